@@ -1,0 +1,164 @@
+/*
+ * A download brings the bytes of one file of a manifest home.
+ *
+ *     new -> start -> running -> done | failed | canceled -> free
+ *
+ * Threads: every function here may be called from any thread at any time,
+ *          but free() must be the last call of all.
+ */
+#ifndef XDOWNLOAD_DOWNLOAD_H
+#define XDOWNLOAD_DOWNLOAD_H
+
+#include <xdownload/manifest.h>
+#include <xdownload/options.h>
+
+struct xd_download;
+
+/* The structs below are filled in by the library and may grow: the caller
+ * sets struct_size first, and gets that many bytes. */
+
+struct xd_progress {
+    size_t struct_size;
+    uint64_t bytes_done;      /* written and kept */
+    uint64_t bytes_total;     /* XD_SIZE_UNKNOWN until a depot says it */
+    uint64_t bytes_received;  /* all that came in, bytes_redundant among it */
+    uint64_t bytes_redundant; /* came in, but had been here already */
+    double seconds;           /* since start() */
+    double bytes_per_s;       /* of bytes_done, over the last few seconds */
+    unsigned lanes_busy;      /* requests in flight */
+    unsigned depots_open;
+    unsigned depots_reserve;
+    unsigned depots_failed;
+    /* The values that are in force; 0 where the algorithm has no such thing. */
+    const char *algorithm;
+    unsigned redundancy, progress_number, threads_per_depot;
+    uint64_t block_bytes;
+    const char *verified; /* the hash algorithm that proved the file, or NULL */
+};
+
+enum xd_depot_state {
+    XD_DEPOT_RESERVE, /* not asked for anything yet, or parked: no thread */
+    XD_DEPOT_IDLE,    /* open, nothing for it to do */
+    XD_DEPOT_BUSY,
+    XD_DEPOT_PAUSED, /* failed a moment ago, will be tried again */
+    XD_DEPOT_FAILED  /* given up in this run: see last_error */
+};
+
+/* What one depot has done so far. */
+struct xd_depot_stats {
+    size_t struct_size;
+    const char *host; /* "mirror.example" or "127.0.0.1:8080" */
+    const char *url;  /* of its first replica; no user name, no query */
+    enum xd_depot_state state;
+    uint64_t bytes, bytes_redundant; /* redundant ones are not in `bytes` */
+    unsigned blocks;                 /* fetches that came to their end */
+    unsigned requests, failures;
+    double bytes_per_s;      /* over the last few seconds */
+    double mean_bytes_per_s; /* over the time in which it was busy */
+    double first_byte_s;     /* least time from request to first byte; < 0:
+                                none came yet */
+    char last_error[500];    /* "" if there was none */
+};
+
+/* One finished fetch, for -v, reports and traces. */
+struct xd_fetch_record {
+    size_t struct_size;
+    unsigned depot;      /* index for xd_download_depot() */
+    uint64_t begin, end; /* bytes of the file that were asked for */
+    uint64_t received;   /* of them, how many came */
+    uint64_t redundant;  /* of those, how many had been here already */
+    double start_s;      /* since the start of the download */
+    double first_byte_s; /* likewise; < 0: none came */
+    double end_s;        /* likewise */
+    enum xd_code code;   /* 0, CANCELED when another brought its bytes, or
+                               why it failed */
+};
+
+XD_BEGIN_DECLS
+
+/*
+ * The whole library in one call: fetch the only (or first) file that the
+ * manifest at path `manifest` describes to `path` (NULL: the manifest's name
+ * for it, in the current folder).
+ * Blocks: until the end.  Errors: those of xd_manifest_read() and of
+ * xd_download_wait().
+ */
+XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
+                                  const struct xd_options *o,
+                                  struct xd_error *err);
+
+/*
+ * Prepare the download of file number `file` of `m` to `path`.  Touches
+ * neither disk nor network.
+ * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults) and
+ *            `path`; *out is the caller's, to release with free().
+ * Errors: INVAL, NOREPLICA (nothing that can be fetched holds some bytes),
+ *         NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
+                                         struct xd_manifest *m, size_t file,
+                                         const char *path,
+                                         const struct xd_options *o,
+                                         struct xd_error *err);
+
+/*
+ * The same, in order, to a descriptor: a pipe, a terminal, a socket.  At most
+ * the option `lookahead` is held in memory.
+ * Ownership: `fd` stays the caller's and must be open until free(); a reader
+ * that goes away ends the download with PIPE and raises no signal.
+ */
+XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
+                                            struct xd_manifest *m, size_t file,
+                                            int fd, const struct xd_options *o,
+                                            struct xd_error *err);
+
+/*
+ * Make `path`.part and start the first worker.
+ * Blocks: on the disk.  Errors: IO (the file exists, or cannot be made),
+ * NOMEM, STATE (started before).
+ */
+XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
+                                           struct xd_error *err);
+
+/*
+ * Wait for the end, at most timeout_ms (-1: for ever, 0: only look).
+ * Returns 0 when the file is complete, AGAIN while it is still running, else
+ * the code that ended it, the same at every call: NOREPLICA, IO, PIPE,
+ * CANCELED, NOMEM, BUG; STATE before start().
+ */
+XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
+                                          struct xd_error *err);
+
+/* How far it is.  Blocks: no. */
+XD_API void xd_download_progress(struct xd_download *d,
+                                 struct xd_progress *out);
+
+/*
+ * The i-th depot, in the manifest's order of preference; 0, or INVAL past the
+ * last.  Strings live as long as the download.  Blocks: no.
+ */
+XD_API int xd_download_depot(struct xd_download *d, size_t i,
+                             struct xd_depot_stats *out);
+
+/*
+ * The next record of a queue of 4096; 1, or 0 when there is none now.  What
+ * overflows is counted in *out_lost (may be NULL), not waited for.
+ * Records are kept only if the option `records` is set.  Blocks: no.
+ */
+XD_API int xd_download_next_record(struct xd_download *d,
+                                   struct xd_fetch_record *out,
+                                   uint64_t *out_lost);
+
+/* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon. */
+XD_API void xd_download_cancel(struct xd_download *d);
+
+/*
+ * Cancel, join the workers, release.  `path`.part stays if incomplete.
+ * free(NULL) does nothing.  Blocks: less than a second; with a libcurl older
+ * than 7.87, for as long as a name server that does not answer is waited for.
+ */
+XD_API void xd_download_free(struct xd_download *d);
+
+XD_END_DECLS
+
+#endif

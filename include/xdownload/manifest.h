@@ -1,0 +1,128 @@
+/*
+ * A manifest says what files are made of and where copies of each part lie.
+ *
+ *     file       |0 ........................................ size)
+ *     extents    |-------------a-------------|
+ *                       |------b------|------c----------------|
+ *     replicas    a: depot 1, depot 2    b: depot 3    c: depot 3, depot 4
+ *
+ * Extents may be of any size and may overlap; together they cover the file
+ * without a hole.  The replicas of an extent hold the same bytes.
+ *
+ * Life:     parse -> share -> unref.
+ * Threads:  immutable once made; any number of threads may read one.
+ *           Strings that a getter hands out live as long as the manifest.
+ */
+#ifndef XDOWNLOAD_MANIFEST_H
+#define XDOWNLOAD_MANIFEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/error.h>
+
+struct xd_manifest;
+
+#define XD_SIZE_UNKNOWN UINT64_MAX /* no manifest said it: a depot will */
+
+/* The structs below are filled in by the library and may grow: the caller
+ * sets struct_size first, and gets that many bytes. */
+
+struct xd_file {
+    size_t struct_size;
+    const char *name; /* one safe path component, or NULL if none was given */
+    uint64_t size;    /* bytes, or XD_SIZE_UNKNOWN */
+    size_t n_extents; /* sorted by offset, then length; 1 if size is unknown */
+    size_t n_hashes;  /* of the whole file, strongest first */
+    size_t n_pieces;  /* 0: no piece hashes */
+    uint64_t piece_bytes;        /* length of every piece but the last */
+    const char *piece_algorithm; /* "sha-256", or NULL */
+};
+
+/* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
+ * also one that this library cannot compute. */
+struct xd_hash {
+    size_t struct_size;
+    const char *algorithm;
+    const char *hex; /* lower case */
+};
+
+struct xd_extent {
+    size_t struct_size;
+    uint64_t offset, length; /* the bytes of the file that it covers */
+    size_t n_replicas;       /* at least 1; best first */
+    const char *sha256;      /* hex, of exactly these bytes, or NULL */
+};
+
+struct xd_replica {
+    size_t struct_size;
+    const char *url;      /* of the object at the depot */
+    uint64_t offset;      /* of the extent's first byte in that object */
+    uint64_t object_size; /* of that object, or XD_SIZE_UNKNOWN */
+    unsigned priority;    /* 1 is best; XD_PRIORITY_NONE if not given */
+    const char *location; /* ISO 3166-1 country code, or NULL */
+};
+
+#define XD_PRIORITY_NONE 999999u /* RFC 5854, section 4.2.16: the last */
+
+XD_BEGIN_DECLS
+
+/*
+ * Parse `len` bytes at `data`: an exNode, a Metalink or a list of URLs,
+ * recognised by content.  `origin` is where the text came from (a path or an
+ * URL, for error sentences and relative URLs), or NULL.
+ *
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); it is
+ *            NULL after an error.  Nothing passed in is kept.
+ * Errors:    MANIFEST (with the line, or the hole), NOMEM.
+ * Blocks:    no.  Never opens a file or a socket, whatever the text names.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
+                                           const void *data, size_t len,
+                                           const char *origin,
+                                           struct xd_error *err);
+
+/*
+ * The same for a file; "-" is standard input.  At most 64 MiB are read.
+ * Errors: also IO.  Blocks: on the disk, or on who writes to the pipe.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
+                                          const char *path,
+                                          struct xd_error *err);
+
+/* One file of unknown size, of which every URL is a whole copy; the name is
+ * the last path component of the first.  Errors: MANIFEST, NOMEM. */
+XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
+                                               const char *const *urls,
+                                               size_t n, struct xd_error *err);
+
+/* Threads: any.  ref() returns its argument; unref(NULL) does nothing. */
+XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);
+XD_API void xd_manifest_unref(struct xd_manifest *m);
+
+/* "exnode", "metalink4" or "urls". */
+XD_API const char *xd_manifest_format(const struct xd_manifest *m);
+
+/* What was dropped and why, one sentence each; NULL past the last one. */
+XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);
+
+/* How many files; at least 1. */
+XD_API size_t xd_manifest_n_files(const struct xd_manifest *m);
+
+/* Getters: 0, or INVAL when an index is past the last.  Threads: any. */
+XD_API int xd_manifest_file(const struct xd_manifest *m, size_t file,
+                            struct xd_file *out);
+XD_API int xd_manifest_hash(const struct xd_manifest *m, size_t file,
+                            size_t hash, struct xd_hash *out);
+XD_API int xd_manifest_extent(const struct xd_manifest *m, size_t file,
+                              size_t extent, struct xd_extent *out);
+XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
+                               size_t extent, size_t replica,
+                               struct xd_replica *out);
+
+/* The hash of one piece in lower-case hex, or NULL past the last. */
+XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
+                                     size_t piece);
+
+XD_END_DECLS
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * libxdownload: download files that are kept in many copies on many depots.
+ *
+ *   xd_fetch()       one call, one file                       <download.h>
+ *   xd_download_*    the same with progress, cancel, records  <download.h>
+ *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
+ *   xd_options       how                                      <options.h>
+ *   xd_error         what went wrong                          <error.h>
+ */
+#ifndef XDOWNLOAD_XDOWNLOAD_H
+#define XDOWNLOAD_XDOWNLOAD_H
+
+#include <xdownload/download.h>
+#include <xdownload/error.h>
+#include <xdownload/manifest.h>
+#include <xdownload/options.h>
+#include <xdownload/version.h>
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The only allocator: zeroed, and safe against overflow of n * size.
+ *
+ * Every function returns NULL when memory is out; xd_free(NULL) does nothing.
+ * Threads: any.
+ */
+#ifndef XD_BASE_ALLOC_H
+#define XD_BASE_ALLOC_H
+
+#include <stddef.h>
+
+void *xd_alloc(size_t n, size_t size);
+
+/* Grow or shrink to n elements; what is new is not zeroed.  After a failure
+ * `p` is as before. */
+void *xd_realloc(void *p, size_t n, size_t size);
+
+void xd_free(void *p);
+
+char *xd_strdup(const char *s);
+char *xd_strndup(const char *s, size_t n);
+
+#endif

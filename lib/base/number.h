@@ -1,0 +1,28 @@
+/*
+ * Numbers written by people and by manifests.
+ *
+ * Every function returns true and writes *out, or false and leaves it alone.
+ * None takes a sign, leading blanks, or more digits than fit.
+ */
+#ifndef XD_BASE_NUMBER_H
+#define XD_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decimal digits only, all `len` of them. */
+bool xd_parse_u64(const char *s, size_t len, uint64_t *out);
+
+/* "1048576", "1024k", "1m", "1.5g"; k m g t are powers of 1024, in either
+ * case, and an "iB" or "B" behind them says the same. */
+bool xd_parse_size(const char *s, uint64_t *out);
+
+/* "500ms", "5s", "2m", "1h"; a bare number is seconds.  Microseconds. */
+bool xd_parse_duration(const char *s, uint64_t *out_usec);
+
+/* a + b and a * b, or false where they do not fit. */
+bool xd_add_u64(uint64_t a, uint64_t b, uint64_t *out);
+bool xd_mul_u64(uint64_t a, uint64_t b, uint64_t *out);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Byte ranges and sets of them.
+ *
+ *     begin           end
+ *       |=============)          end is excluded; begin == end is empty
+ *
+ * A set holds disjoint ranges in ascending order; ranges that touch are one.
+ * Costs: look-ups O(log n), changes O(n) of the ranges held, which stay few
+ * because downloads run in a few places at a time.
+ * Not thread-safe.
+ */
+#ifndef XD_BASE_RANGE_H
+#define XD_BASE_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct xd_range {
+    uint64_t begin, end;
+};
+
+static inline uint64_t xd_range_length(struct xd_range r)
+{
+    return r.end - r.begin;
+}
+
+static inline bool xd_range_is_empty(struct xd_range r)
+{
+    return r.begin >= r.end;
+}
+
+struct xd_rangeset {
+    struct xd_range *ranges; /* read-only for users */
+    size_t n, capacity;
+    uint64_t bytes; /* sum of the lengths */
+};
+
+/* A zeroed struct is an empty set. */
+void xd_rangeset_init(struct xd_rangeset *s);
+void xd_rangeset_fini(struct xd_rangeset *s);
+
+/* 0, or NOMEM with the set as before. */
+int xd_rangeset_add(struct xd_rangeset *s, struct xd_range r);
+int xd_rangeset_remove(struct xd_rangeset *s, struct xd_range r);
+
+/* Whether all of r is in the set; an empty range always is. */
+bool xd_rangeset_contains(const struct xd_rangeset *s, struct xd_range r);
+
+/* How many bytes of r are in the set. */
+uint64_t xd_rangeset_overlap(const struct xd_rangeset *s, struct xd_range r);
+
+/* The first run inside `within` that is in the set, or that is not; empty at
+ * within.end if there is none. */
+struct xd_range xd_rangeset_next(const struct xd_rangeset *s,
+                                 struct xd_range within);
+struct xd_range xd_rangeset_next_gap(const struct xd_rangeset *s,
+                                     struct xd_range within);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * A string that grows.  The first failed allocation makes `failed` true and
+ * every later call does nothing, so that one check at the end is enough.
+ */
+#ifndef XD_BASE_TEXT_H
+#define XD_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <xdownload/version.h>
+
+struct xd_text {
+    char *s; /* NUL-terminated once anything was added, else NULL */
+    size_t len, capacity;
+    bool failed;
+};
+
+/* A zeroed struct is an empty text. */
+void xd_text_fini(struct xd_text *t);
+void xd_text_clear(struct xd_text *t); /* keeps the memory */
+void xd_text_add(struct xd_text *t, const char *s, size_t len);
+void xd_text_addf(struct xd_text *t, const char *format, ...) XD_PRINTF(2, 3);
+
+#endif

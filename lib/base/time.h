@@ -1,0 +1,13 @@
+/* Time as a number.  Only lib/os reads a clock. */
+#ifndef XD_BASE_TIME_H
+#define XD_BASE_TIME_H
+
+#include <stdint.h>
+
+typedef uint64_t xd_usec; /* microseconds since some fixed moment */
+
+#define XD_NEVER UINT64_MAX
+#define XD_MS ((xd_usec)1000)
+#define XD_SECOND ((xd_usec)1000000)
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * The few facts about a URL (RFC 3986) that decide where bytes come from.
+ *
+ * Strict on purpose: what two parsers could read differently (blanks, control
+ * characters, backslashes, a second '@', a port out of range) is no URL here,
+ * so that the host which we compare is the host that the transport asks.
+ */
+#ifndef XD_BASE_URL_H
+#define XD_BASE_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define XD_URL_MAX 8192 /* bytes; no real manifest comes near */
+
+enum xd_scheme {
+    XD_SCHEME_HTTP,
+    XD_SCHEME_HTTPS,
+    XD_SCHEME_FTP,
+    XD_SCHEME_FILE,
+    XD_SCHEME_IBP,
+    XD_SCHEME_OTHER
+};
+
+/* Pointers go into the string that was split. */
+struct xd_url {
+    enum xd_scheme scheme;
+    const char *userinfo; /* "user:secret", or NULL */
+    size_t userinfo_len;
+    const char *host; /* as written; IPv6 in its brackets; may be empty */
+    size_t host_len;
+    unsigned port;        /* the scheme's own if none was written */
+    bool port_is_default; /* none was written, or the scheme's own was */
+    const char *path;     /* from '/' on, or empty */
+    size_t path_len;      /* without query and fragment */
+};
+
+/* False if `s` is not an absolute URL of at most XD_URL_MAX bytes. */
+bool xd_url_split(const char *s, struct xd_url *out);
+
+/*
+ * The depot that a URL lies on, as "host" or "host:port": lower case, the
+ * port only where it is not the scheme's own, so that the http, https and ftp
+ * URLs of one host are one depot.  Returns NULL when out of memory.
+ */
+char *xd_url_depot(const struct xd_url *u);
+
+/* The URL as people may see it: without user name, query and fragment. */
+char *xd_url_public(const char *s);
+
+#endif

@@ -1,0 +1,1 @@
+#include <xdownload/xdownload.h>

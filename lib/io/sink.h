@@ -1,0 +1,80 @@
+/*
+ * Where the bytes of a download go: a file, or in order to a descriptor.
+ *
+ * Threads: write() by any number of threads at once, for disjoint ranges;
+ *          everything else by one.
+ */
+#ifndef XD_IO_SINK_H
+#define XD_IO_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/error.h>
+
+struct xd_sink {
+    const struct xd_sink_ops *ops;
+};
+
+struct xd_sink_ops {
+    int (*write)(struct xd_sink *s, uint64_t offset, const void *data,
+                 size_t len, struct xd_error *err);
+    int (*finish)(struct xd_sink *s, struct xd_error *err);
+    void (*free)(struct xd_sink *s);
+};
+
+/*
+ * PATH.part by positioned writes; finish() gives it the name PATH, never over
+ * an existing file unless `replace`.  free() without finish() leaves PATH.part.
+ * Errors: IO, NOMEM.  Blocks: on the disk.
+ */
+int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
+                     struct xd_error *err);
+
+/*
+ * A window of memory in front of a descriptor:
+ *
+ *     written to fd |========== held, with gaps ==========|  not yet allowed
+ *                 front                             front + window
+ *
+ * write() keeps bytes inside the window (the caller sees to that) and returns
+ * at once.  One thread calls drain() to write out what lies in order.
+ */
+struct xd_ordered_sink;
+
+int xd_ordered_sink_new(struct xd_sink **out, struct xd_ordered_sink **out_self,
+                        int fd, uint64_t window, struct xd_error *err);
+
+/*
+ * Write all bytes before `end` that are not out yet, all of which are in the
+ * window.  Returns 0, CANCELED after interrupt(), PIPE when the reader went
+ * away, or IO.  Blocks: until the reader took them.
+ */
+int xd_ordered_sink_drain(struct xd_ordered_sink *o, uint64_t end,
+                          struct xd_error *err);
+
+/* How many bytes are out.  Threads: any. */
+uint64_t xd_ordered_sink_front(struct xd_ordered_sink *o);
+
+/* Ends drain(), now and for ever.  Threads: any.  Blocks: no. */
+void xd_ordered_sink_interrupt(struct xd_ordered_sink *o);
+
+static inline int xd_sink_write(struct xd_sink *s, uint64_t offset,
+                                const void *data, size_t len,
+                                struct xd_error *err)
+{
+    return s->ops->write(s, offset, data, len, err);
+}
+
+static inline int xd_sink_finish(struct xd_sink *s, struct xd_error *err)
+{
+    return s->ops->finish(s, err);
+}
+
+static inline void xd_sink_free(struct xd_sink *s) /* NULL does nothing */
+{
+    if (s)
+        s->ops->free(s);
+}
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * A transport fetches byte ranges of objects on one depot.
+ *
+ *     worker thread:  start(slot) ... poll() -> head, bytes, bytes, end
+ *     any thread:     wakeup()        (poll returns at once)
+ *
+ * A slot carries one request at a time.  The transport knows HTTP (or FTP, or
+ * IBP) and nothing else: which bytes, from whom and what becomes of them is
+ * decided elsewhere.  It checks that what comes is what was asked for: a byte
+ * that does not belong to the request never reaches the handler.
+ *
+ * Threads: one thread owns a transport; only wakeup() may be called by others.
+ */
+#ifndef XD_IO_TRANSPORT_H
+#define XD_IO_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/error.h>
+#include <xdownload/manifest.h>
+
+#include "base/time.h"
+
+#define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
+
+/* What to ask for.  Strings are copied by start(). */
+struct xd_request {
+    const char *url;
+    uint64_t offset, length; /* bytes of the object */
+    uint64_t object_size;    /* what it must be, or XD_SIZE_UNKNOWN */
+    bool whole;              /* ask for the whole object and read past what lies
+                                before `offset`: for depots without ranges */
+};
+
+/* What the depot says before the first byte. */
+struct xd_head {
+    uint64_t object_size;  /* or XD_SIZE_UNKNOWN */
+    const char *validator; /* strong ETag or Last-Modified, or NULL */
+    const char *final_url; /* after redirects */
+    bool is_range;         /* the answer is a range, not the whole object */
+};
+
+/* What a failure means for the next attempt. */
+enum xd_verdict {
+    XD_VERDICT_OK,
+    XD_VERDICT_AGAIN,     /* may pass: broke off, silent, busy */
+    XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
+    XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
+    XD_VERDICT_DIFFERENT, /* the object has another size: another file */
+    XD_VERDICT_STOPPED    /* stop() was called, or the handler refused */
+};
+
+struct xd_outcome {
+    enum xd_verdict verdict;
+    struct xd_error error; /* code XD_OK if all was well */
+    xd_usec retry_after;   /* the depot asks for this pause; 0: it does not */
+    uint64_t object_size;  /* with DIFFERENT: what it has, if it said so */
+};
+
+/*
+ * Called by poll(), on its thread, with no lock held.
+ * May call: nothing of the transport.
+ */
+struct xd_transport_handler {
+    void *user;
+    /* Once per request, before its first byte.  < 0 refuses the rest. */
+    int (*head)(void *user, unsigned slot, const struct xd_head *head);
+    /* The next bytes of the object, in order.  Returns 0; XD_E_AGAIN to be
+     * given the same bytes again after resume(); another code refuses. */
+    int (*bytes)(void *user, unsigned slot, const void *data, size_t len);
+    /* Exactly once per start(); the slot is free again. */
+    void (*end)(void *user, unsigned slot, const struct xd_outcome *outcome);
+};
+
+struct xd_transport_config {
+    unsigned n_slots;
+    xd_usec silence; /* a request ends when nothing came for so long, before
+                           the first byte too; a paused one never does */
+    const char *user_agent; /* NULL: the library's own */
+};
+
+struct xd_transport {
+    const struct xd_transport_ops *ops;
+};
+
+struct xd_transport_ops {
+    int (*start)(struct xd_transport *t, unsigned slot,
+                 const struct xd_request *request, struct xd_error *err);
+    void (*stop)(struct xd_transport *t, unsigned slot);
+    void (*resume)(struct xd_transport *t, unsigned slot);
+    void (*poll)(struct xd_transport *t, xd_usec timeout);
+    void (*wakeup)(struct xd_transport *t);
+    void (*free)(struct xd_transport *t);
+};
+
+/*
+ * HTTP through libcurl.  `handler` and its user outlive the transport.
+ * Errors: NOMEM.
+ */
+int xd_http_new(struct xd_transport **out,
+                const struct xd_transport_config *config,
+                const struct xd_transport_handler *handler,
+                struct xd_error *err);
+
+/* Start a request on a free slot; its fate comes through the handler.
+ * Errors: NOMEM, and then the handler hears nothing. */
+static inline int xd_transport_start(struct xd_transport *t, unsigned slot,
+                                     const struct xd_request *request,
+                                     struct xd_error *err)
+{
+    return t->ops->start(t, slot, request, err);
+}
+
+/* End what the slot carries; the handler's end() is called by the next
+ * poll().  A free slot: does nothing. */
+static inline void xd_transport_stop(struct xd_transport *t, unsigned slot)
+{
+    t->ops->stop(t, slot);
+}
+
+static inline void xd_transport_resume(struct xd_transport *t, unsigned slot)
+{
+    t->ops->resume(t, slot);
+}
+
+/* Move bytes until something happened, wakeup() or `timeout` (XD_NEVER: no
+ * bound). */
+static inline void xd_transport_poll(struct xd_transport *t, xd_usec timeout)
+{
+    t->ops->poll(t, timeout);
+}
+
+static inline void xd_transport_wakeup(struct xd_transport *t)
+{
+    t->ops->wakeup(t);
+}
+
+/* Ends what is in flight without calling the handler.  NULL does nothing. */
+static inline void xd_transport_free(struct xd_transport *t)
+{
+    if (t)
+        t->ops->free(t);
+}
+
+#endif

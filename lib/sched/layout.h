@@ -1,0 +1,34 @@
+/*
+ * What the scheduler knows of a file: plain arrays, no names, no URLs.
+ *
+ *     cuts      0      c1          c2        c3             size
+ *               |------|-----------|---------|----------------|
+ *     depot 0   [=============================================)
+ *     depot 1          [=====================)
+ *     depot 2                                [================)
+ *
+ * A cut is an edge of an extent: no fetch may cross one, since the bytes on
+ * its two sides may lie in different objects of a depot.
+ */
+#ifndef XD_SCHED_LAYOUT_H
+#define XD_SCHED_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/range.h"
+
+struct xd_holding {
+    struct xd_range *held; /* ascending, disjoint, not empty */
+    size_t n_held;
+};
+
+struct xd_layout {
+    uint64_t size;  /* of the file */
+    uint64_t *cuts; /* ascending, all within (0, size) */
+    size_t n_cuts;
+    struct xd_holding *depots; /* in order of preference, best first */
+    size_t n_depots;
+};
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * The scheduler decides; it never acts.
+ *
+ *     events                    +-----------+                   actions
+ *     "fetch 7 has 300 kB" ---> | xd_sched  | ---> "depot 2, lane 0: fetch
+ *     "depot 3 broke off"       +-----------+       bytes 4m to 5m"
+ *
+ * It has no clock, lock, thread, file or socket: the caller says what time it
+ * is, and the same events always give the same actions.  So whole downloads
+ * are simulated in milliseconds, and tests/sim checks these rules after every
+ * step:
+ *
+ *   - every wanted byte is accepted at the end, or FAIL names the first that
+ *     cannot be had
+ *   - a byte is in flight from at most R depots, and never twice from one
+ *   - a lane runs one fetch at a time
+ *   - a fetch that was started ends with exactly one DONE, FAILED or CANCELED
+ *   - at most max_open depots are open
+ *
+ * The algorithms stand behind one table of functions, struct xd_policy in
+ * policy.h: the paper's three now, others as one file each.
+ *
+ * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
+ * A depot that fails is left alone for a pause that doubles, and given up
+ * after max_failures in a row.  One that knows no ranges is used only where no
+ * other usable depot is left, with one fetch from the first missing byte to
+ * the last, cuts or not.
+ *
+ * Not thread-safe.  The engine calls it with its lock held.
+ */
+#ifndef XD_SCHED_SCHED_H
+#define XD_SCHED_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/range.h"
+#include "base/time.h"
+#include "sched/layout.h"
+
+struct xd_sched;
+struct xd_policy;
+
+#define XD_AUTO UINT64_MAX
+
+struct xd_sched_options {
+    const struct xd_policy *policy;
+    unsigned redundancy;      /* R, >= 1 */
+    uint64_t progress;        /* P, or XD_AUTO: twice the number of lanes */
+    unsigned lanes_per_depot; /* n, >= 1 */
+    unsigned max_open;        /* depots in use at once, >= 1 */
+    uint64_t block_bytes;     /* b, >= 1 */
+    uint64_t window_bytes;    /* no byte is fetched that lies further than this
+                                 ahead of the reader; 0: no reader, no bound */
+    unsigned max_failures;    /* of one depot, in a row */
+    bool run_losers;          /* let a fetch run on though another has brought
+                                 its bytes */
+};
+
+enum xd_sched_event_kind {
+    XD_EV_STARTED,  /* fetch: its first byte is here */
+    XD_EV_BYTES,    /* fetch: all up to range.end are here */
+    XD_EV_DONE,     /* fetch: reached its end, all of it is here */
+    XD_EV_FAILED,   /* fetch: broke off at range.end; its depot may be asked
+                       again, but not before retry_at (0: as the scheduler
+                       sees fit) */
+    XD_EV_CANCELED, /* fetch: obeyed a CANCEL, at range.end */
+    XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
+    XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
+    XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
+                       there is in flight) */
+    XD_EV_NORANGES, /* depot: gives only whole objects */
+    XD_EV_BANNED,   /* depot: never again in this run (no fetch there is in
+                       flight) */
+    XD_EV_READER,   /* all before range.begin has been consumed */
+    XD_EV_TICK      /* nothing but time has passed */
+};
+
+struct xd_sched_event {
+    enum xd_sched_event_kind kind;
+    xd_usec now;
+    unsigned fetch, depot;
+    struct xd_range range;
+    xd_usec retry_at;
+};
+
+enum xd_sched_action_kind {
+    XD_DO_WAIT,   /* until the next event, or the moment `until` */
+    XD_DO_OPEN,   /* take `depot` into use */
+    XD_DO_PARK,   /* `depot` runs nothing: let it go */
+    XD_DO_FETCH,  /* `fetch`: bytes `range`, on `lane` of `depot` */
+    XD_DO_CANCEL, /* stop `fetch`; it still ends with an event */
+    XD_DO_FINISH, /* every wanted byte was accepted */
+    XD_DO_FAIL    /* no depot is left that could bring range.begin */
+};
+
+struct xd_sched_action {
+    enum xd_sched_action_kind kind;
+    unsigned fetch, depot, lane;
+    struct xd_range range;
+    xd_usec until; /* XD_NEVER: only an event can change anything */
+};
+
+/*
+ * `wanted` is what to fetch, within the file.  `layout` and `o` are copied.
+ * Options that do not go together with the window are lowered: see
+ * xd_sched_options().  Returns NULL when out of memory; nothing else can fail.
+ */
+struct xd_sched *xd_sched_new(const struct xd_layout *layout,
+                              const struct xd_sched_options *o,
+                              struct xd_range wanted);
+void xd_sched_free(struct xd_sched *s);
+
+/* The options in force: XD_AUTO resolved, and with a window block_bytes at
+ * most a quarter of it and progress at most its blocks less two. */
+const struct xd_sched_options *xd_sched_options(const struct xd_sched *s);
+
+/*
+ * 0, or NOMEM, after which the scheduler may only be freed.  Events of a fetch
+ * come in order, and `now` never runs back.
+ */
+int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
+
+/* Call again until it says WAIT, FINISH or FAIL.  Each other action must be
+ * carried out: the scheduler takes it as begun. */
+struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
+
+/* How many nodes of its index the last decision looked at (tests). */
+unsigned xd_sched_visits(const struct xd_sched *s);
+
+#endif
