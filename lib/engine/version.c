@@ -1,1 +1,15 @@
-#include <xdownload/xdownload.h>
+#include <xdownload/version.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+unsigned xd_version_number(void)
+{
+    return XD_VERSION_NUMBER;
+}
+
+const char *xd_version(void)
+{
+    return TEXT(XD_VERSION_MAJOR) "." TEXT(XD_VERSION_MINOR) "." TEXT(
+        XD_VERSION_PATCH);
+}

@@ -1,0 +1,264 @@
+#include "engine/options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "sched/sched.h"
+
+enum algorithm { ALG_BASIC, ALG_AGGRESSIVE, ALG_PROGRESS, N_ALGORITHMS };
+
+static const char *const algorithm_names[N_ALGORITHMS] = {
+    [ALG_BASIC] = "basic",
+    [ALG_AGGRESSIVE] = "aggressive",
+    [ALG_PROGRESS] = "progress",
+};
+
+/* Who uses an option: a set of algorithms. */
+enum {
+    BASIC = 1 << ALG_BASIC,
+    AGGRESSIVE = 1 << ALG_AGGRESSIVE,
+    PROGRESS = 1 << ALG_PROGRESS,
+    ALL = BASIC | AGGRESSIVE | PROGRESS
+};
+
+enum kind { CHOICE, COUNT, COUNT_OR_AUTO, SIZE, TIME, SWITCH, RANGE };
+
+struct row {
+    const char *name;
+    size_t offset; /* of the field in struct xd_options */
+    enum kind kind;
+    const char *argument;
+    uint64_t least, most;
+    const char *default_value, *range;
+    unsigned used_by;
+    const char *sentence;
+};
+
+static const struct row rows[] = {
+#define XD_OPTION(field, name, kind, argument, least, most, default_value, \
+                  range, used_by, sentence)                                \
+    {name,          offsetof(struct xd_options, field),                    \
+     kind,          argument,                                              \
+     least,         most,                                                  \
+     default_value, range,                                                 \
+     used_by,       sentence},
+#include "engine/options.def"
+#undef XD_OPTION
+};
+
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+_Static_assert(N_ROWS <= 32, "struct xd_options.set is too small");
+
+static bool parse_choice(const char *value, uint64_t *out)
+{
+    for (uint64_t i = 0; i < N_ALGORITHMS; i++) {
+        if (strcmp(value, algorithm_names[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_switch(const char *value, uint64_t *out)
+{
+    bool yes = strcmp(value, "yes") == 0;
+
+    if (!yes && strcmp(value, "no") != 0)
+        return false;
+    *out = yes;
+    return true;
+}
+
+/* "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110, 14.1.2) */
+static bool parse_span(const char *value, struct xd_span *out)
+{
+    const char *dash = strchr(value, '-');
+    struct xd_span span = {.last = UINT64_MAX};
+
+    if (!dash)
+        return false;
+    if (dash == value) {
+        span.first = XD_AUTO;
+        if (!xd_parse_u64(dash + 1, strlen(dash + 1), &span.count) ||
+            span.count == 0)
+            return false;
+    } else {
+        if (!xd_parse_u64(value, (size_t)(dash - value), &span.first))
+            return false;
+        if (dash[1] && (!xd_parse_u64(dash + 1, strlen(dash + 1), &span.last) ||
+                        span.last < span.first))
+            return false;
+    }
+    *out = span;
+    return true;
+}
+
+static bool parse_number(const struct row *row, const char *value,
+                         uint64_t *out)
+{
+    uint64_t number;
+
+    switch (row->kind) {
+    case CHOICE:
+        return parse_choice(value, out);
+    case SWITCH:
+        return parse_switch(value, out);
+    case COUNT_OR_AUTO:
+        if (strcmp(value, "auto") == 0) {
+            *out = XD_AUTO;
+            return true;
+        }
+        /* fall through */
+    case COUNT:
+        if (!xd_parse_u64(value, strlen(value), &number))
+            return false;
+        break;
+    case SIZE:
+        if (!xd_parse_size(value, &number))
+            return false;
+        break;
+    case TIME:
+        if (!xd_parse_duration(value, &number))
+            return false;
+        break;
+    case RANGE:
+        return false;
+    }
+    if (number < row->least || number > row->most)
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool parse_value(const struct row *row, const char *value,
+                        struct xd_options *o)
+{
+    char *field = (char *)o + row->offset;
+    uint64_t number;
+
+    if (row->kind == RANGE)
+        return parse_span(value, &o->range);
+    if (!parse_number(row, value, &number))
+        return false;
+    memcpy(field, &number, sizeof number);
+    return true;
+}
+
+void xd_options_init(struct xd_options *o)
+{
+    *o = (struct xd_options){.range = {.last = UINT64_MAX}};
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].default_value)
+            parse_value(&rows[i], rows[i].default_value, o);
+    }
+}
+
+int xd_options_new(struct xd_options **out, struct xd_error *err)
+{
+    struct xd_options *o = xd_alloc(1, sizeof *o);
+
+    *out = NULL;
+    if (!o)
+        return xd_fail_nomem(err);
+    xd_options_init(o);
+    *out = o;
+    return 0;
+}
+
+void xd_options_free(struct xd_options *o)
+{
+    xd_free(o);
+}
+
+int xd_options_set(struct xd_options *o, const char *name, const char *value,
+                   struct xd_error *err)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const struct row *row = &rows[i];
+
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (!parse_value(row, value, o))
+            return xd_fail(err, XD_E_INVAL, "%s: '%s' is not %s", name, value,
+                           row->range ? row->range : "yes or no");
+        o->set |= 1u << i;
+        return 0;
+    }
+    return xd_fail(err, XD_E_INVAL, "there is no option '%s'", name);
+}
+
+void xd_options_set_log(struct xd_options *o, xd_log_fn *log, void *user)
+{
+    o->log = log;
+    o->log_user = user;
+}
+
+/* "aggressive and progress"; NULL for a set of all. */
+static const char *used_by_text(unsigned used_by)
+{
+    switch (used_by) {
+    case AGGRESSIVE | PROGRESS:
+        return "aggressive and progress";
+    case PROGRESS:
+        return "progress";
+    default:
+        return NULL;
+    }
+}
+
+int xd_options_check(const struct xd_options *o, struct xd_error *err)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!(o->set & 1u << i) || rows[i].used_by & 1u << o->algorithm)
+            continue;
+        return xd_fail(err, XD_E_INVAL,
+                       "%s means nothing to the algorithm %s: it is used by %s",
+                       rows[i].name, xd_options_algorithm(o),
+                       used_by_text(rows[i].used_by));
+    }
+    return 0;
+}
+
+int xd_option_info(size_t i, struct xd_option_info *out)
+{
+    size_t caller_size = out->struct_size;
+    struct xd_option_info info = {.struct_size = caller_size};
+
+    if (i >= N_ROWS)
+        return 0;
+    info.name = rows[i].name;
+    info.argument = rows[i].argument;
+    info.range = rows[i].range;
+    info.default_value = rows[i].default_value;
+    info.used_by = used_by_text(rows[i].used_by);
+    info.sentence = rows[i].sentence;
+    memcpy(out, &info, caller_size < sizeof info ? caller_size : sizeof info);
+    return 1;
+}
+
+const char *xd_options_algorithm(const struct xd_options *o)
+{
+    return algorithm_names[o->algorithm];
+}
+
+int xd_options_wanted(const struct xd_options *o, uint64_t size,
+                      struct xd_range *out, struct xd_error *err)
+{
+    const struct xd_span *span = &o->range;
+    bool is_all = span->first == 0 && span->last == UINT64_MAX;
+    uint64_t begin = span->first;
+
+    if (span->first == XD_AUTO)
+        begin = span->count < size ? size - span->count : 0;
+    if (begin >= size && !is_all)
+        return xd_fail(err, XD_E_INVAL, "range: the file has only %llu bytes",
+                       (unsigned long long)size);
+    out->begin = begin;
+    out->end = span->last < size ? span->last + 1 : size;
+    return 0;
+}

@@ -1,0 +1,40 @@
+/* Options as the engine reads them: numbers, checked one by one. */
+#ifndef XD_ENGINE_OPTIONS_H
+#define XD_ENGINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <xdownload/options.h>
+
+#include "base/range.h"
+
+/* What --range said, before the size is known. */
+struct xd_span {
+    uint64_t first; /* XD_AUTO: the last `count` bytes */
+    uint64_t last;  /* included; UINT64_MAX: to the end */
+    uint64_t count;
+};
+
+/* Fields have the names of the table; switches are 0 or 1. */
+struct xd_options {
+    uint64_t algorithm; /* an enum algorithm of options.c */
+    uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
+        max_depots, force, no_cancel, silence, retry, lookahead, records;
+    struct xd_span range;
+    unsigned set; /* bit i: row i of the table was set by the user */
+    xd_log_fn *log;
+    void *log_user;
+};
+
+/* The defaults. */
+void xd_options_init(struct xd_options *o);
+
+/* "progress" */
+const char *xd_options_algorithm(const struct xd_options *o);
+
+/* The bytes that the options want of a file of `size` bytes.
+ * Errors: INVAL, when none of them is in the file. */
+int xd_options_wanted(const struct xd_options *o, uint64_t size,
+                      struct xd_range *out, struct xd_error *err);
+
+#endif
