@@ -1,1 +1,57 @@
 #include "base/alloc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Nothing larger than PTRDIFF_MAX, or pointers into it could not be
+ * subtracted.  Never 0, for which malloc() may return NULL, which would look
+ * like want of memory, and realloc() may free.
+ */
+static bool total_size(size_t n, size_t size, size_t *out)
+{
+    if (size != 0 && n > (size_t)PTRDIFF_MAX / size)
+        return false;
+    *out = n * size > 0 ? n * size : 1;
+    return true;
+}
+
+void *xd_alloc(size_t n, size_t size)
+{
+    size_t total;
+
+    if (!total_size(n, size, &total))
+        return NULL;
+    return calloc(1, total);
+}
+
+void *xd_realloc(void *p, size_t n, size_t size)
+{
+    size_t total;
+
+    if (!total_size(n, size, &total))
+        return NULL;
+    return realloc(p, total);
+}
+
+void xd_free(void *p)
+{
+    free(p);
+}
+
+char *xd_strdup(const char *s)
+{
+    return xd_strndup(s, strlen(s));
+}
+
+char *xd_strndup(const char *s, size_t n)
+{
+    size_t len = strnlen(s, n);
+    char *copy = xd_alloc(len + 1, 1);
+
+    if (copy != NULL)
+        memcpy(copy, s, len);
+    return copy;
+}

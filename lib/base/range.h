@@ -5,8 +5,9 @@
  *       |=============)          end is excluded; begin == end is empty
  *
  * A set holds disjoint ranges in ascending order; ranges that touch are one.
- * Costs: look-ups O(log n), changes O(n) of the ranges held, which stay few
- * because downloads run in a few places at a time.
+ * Costs: look-ups O(log n), overlap() also of the ranges it meets; changes
+ * O(n) of the ranges held, which stay few because downloads run in a few
+ * places at a time.
  * Not thread-safe.
  */
 #ifndef XD_BASE_RANGE_H

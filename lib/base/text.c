@@ -1,1 +1,117 @@
 #include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+void xd_text_fini(struct xd_text *t)
+{
+    xd_free(t->s);
+    *t = (struct xd_text){.s = NULL};
+}
+
+void xd_text_clear(struct xd_text *t)
+{
+    t->len = 0;
+    if (t->s != NULL)
+        t->s[0] = '\0';
+}
+
+/* Room for `more` bytes and the NUL behind them.  Doubling makes a long text
+ * out of many short ones in linear time. */
+static bool reserve(struct xd_text *t, size_t more)
+{
+    size_t capacity = t->capacity < 64 ? 64 : t->capacity;
+    char *grown;
+
+    if (t->failed)
+        return false;
+    if (more < t->capacity - t->len)
+        return true;
+    while (capacity - t->len <= more && capacity <= SIZE_MAX / 2)
+        capacity *= 2;
+    grown = more < capacity - t->len ? xd_realloc(t->s, capacity, 1) : NULL;
+    if (grown == NULL) {
+        t->failed = true;
+        return false;
+    }
+    t->s = grown;
+    t->capacity = capacity;
+    return true;
+}
+
+void xd_text_add(struct xd_text *t, const char *s, size_t len)
+{
+    if (!reserve(t, len))
+        return;
+    if (len > 0)
+        memcpy(t->s + t->len, s, len);
+    t->len += len;
+    t->s[t->len] = '\0';
+}
+
+void xd_text_addf(struct xd_text *t, const char *format, ...)
+{
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0) {
+        t->failed = true;
+        return;
+    }
+    if (!reserve(t, (size_t)len))
+        return;
+    va_start(args, format);
+    vsnprintf(t->s + t->len, (size_t)len + 1, format, args);
+    va_end(args);
+    t->len += (size_t)len;
+}
+
+/* Take away a UTF-8 character at the end of which only the beginning is
+ * there. */
+static void drop_cut_character(char *s, size_t len)
+{
+    size_t lead = len;
+    size_t need;
+    unsigned char c;
+
+    while (lead > 0 && len - lead < 3 &&
+           ((unsigned char)s[lead - 1] & 0xc0) == 0x80)
+        lead--;
+    if (lead == 0)
+        return;
+    c = (unsigned char)s[--lead];
+    need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+    if (len - lead < need)
+        s[lead] = '\0';
+}
+
+/* What arguments bring from outside must not end the line or command the
+ * terminal: C0, DEL, and C1, which UTF-8 writes as C2 80 to C2 9F. */
+static void blot_controls(char *s)
+{
+    for (; *s != '\0'; s++) {
+        unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+        if (c < 0x20 || c == 0x7f)
+            s[0] = '?';
+        else if (c == 0xc2 && next >= 0x80 && next <= 0x9f)
+            s[0] = s[1] = '?';
+    }
+}
+
+void xd_format_line(char *out, size_t size, const char *format, va_list args)
+{
+    int len = vsnprintf(out, size, format, args);
+
+    if (len < 0)
+        out[0] = '\0';
+    else if ((size_t)len >= size)
+        drop_cut_character(out, size - 1);
+    blot_controls(out);
+}

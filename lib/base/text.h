@@ -5,6 +5,7 @@
 #ifndef XD_BASE_TEXT_H
 #define XD_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <xdownload/version.h>
@@ -20,5 +21,12 @@ void xd_text_fini(struct xd_text *t);
 void xd_text_clear(struct xd_text *t); /* keeps the memory */
 void xd_text_add(struct xd_text *t, const char *s, size_t len);
 void xd_text_addf(struct xd_text *t, const char *format, ...) XD_PRINTF(2, 3);
+
+/*
+ * One line for people: at most size - 1 bytes, cut between characters, with
+ * '?' for every control character.  `size` is at least 1.
+ */
+void xd_format_line(char *out, size_t size, const char *format, va_list args)
+    XD_PRINTF(3, 0);
 
 #endif

@@ -1,1 +1,227 @@
 #include "base/url.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#define DIGIT "0123456789"
+#define HEX DIGIT "abcdefABCDEF"
+#define ALPHA "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static const struct scheme {
+    const char *name;
+    unsigned port; /* 0: knows no ports */
+} schemes[] = {
+    [XD_SCHEME_HTTP] = {"http", 80}, [XD_SCHEME_HTTPS] = {"https", 443},
+    [XD_SCHEME_FTP] = {"ftp", 21},   [XD_SCHEME_FILE] = {"file", 0},
+    [XD_SCHEME_IBP] = {"ibp", 6714}, [XD_SCHEME_OTHER] = {"", 0},
+};
+
+/* Whether all `len` bytes at s are among `allowed`.  None of them is NUL. */
+static bool all_of(const char *s, size_t len, const char *allowed)
+{
+    return strspn(s, allowed) >= len;
+}
+
+/* The bytes that any parser may act upon: outside of the host, those beyond
+ * ASCII pass, for Metalink has IRIs. */
+static bool has_only_plain_bytes(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        if (c <= ' ' || c == 0x7f || c == '\\')
+            return false;
+    }
+    return true;
+}
+
+static enum xd_scheme scheme_of(const char *s, size_t len)
+{
+    size_t i = 0;
+
+    while (i < XD_SCHEME_OTHER && (strlen(schemes[i].name) != len ||
+                                   strncasecmp(schemes[i].name, s, len) != 0))
+        i++;
+    return (enum xd_scheme)i;
+}
+
+/* Four decimal numbers of one byte each, without leading zeros. */
+static bool is_ipv4(const char *s, size_t len)
+{
+    const char *end = s + len;
+
+    for (int part = 0; part < 4; part++) {
+        size_t n = strspn(s, DIGIT);
+        uint64_t value;
+
+        if (n > 3 || !xd_parse_u64(s, n, &value) || value > 255 ||
+            (n > 1 && s[0] == '0'))
+            return false;
+        s += n;
+        if (part < 3 && *s++ != '.')
+            return false;
+    }
+    return s == end;
+}
+
+/* "127.1", "0x7f000001" and "0177.0.0.1" are addresses for some resolvers and
+ * names for others. */
+static bool ends_in_number(const char *s, size_t len)
+{
+    size_t label = len;
+
+    while (label > 0 && s[label - 1] != '.')
+        label--;
+    s += label;
+    len -= label;
+    if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+        return all_of(s + 2, len - 2, HEX);
+    return len > 0 && all_of(s, len, DIGIT);
+}
+
+static bool is_host(const char *s, size_t len)
+{
+    size_t name_len;
+
+    if (len > 0 && s[0] == '[')
+        return len > 4 && s[len - 1] == ']' &&
+               all_of(s + 1, len - 2, HEX ":.") && memchr(s, ':', len) != NULL;
+    if (!all_of(s, len, ALPHA DIGIT "-._"))
+        return false;
+    name_len = len > 1 && s[len - 1] == '.' ? len - 1 : len;
+    return !ends_in_number(s, name_len) || is_ipv4(s, len);
+}
+
+static bool split_port(const char *s, size_t len, struct xd_url *u)
+{
+    unsigned own = schemes[u->scheme].port;
+    uint64_t port;
+
+    if (len > 5 || !xd_parse_u64(s, len, &port) || port == 0 || port > 65535)
+        return false;
+    if (u->scheme == XD_SCHEME_FILE)
+        return false;
+    u->port = (unsigned)port;
+    u->port_is_default = u->port == own;
+    return true;
+}
+
+/* [userinfo "@"] host [":" port] */
+static bool split_authority(const char *s, size_t len, struct xd_url *u)
+{
+    const char *at = memchr(s, '@', len), *end = s + len, *host_end;
+
+    u->host = s;
+    if (at != NULL) {
+        u->userinfo = s;
+        u->userinfo_len = (size_t)(at - s);
+        if (!all_of(s, u->userinfo_len, ALPHA DIGIT "-._~%!$&'()*+,;=:"))
+            return false;
+        u->host = at + 1;
+    }
+    host_end = u->host;
+    if (host_end < end && *host_end == '[')
+        while (host_end < end && *host_end != ']')
+            host_end++;
+    while (host_end < end && *host_end != ':')
+        host_end++;
+    u->host_len = (size_t)(host_end - u->host);
+
+    u->port = schemes[u->scheme].port;
+    u->port_is_default = true;
+    if (host_end < end &&
+        !split_port(host_end + 1, (size_t)(end - host_end - 1), u))
+        return false;
+    if (u->host_len == 0)
+        return len == 0 &&
+               (u->scheme == XD_SCHEME_FILE || u->scheme == XD_SCHEME_OTHER);
+    return is_host(u->host, u->host_len);
+}
+
+bool xd_url_split(const char *s, struct xd_url *out)
+{
+    size_t len = strnlen(s, XD_URL_MAX + 1);
+    size_t scheme_len = strspn(s, ALPHA DIGIT "+-.");
+    struct xd_url u = {.userinfo = NULL};
+    const char *authority = s + scheme_len + 3;
+
+    if (len > XD_URL_MAX || !has_only_plain_bytes(s, len))
+        return false;
+    if (strspn(s, ALPHA) == 0 || strncmp(s + scheme_len, "://", 3) != 0)
+        return false;
+    u.scheme = scheme_of(s, scheme_len);
+    u.path = authority + strcspn(authority, "/?#");
+    if (!split_authority(authority, (size_t)(u.path - authority), &u))
+        return false;
+    /* Parsers that look for the '/' only would find a host behind the '@'. */
+    if (*u.path != '/' && strchr(u.path, '@') != NULL)
+        return false;
+    /* A capability has no query and no fragment: "/0#IBP-key/123/READ". */
+    u.path_len =
+        u.scheme == XD_SCHEME_IBP ? strlen(u.path) : strcspn(u.path, "?#");
+    *out = u;
+    return true;
+}
+
+/* Not tolower(): the host's locale has no say in this. */
+static char ascii_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* "name." and "name" are one host. */
+static size_t depot_host_len(const struct xd_url *u)
+{
+    bool dot = u->host_len > 1 && u->host[u->host_len - 1] == '.';
+
+    return dot ? u->host_len - 1 : u->host_len;
+}
+
+char *xd_url_depot(const struct xd_url *u)
+{
+    struct xd_text t = {.s = NULL};
+
+    if (u->scheme == XD_SCHEME_FILE)
+        return xd_strdup("file:");
+    xd_text_add(&t, u->host, depot_host_len(u));
+    if (!u->port_is_default || u->scheme == XD_SCHEME_IBP)
+        xd_text_addf(&t, ":%u", u->port);
+    if (t.failed) {
+        xd_text_fini(&t);
+        return NULL;
+    }
+    for (size_t i = 0; i < t.len; i++)
+        t.s[i] = ascii_lower(t.s[i]);
+    return t.s;
+}
+
+char *xd_url_public(const char *s)
+{
+    struct xd_url u;
+    struct xd_text t = {.s = NULL};
+
+    /* What cannot be split may hold a secret anywhere; what follows one of
+     * these bytes, or goes before them, is the likely one. */
+    if (!xd_url_split(s, &u)) {
+        bool may_tell =
+            strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
+
+        return xd_strdup(may_tell ? s : "(not a URL)");
+    }
+    xd_text_add(&t, s,
+                (size_t)((u.userinfo != NULL ? u.userinfo : u.host) - s));
+    xd_text_add(&t, u.host, (size_t)(u.path - u.host));
+    if (u.scheme == XD_SCHEME_IBP)
+        xd_text_add(&t, "/...", 4);
+    else
+        xd_text_add(&t, u.path, u.path_len);
+    if (t.failed) {
+        xd_text_fini(&t);
+        return NULL;
+    }
+    return t.s;
+}

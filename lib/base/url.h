@@ -32,20 +32,27 @@ struct xd_url {
     unsigned port;        /* the scheme's own if none was written */
     bool port_is_default; /* none was written, or the scheme's own was */
     const char *path;     /* from '/' on, or empty */
-    size_t path_len;      /* without query and fragment */
+    size_t path_len;      /* without query and fragment, which IBP has not */
 };
 
-/* False if `s` is not an absolute URL of at most XD_URL_MAX bytes. */
+/* False if `s` is not an absolute URL ("scheme://") of at most XD_URL_MAX
+ * bytes. */
 bool xd_url_split(const char *s, struct xd_url *out);
 
 /*
  * The depot that a URL lies on, as "host" or "host:port": lower case, the
  * port only where it is not the scheme's own, so that the http, https and ftp
- * URLs of one host are one depot.  Returns NULL when out of memory.
+ * URLs of one host are one depot.  An IBP depot is another server than the
+ * web server of its host and always has its port; "file:" is the local disk.
+ * Returns NULL when out of memory.
  */
 char *xd_url_depot(const struct xd_url *u);
 
-/* The URL as people may see it: without user name, query and fragment. */
+/*
+ * The URL as people may see it: without user name, query and fragment, and of
+ * an IBP capability, which is a secret, only the host.  Of what is no URL,
+ * all if nothing in it looks like a secret.  Returns NULL when out of memory.
+ */
 char *xd_url_public(const char *s);
 
 #endif

@@ -1,1 +1,162 @@
 #include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static int open_retrying(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/*
+ * Nothing is changed before the checks: what lies behind another name of the
+ * file, or behind a link, is not ours to empty.
+ */
+static int empty_own_file(int fd, const char *path, struct xd_error *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+    if (st.st_nlink != 1)
+        return xd_fail(err, XD_E_IO,
+                       "%s: has %ju names, and would change under"
+                       " all of them",
+                       path, (uintmax_t)st.st_nlink);
+    if (ftruncate(fd, 0) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be emptied",
+                             path);
+    return 0;
+}
+
+int xd_file_create(int *out_fd, const char *path, struct xd_error *err)
+{
+    int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL);
+    int rc;
+
+    if (fd >= 0) {
+        *out_fd = fd;
+        return 0;
+    }
+    if (errno != EEXIST)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+
+    /* Not to wait for the reader of a fifo; it means nothing to a file. */
+    fd = open_retrying(path, O_WRONLY | O_NONBLOCK);
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
+        return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    rc = empty_own_file(fd, path, err);
+    if (rc < 0) {
+        xd_file_close(fd);
+        return rc;
+    }
+    *out_fd = fd;
+    return 0;
+}
+
+int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
+                  size_t len, struct xd_error *err)
+{
+    const char *p = data;
+
+    while (len > 0) {
+        ssize_t n = -1;
+
+        if (offset <= (uint64_t)INT64_MAX - len)
+            n = pwrite(fd, p, len, (off_t)offset);
+        else
+            errno = EFBIG;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return xd_fail_errno(
+                err, XD_E_IO, n < 0 ? errno : EIO,
+                "%s: cannot write %zu bytes at offset %" PRIu64, path, len,
+                offset);
+        p += n;
+        offset += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static int fail_rename(const char *from, const char *to, int os_errno,
+                       struct xd_error *err)
+{
+    if (os_errno == EEXIST)
+        return xd_fail(err, XD_E_IO, "%s: already exists", to);
+    return xd_fail_errno(err, XD_E_IO, os_errno, "%s: cannot be renamed to %s",
+                         from, to);
+}
+
+/* Where there are no hard links: take the name with an empty file, which is
+ * then the only one that rename() can replace. */
+static int rename_over_own(const char *from, const char *to,
+                           struct xd_error *err)
+{
+    int fd = open_retrying(to, O_WRONLY | O_CREAT | O_EXCL);
+    int rc;
+
+    if (fd < 0)
+        return fail_rename(from, to, errno, err);
+    xd_file_close(fd);
+    if (rename(from, to) == 0)
+        return 0;
+    rc = fail_rename(from, to, errno, err);
+    unlink(to);
+    return rc;
+}
+
+/* FAT, SMB, FUSE and a file of another user each have their own word for "no
+ * hard links here". */
+static bool means_no_links(int os_errno)
+{
+    return os_errno == EPERM || os_errno == ENOTSUP || os_errno == EOPNOTSUPP ||
+           os_errno == ENOSYS || os_errno == EMLINK || os_errno == EACCES;
+}
+
+int xd_file_rename(const char *from, const char *to, bool replace,
+                   struct xd_error *err)
+{
+    int rc;
+
+    if (replace)
+        return rename(from, to) == 0 ? 0 : fail_rename(from, to, errno, err);
+
+    if (link(from, to) != 0)
+        return means_no_links(errno) ? rename_over_own(from, to, err)
+                                     : fail_rename(from, to, errno, err);
+    if (unlink(from) == 0)
+        return 0;
+    rc = fail_rename(from, to, errno, err);
+    unlink(to);
+    return rc;
+}
+
+bool xd_file_exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+/* Not again after EINTR: the descriptor is gone, and may be another's. */
+void xd_file_close(int fd)
+{
+    close(fd);
+}

@@ -23,6 +23,10 @@ int xd_file_create(int *out_fd, const char *path, struct xd_error *err);
 int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
                   size_t len, struct xd_error *err);
 
+/* Cut or stretch it to `size` bytes. */
+int xd_file_truncate(int fd, const char *path, uint64_t size,
+                     struct xd_error *err);
+
 /* Give `from` the name `to`.  Unless `replace`, never over an existing file,
  * also one that appears at the same moment. */
 int xd_file_rename(const char *from, const char *to, bool replace,

@@ -1,1 +1,146 @@
 #include "os/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <xdownload/error.h>
+
+/* Enough for libcurl with TLS and a name look-up; the system's own default
+ * of 8 MiB would be reserved once for each depot. */
+#define STACK_BYTES ((size_t)512 * 1024)
+
+/* For calls that fail only if the library misused them: to go on without a
+ * lock would spoil the data. */
+static void must(int rc)
+{
+    if (rc != 0)
+        abort();
+}
+
+/* Error checking costs little and turns a deadlock into an abort(). */
+int xd_mutex_init(struct xd_mutex *m)
+{
+    pthread_mutexattr_t attr;
+    int rc;
+
+    if (pthread_mutexattr_init(&attr) != 0)
+        return XD_E_NOMEM;
+    must(pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK));
+    rc = pthread_mutex_init(&m->m, &attr);
+    must(pthread_mutexattr_destroy(&attr));
+    return rc == 0 ? 0 : XD_E_NOMEM;
+}
+
+void xd_mutex_fini(struct xd_mutex *m)
+{
+    must(pthread_mutex_destroy(&m->m));
+}
+
+void xd_mutex_lock(struct xd_mutex *m)
+{
+    must(pthread_mutex_lock(&m->m));
+}
+
+void xd_mutex_unlock(struct xd_mutex *m)
+{
+    must(pthread_mutex_unlock(&m->m));
+}
+
+int xd_cond_init(struct xd_cond *c)
+{
+    pthread_condattr_t attr;
+    int rc;
+
+    if (pthread_condattr_init(&attr) != 0)
+        return XD_E_NOMEM;
+    must(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC));
+    rc = pthread_cond_init(&c->c, &attr);
+    must(pthread_condattr_destroy(&attr));
+    return rc == 0 ? 0 : XD_E_NOMEM;
+}
+
+void xd_cond_fini(struct xd_cond *c)
+{
+    must(pthread_cond_destroy(&c->c));
+}
+
+void xd_cond_signal(struct xd_cond *c)
+{
+    must(pthread_cond_signal(&c->c));
+}
+
+void xd_cond_broadcast(struct xd_cond *c)
+{
+    must(pthread_cond_broadcast(&c->c));
+}
+
+void xd_cond_wait(struct xd_cond *c, struct xd_mutex *m)
+{
+    must(pthread_cond_wait(&c->c, &m->m));
+}
+
+bool xd_cond_wait_until(struct xd_cond *c, struct xd_mutex *m, xd_usec until)
+{
+    struct timespec t = {
+        .tv_sec = (time_t)(until / XD_SECOND),
+        .tv_nsec = (long)(until % XD_SECOND) * 1000,
+    };
+    int rc;
+
+    if (until == XD_NEVER) {
+        xd_cond_wait(c, m);
+        return true;
+    }
+    rc = pthread_cond_timedwait(&c->c, &m->m, &t);
+    if (rc == ETIMEDOUT)
+        return false;
+    must(rc);
+    return true;
+}
+
+static size_t stack_bytes(void)
+{
+    long least = sysconf(_SC_THREAD_STACK_MIN);
+
+    return least > 0 && (size_t)least > STACK_BYTES ? (size_t)least
+                                                    : STACK_BYTES;
+}
+
+/* A fault is delivered to the thread that made it, blocked or not; blocked,
+ * what happens is undefined. */
+static void block_signals(sigset_t *out_old)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    sigdelset(&all, SIGSEGV);
+    must(pthread_sigmask(SIG_SETMASK, &all, out_old));
+}
+
+int xd_thread_start(struct xd_thread *t, void *(*main)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    sigset_t old;
+    int rc;
+
+    if (pthread_attr_init(&attr) != 0)
+        return XD_E_NOMEM;
+    rc = pthread_attr_setstacksize(&attr, stack_bytes());
+    if (rc == 0) {
+        block_signals(&old); /* the new thread inherits the mask */
+        rc = pthread_create(&t->t, &attr, main, arg);
+        must(pthread_sigmask(SIG_SETMASK, &old, NULL));
+    }
+    must(pthread_attr_destroy(&attr));
+    return rc == 0 ? 0 : XD_E_NOMEM;
+}
+
+void xd_thread_join(struct xd_thread *t)
+{
+    must(pthread_join(t->t, NULL));
+}

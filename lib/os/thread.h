@@ -39,11 +39,10 @@ void xd_cond_wait(struct xd_cond *c, struct xd_mutex *m);
 bool xd_cond_wait_until(struct xd_cond *c, struct xd_mutex *m, xd_usec until);
 
 /*
- * Start a thread with every signal blocked, so that the host's handlers never
- * run on it, and a stack of our own size.  `name` is cut to 15 bytes.
+ * Start a thread with a stack of our own size and every signal blocked but
+ * those of its own faults, so that the host's handlers never run on it.
  */
-int xd_thread_start(struct xd_thread *t, const char *name,
-                    void *(*main)(void *), void *arg);
+int xd_thread_start(struct xd_thread *t, void *(*main)(void *), void *arg);
 void xd_thread_join(struct xd_thread *t);
 
 #endif
