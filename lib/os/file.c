@@ -33,13 +33,9 @@ static int empty_own_file(int fd, const char *path, struct xd_error *err)
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (st.st_nlink != 1)
         return xd_fail(err, XD_E_IO,
-                       "%s: has %ju names, and would change under"
-                       " all of them",
-                       path, (uintmax_t)st.st_nlink);
-    if (ftruncate(fd, 0) != 0)
-        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be emptied",
-                             path);
-    return 0;
+                       "%s: has %ju names and would change under each", path,
+                       (uintmax_t)st.st_nlink);
+    return xd_file_truncate(fd, path, 0, err);
 }
 
 int xd_file_create(int *out_fd, const char *path, struct xd_error *err)
@@ -92,6 +88,24 @@ int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
         offset += (uint64_t)n;
         len -= (size_t)n;
     }
+    return 0;
+}
+
+int xd_file_truncate(int fd, const char *path, uint64_t size,
+                     struct xd_error *err)
+{
+    int rc = -1;
+
+    do
+        if (size <= (uint64_t)INT64_MAX)
+            rc = ftruncate(fd, (off_t)size);
+        else
+            errno = EFBIG;
+    while (rc != 0 && errno == EINTR);
+    if (rc != 0)
+        return xd_fail_errno(err, XD_E_IO, errno,
+                             "%s: cannot be made %" PRIu64 " bytes long", path,
+                             size);
     return 0;
 }
 
