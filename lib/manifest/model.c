@@ -1,1 +1,107 @@
-#include <xdownload/xdownload.h>
+#include "manifest/model.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+void xd_model_file_fini(struct xd_model_file *f)
+{
+    xd_free(f->hashes);
+    xd_free(f->extents);
+    xd_free(f->replicas);
+    xd_free(f->pieces);
+}
+
+struct xd_manifest *xd_manifest_ref(struct xd_manifest *m)
+{
+    atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
+    return m;
+}
+
+void xd_manifest_unref(struct xd_manifest *m)
+{
+    /* Release and acquire: whoever frees sees all that others did before. */
+    if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
+        return;
+    for (size_t i = 0; i < m->n_files; i++)
+        xd_model_file_fini(&m->files[i]);
+    xd_free(m->files);
+    xd_free(m->warnings);
+    xd_pool_fini(&m->pool);
+    xd_free(m);
+}
+
+const char *xd_manifest_format(const struct xd_manifest *m)
+{
+    return m->format;
+}
+
+const char *xd_manifest_warning(const struct xd_manifest *m, size_t i)
+{
+    return i < m->n_warnings ? m->warnings[i] : NULL;
+}
+
+size_t xd_manifest_n_files(const struct xd_manifest *m)
+{
+    return m->n_files;
+}
+
+/*
+ * Fill the caller's struct, which may be older (shorter) or newer (longer)
+ * than ours.  Both begin with struct_size, which stays the caller's.
+ */
+static int copy_row(void *out, const void *row, size_t row_size)
+{
+    size_t wanted, head = sizeof wanted;
+    memcpy(&wanted, out, head);
+    if (wanted < head)
+        return XD_E_INVAL;
+    size_t common = wanted < row_size ? wanted : row_size;
+    memcpy((char *)out + head, (const char *)row + head, common - head);
+    memset((char *)out + common, 0, wanted - common);
+    return 0;
+}
+
+int xd_manifest_file(const struct xd_manifest *m, size_t file,
+                     struct xd_file *out)
+{
+    if (file >= m->n_files)
+        return XD_E_INVAL;
+    return copy_row(out, &m->files[file].row, sizeof m->files[file].row);
+}
+
+int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
+                     struct xd_hash *out)
+{
+    if (file >= m->n_files || hash >= m->files[file].row.n_hashes)
+        return XD_E_INVAL;
+    return copy_row(out, &m->files[file].hashes[hash], sizeof *out);
+}
+
+int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
+                       struct xd_extent *out)
+{
+    if (file >= m->n_files || extent >= m->files[file].row.n_extents)
+        return XD_E_INVAL;
+    return copy_row(out, &m->files[file].extents[extent].row, sizeof *out);
+}
+
+int xd_manifest_replica(const struct xd_manifest *m, size_t file, size_t extent,
+                        size_t replica, struct xd_replica *out)
+{
+    if (file >= m->n_files || extent >= m->files[file].row.n_extents)
+        return XD_E_INVAL;
+    const struct xd_model_file *f = &m->files[file];
+    const struct xd_model_extent *e = &f->extents[extent];
+    if (replica >= e->row.n_replicas)
+        return XD_E_INVAL;
+    return copy_row(out, &f->replicas[e->first_replica + replica], sizeof *out);
+}
+
+const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
+                              size_t piece)
+{
+    if (file >= m->n_files || piece >= m->files[file].row.n_pieces)
+        return NULL;
+    return m->files[file].pieces + piece * m->files[file].piece_stride;
+}

@@ -1,0 +1,256 @@
+#include "manifest/builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "manifest/extents.h"
+#include "manifest/hashes.h"
+#include "manifest/names.h"
+
+int xd_builder_init(struct xd_builder *b, const char *origin,
+                    struct xd_error *err)
+{
+    struct xd_url u;
+    *b = (struct xd_builder){.origin = origin, .err = err, .unit = "line"};
+    b->draft.size = XD_SIZE_UNKNOWN;
+    if (origin && xd_url_split(origin, &u)) {
+        b->origin_is_base = u.scheme == XD_SCHEME_HTTP ||
+                            u.scheme == XD_SCHEME_HTTPS ||
+                            u.scheme == XD_SCHEME_FTP;
+        b->origin_said = xd_url_public(origin);
+    } else {
+        b->origin_said = xd_strdup(origin ? origin : "manifest");
+    }
+    b->manifest = xd_alloc(1, sizeof *b->manifest);
+    if (!b->manifest || !b->origin_said) {
+        xd_builder_fini(b);
+        return xd_fail_nomem(err);
+    }
+    atomic_init(&b->manifest->refs, 1);
+    return 0;
+}
+
+static void reset_draft(struct xd_draft *d)
+{
+    xd_hashes_fini(d);
+    xd_free(d->mappings);
+    xd_free(d->losses);
+    *d = (struct xd_draft){.size = XD_SIZE_UNKNOWN};
+}
+
+void xd_builder_fini(struct xd_builder *b)
+{
+    reset_draft(&b->draft);
+    xd_free(b->origin_said);
+    xd_manifest_unref(b->manifest);
+    b->origin_said = NULL;
+    b->manifest = NULL;
+}
+
+/* "line 12: ", or nothing. */
+struct place {
+    char s[48];
+};
+
+static const char *say_place(const struct xd_builder *b, struct place *out)
+{
+    out->s[0] = '\0';
+    if (b->number > 0)
+        snprintf(out->s, sizeof out->s, "%s %lu: ", b->unit, b->number);
+    return out->s;
+}
+
+int xd_builder_fail(struct xd_builder *b, const char *format, ...)
+{
+    struct place place;
+    char sentence[sizeof b->err->msg];
+    va_list args;
+    va_start(args, format);
+    xd_format_line(sentence, sizeof sentence, format, args);
+    va_end(args);
+    return xd_fail(b->err, XD_E_MANIFEST, "%s: %s%s", b->origin_said,
+                   say_place(b, &place), sentence);
+}
+
+const char *xd_builder_copy(struct xd_builder *b, struct xd_span s)
+{
+    const char *copy =
+        b->out_of_memory ? NULL : xd_pool_copy(&b->manifest->pool, s);
+    if (!copy)
+        b->out_of_memory = true;
+    return copy;
+}
+
+static void keep_warning(struct xd_builder *b, const char *sentence)
+{
+    struct xd_manifest *m = b->manifest;
+    const char *copy = xd_builder_copy(b, xd_span_of(sentence));
+    const char **more = xd_grow(m->warnings, m->n_warnings,
+                                &m->warnings_capacity, sizeof *more);
+    if (more)
+        m->warnings = more;
+    if (!more || !copy)
+        b->out_of_memory = true;
+    else
+        m->warnings[m->n_warnings++] = copy;
+}
+
+void xd_builder_warn(struct xd_builder *b, const char *format, ...)
+{
+    if (++b->n_warnings >= XD_WARNINGS_MAX)
+        return; /* the last place is for the count of the others */
+    struct place place;
+    char sentence[300], line[sizeof place.s + sizeof sentence];
+    va_list args;
+    va_start(args, format);
+    xd_format_line(sentence, sizeof sentence, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s%s", say_place(b, &place), sentence);
+    keep_warning(b, line);
+}
+
+void xd_builder_name(struct xd_builder *b, struct xd_span name)
+{
+    char safe[XD_NAME_MAX + 1];
+    struct xd_quoted q;
+    if (!xd_name_safe(name, safe)) {
+        xd_builder_warn(b, "%s is no name for a file", xd_quote(&q, name));
+        return;
+    }
+    if (!xd_span_is(name, safe))
+        xd_builder_warn(b, "the name %s is not safe: \"%s\" is used instead",
+                        xd_quote(&q, name), safe);
+    b->draft.name = xd_builder_copy(b, xd_span_of(safe));
+}
+
+void xd_builder_size(struct xd_builder *b, uint64_t size)
+{
+    struct xd_draft *d = &b->draft;
+    if (size > XD_FILE_MAX) {
+        xd_builder_warn(b, "no file has %llu bytes: the size is not used",
+                        (unsigned long long)size);
+    } else if (d->size != XD_SIZE_UNKNOWN && d->size != size) {
+        xd_builder_warn(b, "two sizes, %llu and %llu: neither is used",
+                        (unsigned long long)d->size, (unsigned long long)size);
+        d->size_is_contradicted = true;
+    } else {
+        d->size = size;
+    }
+}
+
+static int make_file(struct xd_builder *b, struct xd_model_file *f)
+{
+    struct xd_draft *d = &b->draft;
+    f->row.struct_size = sizeof f->row;
+    f->row.name = d->name;
+    f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
+    if (!xd_hashes_take(b, f))
+        b->out_of_memory = true;
+    int rc = xd_extents_take(b, f);
+    return b->out_of_memory ? xd_fail_nomem(b->err) : rc;
+}
+
+int xd_builder_end_file(struct xd_builder *b)
+{
+    struct xd_manifest *m = b->manifest;
+    struct xd_draft *d = &b->draft;
+    if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0) {
+        xd_builder_warn(b, "the file \"%s\" is left out: it has no source",
+                        d->name ? d->name : "");
+        reset_draft(d);
+        return 0;
+    }
+    struct xd_model_file *more =
+        xd_grow(m->files, m->n_files, &m->files_capacity, sizeof *more);
+    if (!more)
+        return xd_fail_nomem(b->err);
+    m->files = more;
+    struct xd_model_file *f = &m->files[m->n_files++];
+    *f = (struct xd_model_file){.pieces = NULL};
+    int rc = make_file(b, f);
+    reset_draft(d);
+    return rc;
+}
+
+struct named {
+    const char *name;
+    size_t file;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    int c = strcmp(a->name, b->name);
+    return c ? c : (a->file > b->file) - (a->file < b->file);
+}
+
+/* Of files of the same name the first stays: the second would take its place
+ * on the disk. */
+static int drop_same_names(struct xd_builder *b)
+{
+    struct xd_manifest *m = b->manifest;
+    struct named *names = xd_alloc(m->n_files, sizeof *names);
+    bool *drop = xd_alloc(m->n_files, sizeof *drop);
+    size_t n = 0, kept = 0;
+    if (!names || !drop) {
+        xd_free(names);
+        xd_free(drop);
+        return xd_fail_nomem(b->err);
+    }
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (m->files[i].row.name)
+            names[n++] = (struct named){m->files[i].row.name, i};
+    }
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 1; i < n; i++)
+        drop[names[i].file] = strcmp(names[i - 1].name, names[i].name) == 0;
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (drop[i]) {
+            xd_builder_warn(b, "another file \"%s\" is left out",
+                            m->files[i].row.name);
+            xd_model_file_fini(&m->files[i]);
+        } else {
+            m->files[kept++] = m->files[i];
+        }
+    }
+    m->n_files = kept;
+    xd_free(names);
+    xd_free(drop);
+    return 0;
+}
+
+static void count_lost_warnings(struct xd_builder *b)
+{
+    char line[80];
+    if (b->n_warnings < XD_WARNINGS_MAX)
+        return;
+    snprintf(line, sizeof line, "%zu more warnings are not listed",
+             b->n_warnings - (XD_WARNINGS_MAX - 1));
+    keep_warning(b, line);
+}
+
+int xd_builder_finish(struct xd_builder *b, const char *format,
+                      struct xd_manifest **out)
+{
+    struct xd_manifest *m = b->manifest;
+    size_t dropped = b->first_dropped_source;
+    b->number = 0;
+    if (m->n_files == 0 && !b->out_of_memory)
+        return xd_builder_fail(b, "no file in it has a source%s%s",
+                               dropped ? "; " : "",
+                               dropped ? m->warnings[dropped - 1] : "");
+    int rc = b->out_of_memory ? 0 : drop_same_names(b);
+    count_lost_warnings(b);
+    if (rc < 0)
+        return rc;
+    if (b->out_of_memory)
+        return xd_fail_nomem(b->err);
+    m->format = format;
+    *out = m;
+    b->manifest = NULL;
+    return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * The model behind the getters of <xdownload/manifest.h>.
+ *
+ *     xd_manifest > xd_model_file > extents --first_replica--> replicas
+ *
+ * The rows are kept as the public structs, so that a getter is a copy.  Made
+ * by manifest/builder.h; immutable from then on.  Strings lie in the pool,
+ * arrays belong to the file they stand in.
+ */
+#ifndef XD_MANIFEST_MODEL_H
+#define XD_MANIFEST_MODEL_H
+
+#include <stdatomic.h>
+#include <xdownload/manifest.h>
+
+#include "manifest/pool.h"
+
+struct xd_model_extent {
+    struct xd_extent row;
+    size_t first_replica; /* index into the file's replicas */
+};
+
+struct xd_model_file {
+    struct xd_file row;
+    struct xd_hash *hashes;
+    struct xd_model_extent *extents;
+    struct xd_replica *replicas; /* of all extents, extent by extent */
+    char *pieces;                /* hex strings, each with its NUL, in a row */
+    size_t piece_stride;         /* from one to the next */
+};
+
+struct xd_manifest {
+    atomic_size_t refs;
+    const char *format;
+    struct xd_pool pool;
+    struct xd_model_file *files;
+    size_t n_files, files_capacity;
+    const char **warnings;
+    size_t n_warnings, warnings_capacity;
+};
+
+/* Releases the arrays of one file. */
+void xd_model_file_fini(struct xd_model_file *f);
+
+#endif

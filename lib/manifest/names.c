@@ -1,0 +1,155 @@
+#include "manifest/names.h"
+
+#include <stdint.h>
+#include <strings.h>
+
+#include "base/url.h"
+
+/* Names of real formats end within so many bytes (".tar.zst.torrent"). */
+#define MAX_EXTENSION 16
+
+/* The length of the UTF-8 character at the front, or 0 if there is none.
+ * Overlong forms, surrogates and what lies past U+10FFFF are none. */
+static size_t decode_utf8(struct xd_span s, uint32_t *out_character)
+{
+    const unsigned char *b = (const unsigned char *)s.s;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = 4;
+    if (b[0] < 0x80)
+        n = 1;
+    else if (b[0] < 0xe0)
+        n = 2;
+    else if (b[0] < 0xf0)
+        n = 3;
+    if (n > s.len || (b[0] >= 0x80 && b[0] < 0xc2) || b[0] > 0xf4)
+        return 0;
+    uint32_t c = n == 1 ? b[0] : b[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((b[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (b[i] & 0x3fu);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0;
+    *out_character = c;
+    return n;
+}
+
+/* Controls; and what cannot be seen or makes a name look like another. */
+static bool is_treacherous(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad ||
+           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+           (c >= 0xfff9 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe;
+}
+
+/* Whole characters of `s`, at most `max` bytes; returns how many bytes. */
+static size_t copy_harmless(char *out, size_t max, struct xd_span s)
+{
+    size_t n = 0;
+    while (s.len > 0 && n < max) {
+        uint32_t c = 0;
+        size_t len = decode_utf8(s, &c);
+        if (len == 0 || is_treacherous(c)) {
+            out[n++] = '_';
+            len = len > 0 ? len : 1;
+        } else if (n + len > max) {
+            break;
+        } else {
+            memcpy(out + n, s.s, len);
+            n += len;
+        }
+        s.s += len;
+        s.len -= len;
+    }
+    return n;
+}
+
+static struct xd_span last_component(struct xd_span s)
+{
+    size_t begin = s.len;
+    while (begin > 0 && s.s[begin - 1] != '/' && s.s[begin - 1] != '\\')
+        begin--;
+    s = xd_span_trim(xd_span(s.s + begin, s.len - begin));
+    while (s.len > 0 && (s.s[s.len - 1] == '.' || xd_is_blank(s.s[s.len - 1])))
+        s.len--;
+    return s;
+}
+
+static size_t extension_length(struct xd_span s)
+{
+    for (size_t n = 1; n <= MAX_EXTENSION && n < s.len; n++) {
+        if (s.s[s.len - n] == '.')
+            return n;
+    }
+    return 0;
+}
+
+static bool ends_in(const char *s, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+    return len >= n && strcasecmp(s + len - n, end) == 0;
+}
+
+bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1])
+{
+    struct xd_span name = last_component(given);
+    if (name.len == 0)
+        return false;
+    size_t max = XD_NAME_MAX - 1; /* one for the '_' behind ".part" */
+    size_t extension = extension_length(name);
+    struct xd_span stem = xd_span(name.s, name.len - extension);
+    size_t n = copy_harmless(out, max - extension, stem);
+    n += copy_harmless(out + n, extension,
+                       xd_span(name.s + stem.len, extension));
+    out[n] = '\0';
+    if (out[0] == '-' || out[0] == '~' || out[0] == '.')
+        out[0] = '_';
+    if (ends_in(out, n, ".part") || ends_in(out, n, ".part.journal")) {
+        out[n] = '_';
+        out[n + 1] = '\0';
+    }
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1])
+{
+    struct xd_url u;
+    if (!xd_url_split(url, &u) || u.scheme == XD_SCHEME_IBP)
+        return false;
+    size_t begin = u.path_len;
+    while (begin > 0 && u.path[begin - 1] != '/')
+        begin--;
+    char decoded[XD_URL_MAX];
+    size_t n = 0;
+    for (size_t i = begin; i < u.path_len && n < sizeof decoded; n++) {
+        int high = -1, low = -1;
+        if (u.path[i] == '%' && u.path_len - i > 2) {
+            high = hex_digit(u.path[i + 1]);
+            low = hex_digit(u.path[i + 2]);
+        }
+        bool escaped = high >= 0 && low >= 0;
+        decoded[n] = escaped ? (char)(high * 16 + low) : u.path[i];
+        i += escaped ? 3 : 1;
+    }
+    return xd_name_safe(xd_span(decoded, n), out);
+}
+
+const char *xd_quote(struct xd_quoted *out, struct xd_span text)
+{
+    size_t max = sizeof out->s - sizeof "\"\"...";
+    size_t n = copy_harmless(out->s + 1, max, text);
+    const char *end = text.len > max ? "\"..." : "\"";
+    out->s[0] = '"';
+    memcpy(out->s + 1 + n, end, strlen(end) + 1);
+    return out->s;
+}

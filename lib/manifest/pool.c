@@ -1,0 +1,70 @@
+#include "manifest/pool.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Chunks double, so that a small manifest costs little and a large one few
+ * allocations. */
+#define FIRST_CHUNK ((size_t)4096)
+#define LAST_CHUNK ((size_t)1 << 20)
+
+struct xd_pool_chunk {
+    struct xd_pool_chunk *next;
+    size_t used, capacity;
+    char bytes[];
+};
+
+void xd_pool_fini(struct xd_pool *p)
+{
+    while (p->chunks) {
+        struct xd_pool_chunk *next = p->chunks->next;
+        xd_free(p->chunks);
+        p->chunks = next;
+    }
+}
+
+static struct xd_pool_chunk *add_chunk(struct xd_pool *p, size_t need)
+{
+    size_t capacity = FIRST_CHUNK;
+    if (p->chunks && p->chunks->capacity < LAST_CHUNK)
+        capacity = p->chunks->capacity * 2;
+    else if (p->chunks)
+        capacity = LAST_CHUNK;
+    if (capacity < need)
+        capacity = need;
+    struct xd_pool_chunk *chunk =
+        xd_alloc(1, sizeof(struct xd_pool_chunk) + capacity);
+    if (!chunk)
+        return NULL;
+    chunk->capacity = capacity;
+    chunk->next = p->chunks;
+    p->chunks = chunk;
+    return chunk;
+}
+
+char *xd_pool_copy(struct xd_pool *p, struct xd_span s)
+{
+    struct xd_pool_chunk *chunk = p->chunks;
+    if (!chunk || chunk->capacity - chunk->used <= s.len)
+        chunk = add_chunk(p, s.len + 1);
+    if (!chunk)
+        return NULL;
+    char *copy = chunk->bytes + chunk->used;
+    if (s.len > 0)
+        memcpy(copy, s.s, s.len);
+    copy[s.len] = '\0';
+    chunk->used += s.len + 1;
+    return copy;
+}
+
+void *xd_grow(void *array, size_t n, size_t *capacity, size_t size)
+{
+    if (n < *capacity)
+        return array;
+    size_t more = n < 8 ? 8 : n * 2;
+    void *grown = xd_realloc(array, more, size);
+    if (grown)
+        *capacity = more;
+    return grown;
+}

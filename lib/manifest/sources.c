@@ -1,0 +1,138 @@
+/* Sources: which URLs may be asked, and what is said of the others. */
+#include <libxml/uri.h>
+
+#include "base/text.h"
+#include "base/url.h"
+#include "manifest/builder.h"
+#include "manifest/pool.h"
+
+static bool has_scheme(struct xd_span url)
+{
+    for (size_t i = 0; i < url.len; i++) {
+        if (url.s[i] == ':')
+            return i > 0;
+        if (url.s[i] == '/' || url.s[i] == '?' || url.s[i] == '#')
+            return false;
+    }
+    return false;
+}
+
+/* The URL, resolved, in the pool; NULL if there is none. */
+static const char *resolve_url(struct xd_builder *b, struct xd_span url)
+{
+    if (url.len == 0 || url.len > XD_URL_MAX)
+        return NULL;
+    const char *copy = xd_builder_copy(b, url);
+    if (!copy || has_scheme(url) || !b->origin_is_base)
+        return copy;
+    xmlChar *whole =
+        xmlBuildURI((const xmlChar *)copy, (const xmlChar *)b->origin);
+    if (!whole)
+        return NULL;
+    copy = xd_builder_copy(b, xd_span_of((const char *)whole));
+    xmlFree(whole);
+    return copy;
+}
+
+/* NULL if bytes may be fetched from there, else why not. */
+static const char *reject_url(const char *url)
+{
+    struct xd_url u;
+    if (!url || !xd_url_split(url, &u))
+        return "it has no URL that could be used";
+    switch (u.scheme) {
+    case XD_SCHEME_HTTP:
+    case XD_SCHEME_HTTPS:
+    case XD_SCHEME_FTP:
+    case XD_SCHEME_IBP:
+        return NULL;
+    case XD_SCHEME_FILE:
+        return "it is a file: URL, which a manifest may not name";
+    case XD_SCHEME_OTHER:
+        return "its URL has a scheme other than http, https, ftp and ibp";
+    }
+    return NULL;
+}
+
+static uint64_t hash_url(const char *url)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (; *url; url++)
+        h = (h ^ (unsigned char)*url) * 1099511628211u;
+    return h;
+}
+
+void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
+{
+    struct xd_draft *d = &b->draft;
+    const char *url = resolve_url(b, s->url);
+    const char *why_not = reject_url(url);
+    if (b->out_of_memory)
+        return;
+    if (why_not && s->length != XD_SIZE_UNKNOWN) {
+        xd_builder_loss(b, s->offset, s->length, "%s", why_not);
+        return;
+    }
+    if (why_not) {
+        xd_builder_warn(b, "a source is not used: %s", why_not);
+        if (b->first_dropped_source == 0)
+            b->first_dropped_source = b->manifest->n_warnings;
+        return;
+    }
+    struct xd_mapping *more = xd_grow(d->mappings, d->n_mappings,
+                                      &d->mappings_capacity, sizeof *more);
+    if (!more) {
+        b->out_of_memory = true;
+        return;
+    }
+    d->mappings = more;
+    d->mappings[d->n_mappings] =
+        (struct xd_mapping){.offset = s->offset,
+                            .length = s->length,
+                            .url_hash = hash_url(url),
+                            .order = d->n_mappings,
+                            .row = {.struct_size = sizeof(struct xd_replica),
+                                    .url = url,
+                                    .offset = s->object_offset,
+                                    .object_size = s->object_size,
+                                    .priority = s->priority,
+                                    .location = s->location},
+                            .sha256 = s->sha256};
+    d->n_mappings++;
+}
+
+void xd_builder_loss(struct xd_builder *b, uint64_t offset, uint64_t length,
+                     const char *format, ...)
+{
+    struct xd_draft *d = &b->draft;
+    char reason[200];
+    va_list args;
+    va_start(args, format);
+    xd_format_line(reason, sizeof reason, format, args);
+    va_end(args);
+    xd_builder_warn(b, "the mapping of bytes %llu-%llu is not used: %s",
+                    (unsigned long long)offset,
+                    (unsigned long long)(offset + length - 1), reason);
+    struct xd_loss *more =
+        xd_grow(d->losses, d->n_losses, &d->losses_capacity, sizeof *more);
+    const char *copy = xd_builder_copy(b, xd_span_of(reason));
+    if (more)
+        d->losses = more;
+    if (!more || !copy)
+        b->out_of_memory = true;
+    else
+        d->losses[d->n_losses++] = (struct xd_loss){offset, length, copy};
+}
+
+const char *xd_builder_location(struct xd_builder *b, struct xd_span code)
+{
+    char lower[2];
+    if (code.len != sizeof lower)
+        return NULL;
+    for (size_t i = 0; i < sizeof lower; i++) {
+        lower[i] = (char)(code.s[i] | 0x20); /* 'A' becomes 'a' */
+        if (lower[i] < 'a' || lower[i] > 'z')
+            return NULL;
+    }
+    return xd_builder_copy(b, xd_span(lower, sizeof lower));
+}

@@ -1,0 +1,246 @@
+#include "manifest/xml.h"
+
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "manifest/names.h"
+
+/* libxml2 2.12 made the error a pointer to const. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *error_pointer;
+#else
+typedef xmlErrorPtr error_pointer;
+#endif
+
+struct frame {
+    const struct xd_xml_rule *rule;
+    size_t text_begin; /* where the element's own text begins in xd_xml.text */
+};
+
+struct xd_xml {
+    /* Constant. */
+    struct xd_builder *b;
+    xmlParserCtxtPtr parser;
+    unsigned long first_line;
+    const char *namespace_uri;
+    const struct xd_xml_rule *rules;
+    size_t n_rules;
+    void *user;
+    struct xd_xml_root *root; /* not NULL: only the root is wanted */
+    /* The state. */
+    struct frame frames[XD_XML_DEPTH];
+    size_t depth;   /* how many frames are in use */
+    size_t skipped; /* elements open inside of one that is passed over */
+    struct xd_text text;
+    const xmlChar **attributes; /* of the element that begins */
+    int n_attributes;
+    int rc; /* the first failure; nothing is called after it */
+};
+
+static void stop(struct xd_xml *x, int rc)
+{
+    if (x->rc == 0)
+        x->rc = rc;
+    xmlStopParser(x->parser);
+}
+
+static void note_line(struct xd_xml *x)
+{
+    int line = x->parser->input ? x->parser->input->line : 1;
+    x->b->number = x->first_line + (line > 0 ? (unsigned long)line - 1 : 0);
+}
+
+static const struct xd_xml_rule *find_rule(const struct xd_xml *x,
+                                           const char *name, const char *uri)
+{
+    int within =
+        x->depth > 0 ? x->frames[x->depth - 1].rule->state : XD_XML_TOP;
+    const char *wanted = x->namespace_uri;
+    /* The caller has looked at the root's namespace. */
+    if (x->depth > 0 && (!uri != !wanted || (uri && strcmp(uri, wanted) != 0)))
+        return NULL;
+    for (size_t i = 0; i < x->n_rules; i++) {
+        if (x->rules[i].within == within && strcmp(x->rules[i].name, name) == 0)
+            return &x->rules[i];
+    }
+    return NULL;
+}
+
+static void begin_element(void *user, const xmlChar *name,
+                          const xmlChar *prefix, const xmlChar *uri,
+                          int n_namespaces, const xmlChar **namespaces,
+                          int n_attributes, int n_defaulted,
+                          const xmlChar **attributes)
+{
+    struct xd_xml *x = user;
+    (void)prefix, (void)n_namespaces, (void)namespaces, (void)n_defaulted;
+    if (x->rc < 0)
+        return;
+    note_line(x);
+    if (x->root) {
+        snprintf(x->root->name, sizeof x->root->name, "%s", (const char *)name);
+        snprintf(x->root->namespace_uri, sizeof x->root->namespace_uri, "%s",
+                 uri ? (const char *)uri : "");
+        stop(x, XD_E_CANCELED);
+        return;
+    }
+    const struct xd_xml_rule *rule =
+        x->skipped ? NULL : find_rule(x, (const char *)name, (const char *)uri);
+    if (x->depth + x->skipped == XD_XML_DEPTH) {
+        stop(x, xd_builder_fail(x->b, "elements lie more than %d deep",
+                                XD_XML_DEPTH));
+        return;
+    }
+    if (!rule) {
+        x->skipped++;
+        return;
+    }
+    x->frames[x->depth++] = (struct frame){rule, x->text.len};
+    x->attributes = attributes;
+    x->n_attributes = n_attributes;
+    int rc = rule->begin ? rule->begin(x, x->user) : 0;
+    x->n_attributes = 0;
+    if (rc < 0)
+        stop(x, rc);
+}
+
+static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
+                        const xmlChar *uri)
+{
+    struct xd_xml *x = user;
+    (void)name, (void)prefix, (void)uri;
+    if (x->rc < 0)
+        return;
+    note_line(x);
+    if (x->skipped) {
+        x->skipped--;
+        return;
+    }
+    const struct frame *f = &x->frames[--x->depth];
+    struct xd_span text = {NULL, x->text.len - f->text_begin};
+    if (text.len > 0)
+        text.s = x->text.s + f->text_begin;
+    int rc = f->rule->end ? f->rule->end(x->user, xd_span_trim(text)) : 0;
+    x->text.len = f->text_begin;
+    if (rc < 0)
+        stop(x, rc);
+}
+
+static void add_text(void *user, const xmlChar *s, int len)
+{
+    struct xd_xml *x = user;
+    if (x->rc < 0 || x->skipped || x->depth == 0)
+        return;
+    const struct frame *f = &x->frames[x->depth - 1];
+    size_t room = XD_XML_TEXT_MAX - (x->text.len - f->text_begin);
+    if (!f->rule->end)
+        return;
+    xd_text_add(&x->text, (const char *)s,
+                (size_t)len < room ? (size_t)len : room);
+    if (x->text.failed)
+        stop(x, xd_fail_nomem(x->b->err));
+}
+
+static void refuse_doctype(void *user, const xmlChar *name,
+                           const xmlChar *external, const xmlChar *system)
+{
+    struct xd_xml *x = user;
+    struct xd_quoted q;
+    (void)external, (void)system;
+    if (x->rc < 0)
+        return;
+    note_line(x);
+    stop(x, xd_builder_fail(x->b,
+                            "a document type declaration (%s) is not allowed",
+                            xd_quote(&q, xd_span_of((const char *)name))));
+}
+
+/* Only what libxml2 itself calls fatal: an undeclared prefix or an odd
+ * namespace name costs no more than the element. */
+static void hear_error(void *user, error_pointer e)
+{
+    struct xd_xml *x = user;
+    if (x->rc < 0 || !e || e->level != XML_ERR_FATAL)
+        return;
+    if (e->code == XML_ERR_NO_MEMORY) {
+        stop(x, xd_fail_nomem(x->b->err));
+        return;
+    }
+    note_line(x);
+    const char *message = e->message ? e->message : "";
+    int len = (int)strcspn(message, "\r\n");
+    stop(x, xd_builder_fail(x->b, "the XML is broken: %.*s", len, message));
+}
+
+bool xd_xml_attribute(const struct xd_xml *x, const char *name,
+                      struct xd_span *out)
+{
+    /* Five pointers each: name, prefix, namespace, begin and end of value. */
+    for (int i = 0; i < x->n_attributes; i++) {
+        const xmlChar **a = x->attributes + (ptrdiff_t)i * 5;
+        if (!a[2] && strcmp((const char *)a[0], name) == 0) {
+            *out = xd_span((const char *)a[3], (size_t)(a[4] - a[3]));
+            return true;
+        }
+    }
+    return false;
+}
+
+static int run(struct xd_xml *x, struct xd_span text)
+{
+    if (text.len > INT_MAX)
+        return xd_builder_fail(x->b, "the text is too long");
+    x->parser = xmlCreateMemoryParserCtxt(text.s, (int)text.len);
+    if (!x->parser)
+        return xd_fail_nomem(x->b->err);
+    *x->parser->sax = (xmlSAXHandler){.initialized = XML_SAX2_MAGIC,
+                                      .internalSubset = refuse_doctype,
+                                      .startElementNs = begin_element,
+                                      .endElementNs = end_element,
+                                      .characters = add_text,
+                                      .ignorableWhitespace = add_text,
+                                      .cdataBlock = add_text,
+                                      .serror = hear_error};
+    x->parser->userData = x;
+    /* NOENT: without it "&amp;" in an attribute comes as "&#38;"; there are no
+     * other entities.  IGNORE_ENC: the text is UTF-8, or is refused; other
+     * encodings would have iconv open its tables. */
+    xmlCtxtUseOptions(x->parser,
+                      XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC);
+    x->first_line = x->b->number > 0 ? x->b->number : 1;
+    xmlParseDocument(x->parser);
+    int rc = x->rc;
+    if (rc == 0 && !x->parser->wellFormed)
+        rc = xd_builder_fail(x->b, "the XML is broken");
+    xmlFreeParserCtxt(x->parser);
+    xd_text_fini(&x->text);
+    return rc;
+}
+
+int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
+                     struct xd_xml_root *out)
+{
+    unsigned long first_line = b->number;
+    struct xd_xml x = {.b = b, .root = out};
+    int rc = run(&x, text);
+    if (rc != XD_E_CANCELED)
+        return rc;
+    b->number = first_line;
+    return 0;
+}
+
+int xd_xml_parse(struct xd_builder *b, struct xd_span text,
+                 const char *namespace_uri, const struct xd_xml_rule *rules,
+                 size_t n_rules, void *user)
+{
+    struct xd_xml x = {.b = b,
+                       .namespace_uri = namespace_uri,
+                       .rules = rules,
+                       .n_rules = n_rules,
+                       .user = user};
+    return run(&x, text);
+}

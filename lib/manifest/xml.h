@@ -1,0 +1,61 @@
+/*
+ * XML as a stream of events, for texts that may be hostile.
+ *
+ * A format is a table of rules: which element may stand within which other,
+ * and what to call at its begin and end.  What no rule names is passed over
+ * with all that it holds.  Elements are known by namespace and local name,
+ * never by prefix.
+ *
+ * Never opens anything.  A document type declaration is refused, so that there
+ * are no entities but the five of XML itself.  Nesting and the length of a
+ * text are bounded; a longer text is cut, and is then no valid value of
+ * anything.
+ */
+#ifndef XD_MANIFEST_XML_H
+#define XD_MANIFEST_XML_H
+
+#include "manifest/builder.h"
+
+#define XD_XML_DEPTH 64
+#define XD_XML_TEXT_MAX ((size_t)16384)
+
+struct xd_xml;
+
+/* Both return 0, or what ended the parse after xd_builder_fail(). */
+typedef int xd_xml_begin_fn(struct xd_xml *x, void *user);
+typedef int xd_xml_end_fn(void *user, struct xd_span text);
+
+struct xd_xml_rule {
+    int within; /* state of the element around it; XD_XML_TOP: none */
+    const char *name;
+    int state;              /* its own */
+    xd_xml_begin_fn *begin; /* or NULL */
+    xd_xml_end_fn *end;     /* or NULL: gets its own text, trimmed */
+};
+
+#define XD_XML_TOP 0
+
+struct xd_xml_root {
+    char name[32];
+    char namespace_uri[128]; /* "" if it has none */
+};
+
+/* What the outermost element is.  Errors: MANIFEST, NOMEM. */
+int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
+                     struct xd_xml_root *out);
+
+/*
+ * `namespace_uri` is that of all elements but the root; NULL: none.
+ * b->number is kept at the current line, counted on from its value.
+ * Errors: MANIFEST, NOMEM, and what the functions of `rules` return.
+ */
+int xd_xml_parse(struct xd_builder *b, struct xd_span text,
+                 const char *namespace_uri, const struct xd_xml_rule *rules,
+                 size_t n_rules, void *user);
+
+/* An attribute, without a namespace, of the element that begins.  False if it
+ * has none of this name. */
+bool xd_xml_attribute(const struct xd_xml *x, const char *name,
+                      struct xd_span *out);
+
+#endif
