@@ -1,1 +1,381 @@
+/*
+ * The life of a scheduler, and what each event changes.  next.c decides.
+ */
 #include "sched/sched.h"
+
+#include <assert.h>
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "sched/core.h"
+
+/* After a depot's first failure in a row it rests this long; each further one
+ * doubles it, up to the longest. */
+#define FIRST_REST (250 * XD_MS)
+#define LONGEST_REST (30 * XD_SECOND)
+
+static struct xd_range clip(struct xd_range r, struct xd_range to)
+{
+    r.begin = r.begin > to.begin ? r.begin : to.begin;
+    r.end = r.end < to.end ? r.end : to.end;
+    return r;
+}
+
+static void move_limit(struct xd_sched *s)
+{
+    uint64_t window = s->book.o.window_bytes;
+
+    s->book.limit = window == 0 || s->reader > UINT64_MAX - window
+                        ? UINT64_MAX
+                        : s->reader + window;
+}
+
+/* Bring the options into agreement with the policy and the window.  With less
+ * than four blocks in a window, or P as many as they are, the policy could
+ * wait for a completion that the window forbids. */
+static void settle_options(struct xd_sched_options *o, unsigned n_depots)
+{
+    uint64_t in_window;
+
+    o->policy->settle(o);
+    if (o->progress == XD_AUTO)
+        o->progress = UINT64_C(2) * o->lanes_per_depot *
+                      (o->max_open < n_depots ? o->max_open : n_depots);
+    if (o->window_bytes == 0)
+        return;
+    if (o->block_bytes > o->window_bytes / 4)
+        o->block_bytes = o->window_bytes < 4 ? 1 : o->window_bytes / 4;
+    in_window = o->window_bytes / o->block_bytes;
+    if (in_window < 2)
+        o->progress = 0;
+    else if (o->progress > in_window - 2)
+        o->progress = in_window - 2;
+}
+
+static int copy_cuts(struct xd_sched *s, const struct xd_layout *l)
+{
+    s->cuts = xd_alloc(l->n_cuts, sizeof *s->cuts);
+    if (s->cuts == NULL)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < l->n_cuts; i++)
+        if (l->cuts[i] > s->book.wanted.begin &&
+            l->cuts[i] < s->book.wanted.end)
+            s->cuts[s->book.n_cuts++] = l->cuts[i];
+    s->book.cuts = s->cuts;
+    return 0;
+}
+
+static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
+{
+    struct xd_book *b = &s->book;
+
+    b->depots = xd_alloc(l->n_depots, sizeof *b->depots);
+    if (b->depots == NULL)
+        return XD_E_NOMEM;
+    b->n_depots = (unsigned)l->n_depots;
+    for (size_t i = 0; i < l->n_depots; i++) {
+        b->depots[i].slot = XD_NO_SLOT;
+        b->depots[i].idle_to = b->wanted.begin;
+        for (size_t j = 0; j < l->depots[i].n_held; j++)
+            if (xd_rangeset_add(&b->depots[i].held,
+                                clip(l->depots[i].held[j], b->wanted)) < 0)
+                return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+static int make_lanes(struct xd_sched *s)
+{
+    struct xd_book *b = &s->book;
+
+    b->n_slots = b->o.max_open < b->n_depots ? b->o.max_open : b->n_depots;
+    b->n_fetches = b->n_slots * b->o.lanes_per_depot;
+    b->slots = xd_alloc(b->n_slots, sizeof *b->slots);
+    s->fetches = xd_alloc(b->n_fetches, sizeof *s->fetches);
+    if (b->slots == NULL || s->fetches == NULL)
+        return XD_E_NOMEM;
+    for (unsigned i = 0; i < b->n_slots; i++)
+        b->slots[i] = b->n_depots;
+    return 0;
+}
+
+struct xd_sched *xd_sched_new(const struct xd_layout *layout,
+                              const struct xd_sched_options *o,
+                              struct xd_range wanted)
+{
+    struct xd_sched *s = xd_alloc(1, sizeof *s);
+
+    if (s == NULL)
+        return NULL;
+    s->size_is_unknown = layout->size == UINT64_MAX;
+    s->book.o = *o;
+    if (s->size_is_unknown)
+        s->book.o.policy = &xd_policy_whole;
+    settle_options(&s->book.o, (unsigned)layout->n_depots);
+    s->book.wanted = wanted;
+    s->reader = wanted.begin;
+    s->wake_at = XD_NEVER;
+    s->covered_to = wanted.begin;
+    move_limit(s);
+    if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
+        make_lanes(s) == 0)
+        s->policy = s->book.o.policy->new (&s->book);
+    if (s->policy == NULL) {
+        xd_sched_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void xd_sched_free(struct xd_sched *s)
+{
+    if (s == NULL)
+        return;
+    if (s->policy)
+        s->book.o.policy->free(s->policy);
+    for (unsigned i = 0; i < s->book.n_depots; i++)
+        xd_rangeset_fini(&s->book.depots[i].held);
+    xd_rangeset_fini(&s->book.arrived);
+    xd_rangeset_fini(&s->book.accepted);
+    xd_free(s->book.depots);
+    xd_free(s->book.slots);
+    xd_free(s->fetches);
+    xd_free(s->cuts);
+    xd_free(s);
+}
+
+const struct xd_sched_options *xd_sched_options(const struct xd_sched *s)
+{
+    return &s->book.o;
+}
+
+unsigned xd_sched_visits(const struct xd_sched *s)
+{
+    return s->visits;
+}
+
+void xd_core_forget_searches(struct xd_sched *s)
+{
+    s->all_have_holders = false;
+    s->covered_to = s->book.wanted.begin;
+    for (unsigned i = 0; i < s->book.n_depots; i++)
+        s->book.depots[i].idle_to = s->book.wanted.begin;
+}
+
+void xd_core_wake(struct xd_sched *s, xd_usec now)
+{
+    s->wake_at = XD_NEVER;
+    for (unsigned i = 0; i < s->book.n_depots; i++) {
+        struct xd_depot *d = &s->book.depots[i];
+
+        if (d->resting && d->rest_until <= now) {
+            d->resting = false;
+            s->covered_to = s->book.wanted.begin;
+            s->book.o.policy->readiness(s->policy, i);
+        }
+        if (d->resting && d->rest_until < s->wake_at)
+            s->wake_at = d->rest_until;
+    }
+}
+
+/* Mark the fetches of which others have brought the rest. */
+static void find_losers(struct xd_sched *s)
+{
+    if (s->book.o.run_losers)
+        return;
+    for (unsigned i = 0; i < s->book.n_fetches; i++) {
+        struct xd_fetch_state *f = &s->fetches[i];
+        struct xd_range rest = {f->got, f->range.end};
+
+        if (f->is_live && !f->is_loser && !xd_range_is_empty(rest))
+            f->is_loser = xd_rangeset_contains(&s->book.arrived, rest);
+    }
+}
+
+static int have(struct xd_sched *s, struct xd_range r)
+{
+    if (xd_range_is_empty(r))
+        return 0;
+    if (xd_rangeset_add(&s->book.arrived, r) < 0)
+        return XD_E_NOMEM;
+    s->book.o.policy->arrived(s->policy, r);
+    find_losers(s);
+    return 0;
+}
+
+/* All of a fetch up to `end` is here.  Any progress ends a depot's row of
+ * failures. */
+static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end)
+{
+    struct xd_range fresh = {f->got, end < f->range.end ? end : f->range.end};
+
+    if (xd_range_is_empty(fresh))
+        return 0;
+    f->got = fresh.end;
+    s->book.depots[f->depot].failures = 0;
+    return have(s, fresh);
+}
+
+static int accept(struct xd_sched *s, struct xd_range r)
+{
+    r = clip(r, s->book.wanted);
+    if (xd_rangeset_add(&s->book.accepted, r) < 0)
+        return XD_E_NOMEM;
+    return have(s, r);
+}
+
+/* Bytes are missing again.  Without a known size there is nothing to tell
+ * which others belong to the same file as what comes next: none is kept. */
+static int lack(struct xd_sched *s, struct xd_range r)
+{
+    if (s->size_is_unknown) {
+        s->book.wanted.end = UINT64_MAX;
+        r = s->book.wanted;
+    }
+    r = clip(r, s->book.wanted);
+    if (xd_range_is_empty(r))
+        return 0;
+    if (xd_rangeset_remove(&s->book.arrived, r) < 0 ||
+        xd_rangeset_remove(&s->book.accepted, r) < 0)
+        return XD_E_NOMEM;
+    for (unsigned i = 0; i < s->book.n_fetches; i++)
+        s->fetches[i].is_loser = s->fetches[i].is_canceled;
+    xd_core_forget_searches(s);
+    s->book.o.policy->missing(s->policy, r);
+    return 0;
+}
+
+static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
+                         bool failed)
+{
+    f->is_live = false;
+    s->book.depots[f->depot].running--;
+    s->covered_to = s->book.wanted.begin;
+    if (!f->is_chosen)
+        return 0;
+    return s->book.o.policy->ended(s->policy, (unsigned)(f - s->fetches),
+                                   failed);
+}
+
+static void drop(struct xd_sched *s, unsigned depot)
+{
+    struct xd_depot *d = &s->book.depots[depot];
+
+    d->state = XD_DEPOT_DROPPED;
+    d->resting = false;
+    xd_core_forget_searches(s);
+    s->book.o.policy->readiness(s->policy, depot);
+}
+
+static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
+{
+    struct xd_depot *d = &s->book.depots[depot];
+
+    if (d->resting && d->rest_until >= until)
+        return;
+    d->resting = true;
+    d->rest_until = until;
+    s->wake_at = until < s->wake_at ? until : s->wake_at;
+    s->covered_to = s->book.wanted.begin;
+    s->book.o.policy->readiness(s->policy, depot);
+}
+
+/* Fetches that had begun before the last failure broke off with it, so that a
+ * depot with many lanes is not given up sooner than one with few. */
+static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
+                         const struct xd_sched_event *ev)
+{
+    struct xd_depot *d = &s->book.depots[f->depot];
+    xd_usec pause = FIRST_REST;
+
+    if (d->state == XD_DEPOT_DROPPED)
+        return;
+    if (f->begun >= d->forgiven_to) {
+        d->failures++;
+        d->forgiven_to = ev->now + 1;
+        if (d->failures >= s->book.o.max_failures) {
+            drop(s, f->depot);
+            return;
+        }
+        for (unsigned i = 1; i < d->failures && pause < LONGEST_REST; i++)
+            pause *= 2;
+        rest(s, f->depot,
+             ev->now + (pause < LONGEST_REST ? pause : LONGEST_REST));
+    }
+    if (ev->retry_at > ev->now)
+        rest(s, f->depot, ev->retry_at);
+}
+
+static void no_ranges(struct xd_sched *s, unsigned depot, xd_usec now)
+{
+    struct xd_depot *d = &s->book.depots[depot];
+
+    d->no_ranges = true;
+    d->resting = false;
+    d->failures = 0;
+    d->forgiven_to = now + 1;
+    xd_core_forget_searches(s);
+    s->book.o.policy->readiness(s->policy, depot);
+}
+
+static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
+{
+    if (xd_rangeset_remove(&s->book.depots[depot].held, r) < 0)
+        return XD_E_NOMEM;
+    xd_core_forget_searches(s);
+    s->book.o.policy->lost(s->policy, depot);
+    return 0;
+}
+
+static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    struct xd_fetch_state *f = &s->fetches[ev->fetch];
+    int rc;
+
+    assert(ev->fetch < s->book.n_fetches && f->is_live);
+    if (ev->kind == XD_EV_STARTED)
+        return 0;
+    if (ev->kind == XD_EV_DONE && s->size_is_unknown)
+        s->book.wanted.end = f->range.end = ev->range.end;
+    rc = progress(s, f, ev->kind == XD_EV_DONE ? f->range.end : ev->range.end);
+    if (rc < 0 || ev->kind == XD_EV_BYTES)
+        return rc;
+    rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);
+    if (rc == 0 && s->size_is_unknown && ev->kind != XD_EV_DONE)
+        rc = lack(s, s->book.wanted);
+    if (ev->kind == XD_EV_FAILED)
+        depot_failed(s, f, ev);
+    return rc;
+}
+
+int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    switch (ev->kind) {
+    case XD_EV_STARTED:
+    case XD_EV_BYTES:
+    case XD_EV_DONE:
+    case XD_EV_FAILED:
+    case XD_EV_CANCELED:
+        return fetch_event(s, ev);
+    case XD_EV_ACCEPTED:
+        return accept(s, ev->range);
+    case XD_EV_REJECTED:
+        return lack(s, ev->range);
+    case XD_EV_LOST:
+        return lose(s, ev->depot, ev->range);
+    case XD_EV_NORANGES:
+        no_ranges(s, ev->depot, ev->now);
+        return 0;
+    case XD_EV_BANNED:
+        drop(s, ev->depot);
+        return 0;
+    case XD_EV_READER:
+        if (ev->range.begin > s->reader)
+            s->reader = ev->range.begin;
+        move_limit(s);
+        return 0;
+    case XD_EV_TICK:
+        return 0;
+    }
+    return 0;
+}

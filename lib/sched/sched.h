@@ -22,9 +22,16 @@
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
  * A depot that fails is left alone for a pause that doubles, and given up
- * after max_failures in a row.  One that knows no ranges is used only where no
- * other usable depot is left, with one fetch from the first missing byte to
- * the last, cuts or not.
+ * after max_failures in a row; any byte that it brings ends the row.  One that
+ * knows no ranges is used only for bytes that no other usable depot holds: one
+ * fetch at a time, from the first such byte that is missing to the last, or to
+ * the next cut.  The window does not shorten that fetch; the engine holds it
+ * back.
+ *
+ * A file of unknown size (layout.h) comes as one fetch to UINT64_MAX from one
+ * depot, whatever the policy and the window; DONE says in range.end where the
+ * file ended.  When that fetch fails, nothing of it counts any longer, what was
+ * accepted included, and the next depot's fetch begins where the first did.
  *
  * Not thread-safe.  The engine calls it with its lock held.
  */
@@ -61,7 +68,8 @@ struct xd_sched_options {
 enum xd_sched_event_kind {
     XD_EV_STARTED,  /* fetch: its first byte is here */
     XD_EV_BYTES,    /* fetch: all up to range.end are here */
-    XD_EV_DONE,     /* fetch: reached its end, all of it is here */
+    XD_EV_DONE,     /* fetch: reached its end, all of it is here; of a fetch
+                       to UINT64_MAX, range.end says where that was */
     XD_EV_FAILED,   /* fetch: broke off at range.end; its depot may be asked
                        again, but not before retry_at (0: as the scheduler
                        sees fit) */
@@ -92,7 +100,8 @@ enum xd_sched_action_kind {
     XD_DO_FETCH,  /* `fetch`: bytes `range`, on `lane` of `depot` */
     XD_DO_CANCEL, /* stop `fetch`; it still ends with an event */
     XD_DO_FINISH, /* every wanted byte was accepted */
-    XD_DO_FAIL    /* no depot is left that could bring range.begin */
+    XD_DO_FAIL    /* no depot is left that could bring range.begin, nor does
+                     a fetch bring it */
 };
 
 struct xd_sched_action {
@@ -101,6 +110,9 @@ struct xd_sched_action {
     struct xd_range range;
     xd_usec until; /* XD_NEVER: only an event can change anything */
 };
+
+/* "basic", "aggressive" or "progress"; NULL if there is none of that name. */
+const struct xd_policy *xd_policy_find(const char *name);
 
 /*
  * `wanted` is what to fetch, within the file.  `layout` and `o` are copied.
@@ -126,7 +138,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
  * carried out: the scheduler takes it as begun. */
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
 
-/* How many nodes of its index the last decision looked at (tests). */
+/* How many nodes of its index were looked at to find the last action, for the
+ * lane that took most (tests). */
 unsigned xd_sched_visits(const struct xd_sched *s);
 
 #endif

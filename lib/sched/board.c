@@ -1,0 +1,210 @@
+#include "sched/board.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+
+#define BLOCKS_PER_LEAF 64
+#define SLOTS_PER_WORD 64
+
+/* A set bit in `open` is a block that is not done and may run once more; one
+ * in `fresh` is a block that is open and runs nowhere. */
+struct xd_board_leaf {
+    uint64_t done, open, fresh;
+};
+
+static uint64_t bit(uint64_t i)
+{
+    return UINT64_C(1) << (i % 64);
+}
+
+static void put_bit(uint64_t *word, uint64_t mask, bool on)
+{
+    *word = on ? *word | mask : *word & ~mask;
+}
+
+/* Kernighan's; leaves are mostly empty or full, and only one is counted per
+ * decision. */
+static uint64_t count_bits(uint64_t word)
+{
+    uint64_t n = 0;
+
+    for (; word != 0; word &= word - 1)
+        n++;
+    return n;
+}
+
+static uint64_t lowest_bit(uint64_t word)
+{
+    return count_bits((word & -word) - 1);
+}
+
+/* Nodes are numbered as in a heap: 1 is the root, 2i and 2i+1 lie below i, and
+ * leaf l is node n_leaves + l. */
+int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots)
+{
+    uint64_t leaves = 1;
+    size_t nodes;
+
+    while (leaves < n_blocks / BLOCKS_PER_LEAF + 1 && leaves <= SIZE_MAX / 4)
+        leaves *= 2;
+    nodes = (size_t)leaves * 2;
+    *b = (struct xd_board){.n_blocks = n_blocks, .n_slots = n_slots};
+    b->n_leaves = (size_t)leaves;
+    b->words = n_slots / SLOTS_PER_WORD + 1;
+    b->done = xd_alloc(nodes, sizeof *b->done);
+    b->fresh = xd_alloc(nodes, b->words * sizeof *b->fresh);
+    b->open = xd_alloc(nodes, b->words * sizeof *b->open);
+    b->leaves = xd_alloc(b->n_leaves, sizeof *b->leaves);
+    b->may = xd_alloc(b->n_leaves, n_slots * sizeof *b->may);
+    if (!b->done || !b->fresh || !b->open || !b->leaves || !b->may) {
+        xd_board_fini(b);
+        return XD_E_NOMEM;
+    }
+    for (uint64_t i = 0; i < n_blocks; i++)
+        xd_board_mark(b, i, XD_MARK_FRESH);
+    return 0;
+}
+
+void xd_board_fini(struct xd_board *b)
+{
+    xd_free(b->done);
+    xd_free(b->fresh);
+    xd_free(b->open);
+    xd_free(b->leaves);
+    xd_free(b->may);
+    *b = (struct xd_board){.n_blocks = 0};
+}
+
+void xd_board_mark(struct xd_board *b, uint64_t block, enum xd_mark mark)
+{
+    struct xd_board_leaf *l = &b->leaves[block / BLOCKS_PER_LEAF];
+
+    put_bit(&l->done, bit(block), mark == XD_MARK_DONE);
+    put_bit(&l->fresh, bit(block), mark == XD_MARK_FRESH);
+    put_bit(&l->open, bit(block),
+            mark == XD_MARK_FRESH || mark == XD_MARK_OPEN);
+}
+
+bool xd_board_is_done(const struct xd_board *b, uint64_t block)
+{
+    return b->leaves[block / BLOCKS_PER_LEAF].done & bit(block);
+}
+
+static uint64_t *may_of(struct xd_board *b, unsigned slot, size_t leaf)
+{
+    return &b->may[slot * b->n_leaves + leaf];
+}
+
+void xd_board_allow(struct xd_board *b, unsigned slot, uint64_t block, bool may)
+{
+    put_bit(may_of(b, slot, (size_t)(block / BLOCKS_PER_LEAF)), bit(block),
+            may);
+}
+
+void xd_board_allow_run(struct xd_board *b, unsigned slot, uint64_t begin,
+                        uint64_t end, bool may)
+{
+    while (begin < end) {
+        uint64_t leaf = begin / BLOCKS_PER_LEAF;
+        uint64_t stop = (leaf + 1) * BLOCKS_PER_LEAF;
+        uint64_t mask = ~UINT64_C(0) << (begin % BLOCKS_PER_LEAF);
+
+        if (end < stop) {
+            mask &= bit(end) - 1;
+            stop = end;
+        }
+        put_bit(may_of(b, slot, (size_t)leaf), mask, may);
+        begin = stop;
+    }
+}
+
+static void put_slot_bit(struct xd_board *b, uint64_t *bits, size_t node,
+                         unsigned slot, bool on)
+{
+    put_bit(&bits[node * b->words + slot / SLOTS_PER_WORD], bit(slot), on);
+}
+
+static bool slot_bit(const struct xd_board *b, const uint64_t *bits,
+                     size_t node, unsigned slot)
+{
+    return bits[node * b->words + slot / SLOTS_PER_WORD] & bit(slot);
+}
+
+static void publish_leaf_of_slot(struct xd_board *b, size_t leaf, unsigned slot)
+{
+    const struct xd_board_leaf *l = &b->leaves[leaf];
+    uint64_t may = *may_of(b, slot, leaf);
+
+    put_slot_bit(b, b->fresh, b->n_leaves + leaf, slot, l->fresh & may);
+    put_slot_bit(b, b->open, b->n_leaves + leaf, slot, l->open & may);
+}
+
+void xd_board_publish(struct xd_board *b, uint64_t block)
+{
+    size_t leaf = (size_t)(block / BLOCKS_PER_LEAF);
+    size_t node = b->n_leaves + leaf;
+
+    b->done[node] = count_bits(b->leaves[leaf].done);
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        publish_leaf_of_slot(b, leaf, slot);
+    b->visits++;
+    for (node /= 2; node > 0; node /= 2) {
+        size_t left = node * 2 * b->words, right = left + b->words;
+
+        b->done[node] = b->done[node * 2] + b->done[node * 2 + 1];
+        for (size_t w = 0; w < b->words; w++) {
+            size_t at = node * b->words + w;
+
+            b->fresh[at] = b->fresh[left + w] | b->fresh[right + w];
+            b->open[at] = b->open[left + w] | b->open[right + w];
+        }
+        b->visits++;
+    }
+}
+
+void xd_board_publish_slot(struct xd_board *b, unsigned slot)
+{
+    for (size_t leaf = 0; leaf < b->n_leaves; leaf++)
+        publish_leaf_of_slot(b, leaf, slot);
+    for (size_t node = b->n_leaves - 1; node > 0; node--) {
+        size_t left = node * 2, right = left + 1;
+
+        put_slot_bit(b, b->fresh, node, slot,
+                     slot_bit(b, b->fresh, left, slot) ||
+                         slot_bit(b, b->fresh, right, slot));
+        put_slot_bit(b, b->open, node, slot,
+                     slot_bit(b, b->open, left, slot) ||
+                         slot_bit(b, b->open, right, slot));
+    }
+}
+
+/* Only the left child is ever looked at: if it has no such block, the right
+ * one must.  What is done on the left of the way down is not later. */
+bool xd_board_first(struct xd_board *b, unsigned slot, enum xd_board_kind kind,
+                    uint64_t *out_block, uint64_t *out_later_done)
+{
+    const uint64_t *bits = kind == XD_BOARD_FRESH ? b->fresh : b->open;
+    const struct xd_board_leaf *l;
+    uint64_t earlier = 0, candidates, lowest;
+    size_t node = 1, leaf;
+
+    b->visits++;
+    if (!slot_bit(b, bits, node, slot))
+        return false;
+    while (node < b->n_leaves) {
+        node *= 2;
+        b->visits++;
+        if (!slot_bit(b, bits, node, slot))
+            earlier += b->done[node++];
+    }
+    leaf = node - b->n_leaves;
+    l = &b->leaves[leaf];
+    candidates = kind == XD_BOARD_FRESH ? l->fresh : l->open;
+    candidates &= *may_of(b, slot, leaf);
+    lowest = lowest_bit(candidates);
+    earlier += count_bits(l->done & (bit(lowest) - 1));
+    *out_block = (uint64_t)leaf * BLOCKS_PER_LEAF + lowest;
+    *out_later_done = b->done[1] - earlier;
+    return true;
+}

@@ -1,0 +1,188 @@
+#include "sched/census.h"
+
+#include "base/alloc.h"
+
+#define LEAST_PATIENCE (500 * XD_MS)
+
+enum voter_state {
+    VOTER_RESERVE,
+    VOTER_OPENED, /* not asked yet */
+    VOTER_ASKED,
+    VOTER_CANCELED, /* asked, and told to stop */
+    VOTER_ANSWERED,
+    VOTER_FAILED, /* still open */
+    VOTER_PARKED
+};
+
+struct voter {
+    enum voter_state state;
+    unsigned slot;
+    xd_usec asked_at;
+    uint64_t size; /* once it answered */
+};
+
+struct xd_census {
+    struct voter *voters;
+    bool *slot_is_taken;
+    unsigned n_voters, n_slots;
+    unsigned n_answers;
+    xd_usec deadline; /* XD_NEVER before the first answer */
+    bool is_over;
+};
+
+struct xd_census *xd_census_new(size_t n_depots, unsigned max_open)
+{
+    struct xd_census *c = xd_alloc(1, sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    c->n_voters = (unsigned)n_depots;
+    c->n_slots = max_open < c->n_voters ? max_open : c->n_voters;
+    c->deadline = XD_NEVER;
+    c->voters = xd_alloc(c->n_voters, sizeof *c->voters);
+    c->slot_is_taken = xd_alloc(c->n_slots, sizeof *c->slot_is_taken);
+    if (c->voters == NULL || c->slot_is_taken == NULL) {
+        xd_census_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void xd_census_free(struct xd_census *c)
+{
+    if (c == NULL)
+        return;
+    xd_free(c->voters);
+    xd_free(c->slot_is_taken);
+    xd_free(c);
+}
+
+void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
+                    uint64_t size)
+{
+    struct voter *v = &c->voters[depot];
+    xd_usec patience = 2 * (now - v->asked_at);
+
+    if (c->is_over || v->state != VOTER_ASKED)
+        return;
+    v->state = VOTER_ANSWERED;
+    v->size = size;
+    if (c->n_answers++ == 0)
+        c->deadline =
+            now + (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
+}
+
+void xd_census_failed(struct xd_census *c, unsigned depot, xd_usec now)
+{
+    struct voter *v = &c->voters[depot];
+
+    (void)now;
+    if (!c->is_over && v->state == VOTER_ASKED)
+        v->state = VOTER_FAILED;
+}
+
+/* The most preferred voter in that state; n_voters if there is none. */
+static unsigned find(const struct xd_census *c, enum voter_state state)
+{
+    for (unsigned i = 0; i < c->n_voters; i++)
+        if (c->voters[i].state == state)
+            return i;
+    return c->n_voters;
+}
+
+static bool try_find(const struct xd_census *c, enum voter_state state,
+                     struct xd_sched_action *a)
+{
+    a->depot = find(c, state);
+    if (a->depot == c->n_voters)
+        return false;
+    a->fetch = c->voters[a->depot].slot;
+    return true;
+}
+
+static bool try_park(struct xd_census *c, struct xd_sched_action *a)
+{
+    if (!try_find(c, VOTER_FAILED, a))
+        return false;
+    c->voters[a->depot].state = VOTER_PARKED;
+    c->slot_is_taken[a->fetch] = false;
+    a->kind = XD_DO_PARK;
+    return true;
+}
+
+static bool try_cancel(struct xd_census *c, struct xd_sched_action *a)
+{
+    if (!try_find(c, VOTER_ASKED, a))
+        return false;
+    c->voters[a->depot].state = VOTER_CANCELED;
+    a->kind = XD_DO_CANCEL;
+    a->range = (struct xd_range){0, 1};
+    return true;
+}
+
+static bool try_fetch(struct xd_census *c, xd_usec now,
+                      struct xd_sched_action *a)
+{
+    if (!try_find(c, VOTER_OPENED, a))
+        return false;
+    c->voters[a->depot].state = VOTER_ASKED;
+    c->voters[a->depot].asked_at = now;
+    a->kind = XD_DO_FETCH;
+    a->range = (struct xd_range){0, 1};
+    return true;
+}
+
+static bool try_open(struct xd_census *c, struct xd_sched_action *a)
+{
+    unsigned slot = 0;
+
+    while (slot < c->n_slots && c->slot_is_taken[slot])
+        slot++;
+    if (slot == c->n_slots || !try_find(c, VOTER_RESERVE, a))
+        return false;
+    c->slot_is_taken[slot] = true;
+    c->voters[a->depot].state = VOTER_OPENED;
+    c->voters[a->depot].slot = slot;
+    a->kind = XD_DO_OPEN;
+    return true;
+}
+
+struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
+{
+    struct xd_sched_action a = {.kind = XD_DO_WAIT, .until = c->deadline};
+
+    if (c->deadline <= now)
+        c->is_over = true;
+    if (try_park(c, &a))
+        return a;
+    if (!c->is_over && (try_fetch(c, now, &a) || try_open(c, &a)))
+        return a;
+    if (find(c, VOTER_ASKED) == c->n_voters)
+        c->is_over = true;
+    if (!c->is_over || try_cancel(c, &a))
+        return a;
+    a.kind = c->n_answers > 0 ? XD_DO_FINISH : XD_DO_FAIL;
+    return a;
+}
+
+uint64_t xd_census_size(const struct xd_census *c)
+{
+    uint64_t best = UINT64_MAX;
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < c->n_voters; i++) {
+        uint64_t size = c->voters[i].size;
+        unsigned n = 0;
+
+        if (c->voters[i].state != VOTER_ANSWERED || size == UINT64_MAX)
+            continue;
+        for (unsigned j = 0; j < c->n_voters; j++)
+            n += c->voters[j].state == VOTER_ANSWERED &&
+                 c->voters[j].size == size;
+        if (n > most) {
+            most = n;
+            best = size;
+        }
+    }
+    return best;
+}

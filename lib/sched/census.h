@@ -1,0 +1,43 @@
+/*
+ * How long is the file?  Asked of the depots, when no manifest says it.
+ *
+ *     OPEN, FETCH bytes [0,1)  --->  depots  ---> a size each, or a failure
+ *
+ * At most max_open are asked at once; one that fails is replaced by the next
+ * in reserve.  It is over when all that were asked have answered or failed, or
+ * some time after the first answer: max(500 ms, twice what that took).  The
+ * size that most depots name holds; of sizes named equally often, that of the
+ * most preferred depot.
+ *
+ * A state machine like xd_sched, with the same actions: WAIT, OPEN, PARK (of a
+ * depot that failed), FETCH, CANCEL, FINISH, or FAIL when nobody answered.
+ * Depots that answered stay open.  The number of a fetch is below max_open, and
+ * free again after the vote or failure of its depot; after FINISH and FAIL,
+ * which are repeated for ever, both mean nothing.
+ *
+ * Not thread-safe.
+ */
+#ifndef XD_SCHED_CENSUS_H
+#define XD_SCHED_CENSUS_H
+
+#include "sched/sched.h"
+
+struct xd_census;
+
+/* Depots are asked in order of preference: 0 first.  max_open >= 1.  Returns
+ * NULL when out of memory; nothing else can fail. */
+struct xd_census *xd_census_new(size_t n_depots, unsigned max_open);
+void xd_census_free(struct xd_census *c);
+
+/* The answer to a FETCH: a size, or UINT64_MAX if the depot does not know. */
+void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
+                    uint64_t size);
+void xd_census_failed(struct xd_census *c, unsigned depot, xd_usec now);
+
+/* Call again until it says WAIT, FINISH or FAIL. */
+struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now);
+
+/* After FINISH: the size, or UINT64_MAX if no depot knew it. */
+uint64_t xd_census_size(const struct xd_census *c);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * What sched.c (life and events) and next.c (decisions) share.
+ *
+ *     lane l of slot s  =  fetch s * lanes_per_depot + l
+ *
+ * A lane is busy until its fetch's end event, and a slot changes hands only
+ * when nothing runs there; so the number of a fetch is that of its lane.
+ */
+#ifndef XD_SCHED_CORE_H
+#define XD_SCHED_CORE_H
+
+#include "sched/policy.h"
+
+struct xd_fetch_state {
+    bool is_live;
+    bool is_chosen;   /* by the policy, which then hears of its end */
+    bool is_loser;    /* others have brought the rest of it */
+    bool is_canceled; /* told to stop */
+    unsigned depot;
+    struct xd_range range;
+    uint64_t got; /* all before this is here */
+    xd_usec begun;
+};
+
+struct xd_sched {
+    struct xd_book book;
+    struct xd_fetch_state *fetches;
+    uint64_t *cuts;
+    void *policy;
+    bool size_is_unknown;
+    uint64_t reader;
+    xd_usec wake_at; /* when the next rest ends, or XD_NEVER */
+    unsigned visits;
+
+    /* What need not be looked at again, until forget_searches(). */
+    bool all_have_holders; /* every missing byte has a depot */
+    uint64_t covered_to;   /* every missing byte before this has an open one,
+                              or none in reserve to open */
+};
+
+/* Something became missing, or a depot less useful: search from the start. */
+void xd_core_forget_searches(struct xd_sched *s);
+
+/* End the rests that are over, and set wake_at. */
+void xd_core_wake(struct xd_sched *s, xd_usec now);
+
+#endif

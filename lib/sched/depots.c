@@ -1,0 +1,113 @@
+#include "sched/depots.h"
+
+static bool fits(const struct xd_depot *d, unsigned need)
+{
+    if (d->state == XD_DEPOT_DROPPED)
+        return false;
+    if ((need & XD_NEED_OPEN) && d->state != XD_DEPOT_OPEN)
+        return false;
+    if ((need & XD_NEED_RESERVE) && d->state != XD_DEPOT_RESERVE)
+        return false;
+    return !(need & XD_NEED_AWAKE) || !d->resting;
+}
+
+/* The part of the held run around `byte` that begins there; empty if the
+ * depot does not hold it. */
+static struct xd_range run_at(const struct xd_book *b, const struct xd_depot *d,
+                              uint64_t byte)
+{
+    struct xd_range r =
+        xd_rangeset_next(&d->held, (struct xd_range){byte, b->wanted.end});
+
+    if (r.begin != byte)
+        r.end = r.begin = byte;
+    return r;
+}
+
+uint64_t xd_depots_sole_end(const struct xd_book *b, unsigned depot,
+                            uint64_t byte)
+{
+    uint64_t end = run_at(b, &b->depots[depot], byte).end;
+
+    for (unsigned i = 0; i < b->n_depots; i++) {
+        const struct xd_depot *d = &b->depots[i];
+
+        if (!d->no_ranges && fits(d, 0))
+            end =
+                xd_rangeset_next(&d->held, (struct xd_range){byte, end}).begin;
+    }
+    for (size_t i = 0; i < b->n_cuts; i++)
+        if (b->cuts[i] > byte && b->cuts[i] < end)
+            return b->cuts[i];
+    return end;
+}
+
+unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
+                           uint64_t byte, uint64_t *out_end)
+{
+    unsigned without_ranges = b->n_depots;
+    bool is_sole = true;
+
+    for (unsigned i = 0; i < b->n_depots; i++) {
+        const struct xd_depot *d = &b->depots[i];
+        struct xd_range run;
+
+        if (!fits(d, 0))
+            continue;
+        run = run_at(b, d, byte);
+        if (xd_range_is_empty(run))
+            continue;
+        if (d->no_ranges) {
+            if (fits(d, need) && without_ranges == b->n_depots)
+                without_ranges = i;
+            continue;
+        }
+        is_sole = false;
+        if (fits(d, need)) {
+            *out_end = run.end;
+            return i;
+        }
+    }
+    if (!is_sole || without_ranges == b->n_depots)
+        return b->n_depots;
+    *out_end = xd_depots_sole_end(b, without_ranges, byte);
+    return without_ranges;
+}
+
+/* As far as another depot, which knows ranges, holds the bytes; `byte` itself
+ * if none does. */
+static uint64_t held_elsewhere_to(const struct xd_book *b, uint64_t byte)
+{
+    for (unsigned i = 0; i < b->n_depots; i++) {
+        const struct xd_depot *d = &b->depots[i];
+        struct xd_range run = run_at(b, d, byte);
+
+        if (!d->no_ranges && fits(d, 0) && !xd_range_is_empty(run))
+            return run.end;
+    }
+    return byte;
+}
+
+uint64_t xd_depots_work(const struct xd_book *b, unsigned depot, uint64_t from)
+{
+    const struct xd_depot *d = &b->depots[depot];
+    uint64_t end = b->wanted.end;
+
+    while (from < end) {
+        struct xd_range gap =
+            xd_rangeset_next_gap(&b->arrived, (struct xd_range){from, end});
+        struct xd_range run =
+            xd_rangeset_next(&d->held, (struct xd_range){gap.begin, end});
+
+        from = run.begin;
+        if (from >= gap.end)
+            continue;
+        if (!d->no_ranges)
+            return from;
+        run.end = held_elsewhere_to(b, from);
+        if (run.end == from)
+            return from;
+        from = run.end;
+    }
+    return end;
+}

@@ -1,0 +1,34 @@
+/*
+ * Questions about who holds what, for sched.c and next.c.
+ *
+ * A depot *could bring* a byte if it is not dropped, holds it, and knows
+ * ranges; one that knows none could where no other is left that could.
+ */
+#ifndef XD_SCHED_DEPOTS_H
+#define XD_SCHED_DEPOTS_H
+
+#include "sched/policy.h"
+
+/* What else is asked of a depot; any of them together. */
+#define XD_NEED_OPEN 1U
+#define XD_NEED_RESERVE 2U
+#define XD_NEED_AWAKE 4U
+
+/*
+ * The first depot in order of preference that could bring `byte`, and the end
+ * of the run of bytes for which that is so; n_depots if there is none, and
+ * *out_end is left alone.
+ */
+unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
+                           uint64_t byte, uint64_t *out_end);
+
+/* The first byte from `from` on that has not arrived and that the depot could
+ * bring; wanted.end if there is none. */
+uint64_t xd_depots_work(const struct xd_book *b, unsigned depot, uint64_t from);
+
+/* Where the bytes end, counted from `byte`, that this depot without ranges
+ * may bring in one fetch, cuts being edges of its objects. */
+uint64_t xd_depots_sole_end(const struct xd_book *b, unsigned depot,
+                            uint64_t byte);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * The paper's three policies, which are one: progress-driven redundancy with
+ * different R and P.
+ *
+ *     - If a block with download number below R is not complete, and more than
+ *       P later blocks are, the first such block.
+ *     - Else the next block whose download number is zero.
+ *     - If there is none, the smallest incomplete block with download number
+ *       below R.
+ *
+ * The download number of an incomplete block is the number of attempts that
+ * run: each increments it, and one that fails gives it back.
+ *
+ * The first block with number below R is late if any is, since it has the most
+ * complete blocks after it; so one look at the board tells whether the first
+ * rule holds.  P = 0 takes that block at once, late or not.
+ *
+ * "Next" and "none" mean blocks that the lane's depot may take.  A block that
+ * only the window keeps from being fetched is still next: the lane waits for
+ * it, where doubling others meanwhile would cost bytes for nothing.
+ */
+#include "sched/policy.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "sched/blocks.h"
+#include "sched/board.h"
+#include "sched/trials.h"
+
+struct attempt {
+    uint64_t block;
+    unsigned depot;
+    bool is_running;
+};
+
+struct plank {
+    const struct xd_book *book;
+    struct xd_blocks blocks;
+    struct xd_board board;
+    struct xd_trials trials;  /* failed attempts at blocks not complete */
+    struct attempt *attempts; /* one per fetch */
+};
+
+static void plank_free(void *policy)
+{
+    struct plank *p = policy;
+
+    if (p == NULL)
+        return;
+    xd_blocks_fini(&p->blocks);
+    xd_board_fini(&p->board);
+    xd_trials_fini(&p->trials);
+    xd_free(p->attempts);
+    xd_free(p);
+}
+
+static void *plank_new(const struct xd_book *book)
+{
+    struct plank *p = xd_alloc(1, sizeof *p);
+
+    if (p == NULL)
+        return NULL;
+    p->book = book;
+    p->attempts = xd_alloc(book->n_fetches, sizeof *p->attempts);
+    if (p->attempts == NULL ||
+        xd_blocks_init(&p->blocks, book->wanted, book->o.block_bytes,
+                       book->cuts, book->n_cuts) < 0 ||
+        xd_board_init(&p->board, p->blocks.n, book->n_slots) < 0) {
+        plank_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static bool holds(const struct plank *p, unsigned depot, uint64_t byte)
+{
+    struct xd_range one = {byte, byte + 1};
+
+    return xd_rangeset_contains(&p->book->depots[depot].held, one);
+}
+
+static uint64_t first_missing(const struct plank *p, uint64_t block)
+{
+    struct xd_range r = xd_blocks_range(&p->blocks, block);
+
+    return xd_rangeset_next_gap(&p->book->arrived, r).begin;
+}
+
+static bool runs_at(const struct plank *p, uint64_t block, unsigned depot)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct attempt *a = &p->attempts[i];
+
+        if (a->is_running && a->block == block && a->depot == depot)
+            return true;
+    }
+    return false;
+}
+
+static unsigned download_number(const struct plank *p, uint64_t block)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        n += p->attempts[i].is_running && p->attempts[i].block == block;
+    return n;
+}
+
+static bool has_tried(const struct plank *p, uint64_t block, unsigned depot)
+{
+    return xd_trials_has(&p->trials, block, depot) || runs_at(p, block, depot);
+}
+
+/*
+ * Never twice at once at one depot, and not again there until every other
+ * that could has tried.  A depot holds all of a block or nothing, unless it
+ * lost a part: then what counts is whether it has the first byte that is
+ * missing, so that depots which hold different parts can still complete it.
+ */
+static bool may_take(const struct plank *p, unsigned depot, uint64_t block)
+{
+    uint64_t byte = first_missing(p, block);
+
+    if (!holds(p, depot, byte) || runs_at(p, block, depot))
+        return false;
+    if (!xd_trials_has(&p->trials, block, depot))
+        return true;
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
+        unsigned other = p->book->slots[slot];
+
+        if (other < p->book->n_depots && other != depot &&
+            xd_depot_is_ready(&p->book->depots[other]) &&
+            holds(p, other, byte) && !has_tried(p, block, other))
+            return false;
+    }
+    return true;
+}
+
+static void mark(struct plank *p, uint64_t block)
+{
+    unsigned n = download_number(p, block);
+
+    xd_board_mark(&p->board, block,
+                  n == 0                      ? XD_MARK_FRESH
+                  : n < p->book->o.redundancy ? XD_MARK_OPEN
+                                              : XD_MARK_FULL);
+}
+
+static bool is_complete(const struct plank *p, uint64_t block)
+{
+    return xd_rangeset_contains(&p->book->arrived,
+                                xd_blocks_range(&p->blocks, block));
+}
+
+/* Work out anew all that the board says of an incomplete block. */
+static void refresh(struct plank *p, uint64_t block)
+{
+    mark(p, block);
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
+        unsigned depot = p->book->slots[slot];
+
+        xd_board_allow(&p->board, slot, block,
+                       depot < p->book->n_depots && may_take(p, depot, block));
+    }
+    xd_board_publish(&p->board, block);
+}
+
+/* Who may try again depends on who else could. */
+static void refresh_tried(struct plank *p)
+{
+    for (size_t i = 0; i < p->trials.n; i++)
+        if (i == 0 || p->trials.list[i].block != p->trials.list[i - 1].block)
+            refresh(p, p->trials.list[i].block);
+}
+
+/*
+ * A fresh attempt asks for what has not arrived: if one broke off half way,
+ * what it brought is kept.  One beside another that runs is the paper's copy
+ * of the block, less what was accepted and so cannot be wanted again.
+ */
+static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
+                                    uint64_t block)
+{
+    struct xd_range r = xd_blocks_range(&p->blocks, block), gap;
+    const struct xd_rangeset *kept =
+        download_number(p, block) > 0 ? &p->book->accepted : &p->book->arrived;
+    const struct xd_rangeset *held = &p->book->depots[depot].held;
+    uint64_t byte = first_missing(p, block);
+    struct xd_range ask = {xd_rangeset_next_gap(kept, r).begin, r.begin};
+
+    while (gap = xd_rangeset_next_gap(kept, r), !xd_range_is_empty(gap)) {
+        ask.end = gap.end;
+        r.begin = gap.end;
+    }
+    if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
+        ask.begin = byte;
+    ask.end = xd_rangeset_next(held, (struct xd_range){byte, ask.end}).end;
+    return ask;
+}
+
+static void begin(struct plank *p, unsigned fetch, unsigned depot,
+                  uint64_t block)
+{
+    bool was_tried = xd_trials_any(&p->trials, block);
+
+    /* A second attempt there: every other has had its turn, and all begin
+     * anew. */
+    if (xd_trials_has(&p->trials, block, depot))
+        xd_trials_forget(&p->trials, block);
+    p->attempts[fetch] = (struct attempt){block, depot, true};
+    if (was_tried) {
+        refresh(p, block);
+        return;
+    }
+    mark(p, block);
+    xd_board_allow(&p->board, p->book->depots[depot].slot, block, false);
+    xd_board_publish(&p->board, block);
+}
+
+static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
+                         struct xd_range *out, unsigned *visits)
+{
+    struct plank *p = policy;
+    unsigned slot = p->book->depots[depot].slot;
+    uint64_t block, fresh, later, unused;
+    bool found;
+
+    p->board.visits = 0;
+    found = xd_board_first(&p->board, slot, XD_BOARD_OPEN, &block, &later);
+    if (found && p->book->o.progress > 0 && later <= p->book->o.progress &&
+        xd_board_first(&p->board, slot, XD_BOARD_FRESH, &fresh, &unused))
+        block = fresh;
+    if (found && xd_blocks_range(&p->blocks, block).end > p->book->limit)
+        found = false;
+    if (found) {
+        *out = range_to_ask(p, depot, block);
+        begin(p, fetch, depot, block);
+    }
+    *visits = p->board.visits;
+    return found;
+}
+
+static int plank_ended(void *policy, unsigned fetch, bool failed)
+{
+    struct plank *p = policy;
+    struct attempt *a = &p->attempts[fetch];
+
+    a->is_running = false;
+    if (is_complete(p, a->block))
+        return 0;
+    if (failed && xd_trials_add(&p->trials, a->block, a->depot) < 0)
+        return XD_E_NOMEM;
+    refresh(p, a->block);
+    return 0;
+}
+
+static void plank_arrived(void *policy, struct xd_range r)
+{
+    struct plank *p = policy;
+    uint64_t last = xd_blocks_find(&p->blocks, r.end - 1);
+
+    for (uint64_t i = xd_blocks_find(&p->blocks, r.begin); i <= last; i++) {
+        if (xd_board_is_done(&p->board, i) || !is_complete(p, i))
+            continue;
+        xd_trials_forget(&p->trials, i);
+        xd_board_mark(&p->board, i, XD_MARK_DONE);
+        xd_board_publish(&p->board, i);
+    }
+}
+
+static void plank_missing(void *policy, struct xd_range r)
+{
+    struct plank *p = policy;
+    uint64_t last = xd_blocks_find(&p->blocks, r.end - 1);
+
+    for (uint64_t i = xd_blocks_find(&p->blocks, r.begin); i <= last; i++)
+        refresh(p, i);
+}
+
+static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)
+{
+    xd_board_allow(&p->board, p->book->depots[depot].slot, block,
+                   !xd_board_is_done(&p->board, block) &&
+                       may_take(p, depot, block));
+}
+
+/* All that the board says of one depot, anew: whole runs of blocks at once,
+ * then the few that need a closer look. */
+static void fill_slot(struct plank *p, unsigned depot)
+{
+    const struct xd_depot *d = &p->book->depots[depot];
+
+    xd_board_allow_run(&p->board, d->slot, 0, p->blocks.n, false);
+    for (size_t i = 0; i < d->held.n; i++) {
+        struct xd_range run = d->held.ranges[i];
+        uint64_t first = xd_blocks_find(&p->blocks, run.begin);
+        uint64_t last = xd_blocks_find(&p->blocks, run.end - 1);
+
+        xd_board_allow_run(&p->board, d->slot, first, last + 1, true);
+        allow_exactly(p, depot, first);
+        allow_exactly(p, depot, last);
+    }
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->attempts[i].is_running && p->attempts[i].depot == depot)
+            allow_exactly(p, depot, p->attempts[i].block);
+    for (size_t i = 0; i < p->trials.n; i++)
+        if (p->trials.list[i].depot == depot)
+            allow_exactly(p, depot, p->trials.list[i].block);
+    xd_board_publish_slot(&p->board, d->slot);
+}
+
+static void plank_opened(void *policy, unsigned depot)
+{
+    fill_slot(policy, depot);
+    refresh_tried(policy);
+}
+
+static void plank_parked(void *policy, unsigned depot, unsigned slot)
+{
+    struct plank *p = policy;
+
+    (void)depot;
+    xd_board_allow_run(&p->board, slot, 0, p->blocks.n, false);
+    xd_board_publish_slot(&p->board, slot);
+    refresh_tried(p);
+}
+
+static void plank_lost(void *policy, unsigned depot)
+{
+    struct plank *p = policy;
+
+    if (p->book->depots[depot].slot != XD_NO_SLOT)
+        fill_slot(p, depot);
+    refresh_tried(p);
+}
+
+static void plank_readiness(void *policy, unsigned depot)
+{
+    (void)depot;
+    refresh_tried(policy);
+}
+
+static void settle_basic(struct xd_sched_options *o)
+{
+    o->redundancy = 1;
+    o->progress = 0;
+}
+
+static void settle_aggressive(struct xd_sched_options *o)
+{
+    o->progress = 0;
+}
+
+static void settle_progress(struct xd_sched_options *o)
+{
+    (void)o;
+}
+
+#define PLANK(given_name, given_settle)                                     \
+    {                                                                       \
+        .name = (given_name), .settle = (given_settle), .new = plank_new,   \
+        .free = plank_free, .choose = plank_choose, .ended = plank_ended,   \
+        .arrived = plank_arrived, .missing = plank_missing,                 \
+        .opened = plank_opened, .parked = plank_parked, .lost = plank_lost, \
+        .readiness = plank_readiness                                        \
+    }
+
+const struct xd_policy xd_policy_basic = PLANK("basic", settle_basic);
+const struct xd_policy xd_policy_aggressive =
+    PLANK("aggressive", settle_aggressive);
+const struct xd_policy xd_policy_progress = PLANK("progress", settle_progress);

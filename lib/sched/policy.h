@@ -1,0 +1,110 @@
+/*
+ * A policy chooses which bytes a lane fetches next.
+ *
+ *     sched.c --- choose, ended, arrived, missing, opened ... ---> policy
+ *     policy  --- reads ---> the book (depots, what arrived, the window)
+ *
+ * What every policy needs (depots, lanes, fetches, losers, the end) is done by
+ * sched.c and depots.c; what is left to decide is one function, choose().  A
+ * new policy is one file with one table, listed in policy.c.
+ *
+ * The book is kept by sched.c; a policy only reads it.
+ */
+#ifndef XD_SCHED_POLICY_H
+#define XD_SCHED_POLICY_H
+
+#include <limits.h>
+
+#include "sched/sched.h"
+
+#define XD_NO_SLOT UINT_MAX
+
+enum xd_depot_state {
+    XD_DEPOT_RESERVE, /* rests, without a thread */
+    XD_DEPOT_OPEN,    /* in use: has a slot */
+    XD_DEPOT_DROPPED  /* never again; has a slot until it was parked */
+};
+
+struct xd_depot {
+    struct xd_rangeset held; /* of what is wanted */
+    enum xd_depot_state state;
+    unsigned slot;       /* or XD_NO_SLOT */
+    bool no_ranges;      /* sched.c itself gives it work; choose() never hears
+                           of it */
+    bool resting;        /* failed, and gets nothing before rest_until */
+    xd_usec rest_until;  /* while resting */
+    xd_usec forgiven_to; /* a fetch begun before this may fail and not count */
+    unsigned failures;   /* in a row */
+    unsigned running;    /* fetches, those being canceled too */
+    uint64_t idle_to;    /* it holds no work before this byte: depots.c */
+};
+
+struct xd_book {
+    /* Constant after new(). */
+    struct xd_sched_options o; /* in force */
+    const uint64_t *cuts;      /* within wanted */
+    size_t n_cuts;
+    unsigned n_depots;
+    unsigned n_slots;   /* depots in use at once, at most */
+    unsigned n_fetches; /* numbers of fetches are below this */
+
+    struct xd_range wanted;
+    struct xd_depot *depots; /* in order of preference */
+    unsigned *slots;         /* the depot in each, or n_depots */
+    struct xd_rangeset arrived;
+    struct xd_rangeset accepted; /* part of what arrived */
+    uint64_t limit;              /* no byte from here on may be fetched yet */
+};
+
+/* Whether choose() may be asked for this depot now. */
+static inline bool xd_depot_is_ready(const struct xd_depot *d)
+{
+    return d->state == XD_DEPOT_OPEN && !d->resting && !d->no_ranges;
+}
+
+struct xd_policy {
+    const char *name;
+
+    /* Set what the policy does not take from its user to what it does. */
+    void (*settle)(struct xd_sched_options *o);
+
+    /* `book` outlives what is made; NULL when out of memory. */
+    void *(*new)(const struct xd_book *book);
+    void (*free)(void *p);
+
+    /*
+     * What a free lane of `depot`, which is ready, does next.  True: `fetch`
+     * has begun, for bytes *out, within one pair of cuts, held by the depot
+     * and before the limit.  *visits: how many nodes of an index were seen.
+     */
+    bool (*choose)(void *p, unsigned fetch, unsigned depot,
+                   struct xd_range *out, unsigned *visits);
+
+    /* A chosen fetch is over; all that it brought was told before.
+     * 0 or NOMEM. */
+    int (*ended)(void *p, unsigned fetch, bool failed);
+
+    /* The book has changed: */
+    void (*arrived)(void *p, struct xd_range r); /* these are here now */
+    void (*missing)(void *p, struct xd_range r); /* these no longer are */
+    void (*opened)(void *p, unsigned depot);     /* it has its slot */
+    void (*parked)(void *p, unsigned depot, unsigned slot);
+    void (*lost)(void *p, unsigned depot);      /* it holds less */
+    void (*readiness)(void *p, unsigned depot); /* it became ready, or is no
+                                                   longer */
+};
+
+/* Section 3.2 of Plank, Atchley, Ding, Beck: "Algorithms for High Performance,
+ * Wide-Area Distributed File Downloads" (2003). */
+extern const struct xd_policy xd_policy_basic;
+extern const struct xd_policy xd_policy_aggressive;
+extern const struct xd_policy xd_policy_progress;
+
+/* One stream from start to end: what sched.c takes, whatever was asked for,
+ * while the file's size is unknown. */
+extern const struct xd_policy xd_policy_whole;
+
+/* Among those that a user may choose; NULL if there is none of that name. */
+const struct xd_policy *xd_policy_find(const char *name);
+
+#endif

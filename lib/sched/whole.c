@@ -1,0 +1,96 @@
+/*
+ * A file whose size nobody knows: one stream from start to end.
+ *
+ * Which byte is the last is told by the stream's end, so nothing can be
+ * divided; and two depots that name no size may hold different files, so
+ * nothing that one brought is kept when the next begins (sched.c forgets it).
+ */
+#include "sched/policy.h"
+
+#include "base/alloc.h"
+
+struct whole {
+    const struct xd_book *book;
+    bool is_running;
+};
+
+static void whole_settle(struct xd_sched_options *o)
+{
+    o->redundancy = 1;
+    o->progress = 0;
+    o->lanes_per_depot = 1;
+    o->max_open = 1;
+}
+
+static void *whole_new(const struct xd_book *book)
+{
+    struct whole *w = xd_alloc(1, sizeof *w);
+
+    if (w != NULL)
+        w->book = book;
+    return w;
+}
+
+static void whole_free(void *policy)
+{
+    xd_free(policy);
+}
+
+static bool whole_choose(void *policy, unsigned fetch, unsigned depot,
+                         struct xd_range *out, unsigned *visits)
+{
+    struct whole *w = policy;
+
+    (void)fetch;
+    (void)depot;
+    *visits = 1;
+    if (w->is_running || w->book->arrived.bytes > 0)
+        return false;
+    *out = w->book->wanted;
+    w->is_running = true;
+    return true;
+}
+
+static int whole_ended(void *policy, unsigned fetch, bool failed)
+{
+    struct whole *w = policy;
+
+    (void)fetch;
+    (void)failed;
+    w->is_running = false;
+    return 0;
+}
+
+static void ignore_range(void *policy, struct xd_range r)
+{
+    (void)policy;
+    (void)r;
+}
+
+static void ignore_depot(void *policy, unsigned depot)
+{
+    (void)policy;
+    (void)depot;
+}
+
+static void ignore_parked(void *policy, unsigned depot, unsigned slot)
+{
+    (void)policy;
+    (void)depot;
+    (void)slot;
+}
+
+const struct xd_policy xd_policy_whole = {
+    .name = "whole",
+    .settle = whole_settle,
+    .new = whole_new,
+    .free = whole_free,
+    .choose = whole_choose,
+    .ended = whole_ended,
+    .arrived = ignore_range,
+    .missing = ignore_range,
+    .opened = ignore_depot,
+    .parked = ignore_parked,
+    .lost = ignore_depot,
+    .readiness = ignore_depot,
+};
