@@ -1,1 +1,100 @@
-#include <xdownload/xdownload.h>
+/*
+ * A file that has its name only when it is complete.
+ */
+#include "io/sink.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/file.h"
+
+#define PART ".part"
+
+struct file_sink {
+    struct xd_sink base;
+    /* Constant after new(). */
+    char *path, *part;
+    bool replace;
+    int fd;
+};
+
+static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
+                      size_t len, struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    return xd_file_write(f->fd, f->part, offset, data, len, err);
+}
+
+static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+    int rc = xd_file_truncate(f->fd, f->part, size, err);
+
+    if (rc < 0)
+        return rc;
+    return xd_file_rename(f->part, f->path, f->replace, err);
+}
+
+static void release(struct file_sink *f)
+{
+    xd_free(f->part);
+    xd_free(f->path);
+    xd_free(f);
+}
+
+static void file_free(struct xd_sink *s)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    xd_file_close(f->fd);
+    release(f);
+}
+
+static const struct xd_sink_ops file_ops = {
+    .write = file_write, .finish = file_finish, .free = file_free};
+
+static char *part_of(const char *path)
+{
+    size_t len = strlen(path);
+    char *part = xd_alloc(len + sizeof PART, 1);
+
+    if (part == NULL)
+        return NULL;
+    memcpy(part, path, len);
+    memcpy(part + len, PART, sizeof PART);
+    return part;
+}
+
+/* finish() refuses to replace too; here it is said before a byte is spent. */
+static int create(struct file_sink *f, struct xd_error *err)
+{
+    if (!f->replace && xd_file_exists(f->path))
+        return xd_fail(err, XD_E_IO, "%s: already exists", f->path);
+    return xd_file_create(&f->fd, f->part, err);
+}
+
+int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
+                     struct xd_error *err)
+{
+    struct file_sink *f = xd_alloc(1, sizeof *f);
+    int rc;
+
+    if (f == NULL)
+        return xd_fail_nomem(err);
+    f->base.ops = &file_ops;
+    f->replace = replace;
+    f->path = xd_strdup(path);
+    f->part = part_of(path);
+    if (f->path == NULL || f->part == NULL)
+        rc = xd_fail_nomem(err);
+    else
+        rc = create(f, err);
+    if (rc < 0) {
+        release(f);
+        return rc;
+    }
+    *out = &f->base;
+    return 0;
+}

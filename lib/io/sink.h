@@ -19,7 +19,7 @@ struct xd_sink {
 struct xd_sink_ops {
     int (*write)(struct xd_sink *s, uint64_t offset, const void *data,
                  size_t len, struct xd_error *err);
-    int (*finish)(struct xd_sink *s, struct xd_error *err);
+    int (*finish)(struct xd_sink *s, uint64_t size, struct xd_error *err);
     void (*free)(struct xd_sink *s);
 };
 
@@ -37,8 +37,13 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
  *     written to fd |========== held, with gaps ==========|  not yet allowed
  *                 front                             front + window
  *
- * write() keeps bytes inside the window (the caller sees to that) and returns
- * at once.  One thread calls drain() to write out what lies in order.
+ * Offsets count from the first byte of the output.  write() keeps bytes inside
+ * the window (outside is BUG) and returns at once; one thread calls drain() to
+ * write out what lies in order.  The caller's lock orders a write() before the
+ * drain() of its bytes.
+ *
+ * Ownership: `fd` stays the caller's; `*out_self` is `*out` by another name.
+ * Errors: NOMEM, INVAL (no window), IO.  SIGPIPE is the caller's to block.
  */
 struct xd_ordered_sink;
 
@@ -66,9 +71,13 @@ static inline int xd_sink_write(struct xd_sink *s, uint64_t offset,
     return s->ops->write(s, offset, data, len, err);
 }
 
-static inline int xd_sink_finish(struct xd_sink *s, struct xd_error *err)
+/* All `size` bytes were written: a file is cut there, as an attempt that was
+ * given up may have left more, and gets its name.  Those of an ordered sink
+ * were drained too, or it is BUG. */
+static inline int xd_sink_finish(struct xd_sink *s, uint64_t size,
+                                 struct xd_error *err)
 {
-    return s->ops->finish(s, err);
+    return s->ops->finish(s, size, err);
 }
 
 static inline void xd_sink_free(struct xd_sink *s) /* NULL does nothing */

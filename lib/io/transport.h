@@ -27,7 +27,8 @@
 /* What to ask for.  Strings are copied by start(). */
 struct xd_request {
     const char *url;
-    uint64_t offset, length; /* bytes of the object */
+    uint64_t offset, length; /* bytes of the object; length is not 0.  If the
+                                object ends before them, fewer come */
     uint64_t object_size;    /* what it must be, or XD_SIZE_UNKNOWN */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
@@ -55,7 +56,8 @@ struct xd_outcome {
     enum xd_verdict verdict;
     struct xd_error error; /* code XD_OK if all was well */
     xd_usec retry_after;   /* the depot asks for this pause; 0: it does not */
-    uint64_t object_size;  /* with DIFFERENT: what it has, if it said so */
+    uint64_t object_size;  /* with DIFFERENT and NO_RANGES: what it has, or
+                              XD_SIZE_UNKNOWN if it did not say */
 };
 
 /*
@@ -113,19 +115,23 @@ static inline int xd_transport_start(struct xd_transport *t, unsigned slot,
 }
 
 /* End what the slot carries; the handler's end() is called by the next
- * poll().  A free slot: does nothing. */
+ * poll().  A free slot: does nothing.
+ * Blocks: no; with a libcurl older than 7.87 that poll(), and free(), wait for
+ * a name server which does not answer. */
 static inline void xd_transport_stop(struct xd_transport *t, unsigned slot)
 {
     t->ops->stop(t, slot);
 }
 
+/* Give the handler what it answered with XD_E_AGAIN once more, in the next
+ * poll().  A slot that is not paused: does nothing. */
 static inline void xd_transport_resume(struct xd_transport *t, unsigned slot)
 {
     t->ops->resume(t, slot);
 }
 
 /* Move bytes until something happened, wakeup() or `timeout` (XD_NEVER: no
- * bound). */
+ * bound).  May return earlier with nothing done. */
 static inline void xd_transport_poll(struct xd_transport *t, xd_usec timeout)
 {
     t->ops->poll(t, timeout);

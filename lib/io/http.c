@@ -1,0 +1,306 @@
+/*
+ * HTTP through libcurl: one multi handle, one easy handle for each slot, both
+ * kept as long as the transport, so that connections are used again.
+ *
+ * Callbacks of libcurl only take notes (http_fetch.c); handles are removed and
+ * end() is called here, when libcurl has returned.
+ */
+#include "io/transport.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include <curl/curl.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/curl_global.h"
+#include "io/http_fetch.h"
+#include "os/clock.h"
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define USER_AGENT                                                           \
+    "xdownload/" TEXT(XD_VERSION_MAJOR) "." TEXT(XD_VERSION_MINOR) "." TEXT( \
+        XD_VERSION_PATCH)
+
+/* How much time may pass unwatched in one turn and still count as silence of
+ * the depots: see look(). */
+#define MAX_UNWATCHED XD_SECOND
+
+struct http {
+    struct xd_transport base;
+    /* Constant after new(). */
+    CURLM *multi;
+    struct curl_slist *header;
+    const struct xd_transport_handler *handler;
+    xd_usec silence;
+    unsigned n_fetches;
+
+    struct xd_http_fetch *fetches; /* one for each slot */
+    xd_usec looked_at;             /* xd_now() of the last look() */
+    xd_usec watched;               /* the clock that silence is measured by */
+};
+
+/*
+ * Only time in which we were there to hear is silence: when the process was
+ * stopped for a minute, or the disk held up a handler, no depot was silent.
+ */
+static void look(struct http *h, xd_usec waited)
+{
+    xd_usec now = xd_now();
+    xd_usec passed = now - h->looked_at, most = waited + MAX_UNWATCHED;
+
+    h->looked_at = now;
+    h->watched += passed < most ? passed : most;
+}
+
+static int http_start(struct xd_transport *t, unsigned slot,
+                      const struct xd_request *request, struct xd_error *err)
+{
+    struct http *h = (struct http *)t;
+    struct xd_http_fetch *f = &h->fetches[slot];
+    int rc;
+
+    assert(slot < h->n_fetches && !f->is_busy && request->length > 0);
+    rc = xd_http_fetch_prepare(f, request, err);
+    if (rc < 0)
+        return rc;
+    if (curl_multi_add_handle(h->multi, f->easy) != CURLM_OK)
+        return xd_fail_nomem(err);
+    look(h, 0);
+    f->heard_at = h->watched;
+    f->wants_resume = false;
+    f->is_busy = true;
+    return 0;
+}
+
+static void http_stop(struct xd_transport *t, unsigned slot)
+{
+    struct http *h = (struct http *)t;
+
+    if (h->fetches[slot].is_busy)
+        xd_http_fetch_stop(&h->fetches[slot]);
+}
+
+static void http_resume(struct xd_transport *t, unsigned slot)
+{
+    struct http *h = (struct http *)t;
+
+    h->fetches[slot].wants_resume = h->fetches[slot].paused;
+}
+
+/* Take a request whose outcome is decided off the wire and hand it back. */
+static void finish(struct http *h, struct xd_http_fetch *f)
+{
+    curl_multi_remove_handle(h->multi, f->easy);
+    f->is_busy = false;
+    h->handler->end(h->handler->user, f->slot, &f->outcome);
+}
+
+/* Carry out what stop() and resume() noted; true if anything was. */
+static bool obey(struct http *h)
+{
+    bool happened = false;
+
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        struct xd_http_fetch *f = &h->fetches[i];
+
+        if (!f->is_busy)
+            continue;
+        if (f->quit) {
+            finish(h, f);
+            happened = true;
+        } else if (f->wants_resume) {
+            f->wants_resume = f->paused = false;
+            f->heard_at = h->watched;
+            curl_easy_pause(f->easy, CURLPAUSE_CONT); /* calls bytes() */
+            happened = true;
+        }
+    }
+    return happened;
+}
+
+/* When the next request will have been silent for too long. */
+static xd_usec until_silence(const struct http *h)
+{
+    xd_usec least = XD_NEVER;
+
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        const struct xd_http_fetch *f = &h->fetches[i];
+        xd_usec silent = h->watched - f->heard_at, left;
+
+        if (!f->is_busy || f->paused)
+            continue;
+        left = silent < h->silence ? h->silence - silent : 0;
+        if (left < least)
+            least = left;
+    }
+    return least;
+}
+
+static CURLMcode wait_for_bytes(struct http *h, xd_usec timeout)
+{
+    xd_usec silence = until_silence(h);
+    xd_usec most = timeout < silence ? timeout : silence;
+    xd_usec ms = most / XD_MS + (most % XD_MS != 0);
+    CURLMcode rc;
+
+    if (ms > INT_MAX)
+        ms = INT_MAX;
+    rc = curl_multi_poll(h->multi, NULL, 0, (int)ms, NULL);
+    look(h, ms * XD_MS);
+    return rc;
+}
+
+/* Hand back what libcurl is done with. */
+static void collect(struct http *h)
+{
+    int left;
+    const CURLMsg *m;
+
+    while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
+        CURLcode result = m->data.result;
+        struct xd_http_fetch *f = NULL;
+
+        if (m->msg != CURLMSG_DONE ||
+            curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &f) != CURLE_OK)
+            continue;
+        xd_http_fetch_conclude(f, result);
+        finish(h, f);
+    }
+}
+
+/*
+ * Hand back what is over though libcurl would go on.  A request that said
+ * something in this turn is not silent, whatever the clock says, for the clock
+ * was read before.
+ */
+static void sweep(struct http *h)
+{
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        struct xd_http_fetch *f = &h->fetches[i];
+
+        if (!f->is_busy)
+            continue;
+        if (f->heard)
+            f->heard_at = h->watched;
+        f->heard = false;
+        if (!f->quit && !f->paused && h->watched - f->heard_at >= h->silence) {
+            xd_http_fetch_give_up(f, h->silence);
+            f->quit = true;
+        }
+        if (f->quit)
+            finish(h, f);
+    }
+}
+
+/* libcurl itself failed: it ran out of memory, or of descriptors. */
+static void give_up_all(struct http *h, CURLMcode rc)
+{
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        struct xd_http_fetch *f = &h->fetches[i];
+
+        if (!f->is_busy)
+            continue;
+        snprintf(f->reason, sizeof f->reason, "%s", curl_multi_strerror(rc));
+        xd_http_fetch_conclude(f, rc == CURLM_OUT_OF_MEMORY
+                                      ? CURLE_OUT_OF_MEMORY
+                                      : CURLE_FAILED_INIT);
+        finish(h, f);
+    }
+}
+
+static void http_poll(struct xd_transport *t, xd_usec timeout)
+{
+    struct http *h = (struct http *)t;
+    CURLMcode rc = CURLM_OK;
+    int running;
+
+    look(h, 0);
+    if (!obey(h))
+        rc = wait_for_bytes(h, timeout);
+    if (rc == CURLM_OK)
+        rc = curl_multi_perform(h->multi, &running);
+    collect(h);
+    if (rc == CURLM_OK)
+        sweep(h);
+    else
+        give_up_all(h, rc);
+}
+
+static void http_wakeup(struct xd_transport *t)
+{
+    curl_multi_wakeup(((struct http *)t)->multi);
+}
+
+static void http_free(struct xd_transport *t)
+{
+    struct http *h = (struct http *)t;
+
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        if (h->fetches[i].is_busy)
+            curl_multi_remove_handle(h->multi, h->fetches[i].easy);
+        xd_http_fetch_fini(&h->fetches[i]);
+    }
+    curl_multi_cleanup(h->multi);
+    curl_slist_free_all(h->header);
+    xd_free(h->fetches);
+    xd_free(h);
+}
+
+static const struct xd_transport_ops http_ops = {.start = http_start,
+                                                 .stop = http_stop,
+                                                 .resume = http_resume,
+                                                 .poll = http_poll,
+                                                 .wakeup = http_wakeup,
+                                                 .free = http_free};
+
+static int set_up(struct http *h, const struct xd_transport_config *config,
+                  struct xd_error *err)
+{
+    const char *user_agent =
+        config->user_agent != NULL ? config->user_agent : USER_AGENT;
+    int rc = 0;
+
+    h->multi = curl_multi_init();
+    /* Ranges are ranges of the encoded bytes: none may be. */
+    h->header = curl_slist_append(NULL, "Accept-Encoding: identity");
+    h->fetches = xd_alloc(config->n_slots, sizeof *h->fetches);
+    if (h->multi == NULL || h->header == NULL || h->fetches == NULL)
+        return xd_fail_nomem(err);
+    for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
+        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, user_agent,
+                                h->header, err);
+        if (rc == 0)
+            h->n_fetches++;
+    }
+    return rc;
+}
+
+int xd_http_new(struct xd_transport **out,
+                const struct xd_transport_config *config,
+                const struct xd_transport_handler *handler,
+                struct xd_error *err)
+{
+    int rc = xd_curl_global_init(err);
+    struct http *h;
+
+    if (rc < 0)
+        return rc;
+    h = xd_alloc(1, sizeof *h);
+    if (h == NULL)
+        return xd_fail_nomem(err);
+    h->base.ops = &http_ops;
+    h->handler = handler;
+    h->silence = config->silence;
+    h->looked_at = xd_now();
+    rc = set_up(h, config, err);
+    if (rc < 0) {
+        http_free(&h->base);
+        return rc;
+    }
+    *out = &h->base;
+    return 0;
+}

@@ -1,0 +1,355 @@
+/*
+ * Reading header fields is strict: a field that is not in its standard form
+ * counts as absent, and what needs it is then refused.
+ */
+#include "io/http_answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/number.h"
+
+struct text {
+    const char *s;
+    size_t len;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct text trim(const char *s, size_t len)
+{
+    while (len > 0 && is_blank(s[0])) {
+        s++;
+        len--;
+    }
+    while (len > 0 && is_blank(s[len - 1]))
+        len--;
+    return (struct text){s, len};
+}
+
+static bool begins_with(struct text t, const char *word)
+{
+    size_t len = strlen(word);
+
+    return t.len >= len && strncasecmp(t.s, word, len) == 0;
+}
+
+static bool is_word(struct text t, const char *word)
+{
+    return t.len == strlen(word) && begins_with(t, word);
+}
+
+/* What does not fit is left out whole: half a validator is another one. */
+static void keep(char *out, size_t size, struct text value)
+{
+    if (value.len >= size)
+        return;
+    memcpy(out, value.s, value.len);
+    out[value.len] = '\0';
+}
+
+static void read_length(struct xd_http_answer *a, struct text value)
+{
+    uint64_t length;
+
+    if (!xd_parse_u64(value.s, value.len, &length))
+        return;
+    if (a->has_length && a->length != length)
+        a->contradicts = true;
+    a->has_length = true;
+    a->length = length;
+}
+
+/* "0-99", or "*" in the answer to a range that cannot be had. */
+static bool split_range(struct text t, struct xd_http_answer *out)
+{
+    const char *dash = memchr(t.s, '-', t.len);
+
+    out->range_is_empty = is_word(t, "*");
+    if (out->range_is_empty)
+        return true;
+    if (dash == NULL || !xd_parse_u64(t.s, (size_t)(dash - t.s), &out->first) ||
+        !xd_parse_u64(dash + 1, (size_t)(t.s + t.len - dash - 1), &out->last))
+        return false;
+    return out->first <= out->last;
+}
+
+/* The size behind the slash, "*" if it is not known. */
+static bool split_total(struct text t, struct xd_http_answer *out)
+{
+    out->total = XD_SIZE_UNKNOWN;
+    if (is_word(t, "*"))
+        return !out->range_is_empty && out->last != UINT64_MAX;
+    return xd_parse_u64(t.s, t.len, &out->total) &&
+           (out->range_is_empty || out->last < out->total);
+}
+
+/* "bytes 0-99/1234", "bytes 0-99/" "*", "bytes *" "/1234" */
+static void read_range(struct xd_http_answer *a, struct text value)
+{
+    struct xd_http_answer read = *a;
+    const char *slash = memchr(value.s, '/', value.len);
+    struct text range, total;
+
+    if (slash == NULL || !begins_with(value, "bytes "))
+        return;
+    range = trim(value.s + 6, (size_t)(slash - value.s) - 6);
+    total = trim(slash + 1, (size_t)(value.s + value.len - slash - 1));
+    if (!split_range(range, &read) || !split_total(total, &read))
+        return;
+    read.has_range = true;
+    if (a->has_range && (read.first != a->first || read.last != a->last ||
+                         read.total != a->total))
+        read.contradicts = true;
+    *a = read;
+}
+
+/* The first that is not harmless stays. */
+static void read_encoding(struct xd_http_answer *a, struct text value)
+{
+    size_t len =
+        value.len < sizeof a->encoding ? value.len : sizeof a->encoding - 1;
+
+    if (a->encoding[0] != '\0' || is_word(value, "identity"))
+        return;
+    memcpy(a->encoding, value.s, len);
+    a->encoding[len] = '\0';
+}
+
+static void read_field(struct xd_http_answer *a, struct text name,
+                       struct text value)
+{
+    if (is_word(name, "Content-Length"))
+        read_length(a, value);
+    else if (is_word(name, "Content-Range"))
+        read_range(a, value);
+    else if (is_word(name, "Content-Type"))
+        a->is_multipart |= begins_with(value, "multipart/byteranges");
+    else if (is_word(name, "Content-Encoding"))
+        read_encoding(a, value);
+    else if (is_word(name, "Transfer-Encoding"))
+        a->is_chunked = true;
+    else if (is_word(name, "Location"))
+        a->has_location = true;
+    else if (is_word(name, "ETag") && !begins_with(value, "W/"))
+        keep(a->etag, sizeof a->etag, value);
+    else if (is_word(name, "Last-Modified"))
+        keep(a->modified, sizeof a->modified, value);
+}
+
+/* "HTTP/1.1 206 Partial Content", "HTTP/2 206" */
+static void read_status(struct xd_http_answer *a, struct text line)
+{
+    const char *blank = memchr(line.s, ' ', line.len);
+    uint64_t status;
+
+    *a = (struct xd_http_answer){.total = XD_SIZE_UNKNOWN};
+    if (blank != NULL && line.s + line.len - blank >= 4 &&
+        xd_parse_u64(blank + 1, 3, &status))
+        a->status = (unsigned)status;
+}
+
+void xd_http_answer_line(struct xd_http_answer *a, const char *line, size_t len)
+{
+    struct text t = trim(line, len);
+    const char *colon;
+
+    if (begins_with(t, "HTTP/")) {
+        read_status(a, t);
+    } else if (t.len == 0) {
+        a->complete = true;
+    } else if (t.s == line && (colon = memchr(t.s, ':', t.len)) != NULL) {
+        size_t name_len = (size_t)(colon - t.s);
+
+        read_field(a, (struct text){t.s, name_len},
+                   trim(colon + 1, t.len - name_len - 1));
+    }
+}
+
+bool xd_http_asks_for_range(const struct xd_request *r)
+{
+    return !r->whole && (r->offset > 0 || r->length != XD_TO_END);
+}
+
+uint64_t xd_http_request_end(const struct xd_request *r)
+{
+    uint64_t end;
+
+    if (r->length == XD_TO_END || !xd_add_u64(r->offset, r->length, &end))
+        return XD_TO_END;
+    return end;
+}
+
+/* "bytes 0-99", "bytes 5- " or "the whole object", as asked for. */
+static const char *say_request(const struct xd_request *r, char *out,
+                               size_t size)
+{
+    uint64_t end = xd_http_request_end(r);
+
+    if (!xd_http_asks_for_range(r))
+        snprintf(out, size, "the whole object");
+    else if (end == XD_TO_END)
+        snprintf(out, size, "all from byte %" PRIu64, r->offset);
+    else
+        snprintf(out, size, "bytes %" PRIu64 "-%" PRIu64, r->offset, end - 1);
+    return out;
+}
+
+/* The sentence is "NAME: answered STATUS WHAT to a request for RANGE". */
+static void refuse(struct xd_http_judgement *out, enum xd_verdict verdict,
+                   const struct xd_http_answer *a, const struct xd_request *r,
+                   const char *name, const char *what)
+{
+    char asked[80];
+
+    out->outcome.verdict = verdict;
+    xd_fail(&out->outcome.error, XD_E_NET,
+            "%s: answered %u %s to a request for %s", name, a->status, what,
+            say_request(r, asked, sizeof asked));
+}
+
+static void refuse_size(struct xd_http_judgement *out,
+                        const struct xd_request *r, const char *name,
+                        uint64_t size)
+{
+    out->outcome.verdict = XD_VERDICT_DIFFERENT;
+    out->outcome.object_size = size;
+    if (size == XD_SIZE_UNKNOWN)
+        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
+                "%s: has no bytes from %" PRIu64 " on", name, r->offset);
+    else if (r->object_size == XD_SIZE_UNKNOWN)
+        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
+                "%s: has %" PRIu64 " bytes, none from %" PRIu64 " on", name,
+                size, r->offset);
+    else
+        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
+                "%s: has %" PRIu64 " bytes instead of %" PRIu64, name, size,
+                r->object_size);
+}
+
+static void accept(struct xd_http_judgement *out, uint64_t begin, uint64_t end,
+                   uint64_t object_size)
+{
+    out->begin = begin;
+    out->end = end;
+    out->object_size = object_size;
+}
+
+/* Shorter than asked for is right only at the end of the object. */
+static bool range_is_as_asked(const struct xd_http_answer *a,
+                              const struct xd_request *r)
+{
+    uint64_t end = a->last + 1, asked_end = xd_http_request_end(r);
+
+    return a->first == r->offset &&
+           (end == asked_end || (end < asked_end && end == a->total));
+}
+
+static void judge_range(const struct xd_http_answer *a,
+                        const struct xd_request *r, const char *name,
+                        struct xd_http_judgement *out)
+{
+    char what[100];
+
+    if (!xd_http_asks_for_range(r)) {
+        refuse(out, XD_VERDICT_GONE, a, r, name, "with a range");
+    } else if (a->is_multipart) {
+        refuse(out, XD_VERDICT_GONE, a, r, name, "with several ranges");
+    } else if (!a->has_range || a->range_is_empty) {
+        refuse(out, XD_VERDICT_GONE, a, r, name,
+               "without saying with which bytes");
+    } else if (r->object_size != XD_SIZE_UNKNOWN &&
+               a->total == XD_SIZE_UNKNOWN) {
+        refuse(out, XD_VERDICT_GONE, a, r, name,
+               "without saying how large the object is");
+    } else if (r->object_size != XD_SIZE_UNKNOWN &&
+               a->total != r->object_size) {
+        refuse_size(out, r, name, a->total);
+    } else if (!range_is_as_asked(a, r)) {
+        snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
+                 a->last);
+        refuse(out, XD_VERDICT_GONE, a, r, name, what);
+    } else {
+        accept(out, a->first, a->last + 1, a->total);
+    }
+}
+
+/* 200: the body is the object. */
+static void judge_whole(const struct xd_http_answer *a,
+                        const struct xd_request *r, const char *name,
+                        struct xd_http_judgement *out)
+{
+    bool tells = a->has_length && !a->is_chunked;
+    uint64_t told = tells ? a->length : XD_SIZE_UNKNOWN;
+    uint64_t size = tells ? told : r->object_size;
+    uint64_t end = xd_http_request_end(r);
+    /* All of it may be just what was asked for. */
+    bool is_range = xd_http_asks_for_range(r) &&
+                    (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
+
+    if (tells && r->object_size != XD_SIZE_UNKNOWN && told != r->object_size) {
+        refuse_size(out, r, name, told);
+    } else if (is_range) {
+        refuse(out, XD_VERDICT_NO_RANGES, a, r, name, "with the whole object");
+        out->outcome.object_size = told;
+    } else if (tells && r->offset > 0 && told <= r->offset) {
+        refuse_size(out, r, name, told);
+    } else {
+        accept(out, 0, end < size ? end : size, told);
+    }
+}
+
+static void judge_unsatisfied(const struct xd_http_answer *a,
+                              const struct xd_request *r, const char *name,
+                              struct xd_http_judgement *out)
+{
+    uint64_t size =
+        a->has_range && a->range_is_empty ? a->total : XD_SIZE_UNKNOWN;
+
+    if (size != XD_SIZE_UNKNOWN && size > r->offset)
+        refuse(out, XD_VERDICT_GONE, a, r, name, "(no such range)");
+    else
+        refuse_size(out, r, name, size);
+}
+
+static void judge_refusal(const struct xd_http_answer *a, const char *name,
+                          struct xd_http_judgement *out)
+{
+    bool may_pass = a->status == 408 || a->status == 425 || a->status == 429 ||
+                    a->status >= 500;
+
+    out->outcome.verdict = may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE;
+    xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
+}
+
+void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
+                   const char *name, struct xd_http_judgement *out)
+{
+    char what[100];
+
+    *out = (struct xd_http_judgement){
+        .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
+    if (a->status != 200 && a->status != 206 && a->status != 416) {
+        judge_refusal(a, name, out);
+    } else if (a->contradicts) {
+        refuse(out, XD_VERDICT_GONE, a, r, name,
+               "with two different lengths or ranges");
+    } else if (a->status == 416) {
+        judge_unsatisfied(a, r, name, out);
+    } else if (a->encoding[0] != '\0') {
+        snprintf(what, sizeof what, "in the encoding \"%s\"", a->encoding);
+        refuse(out, XD_VERDICT_GONE, a, r, name, what);
+    } else if (a->status == 206) {
+        judge_range(a, r, name, out);
+    } else {
+        judge_whole(a, r, name, out);
+    }
+    if (out->outcome.verdict != XD_VERDICT_OK)
+        out->outcome.error.http_status = (int)a->status;
+}

@@ -1,0 +1,66 @@
+/*
+ * One slot of the HTTP transport: a libcurl handle and the request on it.
+ *
+ *     prepare() -> libcurl calls back: header lines, body -> conclude()
+ *
+ * The callbacks hand bytes on and take notes; what follows from the notes is
+ * done by http.c outside of libcurl's callbacks.
+ */
+#ifndef XD_IO_HTTP_FETCH_H
+#define XD_IO_HTTP_FETCH_H
+
+#include <curl/curl.h>
+
+#include "io/http_answer.h"
+
+struct xd_http_fetch {
+    /* Constant after init(). */
+    const struct xd_transport_handler *handler;
+    unsigned slot;
+    CURL *easy;
+    char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure */
+
+    /* The request. */
+    struct xd_request request; /* but for its URL */
+    char name[201];            /* the URL, for sentences */
+
+    /* The answer. */
+    struct xd_http_answer answer;
+    struct xd_http_judgement judgement;
+    size_t header_bytes; /* of all answers, redirects among them */
+    uint64_t at;         /* in the object, of the next byte that comes */
+    bool is_judged;      /* judgement is valid; the body has begun */
+    bool is_decided;     /* outcome is valid; what still comes is dropped */
+    struct xd_outcome outcome;
+
+    /* Notes for http.c, which clears them. */
+    bool heard;  /* something came */
+    bool paused; /* the handler wants the bytes at `at` again later */
+    bool quit;   /* there is no use in more bytes: take it off the wire */
+
+    /* http.c's own. */
+    bool is_busy, wants_resume;
+    xd_usec heard_at;
+};
+
+/* `user_agent` is copied, `header` must outlive the fetch.  Errors: NOMEM,
+ * and then fini() has nothing to do. */
+int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
+                       const struct xd_transport_handler *handler,
+                       const char *user_agent, struct curl_slist *header,
+                       struct xd_error *err);
+void xd_http_fetch_fini(struct xd_http_fetch *f);
+
+/* Errors: NOMEM. */
+int xd_http_fetch_prepare(struct xd_http_fetch *f,
+                          const struct xd_request *request,
+                          struct xd_error *err);
+
+/* Decide the outcome, unless it is, from how libcurl says that it ended. */
+void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
+
+/* Decide it, unless it is: nothing came for so long, or stop(). */
+void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence);
+void xd_http_fetch_stop(struct xd_http_fetch *f);
+
+#endif
