@@ -246,16 +246,20 @@ const char *xd_options_algorithm(const struct xd_options *o)
     return algorithm_names[o->algorithm];
 }
 
+bool xd_options_want_all(const struct xd_options *o)
+{
+    return o->range.first == 0 && o->range.last == UINT64_MAX;
+}
+
 int xd_options_wanted(const struct xd_options *o, uint64_t size,
                       struct xd_range *out, struct xd_error *err)
 {
     const struct xd_span *span = &o->range;
-    bool is_all = span->first == 0 && span->last == UINT64_MAX;
     uint64_t begin = span->first;
 
     if (span->first == XD_AUTO)
         begin = span->count < size ? size - span->count : 0;
-    if (begin >= size && !is_all)
+    if (begin >= size && !xd_options_want_all(o))
         return xd_fail(err, XD_E_INVAL, "range: the file has only %llu bytes",
                        (unsigned long long)size);
     out->begin = begin;

@@ -32,6 +32,9 @@ void xd_options_init(struct xd_options *o);
 /* "progress" */
 const char *xd_options_algorithm(const struct xd_options *o);
 
+/* Whether no range was given. */
+bool xd_options_want_all(const struct xd_options *o);
+
 /* The bytes that the options want of a file of `size` bytes.
  * Errors: INVAL, when none of them is in the file. */
 int xd_options_wanted(const struct xd_options *o, uint64_t size,

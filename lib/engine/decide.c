@@ -1,0 +1,339 @@
+#include "engine/decide.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/worker.h"
+
+typedef unsigned long long ull;
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+static void wake_locked(struct xd_worker *w)
+{
+    if (w->transport)
+        xd_transport_wakeup(w->transport);
+}
+
+/* A free worker, best one that still has connections to the depot. */
+static struct xd_worker *free_worker_locked(struct xd_engine *e,
+                                            const struct xd_depot *depot)
+{
+    struct xd_worker *found = NULL;
+
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        if (!w->depot && (!found || w->served == depot))
+            found = w;
+    }
+    if (found || e->n_workers == e->max_workers)
+        return found;
+    if (xd_worker_new(&found, e) < 0)
+        return NULL;
+    e->workers[e->n_workers++] = found;
+    return found;
+}
+
+static void open_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    struct xd_worker *w = free_worker_locked(e, depot);
+
+    if (!w) {
+        fail_nomem_locked(e);
+        return;
+    }
+    w->depot = depot;
+    depot->worker = w;
+    depot->state = XD_DEPOT_IDLE;
+    xd_cond_broadcast(&e->work_ready);
+    wake_locked(w);
+    xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: opened", depot->host);
+}
+
+static void park_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    depot->worker->depot = NULL;
+    depot->worker = NULL;
+    if (depot->state == XD_DEPOT_PAUSED)
+        depot->state = XD_DEPOT_FAILED;
+    if (depot->state != XD_DEPOT_FAILED)
+        depot->state = XD_DEPOT_RESERVE;
+    xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: %s", depot->host,
+                         depot->state == XD_DEPOT_FAILED ? "given up"
+                                                         : "let go");
+}
+
+static int remember_fetch_locked(struct xd_engine *e, unsigned fetch,
+                                 struct xd_lane *lane)
+{
+    if (fetch >= e->n_fetches) {
+        size_t n = fetch + 16u;
+        struct xd_lane **fetches = xd_realloc(e->fetches, n, sizeof *fetches);
+
+        if (!fetches)
+            return XD_E_NOMEM;
+        e->fetches = fetches;
+        e->n_fetches = n;
+    }
+    e->fetches[fetch] = lane;
+    return 0;
+}
+
+/* A stream of unknown length begins anew: what another depot brought of it may
+ * be of another file. */
+static void restart_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_rangeset_fini(&e->claims);
+    xd_rangeset_fini(&e->kept);
+    if (e->drained > 0) {
+        xd_fail(&error, XD_E_NOREPLICA,
+                "the depot broke off after %llu bytes of a file of unknown "
+                "size, which were written out already",
+                (ull)e->drained);
+        xd_engine_fail_locked(e, &error);
+    }
+}
+
+static void fetch_locked(struct xd_engine *e,
+                         const struct xd_sched_action *action)
+{
+    struct xd_depot *depot = &e->depots.list[action->depot];
+    struct xd_lane *lane = &depot->worker->lanes[action->lane];
+
+    if (remember_fetch_locked(e, action->fetch, lane) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    if (action->range.end == XD_SIZE_UNKNOWN)
+        restart_locked(e);
+    lane->state = LANE_ASKED;
+    lane->fetch = action->fetch;
+    lane->range = action->range;
+    lane->stop = false;
+    if (depot->lanes_busy++ == 0)
+        depot->busy_since = xd_now();
+    depot->state = XD_DEPOT_BUSY;
+    depot->requests++;
+    wake_locked(depot->worker);
+}
+
+static void stop_locked(struct xd_engine *e, struct xd_lane *lane)
+{
+    lane->stop = true;
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
+            wake_locked(w);
+    }
+}
+
+/* Nobody can bring the bytes from `at` on: say what became of the depots. */
+static void give_up_locked(struct xd_engine *e, uint64_t at)
+{
+    const struct xd_depot *last = NULL;
+    struct xd_error error = {0};
+    unsigned n_failed = 0;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = &e->depots.list[i];
+
+        if (d->last_error.code != XD_OK) {
+            n_failed++;
+            last = d;
+        }
+    }
+    if (!last)
+        xd_fail(&error, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
+                (ull)at);
+    else if (n_failed == 1)
+        xd_fail(&error, XD_E_NOREPLICA,
+                "no depot is left that holds byte %llu: %s", (ull)at,
+                last->last_error.msg);
+    else
+        xd_fail(&error, XD_E_NOREPLICA,
+                "no depot is left that holds byte %llu: %u failed, one with: "
+                "%s",
+                (ull)at, n_failed, last->last_error.msg);
+    xd_engine_fail_locked(e, &error);
+}
+
+/* Memory in front of a pipe bounds how far ahead blocks may lie; the scheduler
+ * lowers what does not fit it. */
+static void say_lowered_locked(struct xd_engine *e,
+                               const struct xd_sched_options *asked)
+{
+    const struct xd_sched_options *used = xd_sched_options(e->sched);
+
+    if (used->block_bytes < asked->block_bytes)
+        xd_engine_say_locked(
+            e, XD_LOG_WARN,
+            "block-size is lowered from %llu to %llu: in order, a block is at "
+            "most a quarter of the lookahead",
+            (ull)asked->block_bytes, (ull)used->block_bytes);
+    if (asked->progress != XD_AUTO && used->progress < asked->progress)
+        xd_engine_say_locked(
+            e, XD_LOG_WARN,
+            "progress-number is lowered from %llu to %llu: in order, it is at "
+            "most the blocks of the lookahead less two",
+            (ull)asked->progress, (ull)used->progress);
+}
+
+static int wanted_locked(struct xd_engine *e, struct xd_error *err)
+{
+    uint64_t size = e->depots.size;
+
+    if (size == XD_SIZE_UNKNOWN && !xd_options_want_all(&e->options))
+        return xd_fail(err, XD_E_INVAL,
+                       "range: no depot tells the size of the file");
+    return xd_options_wanted(&e->options, size, &e->wanted, err);
+}
+
+int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
+{
+    const struct xd_options *o = &e->options;
+    struct xd_sched_options options = {
+        .policy = xd_policy_find(xd_options_algorithm(o)),
+        .redundancy = (unsigned)o->redundancy,
+        .progress = o->progress_number,
+        .lanes_per_depot = (unsigned)o->threads_per_depot,
+        .max_open = (unsigned)o->max_depots,
+        .block_bytes = o->block_bytes,
+        .window_bytes = e->path ? 0 : o->lookahead,
+        .max_failures = (unsigned)o->retry,
+        .run_losers = o->no_cancel};
+    struct xd_layout layout;
+    int rc = wanted_locked(e, err);
+
+    if (rc < 0 || xd_range_is_empty(e->wanted))
+        return rc;
+    e->drained = e->wanted.begin;
+    rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
+    if (rc < 0)
+        return rc;
+    e->sched = xd_sched_new(&layout, &options, e->wanted);
+    xd_layout_fini(&layout);
+    if (!e->sched)
+        return xd_fail_nomem(err);
+    say_lowered_locked(e, &options);
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_sched_event event = {
+            .kind = XD_EV_NORANGES, .now = xd_now(), .depot = (unsigned)i};
+
+        if (e->depots.list[i].knows_no_ranges &&
+            xd_sched_event(e->sched, &event) < 0)
+            return xd_fail_nomem(err);
+    }
+    return 0;
+}
+
+/* The size is known, or known not to be; the scheduler takes over. */
+static void end_census_locked(struct xd_engine *e)
+{
+    uint64_t size = xd_census_size(e->census);
+    struct xd_error error = {0};
+
+    xd_census_free(e->census);
+    e->census = NULL;
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = &e->depots.list[i];
+
+        if (d->worker)
+            park_locked(e, d);
+        if (!d->has_told_size || d->told_size == size)
+            continue;
+        for (size_t j = 0; j < d->n_sources; j++)
+            d->sources[j].is_gone = true;
+        d->state = XD_DEPOT_FAILED;
+        xd_fail(&d->last_error, XD_E_DIFFERENT,
+                "%s: has %llu bytes where most have %llu", d->url,
+                (ull)d->told_size, (ull)size);
+        xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
+    }
+    if (size != XD_SIZE_UNKNOWN)
+        xd_depots_set_size(&e->depots, size);
+    if (xd_decide_start_locked(e, &error) < 0)
+        xd_engine_fail_locked(e, &error);
+}
+
+/* The census is over when its last request is. */
+static bool stop_lanes_locked(struct xd_engine *e)
+{
+    bool is_busy = false;
+
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        for (unsigned j = 0; j < e->workers[i]->n_lanes; j++) {
+            struct xd_lane *lane = &e->workers[i]->lanes[j];
+
+            if (lane->state == LANE_FREE)
+                continue;
+            is_busy = true;
+            if (!lane->stop)
+                stop_locked(e, lane);
+        }
+    }
+    return !is_busy;
+}
+
+/* True: there may be more to decide. */
+static bool act_locked(struct xd_engine *e,
+                       const struct xd_sched_action *action)
+{
+    switch (action->kind) {
+    case XD_DO_WAIT:
+        e->until = action->until;
+        return false;
+    case XD_DO_OPEN:
+        open_locked(e, &e->depots.list[action->depot]);
+        return true;
+    case XD_DO_PARK:
+        park_locked(e, &e->depots.list[action->depot]);
+        return true;
+    case XD_DO_FETCH:
+        fetch_locked(e, action);
+        return true;
+    case XD_DO_CANCEL:
+        stop_locked(e, e->fetches[action->fetch]);
+        return true;
+    case XD_DO_FINISH:
+        e->until = XD_NEVER;
+        if (!e->census) {
+            e->state = ENGINE_FINISHING;
+            xd_engine_wake_all_locked(e);
+            return false;
+        }
+        if (!stop_lanes_locked(e))
+            return false;
+        end_census_locked(e);
+        return true;
+    case XD_DO_FAIL:
+        give_up_locked(e, action->range.begin);
+        return false;
+    }
+    return false;
+}
+
+void xd_decide_locked(struct xd_engine *e)
+{
+    xd_usec now = xd_now();
+    struct xd_sched_action action;
+
+    do {
+        if (xd_engine_is_over_locked(e))
+            return;
+        if (e->sched)
+            action = xd_sched_next(e->sched, now);
+        else if (e->census)
+            action = xd_census_next(e->census, now);
+        else /* nothing is wanted: an empty file */
+            action = (struct xd_sched_action){.kind = XD_DO_FINISH};
+    } while (act_locked(e, &action));
+}

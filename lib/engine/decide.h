@@ -1,0 +1,19 @@
+/*
+ * From the scheduler to everybody else: what it decides is put on lanes. While
+ * nobody knows the size, the census decides.
+ *
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_DECIDE_H
+#define XD_ENGINE_DECIDE_H
+
+#include "engine/engine.h"
+
+/* Make the scheduler, for a file of e->depots.size bytes (XD_SIZE_UNKNOWN: no
+ * depot told it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
+int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
+
+/* Ask for decisions, and carry them out, until there are none. */
+void xd_decide_locked(struct xd_engine *e);
+
+#endif

@@ -1,0 +1,268 @@
+#include "engine/depot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+
+/* One replica of the manifest, on its way to its depot. */
+struct entry {
+    char *host; /* owned, until a depot takes it */
+    struct xd_source source;
+};
+
+struct entries {
+    struct entry *list;
+    size_t n, capacity;
+};
+
+static int by_host(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int c = strcmp(x->host, y->host);
+
+    if (c)
+        return c;
+    return x->source.order < y->source.order ? -1 : 1;
+}
+
+static int by_preference(const struct xd_source *x, const struct xd_source *y)
+{
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct xd_source *x = a, *y = b;
+
+    if (x->range.begin != y->range.begin)
+        return x->range.begin < y->range.begin ? -1 : 1;
+    return by_preference(x, y);
+}
+
+/* The source that people would name first. */
+static const struct xd_source *best_source(const struct xd_depot *d)
+{
+    const struct xd_source *best = &d->sources[0];
+
+    for (size_t i = 1; i < d->n_sources; i++) {
+        if (by_preference(&d->sources[i], best) < 0)
+            best = &d->sources[i];
+    }
+    return best;
+}
+
+static int by_best_source(const void *a, const void *b)
+{
+    return by_preference(best_source(a), best_source(b));
+}
+
+static bool can_be_fetched(enum xd_scheme scheme)
+{
+    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS;
+}
+
+static int add_entry(struct entries *e, const struct xd_extent *extent,
+                     const struct xd_replica *replica)
+{
+    struct xd_url url;
+    struct entry *entry;
+
+    if (!xd_url_split(replica->url, &url) || !can_be_fetched(url.scheme))
+        return 0;
+    if (e->n == e->capacity) {
+        size_t capacity = e->capacity ? 2 * e->capacity : 16;
+        struct entry *list = xd_realloc(e->list, capacity, sizeof *list);
+
+        if (!list)
+            return XD_E_NOMEM;
+        e->list = list;
+        e->capacity = capacity;
+    }
+    entry = &e->list[e->n];
+    *entry =
+        (struct entry){.source = {.range = {extent->offset, XD_SIZE_UNKNOWN},
+                                  .object_offset = replica->offset,
+                                  .object_size = replica->object_size,
+                                  .url = replica->url,
+                                  .priority = replica->priority,
+                                  .order = e->n}};
+    if (extent->length != XD_SIZE_UNKNOWN)
+        entry->source.range.end = extent->offset + extent->length;
+    entry->host = xd_url_depot(&url);
+    if (!entry->host)
+        return XD_E_NOMEM;
+    e->n++;
+    return 0;
+}
+
+static int collect_entries(const struct xd_depots *d, size_t n_extents,
+                           struct entries *e)
+{
+    for (size_t i = 0; i < n_extents; i++) {
+        struct xd_extent extent = {.struct_size = sizeof extent};
+
+        xd_manifest_extent(d->manifest, d->file, i, &extent);
+        for (size_t j = 0; j < extent.n_replicas; j++) {
+            struct xd_replica replica = {.struct_size = sizeof replica};
+
+            xd_manifest_replica(d->manifest, d->file, i, j, &replica);
+            if (add_entry(e, &extent, &replica) < 0)
+                return XD_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
+static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
+{
+    uint64_t furthest = 0;
+
+    *d = (struct xd_depot){.first_byte = XD_NEVER};
+    d->sources = xd_alloc(n, sizeof *d->sources);
+    if (!d->sources)
+        return XD_E_NOMEM;
+    d->n_sources = n;
+    for (size_t i = 0; i < n; i++)
+        d->sources[i] = run[i].source;
+    qsort(d->sources, n, sizeof *d->sources, by_place);
+    for (size_t i = 0; i < n; i++) {
+        if (furthest < d->sources[i].range.end)
+            furthest = d->sources[i].range.end;
+        d->sources[i].furthest = furthest;
+    }
+    d->url = xd_url_public(best_source(d)->url);
+    d->host = run[0].host;
+    run[0].host = NULL;
+    return d->url ? 0 : XD_E_NOMEM;
+}
+
+/* `e` is sorted by host: each run of equal hosts is a depot. */
+static int make_depots(struct xd_depots *d, struct entries *e)
+{
+    size_t n_hosts = 0;
+
+    for (size_t i = 0; i < e->n; i++)
+        n_hosts += i == 0 || strcmp(e->list[i - 1].host, e->list[i].host) != 0;
+    d->list = xd_alloc(n_hosts, sizeof *d->list);
+    if (!d->list)
+        return XD_E_NOMEM;
+    for (size_t i = 0, end; i < e->n; i = end) {
+        for (end = i + 1; end < e->n; end++) {
+            if (strcmp(e->list[i].host, e->list[end].host) != 0)
+                break;
+        }
+        if (make_depot(&d->list[d->n++], &e->list[i], end - i) < 0)
+            return XD_E_NOMEM;
+    }
+    qsort(d->list, d->n, sizeof *d->list, by_best_source);
+    return 0;
+}
+
+int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
+                   struct xd_error *err)
+{
+    struct xd_file info = {.struct_size = sizeof info};
+    struct entries entries = {0};
+    int rc;
+
+    if (xd_manifest_file(m, file, &info) < 0)
+        return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
+                       file);
+    *d = (struct xd_depots){
+        .manifest = xd_manifest_ref(m), .file = file, .size = info.size};
+    rc = collect_entries(d, info.n_extents, &entries);
+    if (rc == 0 && entries.n > 0) {
+        qsort(entries.list, entries.n, sizeof *entries.list, by_host);
+        rc = make_depots(d, &entries);
+    }
+    for (size_t i = 0; i < entries.n; i++)
+        xd_free(entries.list[i].host);
+    xd_free(entries.list);
+    if (rc < 0) {
+        xd_depots_fini(d);
+        return xd_fail_nomem(err);
+    }
+    return 0;
+}
+
+void xd_depots_fini(struct xd_depots *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        xd_free(d->list[i].host);
+        xd_free(d->list[i].url);
+        xd_free(d->list[i].sources);
+    }
+    xd_free(d->list);
+    xd_manifest_unref(d->manifest);
+    *d = (struct xd_depots){0};
+}
+
+void xd_depots_set_size(struct xd_depots *d, uint64_t size)
+{
+    d->size = size;
+    for (size_t i = 0; i < d->n; i++) {
+        struct xd_source *s = d->list[i].sources;
+
+        for (size_t j = 0; j < d->list[i].n_sources; j++) {
+            s[j].range.end = size;
+            s[j].furthest = size;
+            s[j].object_size = size;
+        }
+    }
+}
+
+/* Number of sources that begin at or before `begin`. */
+static size_t count_before(const struct xd_depot *d, uint64_t begin)
+{
+    size_t low = 0, high = d->n_sources;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (d->sources[middle].range.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct xd_source *xd_depot_source(struct xd_depot *depot, struct xd_range range)
+{
+    /* Enough to see every alternative of real manifests, and a bound for one
+     * that lies a whole replica under a hundred thousand fragments. */
+    enum { ENOUGH = 64 };
+    struct xd_source *best = NULL;
+    size_t looked_at = 0;
+
+    for (size_t i = count_before(depot, range.begin); i-- > 0;) {
+        struct xd_source *s = &depot->sources[i];
+
+        if (s->furthest < range.end || (best && ++looked_at > ENOUGH))
+            break;
+        if (s->is_gone || s->range.end < range.end)
+            continue;
+        if (!best || by_preference(s, best) < 0)
+            best = s;
+    }
+    return best;
+}
+
+int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)
+{
+    xd_rangeset_init(out);
+    for (size_t i = 0; i < depot->n_sources; i++) {
+        if (depot->sources[i].is_gone)
+            continue;
+        if (xd_rangeset_add(out, depot->sources[i].range) < 0) {
+            xd_rangeset_fini(out);
+            return XD_E_NOMEM;
+        }
+    }
+    return 0;
+}

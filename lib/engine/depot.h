@@ -1,0 +1,87 @@
+/*
+ * The depots of a download: who holds which bytes, under which URL.
+ *
+ * A manifest lists replicas by extent; here they stand by depot. A source is
+ * one replica. Sources of one depot may overlap: the http and the https URL of
+ * a mirror, or two objects that share bytes; the best one that is not gone
+ * serves a request.
+ */
+#ifndef XD_ENGINE_DEPOT_H
+#define XD_ENGINE_DEPOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <xdownload/download.h>
+
+#include "base/range.h"
+#include "base/rate.h"
+#include "sched/layout.h"
+
+struct xd_source {
+    /* Constant, but range.end and object_size, which are set once when a depot
+     * has told the size. */
+    struct xd_range range; /* bytes of the file */
+    uint64_t object_offset, object_size;
+    const char *url; /* the manifest's */
+    unsigned priority;
+    size_t order;      /* in the manifest */
+    uint64_t furthest; /* greatest range.end up to this source */
+    /* Guarded by engine.lock. */
+    bool is_gone; /* will not do in this run */
+};
+
+struct xd_depot {
+    /* Constant after xd_depots_new(). */
+    char *host;
+    char *url;                 /* of its best source, fit to be shown */
+    struct xd_source *sources; /* by range.begin, then best first */
+    size_t n_sources;
+
+    /* Guarded by engine.lock. */
+    enum xd_depot_state state;
+    struct xd_worker *worker; /* NULL: in reserve, or given up */
+    bool knows_no_ranges;
+    bool has_told_size;
+    uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
+    unsigned lanes_busy;
+    uint64_t bytes, bytes_redundant;
+    unsigned blocks, requests, failures;
+    struct xd_rate rate;
+    xd_usec busy_since, busy_time; /* while lanes_busy > 0; before that */
+    xd_usec first_byte;            /* least; XD_NEVER: none came yet */
+    struct xd_error last_error;
+};
+
+struct xd_depots {
+    struct xd_manifest *manifest; /* holds the strings */
+    size_t file;
+    struct xd_depot *list; /* best first */
+    size_t n;
+    uint64_t size; /* of the file, or XD_SIZE_UNKNOWN */
+};
+
+/* Errors: NOMEM.  On failure nothing is held. */
+int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
+                   struct xd_error *err);
+void xd_depots_fini(struct xd_depots *d);
+
+/* The size that depots told, of a file of which no manifest said it. */
+void xd_depots_set_size(struct xd_depots *d, uint64_t size);
+
+/* The best source of `depot` that holds all of `range` and is not gone, or
+ * NULL. */
+struct xd_source *xd_depot_source(struct xd_depot *depot,
+                                  struct xd_range range);
+
+/* What a depot holds, without what is gone; `out` is initialised here. */
+int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);
+
+/*
+ * What the scheduler needs to know.
+ * Errors: NOMEM; NOREPLICA when nobody holds some byte of `wanted`.
+ */
+int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
+                     struct xd_layout *out, struct xd_error *err);
+void xd_layout_fini(struct xd_layout *layout);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * The public face of an engine.
+ */
+#include <xdownload/download.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/engine.h"
+
+/* A download is an engine that feeds a file or a descriptor. */
+static struct xd_engine *engine_of(struct xd_download *d)
+{
+    return (struct xd_engine *)d;
+}
+
+/* Copy a struct out to a caller who may know less of it, or more, than we. */
+static void copy_out(void *out, size_t out_size, const void *from, size_t size)
+{
+    memset(out, 0, out_size);
+    memcpy(out, from, out_size < size ? out_size : size);
+    memcpy(out, &out_size, sizeof out_size);
+}
+
+int xd_download_new(struct xd_download **out, struct xd_manifest *m,
+                    size_t file, const char *path, const struct xd_options *o,
+                    struct xd_error *err)
+{
+    struct xd_engine *e;
+    int rc = XD_E_INVAL;
+
+    *out = NULL;
+    if (!path)
+        return xd_fail(err, XD_E_INVAL, "no path was given");
+    rc = xd_engine_new(&e, m, file, path, -1, o, err);
+    if (rc == 0)
+        *out = (struct xd_download *)e;
+    return rc;
+}
+
+int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
+                       size_t file, int fd, const struct xd_options *o,
+                       struct xd_error *err)
+{
+    struct xd_engine *e;
+    int rc;
+
+    *out = NULL;
+    rc = xd_engine_new(&e, m, file, NULL, fd, o, err);
+    if (rc == 0)
+        *out = (struct xd_download *)e;
+    return rc;
+}
+
+int xd_download_start(struct xd_download *d, struct xd_error *err)
+{
+    return xd_engine_start(engine_of(d), err);
+}
+
+int xd_download_wait(struct xd_download *d, int timeout_ms,
+                     struct xd_error *err)
+{
+    struct xd_engine *e = engine_of(d);
+    xd_usec until = XD_NEVER;
+    int rc = 0;
+
+    if (timeout_ms >= 0)
+        until = xd_now() + (xd_usec)timeout_ms * XD_MS;
+    xd_engine_lock(e);
+    if (e->state == ENGINE_NEW)
+        rc = xd_fail(err, XD_E_STATE, "the download was not started");
+    while (rc == 0 && e->state != ENGINE_ENDED) {
+        if (!xd_cond_wait_until(&e->ended, &e->lock, until))
+            rc = XD_E_AGAIN;
+    }
+    if (e->state == ENGINE_ENDED) {
+        rc = e->error.code;
+        if (rc < 0 && err)
+            *err = e->error;
+    } else if (rc == XD_E_AGAIN) {
+        xd_fail(err, XD_E_AGAIN, "the download is still running");
+    }
+    xd_engine_unlock(e);
+    return rc;
+}
+
+static void count_depots_locked(const struct xd_engine *e,
+                                struct xd_progress *p)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = &e->depots.list[i];
+
+        p->lanes_busy += d->lanes_busy;
+        p->depots_open += d->worker != NULL;
+        p->depots_failed += d->state == XD_DEPOT_FAILED;
+        p->depots_reserve += d->state == XD_DEPOT_RESERVE;
+    }
+}
+
+void xd_download_progress(struct xd_download *d, struct xd_progress *out)
+{
+    struct xd_engine *e = engine_of(d);
+    struct xd_progress p = {.bytes_total = XD_SIZE_UNKNOWN};
+    xd_usec now;
+
+    xd_engine_lock(e);
+    now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
+    p.bytes_done = e->kept.bytes;
+    if (e->wanted.end != XD_SIZE_UNKNOWN && !e->census)
+        p.bytes_total = xd_range_length(e->wanted);
+    p.bytes_received = e->bytes_received;
+    p.bytes_redundant = e->bytes_redundant;
+    if (e->state != ENGINE_NEW)
+        p.seconds = (double)(now - e->started) / (double)XD_SECOND;
+    p.bytes_per_s = xd_rate_get(&e->rate, now);
+    count_depots_locked(e, &p);
+    p.algorithm = xd_options_algorithm(&e->options);
+    p.threads_per_depot = (unsigned)e->options.threads_per_depot;
+    p.block_bytes = e->options.block_bytes;
+    if (e->sched) {
+        const struct xd_sched_options *o = xd_sched_options(e->sched);
+
+        p.redundancy = o->redundancy;
+        p.progress_number = (unsigned)o->progress;
+        p.block_bytes = o->block_bytes;
+    }
+    xd_engine_unlock(e);
+    copy_out(out, out->struct_size, &p, sizeof p);
+}
+
+int xd_download_depot(struct xd_download *d, size_t i,
+                      struct xd_depot_stats *out)
+{
+    struct xd_engine *e = engine_of(d);
+    struct xd_depot_stats s = {.first_byte_s = -1};
+    struct xd_depot *depot;
+    xd_usec now, busy;
+
+    if (i >= e->depots.n)
+        return XD_E_INVAL;
+    depot = &e->depots.list[i];
+    xd_engine_lock(e);
+    now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
+    s.host = depot->host;
+    s.url = depot->url;
+    s.state = depot->state;
+    s.bytes = depot->bytes;
+    s.bytes_redundant = depot->bytes_redundant;
+    s.blocks = depot->blocks;
+    s.requests = depot->requests;
+    s.failures = depot->failures;
+    s.bytes_per_s = xd_rate_get(&depot->rate, now);
+    busy = depot->busy_time;
+    if (depot->lanes_busy > 0 && now > depot->busy_since)
+        busy += now - depot->busy_since;
+    if (busy > 0)
+        s.mean_bytes_per_s = (double)(depot->bytes + depot->bytes_redundant) *
+                             (double)XD_SECOND / (double)busy;
+    if (depot->first_byte != XD_NEVER)
+        s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
+    memcpy(s.last_error, depot->last_error.msg, sizeof s.last_error);
+    xd_engine_unlock(e);
+    copy_out(out, out->struct_size, &s, sizeof s);
+    return 0;
+}
+
+int xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
+                            uint64_t *out_lost)
+{
+    struct xd_engine *e = engine_of(d);
+    struct xd_fetch_record record;
+    bool taken;
+
+    xd_engine_lock(e);
+    taken = xd_records_take(&e->records, &record);
+    if (out_lost)
+        *out_lost = e->records.lost;
+    xd_engine_unlock(e);
+    if (taken)
+        copy_out(out, out->struct_size, &record, sizeof record);
+    return taken;
+}
+
+void xd_download_cancel(struct xd_download *d)
+{
+    struct xd_engine *e = engine_of(d);
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CANCELED, "the download was canceled");
+    xd_engine_lock(e);
+    xd_engine_fail_locked(e, &error);
+    xd_engine_unlock(e);
+}
+
+void xd_download_free(struct xd_download *d)
+{
+    xd_engine_free(engine_of(d));
+}
+
+static int fetch_file(struct xd_manifest *m, const char *path,
+                      const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+    struct xd_download *d;
+    int rc;
+
+    xd_manifest_file(m, 0, &file);
+    if (!path && !file.name)
+        return xd_fail(err, XD_E_INVAL,
+                       "the manifest gives no usable name: a path is needed");
+    rc = xd_download_new(&d, m, 0, path ? path : file.name, o, err);
+    if (rc < 0)
+        return rc;
+    rc = xd_download_start(d, err);
+    if (rc == 0)
+        rc = xd_download_wait(d, -1, err);
+    xd_download_free(d);
+    return rc;
+}
+
+int xd_fetch(const char *manifest, const char *path, const struct xd_options *o,
+             struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc = xd_manifest_read(&m, manifest, err);
+
+    if (rc < 0)
+        return rc;
+    rc = fetch_file(m, path, o, err);
+    xd_manifest_unref(m);
+    return rc;
+}

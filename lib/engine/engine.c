@@ -1,0 +1,272 @@
+#include "engine/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/keeper.h"
+#include "engine/worker.h"
+
+void xd_engine_lock(struct xd_engine *e)
+{
+    xd_mutex_lock(&e->lock);
+}
+
+void xd_engine_unlock(struct xd_engine *e)
+{
+    struct xd_news *news = e->news;
+
+    e->news = NULL;
+    e->news_end = &e->news;
+    xd_mutex_unlock(&e->lock);
+    while (news) {
+        struct xd_news *next = news->next;
+
+        xd_log(&e->log, news->level, "%s", news->line);
+        xd_free(news->line);
+        xd_free(news);
+        news = next;
+    }
+}
+
+void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
+                          const char *format, ...)
+{
+    struct xd_news *news;
+    char line[700];
+    va_list args;
+
+    if (!e->options.log)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    /* A line that finds no memory is lost; the download is not. */
+    news = xd_alloc(1, sizeof *news);
+    if (!news)
+        return;
+    news->level = level;
+    news->line = xd_strdup(line);
+    if (!news->line) {
+        xd_free(news);
+        return;
+    }
+    *e->news_end = news;
+    e->news_end = &news->next;
+}
+
+void xd_engine_wake_all_locked(struct xd_engine *e)
+{
+    xd_cond_broadcast(&e->work_ready);
+    xd_cond_broadcast(&e->bytes_ready);
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        if (e->workers[i]->transport)
+            xd_transport_wakeup(e->workers[i]->transport);
+    }
+}
+
+static void end_locked(struct xd_engine *e)
+{
+    e->state = ENGINE_ENDED;
+    e->end_time = xd_now();
+    if (e->ordered)
+        xd_ordered_sink_interrupt(e->ordered);
+    xd_engine_wake_all_locked(e);
+    xd_cond_broadcast(&e->ended);
+}
+
+void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
+{
+    /* A complete file only waits for its name; a pipe may still be full. */
+    if (e->state == ENGINE_ENDED ||
+        (e->state == ENGINE_FINISHING && !e->ordered &&
+         error->code == XD_E_CANCELED))
+        return;
+    e->error = *error;
+    end_locked(e);
+}
+
+void xd_engine_succeed_locked(struct xd_engine *e)
+{
+    if (e->state == ENGINE_FINISHING)
+        end_locked(e);
+}
+
+static int init_threads(struct xd_engine *e)
+{
+    if (xd_log_init(&e->log, e->options.log, e->options.log_user) < 0)
+        goto fail;
+    if (xd_mutex_init(&e->lock) < 0)
+        goto fini_log;
+    if (xd_cond_init(&e->work_ready) < 0)
+        goto fini_lock;
+    if (xd_cond_init(&e->bytes_ready) < 0)
+        goto fini_work_ready;
+    if (xd_cond_init(&e->ended) < 0)
+        goto fini_bytes_ready;
+    return 0;
+
+fini_bytes_ready:
+    xd_cond_fini(&e->bytes_ready);
+fini_work_ready:
+    xd_cond_fini(&e->work_ready);
+fini_lock:
+    xd_mutex_fini(&e->lock);
+fini_log:
+    xd_log_fini(&e->log);
+fail:
+    return XD_E_NOMEM;
+}
+
+static void fini_threads(struct xd_engine *e)
+{
+    xd_cond_fini(&e->ended);
+    xd_cond_fini(&e->bytes_ready);
+    xd_cond_fini(&e->work_ready);
+    xd_mutex_fini(&e->lock);
+    xd_log_fini(&e->log);
+}
+
+/* What needs memory: workers are made as depots are opened. */
+static int init_tables(struct xd_engine *e, const char *path)
+{
+    e->max_workers = (unsigned)e->options.max_depots;
+    if (e->max_workers > e->depots.n)
+        e->max_workers = (unsigned)e->depots.n;
+    e->workers = xd_alloc(e->max_workers + 1u, sizeof *e->workers);
+    if (path)
+        e->path = xd_strdup(path);
+    if (!e->workers || (path && !e->path))
+        return XD_E_NOMEM;
+    return xd_records_init(&e->records, e->options.records);
+}
+
+static void fini_tables(struct xd_engine *e)
+{
+    xd_sched_free(e->sched);
+    xd_census_free(e->census);
+    xd_rangeset_fini(&e->claims);
+    xd_rangeset_fini(&e->kept);
+    xd_records_fini(&e->records);
+    xd_free(e->fetches);
+    xd_free(e->workers);
+    xd_free(e->path);
+    xd_depots_fini(&e->depots);
+}
+
+/* Who decides: the scheduler, or the census that finds the size first. */
+static int init_decisions(struct xd_engine *e, struct xd_error *err)
+{
+    if (e->depots.n == 0 && e->depots.size != 0)
+        return xd_fail(err, XD_E_NOREPLICA,
+                       "no replica lies on a depot that can be fetched from");
+    if (e->depots.size != XD_SIZE_UNKNOWN)
+        return xd_decide_start_locked(e, err);
+    e->census = xd_census_new(e->depots.n, e->max_workers);
+    return e->census ? 0 : xd_fail_nomem(err);
+}
+
+int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
+                  const char *path, int fd, const struct xd_options *o,
+                  struct xd_error *err)
+{
+    struct xd_engine *e;
+    int rc;
+
+    *out = NULL;
+    e = xd_alloc(1, sizeof *e);
+    if (!e)
+        return xd_fail_nomem(err);
+    if (o)
+        e->options = *o;
+    else
+        xd_options_init(&e->options);
+    e->fd = fd;
+    e->until = XD_NEVER;
+    e->news_end = &e->news;
+    rc = xd_options_check(&e->options, err);
+    if (rc < 0)
+        goto free_engine;
+    if (init_threads(e) < 0) {
+        rc = xd_fail_nomem(err);
+        goto free_engine;
+    }
+    rc = xd_depots_init(&e->depots, m, file, err);
+    if (rc < 0)
+        goto fini_threads;
+    rc = init_tables(e, path);
+    if (rc < 0) {
+        xd_fail_nomem(err);
+        goto fini_tables;
+    }
+    rc = init_decisions(e, err);
+    if (rc < 0)
+        goto fini_tables;
+    *out = e;
+    return 0;
+
+fini_tables:
+    fini_tables(e);
+fini_threads:
+    fini_threads(e);
+free_engine:
+    xd_free(e);
+    return rc;
+}
+
+static int open_sink(struct xd_engine *e, struct xd_error *err)
+{
+    if (e->path)
+        return xd_file_sink_new(&e->sink, e->path, e->options.force, err);
+    return xd_ordered_sink_new(&e->sink, &e->ordered, e->fd,
+                               e->options.lookahead, err);
+}
+
+int xd_engine_start(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_error error = {0};
+    int rc;
+
+    xd_engine_lock(e);
+    if (e->state != ENGINE_NEW) {
+        xd_engine_unlock(e);
+        return xd_fail(err, XD_E_STATE, "the download was started before");
+    }
+    e->state = ENGINE_RUNNING;
+    e->started = xd_now();
+    xd_engine_unlock(e);
+
+    rc = open_sink(e, &error);
+    if (rc == 0)
+        rc = xd_keeper_start(e, &error);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    else
+        xd_decide_locked(e);
+    xd_engine_unlock(e);
+    if (rc < 0 && err)
+        *err = error;
+    return rc;
+}
+
+void xd_engine_free(struct xd_engine *e)
+{
+    if (!e)
+        return;
+    xd_engine_lock(e);
+    xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
+    xd_engine_unlock(e);
+    /* No worker is started after the end, so that n_workers stays. */
+    for (unsigned i = 0; i < e->n_workers; i++)
+        xd_worker_free(e->workers[i]);
+    if (e->has_keeper)
+        xd_thread_join(&e->keeper);
+    xd_sink_free(e->sink);
+    fini_tables(e);
+    fini_threads(e);
+    xd_free(e);
+}

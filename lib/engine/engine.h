@@ -1,0 +1,172 @@
+/*
+ * One download in progress: where the scheduler's decisions meet the threads
+ * that carry them out.
+ *
+ *     worker (one per open depot)          keeper (one)
+ *       take: requests from its lanes        takes bytes out in order, or
+ *       carry out: transport, sink           gives the finished file its name
+ *       give: what came, what ended
+ *              \          |          /
+ *               engine.lock: scheduler, depots, claims, statistics
+ *
+ * Life of a block: FETCH puts a range on a lane; its worker asks the transport,
+ * gathers what comes in the lane's buffer, and flushes that: under the lock it
+ * claims the bytes that nobody has, writes them without the lock, and reports
+ * them.  A byte is claimed once, so a second copy can never overwrite it.
+ *
+ * Lock order: engine.lock, then log.lock.  The lock is never held across curl,
+ * file I/O, the user's log function or a join; a transport's wakeup() is the
+ * one call into io/ that is made under it.
+ */
+#ifndef XD_ENGINE_ENGINE_H
+#define XD_ENGINE_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <xdownload/download.h>
+
+#include "base/range.h"
+#include "base/rate.h"
+#include "base/text.h"
+#include "engine/depot.h"
+#include "engine/options.h"
+#include "engine/records.h"
+#include "io/sink.h"
+#include "io/transport.h"
+#include "os/log.h"
+#include "os/thread.h"
+#include "sched/census.h"
+#include "sched/sched.h"
+
+enum engine_state {
+    ENGINE_NEW,
+    ENGINE_RUNNING,
+    ENGINE_FINISHING, /* every byte is in; the keeper does the rest */
+    ENGINE_ENDED      /* `code` says how */
+};
+
+/* One request at a time, on one depot. */
+struct xd_lane {
+    /* Guarded by lock. */
+    enum { LANE_FREE, LANE_ASKED, LANE_RUNNING } state;
+    unsigned fetch;        /* the scheduler's name for it */
+    struct xd_range range; /* bytes of the file */
+    bool stop;             /* the scheduler took it back */
+
+    /* Owned by the worker thread while RUNNING. */
+    struct xd_source *source; /* NULL: the depot has none any more */
+    bool start_now, stop_now; /* what to tell the transport */
+    bool asks_whole;          /* the depot knows no ranges */
+    unsigned char *buffer;
+    size_t buffered;
+    uint64_t flushed; /* all before it was written or was redundant */
+    uint64_t redundant;
+    xd_usec started, first_byte, buffered_since;
+    bool is_over; /* the transport has said `outcome` */
+    struct xd_outcome outcome;
+    bool is_paused;        /* its next bytes lie beyond the window: */
+    uint64_t paused_until; /* they end here */
+    uint64_t object_size;  /* as its head said */
+};
+
+/* A thread that serves one depot after another. */
+struct xd_worker {
+    /* Constant after start. */
+    struct xd_engine *engine;
+    struct xd_thread thread;
+    struct xd_transport_handler handler;
+    struct xd_lane *lanes;
+    unsigned n_lanes;
+
+    /* Guarded by lock. */
+    struct xd_depot *depot;  /* NULL: nothing to serve */
+    struct xd_depot *served; /* the last one: its connections are still open */
+    struct xd_transport *transport; /* the thread's own; wakeup() by any */
+};
+
+/* A line for the user's log function, told after the lock is released. */
+struct xd_news {
+    enum xd_log_level level;
+    char *line;
+    struct xd_news *next;
+};
+
+struct xd_engine {
+    /* Constant after new(). */
+    struct xd_options options;
+    char *path; /* NULL: in order, to `fd` */
+    int fd;
+
+    /* Constant after start(). */
+    struct xd_sink *sink;
+    struct xd_ordered_sink *ordered; /* the same as `sink`, or NULL */
+    struct xd_thread keeper;
+    bool has_keeper;
+    xd_usec started;
+
+    struct xd_log log;
+    struct xd_mutex lock;
+    struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
+    struct xd_cond bytes_ready; /* keeper: bytes in order, or the end */
+    struct xd_cond ended;       /* wait(): the state is ENDED */
+
+    /* Guarded by lock. */
+    enum engine_state state;
+    struct xd_error error; /* how it ended; code XD_OK: well */
+    struct xd_depots depots;
+    struct xd_range wanted;   /* bytes of the file; empty until size is known */
+    struct xd_sched *sched;   /* NULL while the size is asked for */
+    struct xd_census *census; /* NULL once the size is known */
+    struct xd_rangeset claims; /* bytes that somebody has, or writes now */
+    struct xd_rangeset kept;   /* bytes that are written */
+    uint64_t drained;          /* in order: all before it is out */
+    struct xd_worker **workers;
+    unsigned n_workers, max_workers;
+    struct xd_lane **fetches; /* by the scheduler's name */
+    size_t n_fetches;
+    xd_usec until; /* when the scheduler wants to be asked again */
+    uint64_t bytes_received, bytes_redundant;
+    struct xd_rate rate;
+    xd_usec end_time;
+    struct xd_records records;
+    struct xd_news *news, **news_end;
+};
+
+/*
+ * Prepare.  Takes a reference to `m`, copies `o` and `path`.
+ * Errors: those of xd_download_new().
+ */
+int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
+                  const char *path, int fd, const struct xd_options *o,
+                  struct xd_error *err);
+
+/* Errors: those of xd_download_start(). */
+int xd_engine_start(struct xd_engine *e, struct xd_error *err);
+
+/* Cancel, join, release. */
+void xd_engine_free(struct xd_engine *e);
+
+void xd_engine_lock(struct xd_engine *e);
+
+/* Tells what was said meanwhile to the user's log function. */
+void xd_engine_unlock(struct xd_engine *e);
+
+/* Say a line when the lock is released. */
+void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
+                          const char *format, ...) XD_PRINTF(3, 4);
+
+/* End it with `error`, unless it has ended or nothing can go wrong any more. */
+void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
+
+/* It is complete and has its name. */
+void xd_engine_succeed_locked(struct xd_engine *e);
+
+/* Every worker and the keeper look at their work again. */
+void xd_engine_wake_all_locked(struct xd_engine *e);
+
+static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
+{
+    return e->state > ENGINE_RUNNING;
+}
+
+#endif

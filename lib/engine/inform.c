@@ -1,0 +1,227 @@
+#include "engine/inform.h"
+
+#include "base/error.h"
+
+static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
+{
+    struct xd_error error = {0};
+
+    if (!e->sched || xd_engine_is_over_locked(e))
+        return;
+    event.now = xd_now();
+    if (xd_sched_event(e->sched, &event) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+    }
+}
+
+void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
+                            uint64_t end)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_BYTES,
+                                           .fetch = lane->fetch,
+                                           .range = {lane->range.begin, end}});
+}
+
+void xd_inform_kept_locked(struct xd_engine *e, struct xd_range range)
+{
+    struct xd_error error = {0};
+
+    if (xd_rangeset_add(&e->kept, range) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+        return;
+    }
+    tell_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
+    if (e->ordered)
+        xd_cond_signal(&e->bytes_ready);
+}
+
+void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_READER,
+                                           .range = {position, position}});
+}
+
+static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
+                          const struct xd_lane *lane, xd_usec now)
+{
+    struct xd_fetch_record record = {
+        .depot = (unsigned)(depot - e->depots.list),
+        .begin = lane->range.begin,
+        .end = lane->range.end,
+        .received = lane->flushed - lane->range.begin,
+        .redundant = lane->redundant,
+        .start_s = (double)(lane->started - e->started) / (double)XD_SECOND,
+        .first_byte_s = -1,
+        .end_s = (double)(now - e->started) / (double)XD_SECOND,
+        .code = lane->outcome.error.code};
+
+    if (lane->first_byte != XD_NEVER)
+        record.first_byte_s =
+            (double)(lane->first_byte - e->started) / (double)XD_SECOND;
+    if (lane->outcome.verdict == XD_VERDICT_STOPPED)
+        record.code = XD_E_CANCELED;
+    xd_records_put(&e->records, &record);
+}
+
+/* A failure is said once, where it is noticed, and remembered by its depot. */
+static void count_failure_locked(struct xd_engine *e, struct xd_depot *depot,
+                                 const struct xd_error *error)
+{
+    depot->failures++;
+    depot->last_error = *error;
+    depot->state = XD_DEPOT_PAUSED;
+    xd_engine_say_locked(e, XD_LOG_INFO, "%s", error->msg);
+}
+
+static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
+                             xd_usec now)
+{
+    lane->state = LANE_FREE;
+    if (lane->first_byte != XD_NEVER &&
+        lane->first_byte - lane->started < depot->first_byte)
+        depot->first_byte = lane->first_byte - lane->started;
+    if (--depot->lanes_busy > 0)
+        return;
+    depot->busy_time += now - depot->busy_since;
+    if (depot->state == XD_DEPOT_BUSY)
+        depot->state = XD_DEPOT_IDLE;
+}
+
+/* The depot does not hold what `source` holds, unless another of its sources
+ * does. */
+static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
+                        struct xd_source *source)
+{
+    unsigned number = (unsigned)(depot - e->depots.list);
+    struct xd_range rest = source->range;
+    struct xd_error error = {0};
+    struct xd_rangeset held;
+
+    if (source->is_gone)
+        return; /* another lane has said so */
+    source->is_gone = true;
+    if (xd_depot_holds(depot, &held) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+        return;
+    }
+    if (held.n == 0) {
+        depot->state = XD_DEPOT_FAILED;
+        tell_locked(
+            e, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = number});
+        rest.begin = rest.end;
+    }
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap = xd_rangeset_next_gap(&held, rest);
+
+        if (!xd_range_is_empty(gap))
+            tell_locked(e, (struct xd_sched_event){.kind = XD_EV_LOST,
+                                                   .depot = number,
+                                                   .range = gap});
+        rest.begin = gap.end;
+    }
+    xd_rangeset_fini(&held);
+}
+
+static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
+                               struct xd_lane *lane, xd_usec now)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+    struct xd_sched_event event = {.kind = XD_EV_FAILED,
+                                   .fetch = lane->fetch,
+                                   .range = {lane->range.begin, lane->flushed}};
+
+    if (outcome->retry_after > 0)
+        event.retry_at = now + outcome->retry_after;
+    tell_locked(e, event);
+    if (outcome->verdict == XD_VERDICT_NO_RANGES) {
+        depot->knows_no_ranges = true;
+        tell_locked(e, (struct xd_sched_event){
+                           .kind = XD_EV_NORANGES,
+                           .depot = (unsigned)(depot - e->depots.list)});
+    } else if (outcome->verdict != XD_VERDICT_AGAIN && lane->source) {
+        lose_locked(e, depot, lane->source);
+    }
+}
+
+static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
+                              struct xd_lane *lane, xd_usec now)
+{
+    struct xd_sched_event event = {.kind = XD_EV_DONE,
+                                   .fetch = lane->fetch,
+                                   .range = {lane->range.begin, lane->flushed}};
+
+    switch (lane->outcome.verdict) {
+    case XD_VERDICT_OK:
+        depot->blocks++;
+        if (lane->range.end == XD_SIZE_UNKNOWN)
+            e->wanted.end = lane->flushed;
+        tell_locked(e, event);
+        break;
+    case XD_VERDICT_STOPPED:
+        event.kind = XD_EV_CANCELED;
+        tell_locked(e, event);
+        break;
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_GONE:
+    case XD_VERDICT_NO_RANGES:
+    case XD_VERDICT_DIFFERENT:
+        count_failure_locked(e, depot, &lane->outcome.error);
+        tell_failed_locked(e, depot, lane, now);
+        break;
+    }
+}
+
+/* What a depot's answer to the first byte says of the size. */
+static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
+                               struct xd_lane *lane, xd_usec now)
+{
+    unsigned number = (unsigned)(depot - e->depots.list);
+    const struct xd_outcome *outcome = &lane->outcome;
+    uint64_t size = outcome->object_size;
+    bool has_failed = false;
+
+    switch (outcome->verdict) {
+    case XD_VERDICT_OK:
+        size = lane->object_size;
+        break;
+    case XD_VERDICT_NO_RANGES:
+        depot->knows_no_ranges = true;
+        break;
+    case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
+        has_failed = size == XD_SIZE_UNKNOWN;
+        break;
+    case XD_VERDICT_STOPPED: /* the others have told enough */
+        return;
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_GONE:
+        has_failed = true;
+        break;
+    }
+    if (has_failed) {
+        count_failure_locked(e, depot, &outcome->error);
+        xd_census_failed(e->census, number, now);
+        return;
+    }
+    depot->has_told_size = true;
+    depot->told_size = size;
+    xd_census_vote(e->census, number, now, size);
+}
+
+void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
+                            struct xd_lane *lane)
+{
+    xd_usec now = xd_now();
+
+    record_locked(e, depot, lane, now);
+    free_lane_locked(depot, lane, now);
+    if (xd_engine_is_over_locked(e))
+        return;
+    if (e->census)
+        tell_census_locked(e, depot, lane, now);
+    else
+        tell_sched_locked(e, depot, lane, now);
+}

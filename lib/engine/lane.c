@@ -1,0 +1,214 @@
+#include "engine/lane.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/inform.h"
+
+/* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
+ * as much processor again. */
+#define BUFFER_BYTES ((size_t)256 * 1024)
+
+/* End a request that the transport never heard of. */
+static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
+                        const struct xd_error *error)
+{
+    lane->is_over = true;
+    lane->outcome = (struct xd_outcome){
+        .verdict = verdict, .error = *error, .object_size = XD_SIZE_UNKNOWN};
+}
+
+void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
+{
+    lane->stop_now = lane->stop && lane->state == LANE_RUNNING;
+    lane->start_now = !lane->stop && lane->state == LANE_ASKED;
+    if (lane->state != LANE_ASKED)
+        return;
+    lane->state = LANE_RUNNING;
+    lane->source = xd_depot_source(w->served, lane->range);
+    lane->asks_whole = w->served->knows_no_ranges;
+    lane->flushed = lane->range.begin;
+    lane->redundant = 0;
+    lane->started = xd_now();
+    lane->first_byte = XD_NEVER;
+    lane->buffered = 0;
+    lane->is_over = false;
+    lane->is_paused = false;
+    lane->object_size = XD_SIZE_UNKNOWN;
+    if (lane->stop)
+        end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
+}
+
+static void start(struct xd_worker *w, unsigned slot)
+{
+    struct xd_lane *lane = &w->lanes[slot];
+    struct xd_source *source = lane->source;
+    struct xd_error error = {0};
+    struct xd_request request;
+
+    if (!lane->buffer)
+        lane->buffer = xd_alloc(BUFFER_BYTES, 1);
+    if (!lane->buffer) {
+        xd_fail_nomem(&error);
+        end_unasked(lane, XD_VERDICT_AGAIN, &error);
+        return;
+    }
+    if (!source) {
+        xd_fail(&error, XD_E_NET, "%s: none of its replicas is left",
+                w->served->host);
+        end_unasked(lane, XD_VERDICT_AGAIN, &error);
+        return;
+    }
+    request =
+        (struct xd_request){.url = source->url,
+                            .offset = source->object_offset +
+                                      (lane->range.begin - source->range.begin),
+                            .length = lane->range.end == XD_SIZE_UNKNOWN
+                                          ? XD_TO_END
+                                          : xd_range_length(lane->range),
+                            .object_size = source->object_size,
+                            .whole = lane->asks_whole};
+    if (xd_transport_start(w->transport, slot, &request, &error) < 0)
+        end_unasked(lane, XD_VERDICT_AGAIN, &error);
+}
+
+/* Whether bytes up to `end` of the file may be held in memory. */
+static bool fits_window(const struct xd_engine *e, uint64_t end)
+{
+    uint64_t front;
+
+    if (!e->ordered)
+        return true;
+    front = e->wanted.begin + xd_ordered_sink_front(e->ordered);
+    return end <= front + e->options.lookahead;
+}
+
+void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
+{
+    struct xd_lane *lane = &w->lanes[slot];
+
+    if (lane->start_now)
+        start(w, slot);
+    else if (lane->stop_now)
+        xd_transport_stop(w->transport, slot);
+    else if (lane->is_paused && fits_window(w->engine, lane->paused_until)) {
+        lane->is_paused = false;
+        xd_transport_resume(w->transport, slot);
+    }
+}
+
+static void count_locked(struct xd_worker *w, size_t received)
+{
+    xd_usec now = xd_now();
+
+    w->engine->bytes_received += received;
+    xd_rate_add(&w->served->rate, now, received);
+}
+
+static void kept_locked(struct xd_worker *w, struct xd_range range)
+{
+    struct xd_engine *e = w->engine;
+
+    w->served->bytes += xd_range_length(range);
+    xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
+    xd_inform_kept_locked(e, range);
+}
+
+void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
+{
+    struct xd_engine *e = w->engine;
+    struct xd_range rest = {lane->flushed, lane->flushed + lane->buffered};
+    const unsigned char *data = lane->buffer;
+    uint64_t begin = rest.begin, kept = 0;
+    struct xd_error error = {0};
+    int rc = 0;
+
+    xd_engine_lock(e);
+    count_locked(w, lane->buffered);
+    xd_inform_bytes_locked(e, lane, rest.end);
+    while (rc == 0 && !xd_engine_is_over_locked(e)) {
+        struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
+
+        if (xd_range_is_empty(gap))
+            break;
+        rc = xd_rangeset_add(&e->claims, gap);
+        if (rc < 0) {
+            xd_fail_nomem(&error);
+            break;
+        }
+        xd_engine_unlock(e);
+        rc = xd_sink_write(e->sink, gap.begin - e->wanted.begin,
+                           data + (gap.begin - begin),
+                           (size_t)xd_range_length(gap), &error);
+        xd_engine_lock(e);
+        if (rc == 0)
+            kept_locked(w, gap);
+        kept += xd_range_length(gap);
+        rest.begin = gap.end;
+    }
+    if (rc < 0) {
+        xd_engine_fail_locked(e, &error);
+    } else {
+        lane->redundant += lane->buffered - kept;
+        w->served->bytes_redundant += lane->buffered - kept;
+        e->bytes_redundant += lane->buffered - kept;
+        xd_decide_locked(e);
+    }
+    xd_engine_unlock(e);
+    lane->flushed += lane->buffered;
+    lane->buffered = 0;
+}
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    struct xd_worker *w = user;
+    struct xd_lane *lane = &w->lanes[slot];
+
+    lane->first_byte = xd_now();
+    lane->object_size = head->object_size;
+    return 0;
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct xd_worker *w = user;
+    struct xd_lane *lane = &w->lanes[slot];
+    const unsigned char *from = data;
+    uint64_t end = lane->flushed + lane->buffered + len;
+
+    if (!fits_window(w->engine, end)) {
+        lane->is_paused = true;
+        lane->paused_until = end;
+        return XD_E_AGAIN;
+    }
+    while (len > 0) {
+        size_t room = BUFFER_BYTES - lane->buffered;
+        size_t n = len < room ? len : room;
+
+        if (lane->buffered == 0)
+            lane->buffered_since = xd_now();
+        memcpy(lane->buffer + lane->buffered, from, n);
+        lane->buffered += n;
+        from += n;
+        len -= n;
+        if (lane->buffered == BUFFER_BYTES)
+            xd_lane_flush(w, lane);
+    }
+    return 0;
+}
+
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct xd_worker *w = user;
+
+    w->lanes[slot].is_over = true;
+    w->lanes[slot].outcome = *outcome;
+}
+
+struct xd_transport_handler xd_lane_handler(struct xd_worker *w)
+{
+    return (struct xd_transport_handler){
+        .user = w, .head = on_head, .bytes = on_bytes, .end = on_end};
+}

@@ -1,0 +1,24 @@
+/*
+ * A lane carries one request at a time: it asks the transport, gathers what
+ * comes, and flushes it to the sink.
+ *
+ * Only the worker's thread calls these.
+ */
+#ifndef XD_ENGINE_LANE_H
+#define XD_ENGINE_LANE_H
+
+#include "engine/engine.h"
+
+/* What the transport of `w` calls. */
+struct xd_transport_handler xd_lane_handler(struct xd_worker *w);
+
+/* Under the lock: an asked-for request becomes the thread's own. */
+void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
+
+/* Without the lock: start, stop or resume at the transport. */
+void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
+
+/* Without the lock: claim, write and report what is in the buffer. */
+void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane);
+
+#endif

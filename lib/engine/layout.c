@@ -1,0 +1,103 @@
+/*
+ * From depots and their sources to the scheduler's plain arrays.
+ */
+#include "engine/depot.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The edges of extents inside the file, each once. */
+static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
+{
+    size_t n = 0, n_kept = 0;
+    uint64_t *cuts;
+
+    for (size_t i = 0; i < d->n; i++)
+        n += 2 * d->list[i].n_sources;
+    cuts = xd_alloc(n ? n : 1, sizeof *cuts);
+    if (!cuts)
+        return XD_E_NOMEM;
+    n = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        for (size_t j = 0; j < d->list[i].n_sources; j++) {
+            cuts[n++] = d->list[i].sources[j].range.begin;
+            cuts[n++] = d->list[i].sources[j].range.end;
+        }
+    }
+    qsort(cuts, n, sizeof *cuts, by_value);
+    for (size_t i = 0; i < n; i++) {
+        if (cuts[i] == 0 || cuts[i] >= d->size ||
+            (n_kept > 0 && cuts[i] == cuts[n_kept - 1]))
+            continue;
+        cuts[n_kept++] = cuts[i];
+    }
+    layout->cuts = cuts;
+    layout->n_cuts = n_kept;
+    return 0;
+}
+
+/* The holdings of all depots, and their union. */
+static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
+                         struct xd_rangeset *everything)
+{
+    layout->depots = xd_alloc(d->n ? d->n : 1, sizeof *layout->depots);
+    if (!layout->depots)
+        return XD_E_NOMEM;
+    layout->n_depots = d->n;
+    for (size_t i = 0; i < d->n; i++) {
+        struct xd_rangeset held;
+
+        if (xd_depot_holds(&d->list[i], &held) < 0)
+            return XD_E_NOMEM;
+        layout->depots[i].held = held.ranges;
+        layout->depots[i].n_held = held.n;
+        for (size_t j = 0; j < held.n; j++) {
+            if (xd_rangeset_add(everything, held.ranges[j]) < 0)
+                return XD_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
+int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
+                     struct xd_layout *out, struct xd_error *err)
+{
+    struct xd_rangeset everything;
+    struct xd_range hole;
+    int rc = 0;
+
+    *out = (struct xd_layout){.size = d->size};
+    xd_rangeset_init(&everything);
+    if (make_cuts(d, out) < 0 || make_holdings(d, out, &everything) < 0) {
+        rc = xd_fail_nomem(err);
+    } else {
+        hole = xd_rangeset_next_gap(&everything, wanted);
+        if (!xd_range_is_empty(hole))
+            rc = xd_fail(err, XD_E_NOREPLICA,
+                         "no replica that can be fetched holds bytes %llu-%llu",
+                         (unsigned long long)hole.begin,
+                         (unsigned long long)(hole.end - 1));
+    }
+    xd_rangeset_fini(&everything);
+    if (rc < 0)
+        xd_layout_fini(out);
+    return rc;
+}
+
+void xd_layout_fini(struct xd_layout *layout)
+{
+    for (size_t i = 0; i < layout->n_depots; i++)
+        xd_free(layout->depots[i].held);
+    xd_free(layout->depots);
+    xd_free(layout->cuts);
+    *layout = (struct xd_layout){0};
+}

@@ -1,0 +1,24 @@
+/*
+ * A bounded queue of fetch records.  When it is full the oldest is lost, and
+ * counted: who does not read never makes a download wait.
+ * Not thread-safe: guarded by engine.lock.
+ */
+#ifndef XD_ENGINE_RECORDS_H
+#define XD_ENGINE_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <xdownload/download.h>
+
+struct xd_records {
+    struct xd_fetch_record *ring; /* NULL: nobody wants them */
+    size_t first, n;
+    uint64_t lost;
+};
+
+int xd_records_init(struct xd_records *r, bool wanted);
+void xd_records_fini(struct xd_records *r);
+void xd_records_put(struct xd_records *r, const struct xd_fetch_record *record);
+bool xd_records_take(struct xd_records *r, struct xd_fetch_record *out);
+
+#endif

@@ -1,0 +1,151 @@
+#include "engine/worker.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/inform.h"
+#include "engine/lane.h"
+
+/* What is in a lane's buffer for so long is written, full or not: a slow
+ * depot's bytes count, and are safe, within half a second. */
+#define FLUSH_AFTER (XD_SECOND / 2)
+
+/* Wait for something to serve; false when the download is over. */
+static bool take_locked(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+
+    while (!xd_engine_is_over_locked(e) && !w->depot) {
+        if (!xd_cond_wait_until(&e->work_ready, &e->lock, e->until))
+            xd_decide_locked(e);
+    }
+    if (xd_engine_is_over_locked(e))
+        return false;
+    w->served = w->depot;
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        xd_lane_take_locked(w, &w->lanes[i]);
+    return true;
+}
+
+/* When poll() has to return though nothing came. */
+static xd_usec timeout_locked(const struct xd_worker *w)
+{
+    xd_usec now = xd_now(), until = w->engine->until;
+
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        const struct xd_lane *lane = &w->lanes[i];
+
+        if (lane->buffered > 0 && lane->buffered_since + FLUSH_AFTER < until)
+            until = lane->buffered_since + FLUSH_AFTER;
+    }
+    if (until == XD_NEVER)
+        return XD_NEVER;
+    return until > now ? until - now : 0;
+}
+
+static void carry_out(struct xd_worker *w, xd_usec timeout)
+{
+    xd_usec now;
+
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        xd_lane_carry_out(w, i);
+        if (w->lanes[i].is_over)
+            timeout = 0; /* it could not even begin: that is news already */
+    }
+    xd_transport_poll(w->transport, timeout);
+    now = xd_now();
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        struct xd_lane *lane = &w->lanes[i];
+
+        if (lane->buffered > 0 && (lane->is_over || w->engine->ordered ||
+                                   now - lane->buffered_since >= FLUSH_AFTER))
+            xd_lane_flush(w, lane);
+    }
+}
+
+static void give_locked(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+    bool is_due = e->until != XD_NEVER && xd_now() >= e->until;
+
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        if (w->lanes[i].state != LANE_RUNNING || !w->lanes[i].is_over)
+            continue;
+        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+        is_due = true;
+    }
+    if (is_due)
+        xd_decide_locked(e);
+}
+
+static void serve(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+
+    xd_engine_lock(e);
+    while (take_locked(w)) {
+        xd_usec timeout = timeout_locked(w);
+
+        xd_engine_unlock(e);
+        carry_out(w, timeout);
+        xd_engine_lock(e);
+        give_locked(w);
+    }
+    xd_engine_unlock(e);
+}
+
+static void *worker_main(void *arg)
+{
+    struct xd_worker *w = arg;
+    struct xd_engine *e = w->engine;
+    struct xd_transport_config config = {.n_slots = w->n_lanes,
+                                         .silence = e->options.silence};
+    struct xd_transport *transport;
+    struct xd_error error = {0};
+    int rc = xd_http_new(&transport, &config, &w->handler, &error);
+
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    else
+        w->transport = transport;
+    xd_engine_unlock(e);
+    if (rc < 0)
+        return NULL;
+
+    serve(w);
+
+    xd_engine_lock(e);
+    w->transport = NULL;
+    xd_engine_unlock(e);
+    xd_transport_free(transport);
+    return NULL;
+}
+
+int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
+{
+    struct xd_worker *w = xd_alloc(1, sizeof *w);
+
+    if (!w)
+        return XD_E_NOMEM;
+    w->engine = e;
+    w->n_lanes = (unsigned)e->options.threads_per_depot;
+    w->handler = xd_lane_handler(w);
+    w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
+    if (!w->lanes || xd_thread_start(&w->thread, worker_main, w) < 0) {
+        xd_free(w->lanes);
+        xd_free(w);
+        return XD_E_NOMEM;
+    }
+    *out = w;
+    return 0;
+}
+
+void xd_worker_free(struct xd_worker *w)
+{
+    xd_thread_join(&w->thread);
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        xd_free(w->lanes[i].buffer);
+    xd_free(w->lanes);
+    xd_free(w);
+}

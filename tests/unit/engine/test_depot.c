@@ -1,0 +1,164 @@
+#include <string.h>
+
+#include "engine/depot.h"
+#include "suite.h"
+
+static struct xd_manifest *manifest;
+static struct xd_depots depots;
+static struct xd_error error;
+
+static void read_text(const char *text)
+{
+    int rc = xd_manifest_parse(&manifest, text, strlen(text), NULL, &error);
+
+    ck_assert_msg(rc == 0, "%s", error.msg);
+    rc = xd_depots_init(&depots, manifest, 0, &error);
+    ck_assert_msg(rc == 0, "%s", error.msg);
+}
+
+static void teardown(void)
+{
+    xd_depots_fini(&depots);
+    xd_manifest_unref(manifest);
+    manifest = NULL;
+}
+
+#define METALINK(files)         \
+    "<?xml version=\"1.0\"?>\n" \
+    "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">" files "</metalink>"
+
+#define MAPPING(offset, length, url)                                    \
+    "<exnode:mapping>"                                                  \
+    "<exnode:metadata name=\"exnode_offset\" type=\"integer\">" offset  \
+    "</exnode:metadata>"                                                \
+    "<exnode:metadata name=\"logical_length\" type=\"integer\">" length \
+    "</exnode:metadata>"                                                \
+    "<exnode:metadata name=\"alloc_offset\" type=\"integer\">7"         \
+    "</exnode:metadata>"                                                \
+    "<exnode:read>" url "</exnode:read></exnode:mapping>"
+
+#define EXNODE(mappings)                                      \
+    "<?xml version=\"1.0\"?>\n"                               \
+    "<exnode xmlns:exnode=\"http://loci.cs.utk.edu/exnode\">" \
+    "<exnode:metadata name=\"filename\" "                     \
+    "type=\"string\">f</exnode:metadata>" mappings "</exnode>"
+
+START_TEST(urls_of_one_host_are_one_depot)
+{
+    read_text(METALINK("<file name=\"f\"><size>10</size>"
+                       "<url priority=\"2\">http://a.example/f</url>"
+                       "<url priority=\"1\">https://A.example/f</url>"
+                       "<url priority=\"3\">http://b.example:8080/f</url>"
+                       "</file>"));
+    ck_assert_uint_eq(depots.n, 2);
+    ck_assert_str_eq(depots.list[0].host, "a.example");
+    ck_assert_str_eq(depots.list[0].url, "https://A.example/f");
+    ck_assert_uint_eq(depots.list[0].n_sources, 2);
+    ck_assert_str_eq(depots.list[1].host, "b.example:8080");
+}
+END_TEST
+
+START_TEST(the_best_source_serves_until_it_is_gone)
+{
+    struct xd_range all = {0, 10};
+    struct xd_source *source;
+
+    read_text(METALINK("<file name=\"f\"><size>10</size>"
+                       "<url priority=\"2\">http://a.example/f</url>"
+                       "<url priority=\"1\">https://a.example/f</url>"
+                       "</file>"));
+    source = xd_depot_source(&depots.list[0], all);
+    ck_assert_str_eq(source->url, "https://a.example/f");
+    source->is_gone = true;
+    source = xd_depot_source(&depots.list[0], all);
+    ck_assert_str_eq(source->url, "http://a.example/f");
+    source->is_gone = true;
+    ck_assert_ptr_null(xd_depot_source(&depots.list[0], all));
+}
+END_TEST
+
+START_TEST(depots_stand_in_the_manifests_order_of_preference)
+{
+    read_text(METALINK("<file name=\"f\"><size>10</size>"
+                       "<url priority=\"9\">http://last.example/f</url>"
+                       "<url>http://none.example/f</url>"
+                       "<url priority=\"1\">http://first.example/f</url>"
+                       "</file>"));
+    ck_assert_str_eq(depots.list[0].host, "first.example");
+    ck_assert_str_eq(depots.list[1].host, "last.example");
+    ck_assert_str_eq(depots.list[2].host, "none.example");
+}
+END_TEST
+
+START_TEST(a_fragment_is_found_among_many)
+{
+    struct xd_source *source;
+
+    read_text(EXNODE(MAPPING("20", "10", "http://a.example/3")
+                         MAPPING("0", "10", "http://a.example/1")
+                             MAPPING("10", "10", "http://a.example/2")));
+    source = xd_depot_source(&depots.list[0], (struct xd_range){12, 18});
+    ck_assert_str_eq(source->url, "http://a.example/2");
+    ck_assert_uint_eq(source->object_offset, 7);
+    ck_assert_ptr_null(
+        xd_depot_source(&depots.list[0], (struct xd_range){8, 12}));
+}
+END_TEST
+
+START_TEST(edges_of_extents_are_cuts)
+{
+    struct xd_layout layout;
+
+    read_text(EXNODE(MAPPING("0", "30", "http://a.example/all")
+                         MAPPING("0", "10", "http://b.example/1")
+                             MAPPING("10", "20", "http://c.example/2")));
+    ck_assert_int_eq(
+        xd_depots_layout(&depots, (struct xd_range){0, 30}, &layout, &error),
+        0);
+    ck_assert_uint_eq(layout.n_cuts, 1);
+    ck_assert_uint_eq(layout.cuts[0], 10);
+    ck_assert_uint_eq(layout.n_depots, 3);
+    ck_assert_uint_eq(layout.depots[1].n_held, 1);
+    ck_assert_uint_eq(layout.depots[1].held[0].end, 10);
+    xd_layout_fini(&layout);
+}
+END_TEST
+
+START_TEST(bytes_that_only_an_unknown_protocol_holds_are_named)
+{
+    struct xd_layout layout;
+
+    read_text(EXNODE(MAPPING("0", "10", "http://a.example/1") MAPPING(
+        "10", "10", "ibp://b.example:6714/0#key/1/READ")));
+    ck_assert_int_eq(
+        xd_depots_layout(&depots, (struct xd_range){0, 20}, &layout, &error),
+        XD_E_NOREPLICA);
+    ck_assert_ptr_nonnull(strstr(error.msg, "10-19"));
+}
+END_TEST
+
+START_TEST(a_size_that_depots_told_is_every_sources_end)
+{
+    read_text("http://a.example/f\nhttp://b.example/f\n");
+    ck_assert_uint_eq(depots.size, XD_SIZE_UNKNOWN);
+    xd_depots_set_size(&depots, 1234);
+    ck_assert_uint_eq(depots.list[1].sources[0].range.end, 1234);
+    ck_assert_ptr_nonnull(
+        xd_depot_source(&depots.list[1], (struct xd_range){0, 1234}));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("depot");
+
+    tcase_add_checked_fixture(tcase, NULL, teardown);
+    tcase_add_test(tcase, urls_of_one_host_are_one_depot);
+    tcase_add_test(tcase, the_best_source_serves_until_it_is_gone);
+    tcase_add_test(tcase, depots_stand_in_the_manifests_order_of_preference);
+    tcase_add_test(tcase, a_fragment_is_found_among_many);
+    tcase_add_test(tcase, edges_of_extents_are_cuts);
+    tcase_add_test(tcase, bytes_that_only_an_unknown_protocol_holds_are_named);
+    tcase_add_test(tcase, a_size_that_depots_told_is_every_sources_end);
+    return run_suite("depot", tcase);
+}

@@ -1,0 +1,187 @@
+#include <string.h>
+
+#include "engine/options.h"
+#include "sched/sched.h"
+#include "suite.h"
+
+static struct xd_options *options;
+static struct xd_error error;
+
+static void setup(void)
+{
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+}
+
+static void teardown(void)
+{
+    xd_options_free(options);
+}
+
+static int set(const char *name, const char *value)
+{
+    error.msg[0] = '\0';
+    return xd_options_set(options, name, value, &error);
+}
+
+START_TEST(defaults_are_the_ones_of_the_table)
+{
+    ck_assert_str_eq(xd_options_algorithm(options), "progress");
+    ck_assert_uint_eq(options->redundancy, 2);
+    ck_assert_uint_eq(options->progress_number, XD_AUTO);
+    ck_assert_uint_eq(options->block_bytes, 1 << 20);
+    ck_assert_uint_eq(options->max_depots, 16);
+    ck_assert_uint_eq(options->silence, 5 * XD_SECOND);
+    ck_assert_int_eq(xd_options_check(options, &error), 0);
+}
+END_TEST
+
+START_TEST(every_default_can_be_set_again)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+    size_t n = 0;
+
+    for (; xd_option_info(n, &info); n++) {
+        if (info.default_value)
+            ck_assert_msg(set(info.name, info.default_value) == 0, "%s",
+                          error.msg);
+    }
+    ck_assert_uint_ge(n, 13);
+}
+END_TEST
+
+START_TEST(values_with_units_are_understood)
+{
+    ck_assert_int_eq(set("block-size", "256k"), 0);
+    ck_assert_uint_eq(options->block_bytes, 256 * 1024);
+    ck_assert_int_eq(set("silence", "500ms"), 0);
+    ck_assert_uint_eq(options->silence, 500 * XD_MS);
+    ck_assert_int_eq(set("force", "yes"), 0);
+    ck_assert_uint_eq(options->force, 1);
+    ck_assert_int_eq(set("progress-number", "0"), 0);
+    ck_assert_uint_eq(options->progress_number, 0);
+}
+END_TEST
+
+START_TEST(a_bad_value_is_refused_with_name_value_and_range)
+{
+    static const char *const bad[][2] = {
+        {"redundancy", "0"},    {"redundancy", "17"},  {"redundancy", "-1"},
+        {"redundancy", "auto"}, {"redundancy", ""},    {"block-size", "3x"},
+        {"block-size", "1"},    {"algorithm", "fast"}, {"force", "maybe"},
+        {"silence", "5 s"},     {"range", "10"},       {"range", "9-3"},
+        {"range", "-0"},        {"range", "a-b"},      {"max-depots", "1e3"},
+        {"lookahead", "2t"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(set(bad[i][0], bad[i][1]) == XD_E_INVAL, "%s %s",
+                      bad[i][0], bad[i][1]);
+        ck_assert_ptr_nonnull(strstr(error.msg, bad[i][0]));
+        ck_assert_ptr_nonnull(strstr(error.msg, bad[i][1]));
+    }
+    ck_assert_uint_eq(options->redundancy, 2);
+}
+END_TEST
+
+START_TEST(an_unknown_name_is_refused)
+{
+    ck_assert_int_eq(set("redundancies", "2"), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "redundancies"));
+}
+END_TEST
+
+START_TEST(an_option_that_the_algorithm_does_not_use_names_those_that_do)
+{
+    ck_assert_int_eq(set("algorithm", "basic"), 0);
+    ck_assert_int_eq(set("redundancy", "2"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "aggressive and progress"));
+
+    ck_assert_int_eq(set("algorithm", "aggressive"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), 0);
+    ck_assert_int_eq(set("progress-number", "3"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "used by progress"));
+}
+END_TEST
+
+static struct xd_range wanted(const char *range, uint64_t size)
+{
+    struct xd_range out = {1, 0};
+
+    ck_assert_int_eq(set("range", range), 0);
+    ck_assert_int_eq(xd_options_wanted(options, size, &out, &error), 0);
+    return out;
+}
+
+START_TEST(a_range_is_cut_to_the_file)
+{
+    struct xd_range r = wanted("10-19", 100);
+
+    ck_assert_uint_eq(r.begin, 10);
+    ck_assert_uint_eq(r.end, 20);
+    r = wanted("90-", 100);
+    ck_assert_uint_eq(r.begin, 90);
+    ck_assert_uint_eq(r.end, 100);
+    r = wanted("-30", 100);
+    ck_assert_uint_eq(r.begin, 70);
+    ck_assert_uint_eq(r.end, 100);
+    r = wanted("-300", 100);
+    ck_assert_uint_eq(r.begin, 0);
+    r = wanted("0-99999999999", 100);
+    ck_assert_uint_eq(r.end, 100);
+}
+END_TEST
+
+START_TEST(a_range_beyond_the_file_is_an_error_that_tells_its_size)
+{
+    struct xd_range r;
+
+    ck_assert_int_eq(set("range", "100-"), 0);
+    ck_assert_int_eq(xd_options_wanted(options, 100, &r, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "100"));
+}
+END_TEST
+
+START_TEST(an_empty_file_is_wanted_whole)
+{
+    struct xd_range r = {1, 2};
+
+    ck_assert_int_eq(xd_options_wanted(options, 0, &r, &error), 0);
+    ck_assert_uint_eq(r.begin, 0);
+    ck_assert_uint_eq(r.end, 0);
+}
+END_TEST
+
+START_TEST(a_caller_with_a_smaller_struct_gets_no_more_than_that)
+{
+    struct xd_option_info info = {.struct_size =
+                                      offsetof(struct xd_option_info, argument),
+                                  .argument = "untouched"};
+
+    ck_assert_int_eq(xd_option_info(0, &info), 1);
+    ck_assert_str_eq(info.name, "algorithm");
+    ck_assert_str_eq(info.argument, "untouched");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("options");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, defaults_are_the_ones_of_the_table);
+    tcase_add_test(tcase, every_default_can_be_set_again);
+    tcase_add_test(tcase, values_with_units_are_understood);
+    tcase_add_test(tcase, a_bad_value_is_refused_with_name_value_and_range);
+    tcase_add_test(tcase, an_unknown_name_is_refused);
+    tcase_add_test(
+        tcase, an_option_that_the_algorithm_does_not_use_names_those_that_do);
+    tcase_add_test(tcase, a_range_is_cut_to_the_file);
+    tcase_add_test(tcase,
+                   a_range_beyond_the_file_is_an_error_that_tells_its_size);
+    tcase_add_test(tcase, an_empty_file_is_wanted_whole);
+    tcase_add_test(tcase,
+                   a_caller_with_a_smaller_struct_gets_no_more_than_that);
+    return run_suite("options", tcase);
+}
