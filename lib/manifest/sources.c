@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/builder.h"
-#include "manifest/pool.h"
+#include "manifest/model.h"
 
 static bool has_scheme(struct xd_span url)
 {
