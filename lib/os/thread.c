@@ -7,9 +7,10 @@
 #include <unistd.h>
 #include <xdownload/error.h>
 
-/* Enough for libcurl with TLS and a name look-up; the system's own default
+/* Enough for libcurl with TLS and a name look-up, and for the thread-local
+ * storage of the host, which glibc takes out of it; the system's own default
  * of 8 MiB would be reserved once for each depot. */
-#define STACK_BYTES ((size_t)512 * 1024)
+#define STACK_BYTES ((size_t)1024 * 1024)
 
 /* For calls that fail only if the library misused them: to go on without a
  * lock would spoil the data. */

@@ -1,0 +1,114 @@
+/* lib/base/error: one sentence per failure, told where it is noticed. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "suite.h"
+
+START_TEST(every_code_has_its_name_and_its_meaning)
+{
+#define X(name, value, text)                      \
+    ck_assert_int_eq(XD_E_##name, value);         \
+    ck_assert_str_eq(xd_code_name(value), #name); \
+    ck_assert_str_eq(xd_code_text(value), text);
+    XD_CODE_MAP(X)
+#undef X
+    ck_assert_str_eq(xd_code_name(0), "OK");
+}
+END_TEST
+
+START_TEST(an_unknown_code_is_called_unknown)
+{
+    const int unknown[] = {1, -1000, XD_E_UNUSED_};
+
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        ck_assert_str_eq(xd_code_name(unknown[i]), "UNKNOWN");
+        ck_assert_str_eq(xd_code_text(unknown[i]), "UNKNOWN");
+    }
+}
+END_TEST
+
+START_TEST(a_failure_tells_its_code_and_its_sentence)
+{
+    struct xd_error err = {.os_errno = 7, .http_status = 503};
+
+    ck_assert_int_eq(
+        xd_fail(&err, XD_E_NET, "depot %s: no bytes for %.1f s", "d3", 4.0),
+        XD_E_NET);
+    ck_assert_int_eq(err.code, XD_E_NET);
+    ck_assert_str_eq(err.msg, "depot d3: no bytes for 4.0 s");
+    ck_assert_int_eq(err.os_errno, 0);
+    ck_assert_int_eq(err.http_status, 0);
+}
+END_TEST
+
+START_TEST(nobody_has_to_listen)
+{
+    ck_assert_int_eq(xd_fail(NULL, XD_E_INVAL, "%d", 1), XD_E_INVAL);
+    ck_assert_int_eq(xd_fail_errno(NULL, XD_E_IO, ENOSPC, "%d", 1), XD_E_IO);
+    ck_assert_int_eq(xd_fail_nomem(NULL), XD_E_NOMEM);
+}
+END_TEST
+
+START_TEST(the_system_has_the_last_word)
+{
+    struct xd_error err;
+    char expected[500];
+
+    ck_assert_int_eq(xd_fail_errno(&err, XD_E_IO, ENOSPC, "%s", "a.part"),
+                     XD_E_IO);
+    snprintf(expected, sizeof expected, "a.part: %s", strerror(ENOSPC));
+    ck_assert_str_eq(err.msg, expected);
+    ck_assert_int_eq(err.os_errno, ENOSPC);
+}
+END_TEST
+
+START_TEST(a_long_path_does_not_push_out_the_reason)
+{
+    struct xd_error err;
+    char path[4000], *reason;
+
+    memset(path, 'p', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    xd_fail_errno(&err, XD_E_IO, EACCES, "%s", path);
+    reason = strstr(err.msg, ": ");
+    ck_assert_ptr_nonnull(reason);
+    ck_assert_str_eq(reason + 2, strerror(EACCES));
+    ck_assert_uint_eq(strlen(err.msg), sizeof err.msg - 1);
+}
+END_TEST
+
+START_TEST(a_fact_can_be_added_to_the_sentence_that_is_there)
+{
+    struct xd_error err;
+
+    xd_fail(&err, XD_E_IO, "no space");
+    xd_fail(&err, err.code, "a.part: %s", err.msg);
+    ck_assert_str_eq(err.msg, "a.part: no space");
+}
+END_TEST
+
+START_TEST(out_of_memory_says_so)
+{
+    struct xd_error err;
+
+    ck_assert_int_eq(xd_fail_nomem(&err), XD_E_NOMEM);
+    ck_assert_str_eq(err.msg, "out of memory");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("error");
+
+    tcase_add_test(t, every_code_has_its_name_and_its_meaning);
+    tcase_add_test(t, an_unknown_code_is_called_unknown);
+    tcase_add_test(t, a_failure_tells_its_code_and_its_sentence);
+    tcase_add_test(t, nobody_has_to_listen);
+    tcase_add_test(t, the_system_has_the_last_word);
+    tcase_add_test(t, a_long_path_does_not_push_out_the_reason);
+    tcase_add_test(t, a_fact_can_be_added_to_the_sentence_that_is_there);
+    tcase_add_test(t, out_of_memory_says_so);
+    return run_suite("base.error", t);
+}

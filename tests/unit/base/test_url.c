@@ -1,0 +1,277 @@
+/* lib/base/url: which depot a URL names, and what is no URL at all. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/url.h"
+#include "suite.h"
+
+static struct xd_url split(const char *s)
+{
+    struct xd_url u;
+
+    ck_assert_msg(xd_url_split(s, &u), "refused: %s", s);
+    return u;
+}
+
+static void is_text(const char *s, size_t len, const char *expected)
+{
+    ck_assert_uint_eq(len, strlen(expected));
+    ck_assert_mem_eq(s, expected, len);
+}
+
+static void has_depot(const char *url, const char *expected)
+{
+    struct xd_url u = split(url);
+    char *depot = xd_url_depot(&u);
+
+    ck_assert_msg(strcmp(depot, expected) == 0, "%s lies on %s", url, depot);
+    xd_free(depot);
+}
+
+static void is_shown_as(const char *url, const char *expected)
+{
+    char *shown = xd_url_public(url);
+
+    ck_assert_str_eq(shown, expected);
+    xd_free(shown);
+}
+
+static void refuses(const char *const *urls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct xd_url u;
+
+        ck_assert_msg(!xd_url_split(urls[i], &u), "accepted: %s", urls[i]);
+    }
+}
+
+#define REFUSES(urls) refuses(urls, sizeof(urls) / sizeof *(urls))
+
+START_TEST(a_url_falls_into_its_parts)
+{
+    struct xd_url u =
+        split("http://me:pw@Mirror.example:8080/pub/a%20b.iso?x=1&y@z#top");
+
+    ck_assert_int_eq(u.scheme, XD_SCHEME_HTTP);
+    is_text(u.userinfo, u.userinfo_len, "me:pw");
+    is_text(u.host, u.host_len, "Mirror.example");
+    ck_assert_uint_eq(u.port, 8080);
+    ck_assert(!u.port_is_default);
+    is_text(u.path, u.path_len, "/pub/a%20b.iso");
+}
+END_TEST
+
+START_TEST(each_scheme_is_known_in_either_case_with_its_own_port)
+{
+    const struct {
+        const char *url;
+        enum xd_scheme scheme;
+        unsigned port;
+    } samples[] = {
+        {"http://h/", XD_SCHEME_HTTP, 80},
+        {"HTTP://h/", XD_SCHEME_HTTP, 80},
+        {"https://h/", XD_SCHEME_HTTPS, 443},
+        {"Ftp://h/", XD_SCHEME_FTP, 21},
+        {"ibp://h/", XD_SCHEME_IBP, 6714},
+        {"file:///f", XD_SCHEME_FILE, 0},
+        {"httpx://h/", XD_SCHEME_OTHER, 0},
+        {"svn+ssh://h/", XD_SCHEME_OTHER, 0},
+    };
+
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct xd_url u = split(samples[i].url);
+
+        ck_assert_int_eq(u.scheme, samples[i].scheme);
+        ck_assert_uint_eq(u.port, samples[i].port);
+        ck_assert(u.port_is_default);
+        ck_assert_ptr_null(u.userinfo);
+    }
+}
+END_TEST
+
+START_TEST(a_path_may_be_missing_and_ends_at_query_and_fragment)
+{
+    struct xd_url bare = split("http://h"), query = split("http://h?q/r"),
+                  fragment = split("http://h/a#b?c"),
+                  at_sign = split("http://h/@scope/p"),
+                  beyond_ascii = split("http://h/caf\xc3\xa9");
+
+    is_text(bare.path, bare.path_len, "");
+    is_text(query.path, query.path_len, "");
+    is_text(query.host, query.host_len, "h");
+    is_text(fragment.path, fragment.path_len, "/a");
+    is_text(at_sign.path, at_sign.path_len, "/@scope/p");
+    is_text(beyond_ascii.path, beyond_ascii.path_len, "/caf\xc3\xa9");
+}
+END_TEST
+
+START_TEST(a_local_file_has_no_host)
+{
+    struct xd_url u = split("file:///data/x.bin");
+
+    is_text(u.host, u.host_len, "");
+    is_text(u.path, u.path_len, "/data/x.bin");
+}
+END_TEST
+
+START_TEST(a_capability_keeps_all_that_follows_the_host)
+{
+    struct xd_url u = split("ibp://host:6714/0#IBP-key?/123/READ");
+
+    ck_assert_int_eq(u.scheme, XD_SCHEME_IBP);
+    ck_assert_uint_eq(u.port, 6714);
+    is_text(u.path, u.path_len, "/0#IBP-key?/123/READ");
+}
+END_TEST
+
+START_TEST(an_ipv6_host_stays_in_its_brackets)
+{
+    struct xd_url bare = split("http://[2001:DB8::1]/x"),
+                  port = split("https://u@[::1]:8443/x");
+
+    is_text(bare.host, bare.host_len, "[2001:DB8::1]");
+    ck_assert_uint_eq(bare.port, 80);
+    is_text(port.host, port.host_len, "[::1]");
+    ck_assert_uint_eq(port.port, 8443);
+    has_depot("http://[2001:DB8::1]/x", "[2001:db8::1]");
+    has_depot("https://[::1]:8443/", "[::1]:8443");
+}
+END_TEST
+
+START_TEST(what_two_parsers_could_read_differently_is_no_url)
+{
+    const char *const urls[] = {
+        "http://a\\@b/",     "http://a/b\\c",       "http://a@b@c/",
+        "http://a /x",       "http://a/x y",        "http://a/x\ty",
+        " http://a/",        "http://a/\n",         "http://a/\x7f",
+        "http://a?@b/",      "http://a#@b/",        "http://a[b]/",
+        "http://a%2eb/",     "http://caf\xc3\xa9/", "http://a,b/",
+        "http://[::1]@b/",   "http://[@b/",         "http://b]/",
+        "http://[::1]x/",    "http://[::1]80/",     "http://[fe80::1%25e0]/",
+        "http://[1.2.3.4]/", "http://[]/",          "http://a:b:80/",
+    };
+
+    REFUSES(urls);
+}
+END_TEST
+
+START_TEST(a_port_that_cannot_be_is_no_url)
+{
+    const char *const urls[] = {
+        "http://h:/",      "http://h:0/",      "http://h:65536/",
+        "http://h:99999/", "http://h:-1/",     "http://h:+80/",
+        "http://h:80a/",   "http://h:000080/", "http://h:80:80/",
+        "file://h:80/x",   "http://:80/",      "http://h:18446744073709551696/",
+    };
+
+    REFUSES(urls);
+    ck_assert_uint_eq(split("http://h:65535/").port, 65535);
+    ck_assert_uint_eq(split("http://h:1/").port, 1);
+}
+END_TEST
+
+START_TEST(a_number_is_a_host_only_as_a_dotted_quad)
+{
+    const char *const urls[] = {
+        "http://127.1/",       "http://2130706433/", "http://0x7f000001/",
+        "http://0177.0.0.1/",  "http://1.2.3.256/",  "http://1.2.3.4.5/",
+        "http://127.0.0.0X1/", "http://1.2.3.4./",   "http://a.example.7/",
+    };
+
+    REFUSES(urls);
+    has_depot("http://127.0.0.1:8080/", "127.0.0.1:8080");
+    has_depot("http://0.10.255.199/", "0.10.255.199");
+    has_depot("http://7.example/", "7.example");
+    has_depot("http://0xcafe.example/", "0xcafe.example");
+}
+END_TEST
+
+START_TEST(what_has_no_scheme_or_no_host_is_no_url)
+{
+    const char *const urls[] = {
+        "",           "a",          "/a/b",       "//h/x",       "://h/x",
+        "http",       "http:",      "http:/h/x",  "http:h",      "1http://h/",
+        "ht_tp://h",  "http://",    "http:///x",  "http://?x",   "https://#x",
+        "ftp:///x",   "ibp:///0#k", "http://@/x", "http://u@/x", "file://u@/x",
+        "mailto:a@b",
+    };
+
+    REFUSES(urls);
+}
+END_TEST
+
+START_TEST(a_url_may_be_long_but_not_endless)
+{
+    char url[XD_URL_MAX + 2] = "http://h/";
+    struct xd_url u;
+
+    memset(url + 9, 'x', sizeof url - 9);
+    url[XD_URL_MAX] = '\0';
+    ck_assert(xd_url_split(url, &u));
+    url[XD_URL_MAX] = 'x';
+    url[XD_URL_MAX + 1] = '\0';
+    ck_assert(!xd_url_split(url, &u));
+}
+END_TEST
+
+START_TEST(the_web_urls_of_one_host_are_one_depot)
+{
+    has_depot("http://Mirror.Example/a", "mirror.example");
+    has_depot("https://u:p@mirror.example/a?b", "mirror.example");
+    has_depot("ftp://mirror.example./a", "mirror.example");
+    has_depot("http://mirror.example:80/", "mirror.example");
+    has_depot("https://mirror.example:443/", "mirror.example");
+    has_depot("http://mirror.example:443/", "mirror.example:443");
+    has_depot("http://mirror.example:8080/", "mirror.example:8080");
+}
+END_TEST
+
+START_TEST(an_ibp_depot_and_the_disk_are_no_web_server)
+{
+    has_depot("ibp://Mirror.example/0#k", "mirror.example:6714");
+    has_depot("ibp://mirror.example:6714/0#k", "mirror.example:6714");
+    has_depot("file:///a/b", "file:");
+    has_depot("file://localhost/a/b", "file:");
+}
+END_TEST
+
+START_TEST(secrets_are_not_shown)
+{
+    is_shown_as("http://me:pw@h:8080/a/b?token=1#f", "http://h:8080/a/b");
+    is_shown_as("HTTPS://H/a", "HTTPS://H/a");
+    is_shown_as("http://h?token", "http://h");
+    is_shown_as("ibp://h:6714/0#IBP-key/123/READ", "ibp://h:6714/...");
+    is_shown_as("ibp://h", "ibp://h/...");
+}
+END_TEST
+
+START_TEST(what_is_no_url_is_shown_unless_it_may_hold_a_secret)
+{
+    is_shown_as("htp:/h/x", "htp:/h/x");
+    is_shown_as("http://me:pw@h h/", "(not a URL)");
+    is_shown_as("http://h h/?token=1", "(not a URL)");
+    is_shown_as("IBP:h/key", "(not a URL)");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("url");
+
+    tcase_add_test(t, a_url_falls_into_its_parts);
+    tcase_add_test(t, each_scheme_is_known_in_either_case_with_its_own_port);
+    tcase_add_test(t, a_path_may_be_missing_and_ends_at_query_and_fragment);
+    tcase_add_test(t, a_local_file_has_no_host);
+    tcase_add_test(t, a_capability_keeps_all_that_follows_the_host);
+    tcase_add_test(t, an_ipv6_host_stays_in_its_brackets);
+    tcase_add_test(t, what_two_parsers_could_read_differently_is_no_url);
+    tcase_add_test(t, a_port_that_cannot_be_is_no_url);
+    tcase_add_test(t, a_number_is_a_host_only_as_a_dotted_quad);
+    tcase_add_test(t, what_has_no_scheme_or_no_host_is_no_url);
+    tcase_add_test(t, a_url_may_be_long_but_not_endless);
+    tcase_add_test(t, the_web_urls_of_one_host_are_one_depot);
+    tcase_add_test(t, an_ibp_depot_and_the_disk_are_no_web_server);
+    tcase_add_test(t, secrets_are_not_shown);
+    tcase_add_test(t, what_is_no_url_is_shown_unless_it_may_hold_a_secret);
+    return run_suite("base.url", t);
+}

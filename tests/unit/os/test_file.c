@@ -1,0 +1,363 @@
+/*
+ * lib/os/file: nothing of another is emptied, followed or replaced.
+ *
+ * link() and pwrite() are defined here, in front of the system's, so that a
+ * file system without hard links and a disk that takes a few bytes at a time
+ * can be had anywhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/file.h"
+#include "suite.h"
+
+static struct {
+    int link_errno;       /* what link() fails with, or 0 */
+    const char *appears;  /* a file that another makes during link() */
+    size_t write_at_most; /* bytes per pwrite(), or 0: all */
+    int interrupted;      /* how many calls of pwrite() a signal ends */
+    int write_errno;      /* what pwrite() fails with, or 0 */
+} fault;
+
+static char dir[64], a[80], b[80];
+static struct xd_error err;
+
+static void put(const char *path, const char *content)
+{
+    FILE *f = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs(content, f), 0);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+static void holds(const char *path, const char *content)
+{
+    char buf[100];
+    FILE *f = fopen(path, "r");
+    size_t n;
+
+    ck_assert_msg(f != NULL, "%s is not there", path);
+    n = fread(buf, 1, sizeof buf, f);
+    fclose(f);
+    ck_assert_uint_eq(n, strlen(content));
+    ck_assert_mem_eq(buf, content, n);
+}
+
+int link(const char *from, const char *to)
+{
+    if (fault.appears != NULL)
+        put(fault.appears, "another's");
+    if (fault.link_errno == 0)
+        return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+    errno = fault.link_errno;
+    return -1;
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
+{
+    if (fault.interrupted > 0) {
+        fault.interrupted--;
+        errno = EINTR;
+        return -1;
+    }
+    if (fault.write_errno != 0) {
+        errno = fault.write_errno;
+        return -1;
+    }
+    if (fault.write_at_most > 0 && len > fault.write_at_most)
+        len = fault.write_at_most;
+    if (lseek(fd, offset, SEEK_SET) < 0)
+        return -1;
+    return write(fd, data, len);
+}
+
+static void setup(void)
+{
+    memset(&fault, 0, sizeof fault);
+    memset(&err, 0, sizeof err);
+    snprintf(dir, sizeof dir, "%s", "test_file.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(a, sizeof a, "%s/a", dir);
+    snprintf(b, sizeof b, "%s/b", dir);
+}
+
+static void teardown(void)
+{
+    remove(a);
+    remove(b);
+    ck_assert_int_eq(rmdir(dir), 0); /* no litter */
+}
+
+static void fails_with(int rc, const char *path, const char *reason)
+{
+    char expected[300];
+
+    snprintf(expected, sizeof expected, "%s: %s", path, reason);
+    ck_assert_int_eq(rc, XD_E_IO);
+    ck_assert_int_eq(err.code, XD_E_IO);
+    ck_assert_str_eq(err.msg, expected);
+}
+
+static int create(const char *path)
+{
+    int fd;
+    int rc = xd_file_create(&fd, path, &err);
+
+    if (rc == 0)
+        xd_file_close(fd);
+    return rc;
+}
+
+START_TEST(a_new_file_is_written_and_closed_on_exec)
+{
+    int fd;
+
+    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, 3, "def", 3, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, 0, "abc", 3, &err), 0);
+    ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    xd_file_close(fd);
+    holds(a, "abcdef");
+}
+END_TEST
+
+START_TEST(the_mode_of_a_new_file_is_up_to_the_umask)
+{
+    struct stat st;
+    mode_t old = umask(027);
+
+    ck_assert_int_eq(create(a), 0);
+    umask(old);
+    ck_assert_int_eq(stat(a, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0640);
+}
+END_TEST
+
+START_TEST(a_file_that_is_there_is_emptied)
+{
+    put(a, "old");
+    ck_assert_int_eq(create(a), 0);
+    holds(a, "");
+}
+END_TEST
+
+START_TEST(a_link_is_not_followed)
+{
+    put(a, "precious");
+    ck_assert_int_eq(symlink("a", b), 0);
+    fails_with(create(b), b, "not a regular file");
+    holds(a, "precious");
+}
+END_TEST
+
+START_TEST(a_dangling_link_is_not_followed)
+{
+    ck_assert_int_eq(symlink("a", b), 0);
+    fails_with(create(b), b, "not a regular file");
+    ck_assert(!xd_file_exists(a));
+}
+END_TEST
+
+START_TEST(a_file_with_two_names_is_not_emptied)
+{
+    put(a, "precious");
+    ck_assert_int_eq(link(a, b), 0);
+    fails_with(create(b), b, "has 2 names and would change under each");
+    holds(a, "precious");
+}
+END_TEST
+
+START_TEST(a_fifo_is_neither_opened_nor_waited_for)
+{
+    int reader;
+
+    ck_assert_int_eq(mkfifo(a, 0600), 0);
+    fails_with(create(a), a, "not a regular file");
+    reader = open(a, O_RDONLY | O_NONBLOCK);
+    fails_with(create(a), a, "not a regular file");
+    close(reader);
+}
+END_TEST
+
+START_TEST(a_folder_that_is_missing_is_named)
+{
+    char path[100];
+
+    snprintf(path, sizeof path, "%s/none/x", dir);
+    fails_with(create(path), path, strerror(ENOENT));
+    ck_assert_int_eq(err.os_errno, ENOENT);
+    fails_with(create(dir), dir, strerror(EISDIR));
+}
+END_TEST
+
+START_TEST(a_disk_that_takes_few_bytes_gets_them_all)
+{
+    int fd;
+
+    fault.write_at_most = 2;
+    fault.interrupted = 3;
+    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdefg", 7, &err), 0);
+    xd_file_close(fd);
+    holds(a, "abcdefg");
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told_with_offset_and_length)
+{
+    char reason[200];
+    int fd;
+
+    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    fault.write_errno = ENOSPC;
+    snprintf(reason, sizeof reason, "cannot write 3 bytes at offset 4096: %s",
+             strerror(ENOSPC));
+    fails_with(xd_file_write(fd, a, 4096, "abc", 3, &err), a, reason);
+    ck_assert_int_eq(err.os_errno, ENOSPC);
+    xd_file_close(fd);
+}
+END_TEST
+
+START_TEST(an_offset_that_no_file_has_is_an_error)
+{
+    int fd;
+
+    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, INT64_MAX - 1, "abc", 3, &err),
+                     XD_E_IO);
+    ck_assert_int_eq(xd_file_write(fd, a, UINT64_MAX, "abc", 3, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, EFBIG);
+    ck_assert_int_eq(xd_file_truncate(fd, a, UINT64_MAX, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, EFBIG);
+    xd_file_close(fd);
+    holds(a, "");
+}
+END_TEST
+
+START_TEST(a_file_is_cut_and_stretched)
+{
+    int fd;
+
+    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdef", 6, &err), 0);
+    ck_assert_int_eq(xd_file_truncate(fd, a, 2, &err), 0);
+    holds(a, "ab");
+    ck_assert_int_eq(xd_file_truncate(fd, a, 100, &err), 0);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_END), 100);
+    xd_file_close(fd);
+}
+END_TEST
+
+/* With hard links, and with each way to say that there are none. */
+static const int link_errnos[] = {0,      EPERM,  ENOTSUP, EOPNOTSUPP,
+                                  ENOSYS, EMLINK, EACCES};
+#define LINK_ERRNOS ((int)(sizeof link_errnos / sizeof *link_errnos))
+
+START_TEST(a_file_moves_to_a_free_name)
+{
+    fault.link_errno = link_errnos[_i];
+    put(a, "new");
+    ck_assert_int_eq(xd_file_rename(a, b, false, &err), 0);
+    holds(b, "new");
+    ck_assert(!xd_file_exists(a));
+}
+END_TEST
+
+START_TEST(a_file_that_is_there_is_not_replaced)
+{
+    fault.link_errno = link_errnos[_i];
+    put(a, "new");
+    put(b, "old");
+    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    holds(a, "new");
+    holds(b, "old");
+}
+END_TEST
+
+START_TEST(a_file_that_appears_meanwhile_is_not_replaced)
+{
+    fault.link_errno = link_errnos[_i];
+    fault.appears = b;
+    put(a, "new");
+    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    holds(a, "new");
+    holds(b, "another's");
+}
+END_TEST
+
+START_TEST(not_even_a_dangling_link_is_replaced)
+{
+    fault.link_errno = link_errnos[_i];
+    put(a, "new");
+    ck_assert_int_eq(symlink("nowhere", b), 0);
+    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    holds(a, "new");
+    ck_assert(xd_file_exists(b));
+}
+END_TEST
+
+START_TEST(a_failed_move_leaves_no_empty_file)
+{
+    fault.link_errno = link_errnos[_i];
+    ck_assert_int_eq(xd_file_rename(a, b, false, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, a));
+    ck_assert_int_eq(err.os_errno, ENOENT);
+    ck_assert(!xd_file_exists(b));
+}
+END_TEST
+
+START_TEST(with_leave_a_file_is_replaced)
+{
+    put(a, "new");
+    put(b, "old");
+    ck_assert_int_eq(xd_file_rename(a, b, true, &err), 0);
+    holds(b, "new");
+    ck_assert(!xd_file_exists(a));
+    ck_assert_int_eq(xd_file_rename(a, b, true, &err), XD_E_IO);
+    holds(b, "new");
+}
+END_TEST
+
+START_TEST(whatever_has_the_name_exists)
+{
+    ck_assert(!xd_file_exists(a));
+    ck_assert(xd_file_exists(dir));
+    ck_assert_int_eq(symlink("nowhere", a), 0);
+    ck_assert(xd_file_exists(a));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("file");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_new_file_is_written_and_closed_on_exec);
+    tcase_add_test(t, the_mode_of_a_new_file_is_up_to_the_umask);
+    tcase_add_test(t, a_file_that_is_there_is_emptied);
+    tcase_add_test(t, a_link_is_not_followed);
+    tcase_add_test(t, a_dangling_link_is_not_followed);
+    tcase_add_test(t, a_file_with_two_names_is_not_emptied);
+    tcase_add_test(t, a_fifo_is_neither_opened_nor_waited_for);
+    tcase_add_test(t, a_folder_that_is_missing_is_named);
+    tcase_add_test(t, a_disk_that_takes_few_bytes_gets_them_all);
+    tcase_add_test(t, a_full_disk_is_told_with_offset_and_length);
+    tcase_add_test(t, an_offset_that_no_file_has_is_an_error);
+    tcase_add_test(t, a_file_is_cut_and_stretched);
+    tcase_add_loop_test(t, a_file_moves_to_a_free_name, 0, LINK_ERRNOS);
+    tcase_add_loop_test(t, a_file_that_is_there_is_not_replaced, 0,
+                        LINK_ERRNOS);
+    tcase_add_loop_test(t, a_file_that_appears_meanwhile_is_not_replaced, 0,
+                        LINK_ERRNOS);
+    tcase_add_loop_test(t, not_even_a_dangling_link_is_replaced, 0,
+                        LINK_ERRNOS);
+    tcase_add_loop_test(t, a_failed_move_leaves_no_empty_file, 0, LINK_ERRNOS);
+    tcase_add_test(t, with_leave_a_file_is_replaced);
+    tcase_add_test(t, whatever_has_the_name_exists);
+    return run_suite("os.file", t);
+}
