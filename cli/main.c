@@ -1,2 +1,64 @@
-int main(void);
-int main(void) { return 0; }
+/*
+ * xdownload, the command.  It stands on the public headers alone: whatever it
+ * does, a program that links the library can do.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include "args.h"
+#include "get.h"
+#include "show.h"
+#include "status.h"
+#include "words.h"
+
+/* A file that is opened while descriptor 1 or 2 is closed would take its
+ * place, and our words would end in it. */
+static bool has_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
+}
+
+static int run(const struct args *a)
+{
+    switch (a->command) {
+    case COMMAND_GET:
+        return get_all(a);
+    case COMMAND_SHOW:
+        return show_manifest(a);
+    }
+    return STATUS_USAGE;
+}
+
+/* What was printed has to arrive, too. */
+static int close_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (errno == EPIPE)
+        return STATUS_PIPE;
+    words_error("standard output cannot be written: %s", strerror(errno));
+    return status != 0 ? status : STATUS_LOCAL;
+}
+
+int main(int argc, char **argv)
+{
+    struct args args;
+
+    if (!has_standard_files())
+        return STATUS_LOCAL;
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error code */
+    setvbuf(stderr, NULL, _IOLBF, 0);
+    int status = args_parse(&args, argc, argv);
+    if (status == 0 && !args.done)
+        status = run(&args);
+    args_fini(&args);
+    return close_output(status);
+}

@@ -1,0 +1,261 @@
+#include "args.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "help.h"
+#include "options.h"
+#include "status.h"
+#include "words.h"
+
+/* What getopt_long() is to return for row i: no letter is that large. */
+#define FIRST_ROW 256
+
+/* The rows of one command in the form that getopt_long() wants. */
+struct grammar {
+    struct option_row rows[OPTIONS_MAX];
+    size_t n;
+    struct option longs[OPTIONS_MAX + 1];
+    char letters[2 * OPTIONS_MAX + 2];
+};
+
+static void grammar_init(struct grammar *g, enum command command)
+{
+    struct option_row all[OPTIONS_MAX];
+    const size_t n_all = options_table(all);
+
+    *g = (struct grammar){.n = 0};
+    char *letter = g->letters;
+    *letter++ = ':'; /* tell an argument that is missing from an unknown one */
+    for (size_t i = 0; i < n_all; i++) {
+        if ((all[i].commands & command) == 0)
+            continue;
+        g->rows[g->n] = all[i];
+        g->longs[g->n] = (struct option){
+            all[i].name,
+            all[i].argument != NULL ? required_argument : no_argument, NULL,
+            FIRST_ROW + (int)g->n};
+        g->n++;
+        if (all[i].letter == 0)
+            continue;
+        *letter++ = all[i].letter;
+        if (all[i].argument != NULL)
+            *letter++ = ':';
+    }
+}
+
+/* The row for what getopt_long() returned, or left in optopt; NULL if none. */
+static const struct option_row *row_of(const struct grammar *g, int value)
+{
+    if (value >= FIRST_ROW && value < FIRST_ROW + (int)g->n)
+        return &g->rows[value - FIRST_ROW];
+    for (size_t i = 0; value > 0 && i < g->n; i++)
+        if (g->rows[i].letter == value)
+            return &g->rows[i];
+    return NULL;
+}
+
+static int set_once(const char **field, const char *value, const char *name)
+{
+    if (*field != NULL)
+        return words_usage("--%s is given twice: %s and %s", name, *field,
+                           value);
+    if (*value == '\0')
+        return words_usage("--%s needs a name, and got an empty one", name);
+    *field = value;
+    return 0;
+}
+
+static int set_progress(struct args *a, const char *value)
+{
+    static const char *const words[] = {"auto", "bar", "plain", "none"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], value) == 0) {
+            a->progress = (enum progress_mode)i;
+            return 0;
+        }
+    return words_usage("--progress takes auto, bar, plain or none, not %s",
+                       value);
+}
+
+static int set_library(struct args *a, const char *name, const char *value)
+{
+    struct xd_error err;
+
+    if (xd_options_set(a->options, name, value, &err) < 0)
+        return words_usage("%s", err.msg);
+    return 0;
+}
+
+/* Obey one option. */
+static int take(struct args *a, const struct option_row *row, const char *value)
+{
+    switch (row->id) {
+    case OPTION_OUTPUT:
+        return set_once(&a->output, value, row->name);
+    case OPTION_DIRECTORY:
+        return set_once(&a->directory, value, row->name);
+    case OPTION_REPORT:
+        return set_once(&a->report, value, row->name);
+    case OPTION_PROGRESS:
+        return set_progress(a, value);
+    case OPTION_QUIET:
+        a->quiet = true;
+        return 0;
+    case OPTION_VERBOSE:
+        a->verbose = true;
+        return set_library(a, "records", "yes");
+    case OPTION_DRY_RUN:
+        a->dry_run = true;
+        return 0;
+    case OPTION_JSON:
+        a->json = true;
+        return 0;
+    case OPTION_VERSION:
+        help_version();
+        a->done = true;
+        return 0;
+    case OPTION_HELP:
+        help_print();
+        a->done = true;
+        return 0;
+    case OPTION_LIBRARY:
+        a->given[row->library_row] = value != NULL ? value : "yes";
+        return set_library(a, row->name, a->given[row->library_row]);
+    }
+    return 0;
+}
+
+/* Say what getopt_long() did not like in `word`. */
+static int complain(const struct grammar *g, int got, const char *word)
+{
+    const struct option_row *row = row_of(g, optopt);
+
+    if (got == ':' && row != NULL)
+        return words_usage("--%s needs its %s", row->name, row->argument);
+    if (row != NULL)
+        return words_usage("--%s takes no value", row->name);
+    if (optopt != 0)
+        return words_usage("unknown option -%c", optopt);
+    const size_t len = strcspn(word, "=");
+    size_t matches = 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (strncmp(word + 2, g->rows[i].name, len - 2) == 0)
+            matches++;
+    return words_usage(matches > 1 ? "%.*s may mean more than one option"
+                                   : "unknown option %.*s",
+                       (int)len, word);
+}
+
+static int take_options(struct args *a, int argc, char **argv)
+{
+    struct grammar g;
+    int got;
+
+    grammar_init(&g, a->command);
+    opterr = 0;
+    while ((got = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
+        const struct option_row *row = row_of(&g, got);
+        if (row == NULL)
+            return complain(&g, got, argv[optind - 1]);
+        const int status = take(a, row, optarg);
+        if (status != 0 || a->done)
+            return status;
+    }
+    return 0;
+}
+
+static bool is_url(const char *s)
+{
+    return strncasecmp(s, "http://", 7) == 0 ||
+           strncasecmp(s, "https://", 8) == 0 ||
+           strncasecmp(s, "ftp://", 6) == 0;
+}
+
+/* Whether the inputs are URLs: all of them, or none. */
+static int tell_urls(struct args *a)
+{
+    a->urls = is_url(a->inputs[0]);
+    for (size_t i = 1; i < a->n_inputs; i++)
+        if (is_url(a->inputs[i]) != a->urls)
+            return words_usage(
+                "%s is a %s, but %s is a %s: give either the URLs of one file "
+                "or manifests",
+                a->inputs[0], a->urls ? "URL" : "manifest", a->inputs[i],
+                a->urls ? "manifest" : "URL");
+    return 0;
+}
+
+/* Whether what was given goes together. */
+static int check(struct args *a)
+{
+    struct xd_error err;
+
+    if (a->quiet)
+        a->verbose = false;
+    if (a->n_inputs == 0)
+        return words_usage(a->command == COMMAND_SHOW
+                               ? "show needs a manifest"
+                               : "no manifest and no URL is given");
+    if (a->command == COMMAND_SHOW) {
+        if (a->n_inputs > 1)
+            return words_usage("show takes one manifest, not %zu", a->n_inputs);
+        return 0;
+    }
+    const int status = tell_urls(a);
+    if (status != 0)
+        return status;
+    if (a->output != NULL && !a->urls && a->n_inputs > 1)
+        return words_usage("--output names one file, but there are %zu "
+                           "manifests: use --directory",
+                           a->n_inputs);
+    if (xd_options_check(a->options, &err) < 0)
+        return words_usage("%s", err.msg);
+    return 0;
+}
+
+int args_parse(struct args *out, int argc, char **argv)
+{
+    struct xd_error err;
+
+    *out = (struct args){.command = COMMAND_GET};
+    if (xd_options_new(&out->options, &err) < 0) {
+        words_error("%s", err.msg);
+        return STATUS_FAILED;
+    }
+    optind = 1;
+    if (argc > 1 && strcmp(argv[1], "show") == 0)
+        out->command = COMMAND_SHOW;
+    if (argc > 1 &&
+        (out->command == COMMAND_SHOW || strcmp(argv[1], "get") == 0))
+        optind = 2;
+    const int status = take_options(out, argc, argv);
+    if (status != 0 || out->done)
+        return status;
+    out->inputs = argv + optind;
+    out->n_inputs = (size_t)(argc - optind);
+    return check(out);
+}
+
+void args_fini(struct args *a)
+{
+    xd_options_free(a->options);
+}
+
+const char *args_value(const struct args *a, const char *name)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0)
+            return a->given[i] != NULL ? a->given[i] : info.default_value;
+    return NULL;
+}
+
+bool args_to_stdout(const struct args *a)
+{
+    return a->output != NULL && strcmp(a->output, "-") == 0;
+}

@@ -1,0 +1,60 @@
+/*
+ * The command line, read.
+ *
+ * A library option needs nothing here: each row of xd_option_info() is taken
+ * as --NAME, and stands in the help.  The command's own options, and the short
+ * letters of both, are a table in options.c.
+ */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <xdownload/options.h>
+
+#define OPTIONS_MAX 100
+
+enum command {
+    COMMAND_GET = 1, /* powers of two: options say where they belong */
+    COMMAND_SHOW = 2
+};
+
+enum progress_mode {
+    PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
+    PROGRESS_BAR,
+    PROGRESS_PLAIN,
+    PROGRESS_NONE
+};
+
+struct args {
+    enum command command;
+    bool done; /* --help or --version has been answered: nothing is left */
+    bool quiet, verbose, dry_run, json;
+    enum progress_mode progress;
+    /* As given, or NULL.  These point into argv. */
+    const char *output, *directory, *report;
+    char **inputs; /* what is to be fetched or shown, at least one */
+    size_t n_inputs;
+    bool urls; /* the inputs are URLs of one file, and no manifests */
+    struct xd_options *options;
+    const char *given[OPTIONS_MAX]; /* values for the rows of the library's
+                                       table, or NULL */
+};
+
+/*
+ * Read argv, whose strings it may put into another order.  Returns 0, or a
+ * status after the reason has been said.
+ * Ownership: whatever it returns, *out is the caller's, to release with
+ *            args_fini().
+ */
+int args_parse(struct args *out, int argc, char **argv);
+void args_fini(struct args *a);
+
+/* The value of a library option, given or by default; NULL if it has none. */
+const char *args_value(const struct args *a, const char *name);
+
+/* Whether the output goes to standard output. */
+bool args_to_stdout(const struct args *a);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The display on standard error while a download runs: a picture that is
+ * redrawn in place, plain lines, or nothing.
+ *
+ * Between two drawings the cursor stands at the start of the picture.  So
+ * nothing has to be known of how the terminal moved the lines about when its
+ * size changed: the picture is drawn anew from there, and what is left below
+ * is cleared.
+ */
+#ifndef CLI_DISPLAY_H
+#define CLI_DISPLAY_H
+
+#include "args.h"
+#include "snapshot.h"
+
+struct display {
+    enum progress_mode mode; /* never PROGRESS_AUTO */
+    const char *name;
+    double next_plain; /* seconds of the download */
+};
+
+/* `name` must outlive the display. */
+void display_init(struct display *d, const struct args *a, const char *name);
+
+/* Draw `s`, as often as the caller likes.  `above` are lines to stay, above
+ * the picture; "" if there are none. */
+void display_update(struct display *d, const struct snapshot *s,
+                    const char *above);
+
+/* The last call: `s` as a summary, to stay; none if `outcome` is NULL. */
+void display_end(struct display *d, const struct snapshot *s,
+                 const char *outcome, const char *above);
+
+#endif

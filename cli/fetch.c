@@ -1,0 +1,156 @@
+#include "fetch.h"
+
+#include <stdlib.h>
+
+#include <unistd.h>
+
+#include "display.h"
+#include "log.h"
+#include "records.h"
+#include "report.h"
+#include "signals.h"
+#include "snapshot.h"
+#include "status.h"
+#include "view.h"
+#include "words.h"
+
+#define TICK_MS 100 /* between two drawings, and two looks for a signal */
+
+/* A job that has begun. */
+struct run {
+    const struct job *job;
+    struct xd_download *download; /* NULL: it could not be made */
+    struct snapshot snapshot;
+    struct log log;
+    struct display display;
+};
+
+/* Lines to stand above the display, for the caller to free; never NULL but
+ * without memory. */
+static char *new_lines(struct run *r)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    if (to == NULL)
+        return NULL;
+    if (r->job->args->verbose)
+        records_put(to, r->download, &r->snapshot);
+    log_take(&r->log, to);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* What the display says at the end, NULL: nothing. */
+static const char *outcome_of(int rc)
+{
+    switch (status_of(rc)) {
+    case STATUS_COMPLETE:
+        return "complete";
+    case STATUS_INTERRUPTED:
+        return "interrupted";
+    default:
+        return "failed";
+    }
+}
+
+static void say_interrupted(const struct run *r)
+{
+    const char *part = r->job->target->part;
+    char *far = NULL;
+    size_t len;
+    FILE *to = open_memstream(&far, &len);
+
+    if (to == NULL)
+        return;
+    view_how_far(to, &r->snapshot);
+    if (fclose(to) == 0) {
+        if (part != NULL && target_exists(part))
+            words_error("interrupted at %s; %s stays", far, part);
+        else
+            words_error("interrupted at %s", far);
+    }
+    free(far);
+}
+
+/* Until the end.  Returns its code. */
+static int follow(struct run *r, struct xd_error *err)
+{
+    bool is_canceled = false;
+
+    for (;;) {
+        const int rc = xd_download_wait(r->download, TICK_MS, err);
+        char *above = new_lines(r);
+        snapshot_take(&r->snapshot, r->download);
+        if (rc != XD_E_AGAIN) {
+            display_end(&r->display, &r->snapshot,
+                        rc == XD_E_PIPE ? NULL : outcome_of(rc),
+                        above != NULL ? above : "");
+            free(above);
+            return rc;
+        }
+        if (signals_came() && !is_canceled) {
+            xd_download_cancel(r->download);
+            is_canceled = true;
+        }
+        display_update(&r->display, &r->snapshot, above != NULL ? above : "");
+        free(above);
+    }
+}
+
+int fetch_new(struct xd_download **out, const struct job *job,
+              struct xd_error *err)
+{
+    if (job->target->path == NULL)
+        return xd_download_new_fd(out, job->manifest, job->file, STDOUT_FILENO,
+                                  job->args->options, err);
+    return xd_download_new(out, job->manifest, job->file, job->target->path,
+                           job->args->options, err);
+}
+
+static int run(struct run *r, struct xd_error *err)
+{
+    const struct job *job = r->job;
+    int rc;
+
+    if (target_check(job->target, job->args, err->msg, sizeof err->msg) != 0)
+        return XD_E_IO;
+    xd_options_set_log(job->args->options, log_say, &r->log);
+    rc = fetch_new(&r->download, job, err);
+    if (rc < 0)
+        return rc;
+    snapshot_take(&r->snapshot, r->download);
+    rc = xd_download_start(r->download, err);
+    if (rc < 0)
+        return rc;
+    return follow(r, err);
+}
+
+int fetch_file(const struct job *job)
+{
+    struct run r = {.job = job};
+    struct xd_error err = {.code = XD_OK};
+
+    snapshot_init(&r.snapshot);
+    log_init(&r.log, job->args->quiet);
+    display_init(&r.display, job->args, job->name);
+    signals_watch();
+    const int rc = run(&r, &err);
+    log_take(&r.log, stderr);
+    if (rc == XD_E_CANCELED)
+        say_interrupted(&r);
+    else if (rc < 0 && rc != XD_E_PIPE)
+        words_error("%s", err.msg);
+    if (job->report != NULL)
+        report_put(job->report, &r.snapshot,
+                   job->target->path != NULL ? job->target->path : "-",
+                   outcome_of(rc), rc < 0 ? err.msg : NULL);
+    xd_download_free(r.download);
+    signals_restore();
+    log_fini(&r.log);
+    snapshot_fini(&r.snapshot);
+    return status_of(rc);
+}

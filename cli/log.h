@@ -1,0 +1,33 @@
+/*
+ * Lines that other threads have to say, kept until there is a place for them
+ * on the screen.
+ */
+#ifndef CLI_LOG_H
+#define CLI_LOG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <pthread.h>
+
+#include <xdownload/options.h>
+
+struct log {
+    bool quiet; /* constant: only errors are said */
+    pthread_mutex_t lock;
+    /* Guarded by lock. */
+    FILE *lines; /* a memory stream, or NULL: nothing was said */
+    char *text;
+    size_t len;
+};
+
+void log_init(struct log *l, bool quiet);
+void log_fini(struct log *l);
+
+/* The xd_log_fn; `user` is the struct log. */
+void log_say(void *user, enum xd_log_level level, const char *line);
+
+/* Move what was said so far to `to`. */
+void log_take(struct log *l, FILE *to);
+
+#endif

@@ -1,0 +1,70 @@
+#include "options.h"
+
+#include <string.h>
+
+#define BOTH (COMMAND_GET | COMMAND_SHOW)
+
+static const struct option_row own_rows[] = {
+    {OPTION_OUTPUT, COMMAND_GET, "output", 'o', "FILE",
+     "write to FILE; - is standard output, in order", NULL, 0},
+    {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
+     "put the files into this folder", NULL, 0},
+    {OPTION_QUIET, BOTH, "quiet", 'q', NULL, "say nothing but errors", NULL, 0},
+    {OPTION_VERBOSE, COMMAND_GET, "verbose", 'v', NULL,
+     "a line for each request: depot, offset, length, seconds, outcome", NULL,
+     0},
+    {OPTION_PROGRESS, COMMAND_GET, "progress", 0, "HOW",
+     "auto, bar, plain or none", "auto", 0},
+    {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
+     "write a report in JSON; - is standard error", NULL, 0},
+    {OPTION_DRY_RUN, COMMAND_GET, "dry-run", 0, NULL,
+     "say what would be fetched, and contact no depot", NULL, 0},
+    {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,
+     "show: print the manifest as JSON", NULL, 0},
+    {OPTION_VERSION, BOTH, "version", 'V', NULL, "print the versions", NULL, 0},
+    {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL, 0},
+};
+
+/* Letters for options of the library. */
+static const struct {
+    const char *name;
+    char letter;
+} letters[] = {
+    {"algorithm", 'a'},  {"redundancy", 'R'},        {"progress-number", 'P'},
+    {"block-size", 'b'}, {"threads-per-depot", 't'}, {"range", 'r'},
+};
+
+static char letter_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (strcmp(letters[i].name, name) == 0)
+            return letters[i].letter;
+    return 0;
+}
+
+/* The command sets these itself. */
+static bool is_ours(const struct xd_option_info *info)
+{
+    return strcmp(info->name, "records") == 0;
+}
+
+size_t options_table(struct option_row out[OPTIONS_MAX])
+{
+    size_t n = sizeof own_rows / sizeof *own_rows;
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    memcpy(out, own_rows, sizeof own_rows);
+    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+        if (!is_ours(&info))
+            out[n++] = (struct option_row){
+                OPTION_LIBRARY,
+                COMMAND_GET,
+                info.name,
+                letter_of(info.name),
+                info.argument,
+                info.sentence,
+                info.argument != NULL ? info.default_value : NULL,
+                i,
+            };
+    return n;
+}

@@ -1,0 +1,28 @@
+/*
+ * Where a download stands at one moment: the whole, and each depot.
+ */
+#ifndef CLI_SNAPSHOT_H
+#define CLI_SNAPSHOT_H
+
+#include <stddef.h>
+
+#include <xdownload/download.h>
+
+struct snapshot {
+    struct xd_progress progress;
+    struct xd_depot_stats *depots; /* in the manifest's order */
+    size_t n_depots, cap;
+};
+
+/* Empty: nothing has been fetched from nowhere. */
+void snapshot_init(struct snapshot *s);
+void snapshot_fini(struct snapshot *s);
+
+/* The present state of `d`.  Depots for which there is no memory are left
+ * out. */
+void snapshot_take(struct snapshot *s, struct xd_download *d);
+
+/* "busy", "failed"... */
+const char *snapshot_state(enum xd_depot_state state);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Text from outside, made fit to be shown: manifests, depots and file names
+ * are hostile, and a terminal obeys what it is sent.  Pure.
+ */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The character that `s` begins with, into *out_rune: U+FFFD where it is not
+ * UTF-8.  Returns the bytes it takes, 0 at the end of the string. */
+size_t text_rune(const char *s, uint32_t *out_rune);
+
+/* `s` with every control character as '?'. */
+void text_put(FILE *to, const char *s);
+
+/* How many columns that takes on a terminal, at most. */
+unsigned text_columns(const char *s);
+
+/* The same in at most `columns`: what is too long has a ~ for its middle, what
+ * is too short is filled up with spaces if `pad`. */
+void text_put_fit(FILE *to, const char *s, unsigned columns, bool pad);
+
+#endif

@@ -1,0 +1,60 @@
+#include "words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "status.h"
+#include "text.h"
+
+#define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
+
+static void say(const char *lead, const char *format, va_list args)
+{
+    char line[5000]; /* a sentence and the longest path name */
+
+    vsnprintf(line, sizeof line, format, args);
+    fputs(lead, stderr);
+    text_put(stderr, line);
+    putc('\n', stderr);
+}
+
+void words_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("xdownload: ", format, args);
+    va_end(args);
+}
+
+void words_line(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("", format, args);
+    va_end(args);
+}
+
+int words_usage(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("xdownload: ", format, args);
+    va_end(args);
+    fputs("try 'xdownload --help'\n", stderr);
+    return STATUS_USAGE;
+}
+
+void words_warnings(const struct xd_manifest *m)
+{
+    size_t n = 0;
+    const char *warning;
+
+    for (; (warning = xd_manifest_warning(m, n)) != NULL; n++)
+        if (n < WARNINGS)
+            words_error("warning: %s", warning);
+    if (n > WARNINGS)
+        words_error("warning: and %zu more like these", n - WARNINGS);
+}

@@ -1,0 +1,23 @@
+/*
+ * Words for people, on standard error: a line each, made safe for a terminal.
+ * Standard output is for data alone.
+ */
+#ifndef CLI_WORDS_H
+#define CLI_WORDS_H
+
+#include <xdownload/manifest.h>
+
+/* "xdownload: " and a sentence. */
+void words_error(const char *format, ...) XD_PRINTF(1, 2);
+
+/* Just the line. */
+void words_line(const char *format, ...) XD_PRINTF(1, 2);
+
+/* A mistake on the command line, and where to read on.  Returns
+ * STATUS_USAGE. */
+int words_usage(const char *format, ...) XD_PRINTF(1, 2);
+
+/* What was dropped from a manifest: the first few, and how many more. */
+void words_warnings(const struct xd_manifest *m);
+
+#endif
