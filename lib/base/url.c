@@ -26,8 +26,8 @@ static bool all_of(const char *s, size_t len, const char *allowed)
     return strspn(s, allowed) >= len;
 }
 
-/* The bytes that any parser may act upon: outside of the host, those beyond
- * ASCII pass, for Metalink has IRIs. */
+/* No byte that some parsers skip, cut at or turn into another.  Those beyond
+ * ASCII pass here, for Metalink has IRIs; a host has none of them. */
 static bool has_only_plain_bytes(const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -147,13 +147,14 @@ bool xd_url_split(const char *s, struct xd_url *out)
     size_t len = strnlen(s, XD_URL_MAX + 1);
     size_t scheme_len = strspn(s, ALPHA DIGIT "+-.");
     struct xd_url u = {.userinfo = NULL};
-    const char *authority = s + scheme_len + 3;
+    const char *authority;
 
     if (len > XD_URL_MAX || !has_only_plain_bytes(s, len))
         return false;
     if (strspn(s, ALPHA) == 0 || strncmp(s + scheme_len, "://", 3) != 0)
         return false;
     u.scheme = scheme_of(s, scheme_len);
+    authority = s + scheme_len + 3;
     u.path = authority + strcspn(authority, "/?#");
     if (!split_authority(authority, (size_t)(u.path - authority), &u))
         return false;

@@ -14,7 +14,8 @@ START_TEST(every_code_has_its_name_and_its_meaning)
     ck_assert_str_eq(xd_code_text(value), text);
     XD_CODE_MAP(X)
 #undef X
-    ck_assert_str_eq(xd_code_name(0), "OK");
+    ck_assert_str_eq(xd_code_name(XD_OK), "OK");
+    ck_assert_str_eq(xd_code_text(XD_OK), "success");
 }
 END_TEST
 

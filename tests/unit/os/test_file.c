@@ -1,9 +1,9 @@
 /*
  * lib/os/file: nothing of another is emptied, followed or replaced.
  *
- * link() and pwrite() are defined here, in front of the system's, so that a
- * file system without hard links and a disk that takes a few bytes at a time
- * can be had anywhere.
+ * link(), unlink() and pwrite() are defined here, in front of the system's, so
+ * that a file system without hard links and a disk that takes a few bytes at a
+ * time can be had anywhere.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 
 static struct {
     int link_errno;       /* what link() fails with, or 0 */
+    bool keeps_first;     /* the first name that is to go stays */
     const char *appears;  /* a file that another makes during link() */
     size_t write_at_most; /* bytes per pwrite(), or 0: all */
     int interrupted;      /* how many calls of pwrite() a signal ends */
@@ -56,6 +57,16 @@ int link(const char *from, const char *to)
         return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
     errno = fault.link_errno;
     return -1;
+}
+
+int unlink(const char *path)
+{
+    if (fault.keeps_first) {
+        fault.keeps_first = false;
+        errno = EIO;
+        return -1;
+    }
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
@@ -311,6 +322,17 @@ START_TEST(a_failed_move_leaves_no_empty_file)
 }
 END_TEST
 
+START_TEST(an_old_name_that_stays_takes_the_new_one_back)
+{
+    fault.keeps_first = true;
+    put(a, "new");
+    ck_assert_int_eq(xd_file_rename(a, b, false, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, EIO);
+    holds(a, "new");
+    ck_assert(!xd_file_exists(b));
+}
+END_TEST
+
 START_TEST(with_leave_a_file_is_replaced)
 {
     put(a, "new");
@@ -357,6 +379,7 @@ int main(void)
     tcase_add_loop_test(t, not_even_a_dangling_link_is_replaced, 0,
                         LINK_ERRNOS);
     tcase_add_loop_test(t, a_failed_move_leaves_no_empty_file, 0, LINK_ERRNOS);
+    tcase_add_test(t, an_old_name_that_stays_takes_the_new_one_back);
     tcase_add_test(t, with_leave_a_file_is_replaced);
     tcase_add_test(t, whatever_has_the_name_exists);
     return run_suite("os.file", t);
