@@ -1,0 +1,483 @@
+"""A small world on loopback: depots, manifests, and runs of xdownload.
+
+    with Lab() as lab:
+        data = lab.file("film.bin", 4 << 20)
+        depots = lab.depots(4) + [lab.dead()]
+        run = lab.xdownload(lab.exnode("film.bin", depots), "-o", "out")
+        assert run.rc == 0 and lab.read("out") == data
+
+Everything lives in one folder of its own and is gone at the end.  Depots are
+real nginx processes of the current user; a depot with a rate has a token
+bucket in front of it (tests/lab/throttle.c).  No port is fixed: sockets are
+bound here and handed to nginx, so two runs at once cannot clash.
+"""
+import contextlib
+import hashlib
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
+THROTTLE = os.environ.get("XD_THROTTLE", "throttle")
+PATIENCE = 60  # seconds after which a run counts as hanging
+
+# A program under test sees no HOME and no proxy.
+ENVIRONMENT = {k: v for k, v in os.environ.items()
+               if k in ("PATH", "TMPDIR") or k.endswith("SAN_OPTIONS")}
+
+
+def find_nginx():
+    """The path of nginx, which Debian keeps out of a user's PATH, or None."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
+    return shutil.which("nginx", path=path)
+
+
+def bytes_of(size, seed=1):
+    """The same random bytes for the same seed."""
+    return random.Random(seed).randbytes(size)
+
+
+def listening_socket(address="127.0.0.1"):
+    s = socket.socket()
+    s.bind((address, 0))
+    s.listen(128)
+    return s
+
+
+def wait_until(condition, what, seconds=PATIENCE):
+    """Wait for something that must come about; fail if it does not."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"never happened: {what}"
+        time.sleep(0.005)
+
+
+class Throttle:
+    """One token bucket over all connections to `port`."""
+
+    def __init__(self, port, rate, folder, **options):
+        self.log = Path(tempfile.mkstemp(dir=folder, suffix=".throttle")[1])
+        command = [THROTTLE, "--to", f"127.0.0.1:{port}", "--rate", str(rate),
+                   "--log", str(self.log)]
+        for name, value in options.items():
+            command += ["--" + name.replace("_", "-"), str(value)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def close(self):
+        """End it; returns how many bytes each connection was given."""
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(PATIENCE)
+        return [int(n) for n in re.findall(r": (\d+) bytes",
+                                           self.log.read_text())]
+
+
+class Nginx:
+    """One nginx process; each of its servers is one depot."""
+
+    def __init__(self, folder, servers):
+        """servers: (listening socket, lines of configuration) of each."""
+        self.folder = Path(tempfile.mkdtemp(dir=folder, prefix="nginx-"))
+        self.log = self.folder / "access.log"
+        config = self.folder / "nginx.conf"
+        config.write_text(self._config(servers))
+        fds = [s.fileno() for s, _ in servers]
+        env = dict(ENVIRONMENT, NGINX="".join(f"{fd};" for fd in fds))
+        # The shell ends nginx when its input ends, so also if we are killed.
+        self.process = subprocess.Popen(
+            ["sh", "-c", '"$@" </dev/null & read -r _; kill $!; wait $!', "sh",
+             find_nginx(), "-p", str(self.folder), "-c", str(config)],
+            stdin=subprocess.PIPE, stderr=open(self.folder / "stderr", "w"),
+            env=env, pass_fds=fds, start_new_session=True)
+        for s, _ in servers:
+            s.close()
+
+    def _config(self, servers):
+        blocks = "\n".join(
+            "server { listen %s:%d sndbuf=32k; %s\n"
+            "location = /-/mark { return 204; } }"
+            % (*s.getsockname(), lines) for s, lines in servers)
+        built = subprocess.run([find_nginx(), "-V"], stderr=subprocess.PIPE,
+                               text=True, check=True).stderr
+        temp = "\n".join(
+            f"{name}_temp_path {self.folder}/{name};"
+            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+            if f"--without-http_{name}_module" not in built)
+        # Root's worker would become another user, who cannot read our files.
+        user = "user root;" if os.geteuid() == 0 else ""
+        return f"""
+daemon off; worker_processes 1; {user}
+pid {self.folder}/pid; error_log {self.folder}/error.log;
+events {{ worker_connections 1000; }}
+http {{
+{temp}
+log_format depot escape=json '{{"depot":"$server_addr:$server_port",'
+  '"connection":$connection,"uri":"$uri","status":$status,'
+  '"sent":$body_bytes_sent,"range":"$http_range"}}';
+access_log {self.log} depot;
+{blocks}
+}}
+"""
+
+    def requests(self, host):
+        """What was asked at `host`, as the log has it, once it is complete."""
+        mark = f"/-/mark?{time.monotonic_ns()}"
+        with contextlib.closing(urllib.request.urlopen(
+                f"http://{host}{mark}", timeout=PATIENCE)):
+            pass
+        marks = {"n": 0}
+
+        def is_written():
+            self.entries = [json.loads(line) for line in
+                            self.log.read_text().splitlines()]
+            marks["n"] = sum(e["uri"] == "/-/mark" for e in self.entries)
+            return marks["n"] > self.marked
+        wait_until(is_written, "nginx writes its log")
+        self.marked = marks["n"]
+        return [e for e in self.entries
+                if e["depot"] == host and e["uri"] != "/-/mark"]
+
+    marked = 0
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait(PATIENCE)
+
+
+class Depot:
+    """What a manifest calls a depot: a host that may hold copies."""
+
+    def __init__(self, host, origin=None, nginx=None, throttle=None):
+        self.host = host        # where clients connect to
+        self.origin = origin    # where nginx listens
+        self.nginx = nginx
+        self.throttle = throttle
+
+    def url(self, name):
+        return f"http://{self.host}/{name}"
+
+    def requests(self):
+        if self.throttle:
+            time.sleep(0.1)  # it passes on that the client has gone
+        return self.nginx.requests(self.origin)
+
+    def bytes_sent(self):
+        return sum(r["sent"] for r in self.requests()
+                   if r["status"] in (200, 206))
+
+    def connections(self):
+        return len({r["connection"] for r in self.requests()})
+
+
+class OddDepot(Depot):
+    """A depot that answers as no good server would.
+
+    answer(request) gets the text of the request's head and returns the bytes
+    to send; the connection is closed after each.
+    """
+
+    def __init__(self, answer):
+        self._socket = listening_socket()
+        self._answer = answer
+        self.heads = []
+        super().__init__("%s:%d" % self._socket.getsockname())
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                client, _ = self._socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._one, args=(client,),
+                             daemon=True).start()
+
+    def _one(self, client):
+        with client, contextlib.suppress(OSError):
+            head = b""
+            while b"\r\n\r\n" not in head:
+                part = client.recv(4096)
+                if not part:
+                    return
+                head += part
+            self.heads.append(head.decode())
+            client.sendall(self._answer(head.decode()))
+
+    def close(self):
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def asked_range(head):
+    """(first, last) of a request's head; last is None in "first-"."""
+    m = re.search(r"(?mi)^range: bytes=(\d+)-(\d*)", head)
+    return (int(m[1]), int(m[2]) if m[2] else None) if m else None
+
+
+class Run:
+    """What one run of the command left behind."""
+
+    def __init__(self, rc, out, err, seconds, usage, report):
+        self.rc, self.out, self.err = rc, out, err
+        self.seconds, self.usage, self.report = seconds, usage, report
+
+    @property
+    def rss(self):
+        return self.usage.ru_maxrss * 1024
+
+    def __repr__(self):
+        return f"<Run rc={self.rc} err={self.err!r}>"
+
+
+class Process:
+    """A run in progress."""
+
+    def __init__(self, command, cwd, stdout, report_path, limits=None):
+        def in_child():
+            for what, value in (limits or {}).items():
+                resource.setrlimit(what, (value, value))
+
+        self.report_path = report_path
+        self.err_file = tempfile.TemporaryFile(dir=cwd)
+        self.out_file = tempfile.TemporaryFile(dir=cwd)
+        self.began = time.monotonic()
+        self.popen = subprocess.Popen(
+            command, cwd=cwd, stdin=subprocess.DEVNULL,
+            stdout=stdout if stdout is not None else self.out_file,
+            stderr=self.err_file, env=ENVIRONMENT, start_new_session=True,
+            preexec_fn=in_child if limits else None)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def err_now(self):
+        return os.pread(self.err_file.fileno(), 1 << 20, 0).decode()
+
+    def threads(self):
+        """How many threads it has; 0 when it has ended."""
+        try:
+            return len(os.listdir(f"/proc/{self.pid}/task"))
+        except OSError:
+            return 0
+
+    def send(self, sig):
+        self.popen.send_signal(sig)
+
+    def wait(self, patience=PATIENCE):
+        """Its Run; a hang is a failure."""
+        timer = threading.Timer(patience, self._kill)
+        timer.start()
+        _, status, usage = os.wait4(self.pid, 0)
+        seconds = time.monotonic() - self.began
+        timer.cancel()
+        self.popen.returncode = os.waitstatus_to_exitcode(status)
+        err = os.pread(self.err_file.fileno(), 1 << 24, 0).decode()
+        out = os.pread(self.out_file.fileno(), 1 << 30, 0)
+        assert not self._is_hanging, f"no end after {patience} s; so far: {err}"
+        self.assert_nothing_left()
+        report = None
+        if self.report_path and self.report_path.exists():
+            report = json.loads(self.report_path.read_text())
+        return Run(self.popen.returncode, out, err, seconds, usage, report)
+
+    _is_hanging = False
+
+    def _kill(self):
+        self._is_hanging = True
+        self.kill()
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def assert_nothing_left(self):
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return
+        self.kill()
+        raise AssertionError("a process outlived the command")
+
+
+class Lab:
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="xd-lab-"))
+        self.www = self.folder / "www"
+        self.www.mkdir()
+        self.work = self.folder / "work"  # where xdownload runs
+        self.work.mkdir()
+        self._open = contextlib.ExitStack()
+        self._n = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._open.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- depots ----
+
+    def file(self, name, size, seed=1):
+        """Put a file of random bytes on every ordinary depot."""
+        data = bytes_of(size, seed)
+        (self.www / name).write_bytes(data)
+        return data
+
+    def depots(self, n, ranges=True, files=None, status=None, rate=None,
+               address="127.0.0.1", config="", **throttle):
+        """n depots of one kind, in one nginx.
+
+        ranges: False: it answers every range with the whole file
+        files:  {name: bytes} that it holds in place of the common ones
+        status: it answers everything with this status
+        rate:   bytes per second of each, over all its connections
+        address: or a function of the depot's number
+        """
+        root = self.www
+        if files is not None:
+            root = Path(tempfile.mkdtemp(dir=self.folder, prefix="www-"))
+            for name, data in files.items():
+                (root / name).write_bytes(data)
+        lines = f"root {root}; {config}"
+        if not ranges:
+            lines += " max_ranges 0;"
+        if status:
+            lines += f" location / {{ return {status}; }}"
+        place = address if callable(address) else lambda i: address
+        sockets = [listening_socket(place(i)) for i in range(n)]
+        origins = ["%s:%d" % s.getsockname() for s in sockets]
+        nginx = Nginx(self.folder, [(s, lines) for s in sockets])
+        self._open.callback(nginx.close)
+        if rate is None:
+            return [Depot(o, o, nginx) for o in origins]
+        throttles = [Throttle(o.split(":")[1], rate, self.folder, **throttle)
+                     for o in origins]
+        for t in throttles:
+            self._open.callback(t.close)
+        return [Depot(f"127.0.0.1:{t.port}", o, nginx, t)
+                for o, t in zip(origins, throttles)]
+
+    def depot(self, **options):
+        return self.depots(1, **options)[0]
+
+    def dead(self):
+        """A port on which nobody listens, and nobody will."""
+        s = self._open.enter_context(socket.socket())
+        s.bind(("127.0.0.1", 0))
+        return Depot("%s:%d" % s.getsockname())
+
+    def silent(self):
+        """A depot that accepts and never answers."""
+        s = self._open.enter_context(listening_socket())
+        return Depot("%s:%d" % s.getsockname())
+
+    def odd(self, answer):
+        depot = OddDepot(answer)
+        self._open.callback(depot.close)
+        return depot
+
+    # ---- manifests ----
+
+    def write(self, name, text):
+        path = self.work / name
+        path.write_text(text)
+        return str(path)
+
+    def _new_name(self, suffix):
+        self._n += 1
+        return f"manifest-{self._n}{suffix}"
+
+    def exnode(self, name, depots, size=None):
+        """Every depot holds the whole file."""
+        size = (self.www / name).stat().st_size if size is None else size
+        return self.exnode_of(name, [(0, size, d.url(name), 0)
+                                     for d in depots])
+
+    def exnode_of(self, name, mappings):
+        """mappings: (offset in the file, length, URL, offset there)."""
+        text = ['<?xml version="1.0"?>\n'
+                '<exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">\n',
+                self._metadata("Version", "string", "3.0"),
+                self._metadata("filename", "string", name)]
+        for offset, length, url, there in mappings:
+            text += ["<exnode:mapping>\n",
+                     self._metadata("alloc_length", "integer", there + length),
+                     self._metadata("alloc_offset", "integer", there),
+                     self._metadata("e2e_blocksize", "integer", 0),
+                     self._metadata("exnode_offset", "integer", offset),
+                     self._metadata("logical_length", "integer", length),
+                     f"<exnode:read>{escape(url)}</exnode:read>\n",
+                     "<exnode:write></exnode:write>\n",
+                     "<exnode:manage></exnode:manage>\n</exnode:mapping>\n"]
+        text.append("</exnode>\n")
+        return self.write(self._new_name(".xnd"), "".join(text))
+
+    @staticmethod
+    def _metadata(name, kind, value):
+        return (f'<exnode:metadata name="{name}" type="{kind}">'
+                f"{escape(str(value))}</exnode:metadata>\n")
+
+    def metalink(self, name, depots, size=None):
+        return self.metalink_of([(name, depots, size)])
+
+    def metalink_of(self, files):
+        """files: (name, depots, size or None: that of the file)."""
+        text = ['<?xml version="1.0" encoding="UTF-8"?>\n'
+                '<metalink xmlns="urn:ietf:params:xml:ns:metalink">\n']
+        for name, depots, size in files:
+            path = self.www / name
+            if size is None:
+                size = path.stat().st_size
+            text.append(f'<file name="{escape(name)}"><size>{size}</size>\n')
+            if path.exists():
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                text.append(f'<hash type="sha-256">{digest}</hash>\n')
+            text += [f'<url priority="{i + 1}">{escape(d.url(name))}</url>\n'
+                     for i, d in enumerate(depots)]
+            text.append("</file>\n")
+        text.append("</metalink>\n")
+        return self.write(self._new_name(".meta4"), "".join(text))
+
+    def urls(self, name, depots):
+        """A plain list; it says no size."""
+        return self.write(self._new_name(".txt"),
+                          "".join(d.url(name) + "\n" for d in depots))
+
+    # ---- the command ----
+
+    def start(self, *args, stdout=None, report=True, limits=None):
+        command = [XDOWNLOAD, *map(str, args)]
+        path = None
+        if report:
+            self._n += 1
+            path = self.folder / f"report-{self._n}.json"
+            command[1:1] = ["--report", str(path)]
+        process = Process(command, self.work, stdout, path, limits)
+        self._open.callback(process.kill)
+        return process
+
+    def xdownload(self, *args, patience=PATIENCE, **options):
+        return self.start(*args, **options).wait(patience)
+
+    def path(self, name):
+        return self.work / name
+
+    def read(self, name):
+        return self.path(name).read_bytes()
