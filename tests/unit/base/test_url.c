@@ -173,9 +173,10 @@ END_TEST
 START_TEST(a_number_is_a_host_only_as_a_dotted_quad)
 {
     const char *const urls[] = {
-        "http://127.1/",       "http://2130706433/", "http://0x7f000001/",
-        "http://0177.0.0.1/",  "http://1.2.3.256/",  "http://1.2.3.4.5/",
-        "http://127.0.0.0X1/", "http://1.2.3.4./",   "http://a.example.7/",
+        "http://127.1/",       "http://2130706433/",  "http://0x7f000001/",
+        "http://0177.0.0.1/",  "http://127.0.0.010/", "http://1.2.3.256/",
+        "http://1.2.3.4.5/",   "http://127.0.0.0X1/", "http://1.2.3.4./",
+        "http://a.example.7/",
     };
 
     REFUSES(urls);
