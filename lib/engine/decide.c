@@ -37,6 +37,7 @@ static struct xd_worker *free_worker_locked(struct xd_engine *e,
     if (xd_worker_new(&found, e) < 0)
         return NULL;
     e->workers[e->n_workers++] = found;
+    e->n_serving++;
     return found;
 }
 

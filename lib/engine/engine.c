@@ -68,31 +68,27 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     }
 }
 
-static void end_locked(struct xd_engine *e)
+void xd_engine_end_locked(struct xd_engine *e)
 {
     e->state = ENGINE_ENDED;
     e->end_time = xd_now();
-    if (e->ordered)
-        xd_ordered_sink_interrupt(e->ordered);
-    xd_engine_wake_all_locked(e);
     xd_cond_broadcast(&e->ended);
 }
 
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
 {
     /* A complete file only waits for its name; a pipe may still be full. */
-    if (e->state == ENGINE_ENDED ||
+    if (e->state == ENGINE_FAILING || e->state == ENGINE_ENDED ||
         (e->state == ENGINE_FINISHING && !e->ordered &&
          error->code == XD_E_CANCELED))
         return;
     e->error = *error;
-    end_locked(e);
-}
-
-void xd_engine_succeed_locked(struct xd_engine *e)
-{
-    if (e->state == ENGINE_FINISHING)
-        end_locked(e);
+    e->state = ENGINE_FAILING;
+    if (e->ordered)
+        xd_ordered_sink_interrupt(e->ordered);
+    if (!e->has_keeper)
+        xd_engine_end_locked(e);
+    xd_engine_wake_all_locked(e);
 }
 
 static int init_threads(struct xd_engine *e)

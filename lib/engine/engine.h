@@ -42,7 +42,8 @@ enum engine_state {
     ENGINE_NEW,
     ENGINE_RUNNING,
     ENGINE_FINISHING, /* every byte is in; the keeper does the rest */
-    ENGINE_ENDED      /* `code` says how */
+    ENGINE_FAILING,   /* `error` says why; the workers are leaving */
+    ENGINE_ENDED      /* `error` says how */
 };
 
 /* One request at a time, on one depot. */
@@ -107,7 +108,7 @@ struct xd_engine {
     struct xd_log log;
     struct xd_mutex lock;
     struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
-    struct xd_cond bytes_ready; /* keeper: bytes in order, or the end */
+    struct xd_cond bytes_ready; /* keeper: bytes in order, or a worker left */
     struct xd_cond ended;       /* wait(): the state is ENDED */
 
     /* Guarded by lock. */
@@ -122,6 +123,7 @@ struct xd_engine {
     uint64_t drained;          /* in order: all before it is out */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
+    unsigned n_serving;       /* workers that have not left yet */
     struct xd_lane **fetches; /* by the scheduler's name */
     size_t n_fetches;
     xd_usec until; /* when the scheduler wants to be asked again */
@@ -158,8 +160,8 @@ void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
 /* End it with `error`, unless it has ended or nothing can go wrong any more. */
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
 
-/* It is complete and has its name. */
-void xd_engine_succeed_locked(struct xd_engine *e);
+/* It is complete or has failed, and no worker serves it any more. */
+void xd_engine_end_locked(struct xd_engine *e);
 
 /* Every worker and the keeper look at their work again. */
 void xd_engine_wake_all_locked(struct xd_engine *e);

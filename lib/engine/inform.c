@@ -156,7 +156,6 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
 
     switch (lane->outcome.verdict) {
     case XD_VERDICT_OK:
-        depot->blocks++;
         if (lane->range.end == XD_SIZE_UNKNOWN)
             e->wanted.end = lane->flushed;
         tell_locked(e, event);
@@ -217,6 +216,8 @@ void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_usec now = xd_now();
 
     record_locked(e, depot, lane, now);
+    if (lane->outcome.verdict == XD_VERDICT_OK && !e->census)
+        depot->blocks++;
     free_lane_locked(depot, lane, now);
     if (xd_engine_is_over_locked(e))
         return;

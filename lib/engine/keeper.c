@@ -12,18 +12,18 @@ static uint64_t frontier_locked(const struct xd_engine *e)
     return xd_rangeset_next_gap(&e->kept, rest).begin;
 }
 
-/* True when there is something to do. */
-static bool wait_locked(struct xd_engine *e)
+static bool can_drain_locked(const struct xd_engine *e)
 {
-    for (;;) {
-        if (e->state == ENGINE_ENDED)
-            return false;
-        if (e->state == ENGINE_FINISHING)
-            return true;
-        if (e->ordered && frontier_locked(e) > e->drained)
-            return true;
+    return e->ordered && e->state != ENGINE_FAILING &&
+           frontier_locked(e) > e->drained;
+}
+
+/* Until there are bytes to drain, or the last worker has left. */
+static void wait_locked(struct xd_engine *e)
+{
+    while (!can_drain_locked(e) &&
+           (!xd_engine_is_over_locked(e) || e->n_serving > 0))
         xd_cond_wait(&e->bytes_ready, &e->lock);
-    }
 }
 
 /* Write out what lies in order, without the lock. */
@@ -48,6 +48,7 @@ static void drain_locked(struct xd_engine *e)
     xd_engine_wake_all_locked(e);
 }
 
+/* Give the complete file its name. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
@@ -58,9 +59,7 @@ static void finish_locked(struct xd_engine *e)
     rc = xd_sink_finish(e->sink, size, &error);
     xd_engine_lock(e);
     if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    else
-        xd_engine_succeed_locked(e);
+        e->error = error;
 }
 
 static void *keeper_main(void *arg)
@@ -68,12 +67,15 @@ static void *keeper_main(void *arg)
     struct xd_engine *e = arg;
 
     xd_engine_lock(e);
-    while (wait_locked(e)) {
-        if (e->ordered && frontier_locked(e) > e->drained)
-            drain_locked(e);
-        else
-            finish_locked(e);
+    for (;;) {
+        wait_locked(e);
+        if (!can_drain_locked(e))
+            break;
+        drain_locked(e);
     }
+    if (e->state == ENGINE_FINISHING)
+        finish_locked(e);
+    xd_engine_end_locked(e);
     xd_engine_unlock(e);
     return NULL;
 }

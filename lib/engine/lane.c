@@ -11,7 +11,7 @@
  * as much processor again. */
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
-/* End a request that the transport never heard of. */
+/* End a request of which the transport will say nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
                         const struct xd_error *error)
 {
@@ -20,12 +20,9 @@ static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
         .verdict = verdict, .error = *error, .object_size = XD_SIZE_UNKNOWN};
 }
 
-void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
+/* The request is the thread's own from here on. */
+static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
-    lane->stop_now = lane->stop && lane->state == LANE_RUNNING;
-    lane->start_now = !lane->stop && lane->state == LANE_ASKED;
-    if (lane->state != LANE_ASKED)
-        return;
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
     lane->asks_whole = w->served->knows_no_ranges;
@@ -37,6 +34,15 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->is_over = false;
     lane->is_paused = false;
     lane->object_size = XD_SIZE_UNKNOWN;
+}
+
+void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
+{
+    lane->start_now = !lane->stop && lane->state == LANE_ASKED;
+    lane->stop_now = lane->stop && lane->state == LANE_RUNNING;
+    if (lane->state != LANE_ASKED)
+        return;
+    begin_locked(w, lane);
     if (lane->stop)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
@@ -99,12 +105,18 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
     }
 }
 
-static void count_locked(struct xd_worker *w, size_t received)
+static void count_received_locked(struct xd_worker *w, size_t received)
 {
-    xd_usec now = xd_now();
-
     w->engine->bytes_received += received;
-    xd_rate_add(&w->served->rate, now, received);
+    xd_rate_add(&w->served->rate, xd_now(), received);
+}
+
+static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
+                                   uint64_t redundant)
+{
+    lane->redundant += redundant;
+    w->served->bytes_redundant += redundant;
+    w->engine->bytes_redundant += redundant;
 }
 
 static void kept_locked(struct xd_worker *w, struct xd_range range)
@@ -126,9 +138,10 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     int rc = 0;
 
     xd_engine_lock(e);
-    count_locked(w, lane->buffered);
+    count_received_locked(w, lane->buffered);
     xd_inform_bytes_locked(e, lane, rest.end);
-    while (rc == 0 && !xd_engine_is_over_locked(e)) {
+    /* The byte that the census asks for may be of another file. */
+    while (rc == 0 && !e->census && !xd_engine_is_over_locked(e)) {
         struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
 
         if (xd_range_is_empty(gap))
@@ -151,14 +164,27 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     if (rc < 0) {
         xd_engine_fail_locked(e, &error);
     } else {
-        lane->redundant += lane->buffered - kept;
-        w->served->bytes_redundant += lane->buffered - kept;
-        e->bytes_redundant += lane->buffered - kept;
+        count_redundant_locked(w, lane, lane->buffered - kept);
         xd_decide_locked(e);
     }
     xd_engine_unlock(e);
     lane->flushed += lane->buffered;
     lane->buffered = 0;
+}
+
+void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
+{
+    if (lane->state == LANE_ASKED)
+        begin_locked(w, lane);
+    count_received_locked(w, lane->buffered);
+    if (w->engine->state == ENGINE_FINISHING)
+        count_redundant_locked(w, lane, lane->buffered);
+    lane->flushed += lane->buffered;
+    lane->buffered = 0;
+    if (!lane->is_over && lane->flushed == lane->range.end)
+        end_unasked(lane, XD_VERDICT_OK, &(struct xd_error){0});
+    else if (!lane->is_over)
+        end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)

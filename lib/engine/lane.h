@@ -18,6 +18,9 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 /* Without the lock: start, stop or resume at the transport. */
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
 
+/* Under the lock, when the download is over: what it carries has ended. */
+void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane);
+
 /* Without the lock: claim, write and report what is in the buffer. */
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane);
 

@@ -78,6 +78,23 @@ static void give_locked(struct xd_worker *w)
         xd_decide_locked(e);
 }
 
+/* The download is over: account for what the lanes still carry. */
+static void leave_locked(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+
+    if (w->depot)
+        w->served = w->depot;
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        if (w->lanes[i].state == LANE_FREE)
+            continue;
+        xd_lane_abandon_locked(w, &w->lanes[i]);
+        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+    }
+    e->n_serving--;
+    xd_cond_signal(&e->bytes_ready);
+}
+
 static void serve(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
@@ -91,6 +108,7 @@ static void serve(struct xd_worker *w)
         xd_engine_lock(e);
         give_locked(w);
     }
+    leave_locked(w);
     xd_engine_unlock(e);
 }
 
@@ -105,10 +123,12 @@ static void *worker_main(void *arg)
     int rc = xd_http_new(&transport, &config, &w->handler, &error);
 
     xd_engine_lock(e);
-    if (rc < 0)
+    if (rc < 0) {
         xd_engine_fail_locked(e, &error);
-    else
+        leave_locked(w);
+    } else {
         w->transport = transport;
+    }
     xd_engine_unlock(e);
     if (rc < 0)
         return NULL;

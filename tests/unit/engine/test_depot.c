@@ -118,8 +118,9 @@ START_TEST(edges_of_extents_are_cuts)
     ck_assert_uint_eq(layout.n_cuts, 1);
     ck_assert_uint_eq(layout.cuts[0], 10);
     ck_assert_uint_eq(layout.n_depots, 3);
-    ck_assert_uint_eq(layout.depots[1].n_held, 1);
-    ck_assert_uint_eq(layout.depots[1].held[0].end, 10);
+    ck_assert_str_eq(depots.list[0].host, "b.example");
+    ck_assert_uint_eq(layout.depots[0].n_held, 1);
+    ck_assert_uint_eq(layout.depots[0].held[0].end, 10);
     xd_layout_fini(&layout);
 }
 END_TEST
