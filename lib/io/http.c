@@ -27,7 +27,7 @@
 
 /* How much time may pass unwatched in one turn and still count as silence of
  * the depots: see look(). */
-#define MAX_UNWATCHED XD_SECOND
+#define MAX_UNWATCHED (250 * XD_MS)
 
 struct http {
     struct xd_transport base;

@@ -1,0 +1,1138 @@
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/transport.h"
+#include "mock_server.h"
+#include "os/clock.h"
+#include "suite.h"
+
+enum { SLOTS = 3, TURN = 50 };
+
+/* What the handler does, and what it saw of each slot. */
+static struct catcher {
+    /* Set by the test. */
+    uint64_t expected; /* offset of the next byte */
+    int head_answer, bytes_answer;
+    unsigned pause_every; /* refuse each n-th call once */
+
+    unsigned heads, calls, ends;
+    struct xd_head head;
+    char validator[100], final_url[100];
+    uint64_t received;
+    struct xd_outcome outcome;
+    bool paused;
+} caught[SLOTS];
+
+static struct mock_server *server;
+static struct xd_transport *transport;
+static struct xd_error err;
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    struct catcher *c = (struct catcher *)user + slot;
+
+    ck_assert_uint_eq(c->received, 0);
+    c->heads++;
+    c->head = *head;
+    snprintf(c->validator, sizeof c->validator, "%s",
+             head->validator != NULL ? head->validator : "");
+    snprintf(c->final_url, sizeof c->final_url, "%s", head->final_url);
+    return c->head_answer;
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct catcher *c = (struct catcher *)user + slot;
+    const unsigned char *bytes = data;
+
+    ck_assert_uint_eq(c->heads, 1);
+    ck_assert_uint_gt(len, 0);
+    c->calls++;
+    if (c->pause_every > 0 && c->calls % c->pause_every == 0) {
+        c->paused = true;
+        return XD_E_AGAIN;
+    }
+    if (c->bytes_answer < 0)
+        return c->bytes_answer;
+    for (size_t i = 0; i < len; i++)
+        if (bytes[i] != mock_byte(c->expected + i))
+            ck_abort_msg("wrong byte at %zu", (size_t)c->expected + i);
+    c->expected += len;
+    c->received += len;
+    return 0;
+}
+
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct catcher *c = (struct catcher *)user + slot;
+
+    c->ends++;
+    c->outcome = *outcome;
+}
+
+static const struct xd_transport_handler handler = {
+    .user = caught, .head = on_head, .bytes = on_bytes, .end = on_end};
+
+static void open_transport(xd_usec silence)
+{
+    struct xd_transport_config config = {.n_slots = SLOTS, .silence = silence};
+
+    ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
+}
+
+/* A proxy of the environment is not meant for us. */
+static void set_up(void)
+{
+    setenv("NO_PROXY", "*", 1);
+    open_transport(60 * XD_SECOND);
+}
+
+static void stop_server(void)
+{
+    if (server != NULL)
+        mock_stop(server);
+    server = NULL;
+}
+
+static void tear_down(void)
+{
+    xd_transport_free(transport);
+    stop_server();
+    memset(caught, 0, sizeof caught);
+}
+
+static void use_silence(xd_usec silence)
+{
+    xd_transport_free(transport);
+    open_transport(silence);
+}
+
+static void start(unsigned slot, struct xd_request r)
+{
+    caught[slot] = (struct catcher){
+        .expected = r.offset,
+        .pause_every = caught[slot].pause_every,
+        .head_answer = caught[slot].head_answer,
+        .bytes_answer = caught[slot].bytes_answer,
+    };
+    if (r.url == NULL)
+        r.url = mock_url(server);
+    ck_assert_int_eq(xd_transport_start(transport, slot, &r, &err), 0);
+}
+
+static void turn(void)
+{
+    xd_transport_poll(transport, TURN * XD_MS);
+}
+
+static void run_to_end(unsigned slot)
+{
+    while (caught[slot].ends == 0) {
+        turn();
+        if (caught[slot].paused) {
+            caught[slot].paused = false;
+            xd_transport_resume(transport, slot);
+        }
+    }
+    xd_transport_poll(transport, 0);
+    ck_assert_uint_eq(caught[slot].ends, 1);
+}
+
+/* Play `script` to the request `r`, on slot 0. */
+static const struct catcher *fetch(const struct mock_step *script,
+                                   struct xd_request r)
+{
+    if (server == NULL)
+        server = mock_start(script);
+    start(0, r);
+    run_to_end(0);
+    return &caught[0];
+}
+
+static struct xd_request range(uint64_t offset, uint64_t length)
+{
+    return (struct xd_request){
+        .offset = offset, .length = length, .object_size = XD_SIZE_UNKNOWN};
+}
+
+static void check_end(const struct catcher *c, enum xd_verdict verdict,
+                      uint64_t received)
+{
+    ck_assert_msg(c->outcome.verdict == verdict, "verdict %d: %s",
+                  (int)c->outcome.verdict, c->outcome.error.msg);
+    ck_assert_uint_eq(c->received, received);
+    if (verdict == XD_VERDICT_OK)
+        ck_assert_int_eq(c->outcome.error.code, XD_OK);
+    else
+        ck_assert_int_ne(c->outcome.error.code, XD_OK);
+}
+
+static void check_says(const struct catcher *c, const char *part)
+{
+    ck_assert_msg(strstr(c->outcome.error.msg, part) != NULL,
+                  "no \"%s\" in: %s", part, c->outcome.error.msg);
+    ck_assert_msg(strstr(c->outcome.error.msg, "http") == c->outcome.error.msg,
+                  "no URL at the front: %s", c->outcome.error.msg);
+}
+
+#define PARTIAL(range, length)                                        \
+    SAY("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " range \
+        "\r\nContent-Length: " length "\r\n\r\n")
+
+static const struct mock_step range_script[] = {PARTIAL("100-299/1000", "200"),
+                                                BODY(100, 200), END};
+
+START_TEST(range_is_asked_for_and_brought)
+{
+    const struct catcher *c = fetch(range_script, range(100, 200));
+
+    check_end(c, XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(c->heads, 1);
+    ck_assert_uint_eq(c->head.object_size, 1000);
+    ck_assert(c->head.is_range);
+    ck_assert_str_eq(c->final_url, mock_url(server));
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nRange: bytes=100-299\r\n"));
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nAccept-Encoding: identity\r\n"));
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nUser-Agent: xdownload/"));
+    ck_assert_ptr_nonnull(strstr(mock_request(server, 0), " HTTP/1.1\r\n"));
+}
+END_TEST
+
+START_TEST(user_agent_is_the_one_given)
+{
+    struct xd_transport_config config = {
+        .n_slots = 1, .silence = XD_SECOND * 60, .user_agent = "player/7"};
+
+    xd_transport_free(transport);
+    ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
+    fetch(range_script, range(100, 200));
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nUser-Agent: player/7\r\n"));
+}
+END_TEST
+
+START_TEST(rest_of_an_object_is_asked_for_with_an_open_range)
+{
+    static const struct mock_step script[] = {PARTIAL("100-999/1000", "900"),
+                                              BODY(100, 900), END};
+
+    check_end(fetch(script, range(100, XD_TO_END)), XD_VERDICT_OK, 900);
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nRange: bytes=100-\r\n"));
+}
+END_TEST
+
+START_TEST(whole_object_is_asked_for_without_a_range)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nETag: \"e\"\r\n\r\n"),
+        BODY(0, 1000), END};
+    const struct catcher *c = fetch(script, range(0, XD_TO_END));
+
+    check_end(c, XD_VERDICT_OK, 1000);
+    ck_assert_uint_eq(c->head.object_size, 1000);
+    ck_assert(!c->head.is_range);
+    ck_assert_str_eq(c->validator, "\"e\"");
+    ck_assert_ptr_null(strstr(mock_request(server, 0), "Range:"));
+}
+END_TEST
+
+START_TEST(range_of_one_request_does_not_stick_to_the_next)
+{
+    static const struct mock_step script[] = {
+        PARTIAL("100-299/1000", "200"),
+        BODY(100, 200),
+        NEXT,
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
+        BODY(0, 1000),
+        END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    check_end(fetch(script, range(0, XD_TO_END)), XD_VERDICT_OK, 1000);
+    ck_assert_ptr_null(strstr(mock_request(server, 1), "Range:"));
+    ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(body_without_a_length_ends_with_the_connection)
+{
+    static const struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n\r\n"),
+                                              BODY(0, 5000), CLOSE, END};
+    const struct catcher *c = fetch(script, range(0, XD_TO_END));
+
+    check_end(c, XD_VERDICT_OK, 5000);
+    ck_assert_uint_eq(c->head.object_size, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(empty_object_has_a_head_and_no_bytes)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), END};
+    const struct catcher *c = fetch(script, range(0, XD_TO_END));
+
+    check_end(c, XD_VERDICT_OK, 0);
+    ck_assert_uint_eq(c->heads, 1);
+    ck_assert_uint_eq(c->head.object_size, 0);
+}
+END_TEST
+
+START_TEST(chunked_range_is_put_together)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes "
+            "100-299/1000\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n"),
+        BODY(100, 100),
+        SAY("\r\n64\r\n"),
+        BODY(200, 100),
+        SAY("\r\n0\r\nContent-Range: bytes 0-1/2\r\n\r\n"),
+        END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(interim_answers_are_passed_over)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 103 Early Hints\r\nETag: \"early\"\r\n\r\n"),
+        PARTIAL("100-299/1000", "200"), BODY(100, 200), END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_OK, 200);
+    ck_assert_str_eq(c->validator, "");
+}
+END_TEST
+
+/* All that http_answer.c refuses is refused before a byte is handed on. */
+START_TEST(refused_answers_hand_on_nothing)
+{
+    static const struct {
+        const char *head;
+        enum xd_verdict verdict;
+        uint64_t object_size;
+    } rows[] = {
+        {"HTTP/1.1 206 P\r\nContent-Range: bytes 99-298/1000\r\n",
+         XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-300/1000\r\n",
+         XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-299/1001\r\n",
+         XD_VERDICT_DIFFERENT, 1001},
+        {"HTTP/1.1 206 P\r\n", XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-299/1000\r\n"
+         "Content-Encoding: gzip\r\n",
+         XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 206 P\r\nContent-Type: multipart/byteranges; boundary=x\r\n",
+         XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 416 No\r\nContent-Range: bytes */50\r\n",
+         XD_VERDICT_DIFFERENT, 50},
+        {"HTTP/1.1 404 Not Found\r\n", XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 302 Found\r\n", XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
+        {"HTTP/1.1 500 Oh\r\n", XD_VERDICT_AGAIN, XD_SIZE_UNKNOWN}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct mock_step script[] = {SAY(rows[i].head),
+                                           SAY("Content-Length: 200\r\n\r\n"),
+                                           BODY(100, 200), END};
+        struct xd_request r = range(100, 200);
+        const struct catcher *c;
+
+        r.object_size = 1000;
+        c = fetch(script, r);
+        check_end(c, rows[i].verdict, 0);
+        ck_assert_uint_eq(c->heads, 0);
+        ck_assert_uint_eq(c->outcome.object_size, rows[i].object_size);
+        ck_assert_int_eq(c->outcome.error.http_status / 100,
+                         rows[i].head[9] - '0');
+        stop_server();
+    }
+}
+END_TEST
+
+START_TEST(refusal_with_a_small_body_keeps_the_connection)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 300\r\n\r\n"),
+        BODY(0, 300),
+        NEXT,
+        SAY("HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n"),
+        NEXT,
+        PARTIAL("100-299/1000", "200"),
+        BODY(100, 200),
+        END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_DIFFERENT, 0);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(whole_object_for_a_range_ends_at_once)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"),
+        BODY(0, 1000), HOLD, END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_NO_RANGES, 0);
+    ck_assert_uint_eq(c->outcome.object_size, 1000000);
+    ck_assert_int_eq(c->outcome.error.http_status, 200);
+    check_says(c, ": answered 200 with the whole object to a request for "
+                  "bytes 100-299");
+}
+END_TEST
+
+START_TEST(whole_object_is_read_past_to_what_is_wanted)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"),
+        BODY(0, 200000), HOLD, END};
+    struct xd_request r = range(100000, 50000);
+
+    r.whole = true;
+    check_end(fetch(script, r), XD_VERDICT_OK, 50000);
+    ck_assert_ptr_null(strstr(mock_request(server, 0), "Range:"));
+}
+END_TEST
+
+START_TEST(whole_object_that_ends_before_what_is_wanted_is_different)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), BODY(0, 1000),
+        END};
+    struct xd_request r = range(1000, 100);
+
+    r.whole = true;
+    check_end(fetch(script, r), XD_VERDICT_DIFFERENT, 0);
+    ck_assert_uint_eq(caught[0].outcome.object_size, 1000);
+}
+END_TEST
+
+START_TEST(more_bytes_than_promised_are_not_handed_on)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 5000), HOLD, END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(more_bytes_than_the_range_are_not_handed_on)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "90000"),
+                                              BODY(100, 90000), HOLD, END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(connection_closed_early_is_told_with_what_came)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 150), CLOSE, END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_AGAIN, 150);
+    check_says(c, ": the connection was closed early, at offset 250");
+}
+END_TEST
+
+START_TEST(length_shorter_than_the_range_is_an_early_end)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "150"),
+                                              BODY(100, 150), END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 150);
+}
+END_TEST
+
+START_TEST(reset_in_the_body_is_told_with_what_came)
+{
+    static const struct mock_step script[] = {
+        PARTIAL("100-299/1000", "200"), BODY(100, 150), SLEEP(200), RESET, END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_AGAIN, 150);
+    check_says(c, "at offset 250");
+}
+END_TEST
+
+START_TEST(connection_closed_without_an_answer_may_pass)
+{
+    static const struct mock_step script[] = {CLOSE, END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+    ck_assert_uint_eq(caught[0].heads, 0);
+}
+END_TEST
+
+START_TEST(connection_closed_in_the_header_may_pass)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 206 Partial Content\r\nContent-Ra"), CLOSE, END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+}
+END_TEST
+
+START_TEST(connection_refused_may_pass)
+{
+    char url[64];
+    struct xd_request r = range(0, 100);
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
+    r.url = url;
+    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
+    ck_assert_int_ne(caught[0].outcome.error.os_errno, 0);
+    check_says(&caught[0], url);
+}
+END_TEST
+
+/* Such a label fits into no question to a name server: nobody is asked. */
+START_TEST(name_that_does_not_resolve_may_pass)
+{
+    char url[100] = "http://";
+    struct xd_request r = range(0, 100);
+
+    memset(url + strlen(url), 'a', 70);
+    strcat(url, "/x");
+    r.url = url;
+    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
+}
+END_TEST
+
+/* The server waits for the end of a header that it takes TLS for. */
+START_TEST(tls_that_breaks_off_may_pass)
+{
+    char url[64];
+    struct xd_request r = range(0, 100);
+
+    server = mock_start(range_script);
+    snprintf(url, sizeof url, "https%s", mock_url(server) + 4);
+    r.url = url;
+    start(0, r);
+    while (mock_connections(server) == 0)
+        turn();
+    stop_server();
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_AGAIN, 0);
+}
+END_TEST
+
+START_TEST(other_schemes_are_refused)
+{
+    static const char *const urls[] = {
+        "ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://127.0.0.1/x",
+        "ibp://a/b",         "no URL at all",      ""};
+
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        struct xd_request r = range(0, 100);
+
+        r.url = urls[i];
+        start(0, r);
+        run_to_end(0);
+        check_end(&caught[0], XD_VERDICT_GONE, 0);
+    }
+}
+END_TEST
+
+START_TEST(answer_without_a_header_is_refused)
+{
+    static const struct mock_step script[] = {BODY(0, 200), CLOSE, END};
+
+    check_end(fetch(script, range(0, 200)), XD_VERDICT_GONE, 0);
+}
+END_TEST
+
+START_TEST(header_without_an_end_is_refused)
+{
+    static char line[9002];
+    static struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n"),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        SAY(line),
+                                        HOLD,
+                                        END};
+
+    memset(line, 'h', sizeof line - 1);
+    memcpy(line + 1, ": ", 2);
+    memcpy(line + sizeof line - 3, "\r\n", 2);
+    check_end(fetch(script, range(0, 200)), XD_VERDICT_GONE, 0);
+    check_says(&caught[0], "the header is longer than 262144 bytes");
+}
+END_TEST
+
+START_TEST(redirect_is_followed)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 302 Found\r\nLocation: http://@/y?key=1\r\n"
+            "ETag: \"redirect\"\r\nContent-Length: 50\r\n\r\n"),
+        BODY(0, 50),
+        NEXT,
+        PARTIAL("100-299/1000", "200"),
+        BODY(100, 200),
+        END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_OK, 200);
+    ck_assert_ptr_nonnull(strstr(c->final_url, "/y?key=1"));
+    ck_assert_str_eq(c->validator, "");
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 1), "\r\nRange: bytes=100-299\r\n"));
+}
+END_TEST
+
+START_TEST(redirect_loop_is_refused)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
+        END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
+    ck_assert_uint_eq(mock_requests(server), 11);
+}
+END_TEST
+
+START_TEST(redirect_to_another_scheme_is_refused)
+{
+    static const char *const targets[] = {"file:///etc/passwd",
+                                          "ftp://127.0.0.1/x"};
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        const struct mock_step script[] = {
+            SAY("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: "),
+            SAY(targets[i]), SAY("\r\n\r\n"), END};
+
+        check_end(fetch(script, range(0, 100)), XD_VERDICT_GONE, 0);
+        ck_assert_uint_eq(caught[0].heads, 0);
+        stop_server();
+    }
+}
+END_TEST
+
+START_TEST(busy_server_tells_how_long_to_wait)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n"
+            "Content-Length: 0\r\n\r\n"),
+        NEXT,
+        SAY("HTTP/1.1 429 Slower\r\nRetry-After: 9999999\r\n"
+            "Content-Length: 0\r\n\r\n"),
+        NEXT,
+        SAY("HTTP/1.1 503 Busy\r\nRetry-After: Fri, 01 Jan 2100 00:00:00 GMT"
+            "\r\nContent-Length: 0\r\n\r\n"),
+        NEXT,
+        SAY("HTTP/1.1 404 Gone\r\nRetry-After: 7\r\n"
+            "Content-Length: 0\r\n\r\n"),
+        END};
+    static const xd_usec pauses[] = {7 * XD_SECOND, 3600 * XD_SECOND,
+                                     3600 * XD_SECOND, 0};
+
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        fetch(script, range(0, 100));
+        ck_assert_uint_eq(caught[0].outcome.retry_after, pauses[i]);
+    }
+}
+END_TEST
+
+START_TEST(refusal_is_told_although_its_body_breaks_off)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n"
+            "Content-Length: 100\r\n\r\n"),
+        CLOSE, END};
+
+    check_end(fetch(script, range(0, 100)), XD_VERDICT_AGAIN, 0);
+    ck_assert_int_eq(caught[0].outcome.error.http_status, 503);
+    ck_assert_uint_eq(caught[0].outcome.retry_after, 7 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(silence_before_the_header_ends_the_request)
+{
+    static const struct mock_step script[] = {HOLD, END};
+    xd_usec begin;
+
+    use_silence(200 * XD_MS);
+    begin = xd_now();
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+    ck_assert_uint_ge(xd_now() - begin, 200 * XD_MS);
+    check_says(&caught[0], ": no bytes for 0.2 s at offset 100");
+}
+END_TEST
+
+START_TEST(silence_after_some_bytes_ends_the_request)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 150), HOLD, END};
+
+    use_silence(200 * XD_MS);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 150);
+    check_says(&caught[0], ": no bytes for 0.2 s at offset 250");
+}
+END_TEST
+
+START_TEST(silence_after_the_header_ends_the_request)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              HOLD, END};
+
+    use_silence(200 * XD_MS);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+}
+END_TEST
+
+START_TEST(unanswered_connect_is_silence)
+{
+    int hold[3];
+    char url[64];
+    struct xd_request r = range(0, 100);
+
+    use_silence(200 * XD_MS);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
+    r.url = url;
+    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
+    check_says(&caught[0], ": no bytes for 0.2 s at offset 0");
+    for (int i = 0; i < 3; i++)
+        close(hold[i]);
+}
+END_TEST
+
+START_TEST(poll_waits_no_longer_than_until_the_next_silence)
+{
+    static const struct mock_step script[] = {HOLD, END};
+
+    use_silence(200 * XD_MS);
+    server = mock_start(script);
+    start(0, range(0, 100));
+    while (caught[0].ends == 0)
+        xd_transport_poll(transport, XD_NEVER);
+}
+END_TEST
+
+START_TEST(slow_but_steady_bytes_are_no_silence)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 50),
+                                              SLEEP(200),
+                                              BODY(150, 50),
+                                              SLEEP(200),
+                                              BODY(200, 50),
+                                              SLEEP(200),
+                                              BODY(250, 50),
+                                              END};
+
+    use_silence(500 * XD_MS);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+static void sleep_ms(long ms)
+{
+    nanosleep(
+        &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
+        NULL);
+}
+
+/* The process was stopped, or its owner busy: the depot cannot help it. */
+START_TEST(time_in_which_nobody_polls_is_no_silence)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 100), SLEEP(1300),
+                                              BODY(200, 100), END};
+
+    use_silence(1000 * XD_MS);
+    server = mock_start(script);
+    start(0, range(100, 200));
+    while (caught[0].received < 100)
+        turn();
+    sleep_ms(1100);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(connection_is_used_again)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 200), END};
+
+    for (int i = 0; i < 10; i++)
+        check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(mock_requests(server), 10);
+    ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(slots_run_side_by_side_and_keep_their_connections)
+{
+    static const struct mock_step script[] = {
+        PARTIAL("0-99999/100000", "100000"), BODY(0, 50000), SLEEP(50),
+        BODY(50000, 50000), END};
+
+    server = mock_start(script);
+    for (int round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < SLOTS; i++)
+            start(i, range(0, 100000));
+        for (unsigned i = 0; i < SLOTS; i++) {
+            run_to_end(i);
+            check_end(&caught[i], XD_VERDICT_OK, 100000);
+        }
+    }
+    ck_assert_uint_le(mock_connections(server), SLOTS);
+}
+END_TEST
+
+START_TEST(stop_ends_a_request_in_the_next_poll)
+{
+    static const struct mock_step script[] = {
+        PARTIAL("0-99999/100000", "100000"), BODY(0, 50000), HOLD, NEXT,
+        PARTIAL("100-299/1000", "200"),      BODY(100, 200), END};
+
+    server = mock_start(script);
+    start(0, range(0, 100000));
+    while (caught[0].received < 50000)
+        turn();
+    xd_transport_stop(transport, 0);
+    ck_assert_uint_eq(caught[0].ends, 0);
+    xd_transport_poll(transport, XD_NEVER);
+    ck_assert_uint_eq(caught[0].ends, 1);
+    check_end(&caught[0], XD_VERDICT_STOPPED, 50000);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_CANCELED);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(stop_of_a_request_that_was_never_polled_ends_it)
+{
+    server = mock_start(range_script);
+    start(0, range(100, 200));
+    xd_transport_stop(transport, 0);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_STOPPED, 0);
+}
+END_TEST
+
+START_TEST(stop_and_resume_of_a_free_slot_do_nothing)
+{
+    xd_transport_stop(transport, 0);
+    xd_transport_resume(transport, 0);
+    turn();
+    ck_assert_uint_eq(caught[0].ends, 0);
+}
+END_TEST
+
+static const struct mock_step large_script[] = {
+    PARTIAL("0-999999/1000000", "1000000"), BODY(0, 1000000), END};
+
+START_TEST(paused_bytes_come_again_exactly_once)
+{
+    caught[0].pause_every = 2;
+    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_OK, 1000000);
+    ck_assert_uint_gt(caught[0].calls, 20);
+}
+END_TEST
+
+START_TEST(paused_bytes_come_again_behind_what_is_read_past)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"),
+        BODY(0, 1000000), END};
+    struct xd_request r = range(70001, 400003);
+
+    r.whole = true;
+    caught[0].pause_every = 2;
+    check_end(fetch(script, r), XD_VERDICT_OK, 400003);
+}
+END_TEST
+
+START_TEST(paused_request_is_never_silent)
+{
+    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
+                                              BODY(100, 200), END};
+
+    use_silence(200 * XD_MS);
+    server = mock_start(script);
+    caught[0].pause_every = 1;
+    start(0, range(100, 200));
+    while (!caught[0].paused)
+        turn();
+    for (int i = 0; i < 10; i++)
+        turn();
+    ck_assert_uint_eq(caught[0].ends, 0);
+    ck_assert_uint_eq(caught[0].calls, 1);
+    caught[0].pause_every = 0;
+    xd_transport_resume(transport, 0);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(paused_request_can_be_stopped)
+{
+    server = mock_start(large_script);
+    caught[0].pause_every = 1;
+    start(0, range(0, 1000000));
+    while (!caught[0].paused)
+        turn();
+    xd_transport_stop(transport, 0);
+    turn();
+    ck_assert_uint_eq(caught[0].ends, 1);
+    check_end(&caught[0], XD_VERDICT_STOPPED, 0);
+}
+END_TEST
+
+START_TEST(handler_that_refuses_the_head_gets_no_bytes)
+{
+    caught[0].head_answer = XD_E_DIFFERENT;
+    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_STOPPED, 0);
+    ck_assert_uint_eq(caught[0].calls, 0);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_DIFFERENT);
+}
+END_TEST
+
+START_TEST(handler_that_refuses_bytes_gets_no_more)
+{
+    caught[0].bytes_answer = XD_E_IO;
+    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_STOPPED, 0);
+    ck_assert_uint_eq(caught[0].calls, 1);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
+}
+END_TEST
+
+static void *wake_main(void *arg)
+{
+    sleep_ms(100);
+    xd_transport_wakeup(transport);
+    return arg;
+}
+
+START_TEST(wakeup_from_another_thread_ends_poll)
+{
+    static const struct mock_step script[] = {HOLD, END};
+    pthread_t thread;
+
+    server = mock_start(script);
+    start(0, range(0, 100));
+    while (mock_requests(server) == 0)
+        turn();
+    pthread_create(&thread, NULL, wake_main, NULL);
+    xd_transport_poll(transport, XD_NEVER); /* or ctest ends us */
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(caught[0].ends, 0);
+}
+END_TEST
+
+START_TEST(wakeup_before_poll_is_not_lost)
+{
+    xd_transport_wakeup(transport);
+    xd_transport_poll(transport, XD_NEVER);
+}
+END_TEST
+
+START_TEST(poll_of_an_idle_transport_returns_in_time)
+{
+    xd_transport_poll(transport, 10 * XD_MS);
+    xd_transport_poll(transport, 0);
+}
+END_TEST
+
+START_TEST(free_with_requests_in_flight_calls_nobody)
+{
+    static const struct mock_step script[] = {PARTIAL("0-999/1000", "1000"),
+                                              BODY(0, 100), HOLD, END};
+    int hold[3];
+    char url[64];
+    struct xd_request r = range(0, 100);
+
+    server = mock_start(script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
+    r.url = url;
+    start(0, range(0, 1000));
+    start(1, r);
+    while (caught[0].received == 0)
+        turn();
+    start(2, range(0, 1000));
+    xd_transport_free(transport);
+    transport = NULL;
+    for (int i = 0; i < SLOTS; i++)
+        ck_assert_uint_eq(caught[i].ends, 0);
+    for (int i = 0; i < 3; i++)
+        close(hold[i]);
+}
+END_TEST
+
+START_TEST(secrets_of_a_url_are_not_told)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"), END};
+    char url[100];
+    struct xd_request r = range(0, 100);
+
+    server = mock_start(script);
+    snprintf(url, sizeof url, "http://user:secret@%s?key=secret",
+             mock_url(server) + 7);
+    r.url = url;
+    check_end(fetch(script, r), XD_VERDICT_GONE, 0);
+    ck_assert_ptr_null(strstr(caught[0].outcome.error.msg, "secret"));
+    check_says(&caught[0], mock_url(server));
+}
+END_TEST
+
+START_TEST(long_url_leaves_room_for_the_reason)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"), END};
+    static char url[2000];
+    struct xd_request r = range(0, 100);
+
+    server = mock_start(script);
+    strcpy(url, mock_url(server));
+    memset(url + strlen(url), 'x', 1000);
+    r.url = url;
+    check_end(fetch(script, r), XD_VERDICT_GONE, 0);
+    check_says(&caught[0], "xxx...: answered 404");
+}
+END_TEST
+
+/* libcurl's own are not ours to open: see the sockets that lead to depots. */
+START_TEST(sockets_to_depots_are_close_on_exec)
+{
+    static const struct mock_step script[] = {PARTIAL("0-999/1000", "1000"),
+                                              BODY(0, 100), HOLD, END};
+    int fd, sockets = 0;
+
+    server = mock_start(script);
+    start(0, range(0, 1000));
+    while (caught[0].received == 0)
+        turn();
+    for (fd = 0; fd < 100; fd++) {
+        struct sockaddr_in a;
+        socklen_t len = sizeof a;
+        unsigned port = 0;
+
+        if (getpeername(fd, (struct sockaddr *)&a, &len) == 0 &&
+            a.sin_family == AF_INET)
+            port = ntohs(a.sin_port);
+        if (port != 0 && port == mock_port(server)) {
+            sockets++;
+            ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+        }
+    }
+    ck_assert_int_eq(sockets, 1);
+}
+END_TEST
+
+START_TEST(version_of_libcurl_is_told)
+{
+    ck_assert_str_eq(xd_version_libcurl(), curl_version());
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("http");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, range_is_asked_for_and_brought);
+    tcase_add_test(tcase, user_agent_is_the_one_given);
+    tcase_add_test(tcase, rest_of_an_object_is_asked_for_with_an_open_range);
+    tcase_add_test(tcase, whole_object_is_asked_for_without_a_range);
+    tcase_add_test(tcase, range_of_one_request_does_not_stick_to_the_next);
+    tcase_add_test(tcase, body_without_a_length_ends_with_the_connection);
+    tcase_add_test(tcase, empty_object_has_a_head_and_no_bytes);
+    tcase_add_test(tcase, chunked_range_is_put_together);
+    tcase_add_test(tcase, interim_answers_are_passed_over);
+    tcase_add_test(tcase, refused_answers_hand_on_nothing);
+    tcase_add_test(tcase, refusal_with_a_small_body_keeps_the_connection);
+    tcase_add_test(tcase, whole_object_for_a_range_ends_at_once);
+    tcase_add_test(tcase, whole_object_is_read_past_to_what_is_wanted);
+    tcase_add_test(tcase,
+                   whole_object_that_ends_before_what_is_wanted_is_different);
+    tcase_add_test(tcase, more_bytes_than_promised_are_not_handed_on);
+    tcase_add_test(tcase, more_bytes_than_the_range_are_not_handed_on);
+    tcase_add_test(tcase, connection_closed_early_is_told_with_what_came);
+    tcase_add_test(tcase, length_shorter_than_the_range_is_an_early_end);
+    tcase_add_test(tcase, reset_in_the_body_is_told_with_what_came);
+    tcase_add_test(tcase, connection_closed_without_an_answer_may_pass);
+    tcase_add_test(tcase, connection_closed_in_the_header_may_pass);
+    tcase_add_test(tcase, connection_refused_may_pass);
+    tcase_add_test(tcase, name_that_does_not_resolve_may_pass);
+    tcase_add_test(tcase, tls_that_breaks_off_may_pass);
+    tcase_add_test(tcase, other_schemes_are_refused);
+    tcase_add_test(tcase, answer_without_a_header_is_refused);
+    tcase_add_test(tcase, header_without_an_end_is_refused);
+    tcase_add_test(tcase, redirect_is_followed);
+    tcase_add_test(tcase, redirect_loop_is_refused);
+    tcase_add_test(tcase, redirect_to_another_scheme_is_refused);
+    tcase_add_test(tcase, busy_server_tells_how_long_to_wait);
+    tcase_add_test(tcase, refusal_is_told_although_its_body_breaks_off);
+    tcase_add_test(tcase, silence_before_the_header_ends_the_request);
+    tcase_add_test(tcase, silence_after_some_bytes_ends_the_request);
+    tcase_add_test(tcase, silence_after_the_header_ends_the_request);
+    tcase_add_test(tcase, unanswered_connect_is_silence);
+    tcase_add_test(tcase, poll_waits_no_longer_than_until_the_next_silence);
+    tcase_add_test(tcase, slow_but_steady_bytes_are_no_silence);
+    tcase_add_test(tcase, time_in_which_nobody_polls_is_no_silence);
+    tcase_add_test(tcase, connection_is_used_again);
+    tcase_add_test(tcase, slots_run_side_by_side_and_keep_their_connections);
+    tcase_add_test(tcase, stop_ends_a_request_in_the_next_poll);
+    tcase_add_test(tcase, stop_of_a_request_that_was_never_polled_ends_it);
+    tcase_add_test(tcase, stop_and_resume_of_a_free_slot_do_nothing);
+    tcase_add_test(tcase, paused_bytes_come_again_exactly_once);
+    tcase_add_test(tcase, paused_bytes_come_again_behind_what_is_read_past);
+    tcase_add_test(tcase, paused_request_is_never_silent);
+    tcase_add_test(tcase, paused_request_can_be_stopped);
+    tcase_add_test(tcase, handler_that_refuses_the_head_gets_no_bytes);
+    tcase_add_test(tcase, handler_that_refuses_bytes_gets_no_more);
+    tcase_add_test(tcase, wakeup_from_another_thread_ends_poll);
+    tcase_add_test(tcase, wakeup_before_poll_is_not_lost);
+    tcase_add_test(tcase, poll_of_an_idle_transport_returns_in_time);
+    tcase_add_test(tcase, free_with_requests_in_flight_calls_nobody);
+    tcase_add_test(tcase, secrets_of_a_url_are_not_told);
+    tcase_add_test(tcase, long_url_leaves_room_for_the_reason);
+    tcase_add_test(tcase, sockets_to_depots_are_close_on_exec);
+    tcase_add_test(tcase, version_of_libcurl_is_told);
+    return run_suite("http", tcase);
+}

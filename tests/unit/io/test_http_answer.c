@@ -1,0 +1,464 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "io/http_answer.h"
+#include "suite.h"
+
+#define NAME "http://d3/x"
+
+static struct xd_http_answer answer;
+static struct xd_http_judgement judgement;
+
+/* Give it the text line by line, as libcurl would. */
+static void read_answer(const char *text)
+{
+    while (*text != '\0') {
+        const char *end = strchr(text, '\n') + 1;
+
+        xd_http_answer_line(&answer, text, (size_t)(end - text));
+        text = end;
+    }
+}
+
+static void judge(const char *text, struct xd_request r)
+{
+    read_answer(text);
+    xd_http_judge(&answer, &r, NAME, &judgement);
+}
+
+/* Bytes 100-199 of an object of 1000. */
+static const struct xd_request some = {
+    .offset = 100, .length = 100, .object_size = 1000};
+static const struct xd_request some_of_unknown = {
+    .offset = 100, .length = 100, .object_size = XD_SIZE_UNKNOWN};
+static const struct xd_request first = {
+    .offset = 0, .length = 100, .object_size = 1000};
+static const struct xd_request first_of_unknown = {
+    .offset = 0, .length = 100, .object_size = XD_SIZE_UNKNOWN};
+static const struct xd_request all = {
+    .offset = 0, .length = XD_TO_END, .object_size = XD_SIZE_UNKNOWN};
+static const struct xd_request rest = {
+    .offset = 100, .length = XD_TO_END, .object_size = XD_SIZE_UNKNOWN};
+static const struct xd_request past = {
+    .offset = 100, .length = 100, .object_size = 1000, .whole = true};
+
+static void check_ok(uint64_t begin, uint64_t end, uint64_t object_size)
+{
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_OK);
+    ck_assert_uint_eq(judgement.begin, begin);
+    ck_assert_uint_eq(judgement.end, end);
+    ck_assert_uint_eq(judgement.object_size, object_size);
+}
+
+static void check_refused(enum xd_verdict verdict, const char *sentence)
+{
+    ck_assert_int_eq(judgement.outcome.verdict, verdict);
+    ck_assert_str_eq(judgement.outcome.error.msg, sentence);
+    ck_assert_int_eq(judgement.outcome.error.http_status, (int)answer.status);
+}
+
+static void check_different(uint64_t object_size, const char *sentence)
+{
+    check_refused(XD_VERDICT_DIFFERENT, sentence);
+    ck_assert_int_eq(judgement.outcome.error.code, XD_E_DIFFERENT);
+    ck_assert_uint_eq(judgement.outcome.object_size, object_size);
+}
+
+#define PARTIAL(range)                 \
+    "HTTP/1.1 206 Partial Content\r\n" \
+    "Content-Range: " range "\r\n"
+
+START_TEST(range_as_asked_is_accepted)
+{
+    judge(PARTIAL("bytes 100-199/1000") "Content-Length: 100\r\n\r\n", some);
+    check_ok(100, 200, 1000);
+}
+END_TEST
+
+START_TEST(names_and_units_of_fields_have_no_case)
+{
+    judge("HTTP/2 206\r\ncontent-range:Bytes 100-199/1000 \r\n\r\n", some);
+    check_ok(100, 200, 1000);
+}
+END_TEST
+
+START_TEST(range_without_total_is_accepted_if_no_size_is_known)
+{
+    judge(PARTIAL("bytes 100-199/*") "\r\n", some_of_unknown);
+    check_ok(100, 200, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(range_without_total_is_refused_if_the_size_is_known)
+{
+    judge(PARTIAL("bytes 100-199/*") "\r\n", some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 without saying how large the object is "
+                       "to a request for bytes 100-199");
+}
+END_TEST
+
+START_TEST(shorter_range_is_accepted_at_the_end_of_the_object)
+{
+    judge(PARTIAL("bytes 100-149/150") "\r\n", some_of_unknown);
+    check_ok(100, 150, 150);
+}
+END_TEST
+
+START_TEST(shorter_range_is_refused_elsewhere)
+{
+    judge(PARTIAL("bytes 100-149/1000") "\r\n", some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 with bytes 100-149 to a request for "
+                       "bytes 100-199");
+}
+END_TEST
+
+START_TEST(range_to_the_end_must_reach_it)
+{
+    judge(PARTIAL("bytes 100-999/1000") "\r\n", rest);
+    check_ok(100, 1000, 1000);
+    judge(PARTIAL("bytes 100-998/1000") "\r\n", rest);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 with bytes 100-998 to a request for "
+                       "all from byte 100");
+    judge(PARTIAL("bytes 100-998/*") "\r\n", rest);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+}
+END_TEST
+
+START_TEST(wrong_start_is_refused)
+{
+    judge(PARTIAL("bytes 0-199/1000") "\r\n", some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 with bytes 0-199 to a request for "
+                       "bytes 100-199");
+}
+END_TEST
+
+START_TEST(wrong_end_is_refused)
+{
+    judge(PARTIAL("bytes 100-200/1000") "\r\n", some);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+}
+END_TEST
+
+START_TEST(wrong_total_is_a_different_object)
+{
+    judge(PARTIAL("bytes 100-199/1001") "\r\n", some);
+    check_different(1001, NAME ": has 1001 bytes instead of 1000");
+}
+END_TEST
+
+START_TEST(malformed_range_counts_as_none)
+{
+    static const char *const fields[] = {"bytes 100-199",
+                                         "100-199/1000",
+                                         "bytes 199-100/1000",
+                                         "bytes 100-1000/1000",
+                                         "bytes -199/1000",
+                                         "bytes 100-/1000",
+                                         "bytes +100-199/1000",
+                                         "bytes 100-199/10x",
+                                         "bytes */*",
+                                         "bytes *",
+                                         "bytes 100-199/",
+                                         "bytes /",
+                                         "pages 100-199/1000",
+                                         "bytes 100-18446744073709551615/*",
+                                         "bytes 100-199/-1",
+                                         "bytes 1 00-199/1000",
+                                         "bytes 0x64-0xc7/1000",
+                                         "bytes 100-199/18446744073709551616",
+                                         "bytes 100-199,300/1000"};
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char text[200];
+
+        snprintf(text, sizeof text, PARTIAL("%s") "\r\n", fields[i]);
+        judge(text, some);
+        check_refused(XD_VERDICT_GONE,
+                      NAME ": answered 206 without saying with which bytes to "
+                           "a request for bytes 100-199");
+    }
+}
+END_TEST
+
+START_TEST(two_ranges_in_one_answer_are_refused)
+{
+    judge(PARTIAL("bytes 100-199/1000") "Content-Range: bytes 0-99/1000\r\n"
+                                        "\r\n",
+          some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 with two different lengths or ranges to "
+                       "a request for bytes 100-199");
+}
+END_TEST
+
+START_TEST(two_lengths_in_one_answer_are_refused)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 11\r\n\r\n",
+          all);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 10\r\n\r\n",
+          all);
+    check_ok(0, 10, 10);
+}
+END_TEST
+
+START_TEST(several_ranges_are_refused)
+{
+    judge("HTTP/1.1 206 Partial Content\r\n"
+          "Content-Type: multipart/byteranges; boundary=x\r\n\r\n",
+          some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 with several ranges to a request for "
+                       "bytes 100-199");
+}
+END_TEST
+
+START_TEST(encoded_bytes_are_refused)
+{
+    judge(PARTIAL("bytes 100-199/1000") "Content-Encoding: gzip\r\n\r\n", some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 206 in the encoding \"gzip\" to a request "
+                       "for bytes 100-199");
+    judge("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n"
+          "Content-Encoding: identity\r\n\r\n",
+          all);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+}
+END_TEST
+
+START_TEST(identity_is_no_encoding)
+{
+    judge(PARTIAL("bytes 100-199/1000") "Content-Encoding: identity\r\n\r\n",
+          some);
+    check_ok(100, 200, 1000);
+}
+END_TEST
+
+START_TEST(range_nobody_asked_for_is_refused)
+{
+    judge(PARTIAL("bytes 0-99/1000") "\r\n", all);
+    check_refused(XD_VERDICT_GONE, NAME ": answered 206 with a range to a "
+                                        "request for the whole object");
+}
+END_TEST
+
+#define WHOLE(length) "HTTP/1.1 200 OK\r\nContent-Length: " length "\r\n\r\n"
+
+START_TEST(whole_object_for_a_range_means_no_ranges)
+{
+    judge(WHOLE("1000"), some);
+    check_refused(XD_VERDICT_NO_RANGES,
+                  NAME ": answered 200 with the whole object to a request for "
+                       "bytes 100-199");
+    ck_assert_uint_eq(judgement.outcome.object_size, 1000);
+    judge(WHOLE("1000"), first_of_unknown);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+    judge("HTTP/1.1 200 OK\r\n\r\n", first_of_unknown);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+    ck_assert_uint_eq(judgement.outcome.object_size, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(whole_object_with_a_content_range_is_still_whole)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
+          "Content-Range: bytes 100-199/1000\r\n\r\n",
+          some);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+}
+END_TEST
+
+START_TEST(whole_object_of_another_size_is_a_different_one)
+{
+    judge(WHOLE("999"), some);
+    check_different(999, NAME ": has 999 bytes instead of 1000");
+    judge(WHOLE("1001"), past);
+    check_different(1001, NAME ": has 1001 bytes instead of 1000");
+}
+END_TEST
+
+START_TEST(whole_object_is_accepted_where_it_is_what_was_asked_for)
+{
+    struct xd_request known = first;
+
+    judge(WHOLE("100"), first_of_unknown);
+    check_ok(0, 100, 100);
+    judge(WHOLE("40"), first_of_unknown);
+    check_ok(0, 40, 40);
+    known.object_size = 100;
+    judge("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", known);
+    check_ok(0, 100, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(whole_object_without_a_size_is_read_to_its_end)
+{
+    judge("HTTP/1.1 200 OK\r\n\r\n", all);
+    check_ok(0, XD_TO_END, XD_SIZE_UNKNOWN);
+    judge("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+          "Content-Length: 5\r\n\r\n",
+          all);
+    check_ok(0, XD_TO_END, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(empty_object_is_an_object)
+{
+    judge(WHOLE("0"), all);
+    check_ok(0, 0, 0);
+}
+END_TEST
+
+START_TEST(whole_object_is_read_past_to_the_range)
+{
+    struct xd_request unknown = past;
+
+    judge(WHOLE("1000"), past);
+    check_ok(0, 200, 1000);
+    unknown.object_size = XD_SIZE_UNKNOWN;
+    judge(WHOLE("150"), unknown);
+    check_ok(0, 150, 150);
+    judge(WHOLE("100"), unknown);
+    check_different(100, NAME ": has 100 bytes, none from 100 on");
+}
+END_TEST
+
+START_TEST(unsatisfied_range_tells_the_size)
+{
+    judge("HTTP/1.1 416 No\r\nContent-Range: bytes */50\r\n\r\n", some);
+    check_different(50, NAME ": has 50 bytes instead of 1000");
+    judge("HTTP/1.1 416 No\r\nContent-Range: bytes */0\r\n\r\n",
+          first_of_unknown);
+    check_different(0, NAME ": has 0 bytes, none from 0 on");
+    judge("HTTP/1.1 416 No\r\n\r\n", some);
+    check_different(XD_SIZE_UNKNOWN, NAME ": has no bytes from 100 on");
+}
+END_TEST
+
+START_TEST(unsatisfied_range_within_the_object_is_nonsense)
+{
+    judge("HTTP/1.1 416 No\r\nContent-Range: bytes */1000\r\n\r\n", some);
+    check_refused(XD_VERDICT_GONE,
+                  NAME ": answered 416 (no such range) to a request for bytes "
+                       "100-199");
+}
+END_TEST
+
+START_TEST(statuses_say_whether_to_come_again)
+{
+    static const struct {
+        unsigned status;
+        enum xd_verdict verdict;
+    } rows[] = {{204, XD_VERDICT_GONE},  {302, XD_VERDICT_GONE},
+                {304, XD_VERDICT_GONE},  {400, XD_VERDICT_GONE},
+                {401, XD_VERDICT_GONE},  {403, XD_VERDICT_GONE},
+                {404, XD_VERDICT_GONE},  {410, XD_VERDICT_GONE},
+                {408, XD_VERDICT_AGAIN}, {425, XD_VERDICT_AGAIN},
+                {429, XD_VERDICT_AGAIN}, {500, XD_VERDICT_AGAIN},
+                {502, XD_VERDICT_AGAIN}, {503, XD_VERDICT_AGAIN},
+                {504, XD_VERDICT_AGAIN}, {599, XD_VERDICT_AGAIN}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[100], sentence[100];
+
+        snprintf(text, sizeof text, "HTTP/1.1 %u Words\r\n\r\n",
+                 rows[i].status);
+        snprintf(sentence, sizeof sentence, NAME ": answered %u",
+                 rows[i].status);
+        judge(text, some);
+        check_refused(rows[i].verdict, sentence);
+        ck_assert_int_eq(judgement.outcome.error.code, XD_E_NET);
+    }
+}
+END_TEST
+
+START_TEST(status_line_forgets_what_was_before)
+{
+    read_answer("HTTP/1.1 301 Moved\r\nLocation: /y\r\nETag: \"a\"\r\n"
+                "Content-Range: bytes 0-1/2\r\nContent-Length: 5\r\n\r\n");
+    ck_assert(answer.complete && answer.has_location && answer.has_range);
+    read_answer("HTTP/1.1 200 OK\r\n");
+    ck_assert_uint_eq(answer.status, 200);
+    ck_assert(!answer.complete && !answer.has_location && !answer.has_range);
+    ck_assert(!answer.has_length);
+    ck_assert_str_eq(answer.etag, "");
+}
+END_TEST
+
+START_TEST(validators_are_strong_and_whole)
+{
+    char text[400] = "HTTP/1.1 200 OK\r\nETag: \"";
+
+    read_answer("HTTP/1.1 200 OK\r\nETag: \"abc\"\r\n"
+                "Last-Modified: Tue, 15 Nov 1994 12:45:26 GMT\r\n\r\n");
+    ck_assert_str_eq(answer.etag, "\"abc\"");
+    ck_assert_str_eq(answer.modified, "Tue, 15 Nov 1994 12:45:26 GMT");
+    read_answer("HTTP/1.1 200 OK\r\nETag: W/\"abc\"\r\n\r\n");
+    ck_assert_str_eq(answer.etag, "");
+    memset(text + strlen(text), 'x', 300);
+    strcat(text, "\"\r\n\r\n");
+    read_answer(text);
+    ck_assert_str_eq(answer.etag, "");
+}
+END_TEST
+
+START_TEST(folded_and_nameless_lines_are_passed_over)
+{
+    read_answer("HTTP/1.1 200 OK\r\n Content-Length: 5\r\nContent-Length\r\n"
+                ": 5\r\n\r\n");
+    ck_assert(!answer.has_length);
+    ck_assert(answer.complete);
+}
+END_TEST
+
+START_TEST(request_that_runs_over_the_last_number_goes_to_the_end)
+{
+    struct xd_request r = {.offset = UINT64_MAX - 5, .length = 10};
+
+    ck_assert_uint_eq(xd_http_request_end(&r), XD_TO_END);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("http_answer");
+
+    tcase_add_test(tcase, range_as_asked_is_accepted);
+    tcase_add_test(tcase, names_and_units_of_fields_have_no_case);
+    tcase_add_test(tcase, range_without_total_is_accepted_if_no_size_is_known);
+    tcase_add_test(tcase, range_without_total_is_refused_if_the_size_is_known);
+    tcase_add_test(tcase, shorter_range_is_accepted_at_the_end_of_the_object);
+    tcase_add_test(tcase, shorter_range_is_refused_elsewhere);
+    tcase_add_test(tcase, range_to_the_end_must_reach_it);
+    tcase_add_test(tcase, wrong_start_is_refused);
+    tcase_add_test(tcase, wrong_end_is_refused);
+    tcase_add_test(tcase, wrong_total_is_a_different_object);
+    tcase_add_test(tcase, malformed_range_counts_as_none);
+    tcase_add_test(tcase, two_ranges_in_one_answer_are_refused);
+    tcase_add_test(tcase, two_lengths_in_one_answer_are_refused);
+    tcase_add_test(tcase, several_ranges_are_refused);
+    tcase_add_test(tcase, encoded_bytes_are_refused);
+    tcase_add_test(tcase, identity_is_no_encoding);
+    tcase_add_test(tcase, range_nobody_asked_for_is_refused);
+    tcase_add_test(tcase, whole_object_for_a_range_means_no_ranges);
+    tcase_add_test(tcase, whole_object_with_a_content_range_is_still_whole);
+    tcase_add_test(tcase, whole_object_of_another_size_is_a_different_one);
+    tcase_add_test(tcase,
+                   whole_object_is_accepted_where_it_is_what_was_asked_for);
+    tcase_add_test(tcase, whole_object_without_a_size_is_read_to_its_end);
+    tcase_add_test(tcase, empty_object_is_an_object);
+    tcase_add_test(tcase, whole_object_is_read_past_to_the_range);
+    tcase_add_test(tcase, unsatisfied_range_tells_the_size);
+    tcase_add_test(tcase, unsatisfied_range_within_the_object_is_nonsense);
+    tcase_add_test(tcase, statuses_say_whether_to_come_again);
+    tcase_add_test(tcase, status_line_forgets_what_was_before);
+    tcase_add_test(tcase, validators_are_strong_and_whole);
+    tcase_add_test(tcase, folded_and_nameless_lines_are_passed_over);
+    tcase_add_test(tcase,
+                   request_that_runs_over_the_last_number_goes_to_the_end);
+    return run_suite("http_answer", tcase);
+}
