@@ -101,8 +101,8 @@ static void keep_warning(struct xd_builder *b, const char *sentence)
 
 void xd_builder_warn(struct xd_builder *b, const char *format, ...)
 {
-    if (++b->n_warnings >= XD_WARNINGS_MAX)
-        return; /* the last place is for the count of the others */
+    if (++b->n_warnings > XD_WARNINGS_MAX)
+        return;
     struct place place;
     char sentence[300], line[sizeof place.s + sizeof sentence];
     va_list args;
@@ -223,13 +223,15 @@ static int drop_same_names(struct xd_builder *b)
     return 0;
 }
 
+/* The last place is for the count of those that found none. */
 static void count_lost_warnings(struct xd_builder *b)
 {
     char line[80];
-    if (b->n_warnings < XD_WARNINGS_MAX)
+    if (b->n_warnings <= XD_WARNINGS_MAX)
         return;
     snprintf(line, sizeof line, "%zu more warnings are not listed",
              b->n_warnings - (XD_WARNINGS_MAX - 1));
+    b->manifest->n_warnings = XD_WARNINGS_MAX - 1;
     keep_warning(b, line);
 }
 

@@ -67,7 +67,7 @@ static int begin_metadata(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_file_metadata(void *user, struct xd_span text)
+static int take_file_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
     if (text.len == 0)
@@ -100,7 +100,7 @@ static int read_number(struct reader *r, struct number *out,
     return 0;
 }
 
-static int end_mapping_metadata(void *user, struct xd_span text)
+static int take_mapping_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
@@ -135,7 +135,7 @@ static int begin_function(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_read(void *user, struct xd_span text)
+static int take_read(void *user, struct xd_span text)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
@@ -229,12 +229,11 @@ static int check_numbers(struct reader *r, uint64_t *out_end,
     return 0;
 }
 
-static int end_mapping(void *user, struct xd_span text)
+static int end_mapping(void *user)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
     uint64_t end, object_end;
-    (void)text;
     int rc = check_numbers(r, &end, &object_end);
     if (rc < 0)
         return rc;
@@ -257,11 +256,10 @@ static int end_mapping(void *user, struct xd_span text)
     return 0;
 }
 
-static int end_exnode(void *user, struct xd_span text)
+static int end_exnode(void *user)
 {
     struct reader *r = user;
     bool is_empty = r->size.is_given && r->size.value == 0;
-    (void)text;
     r->b->number = 0;
     if (r->n_mappings == 0 && !is_empty)
         return xd_builder_fail(r->b, "the exNode has no mapping");
@@ -278,14 +276,15 @@ static int end_exnode(void *user, struct xd_span text)
 }
 
 static const struct xd_xml_rule rules[] = {
-    {TOP, "exnode", EXNODE, NULL, end_exnode},
-    {EXNODE, "metadata", FILE_METADATA, begin_metadata, end_file_metadata},
-    {EXNODE, "mapping", MAPPING, begin_mapping, end_mapping},
-    {MAPPING, "metadata", MAPPING_METADATA, begin_metadata,
-     end_mapping_metadata},
-    {MAPPING, "function", FUNCTION, begin_function, NULL},
-    {FUNCTION, "function", FUNCTION, begin_function, NULL},
-    {MAPPING, "read", READ, NULL, end_read},
+    {TOP, "exnode", EXNODE, NULL, end_exnode, NULL},
+    {EXNODE, "metadata", FILE_METADATA, begin_metadata, NULL,
+     take_file_metadata},
+    {EXNODE, "mapping", MAPPING, begin_mapping, end_mapping, NULL},
+    {MAPPING, "metadata", MAPPING_METADATA, begin_metadata, NULL,
+     take_mapping_metadata},
+    {MAPPING, "function", FUNCTION, begin_function, NULL, NULL},
+    {FUNCTION, "function", FUNCTION, begin_function, NULL, NULL},
+    {MAPPING, "read", READ, NULL, NULL, take_read},
 };
 
 /* The original writer leaves the root without a namespace. */

@@ -44,14 +44,13 @@ static int begin_file(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_file(void *user, struct xd_span text)
+static int end_file(void *user)
 {
     struct reader *r = user;
-    (void)text;
     return xd_builder_end_file(r->b);
 }
 
-static int end_size(void *user, struct xd_span text)
+static int take_size(void *user, struct xd_span text)
 {
     struct reader *r = user;
     struct xd_quoted q;
@@ -75,7 +74,7 @@ static int begin_hash(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_hash(void *user, struct xd_span text)
+static int take_hash(void *user, struct xd_span text)
 {
     struct reader *r = user;
     xd_builder_hash(r->b, xd_span_of(r->hash_type), text);
@@ -91,7 +90,7 @@ static int begin_pieces(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_piece(void *user, struct xd_span text)
+static int take_piece(void *user, struct xd_span text)
 {
     struct reader *r = user;
     xd_builder_piece(r->b, text);
@@ -116,7 +115,7 @@ static int begin_url(struct xd_xml *x, void *user)
     return 0;
 }
 
-static int end_url(void *user, struct xd_span text)
+static int take_url(void *user, struct xd_span text)
 {
     struct reader *r = user;
     r->source.url = text;
@@ -125,13 +124,13 @@ static int end_url(void *user, struct xd_span text)
 }
 
 static const struct xd_xml_rule rules[] = {
-    {TOP, "metalink", METALINK, NULL, NULL},
-    {METALINK, "file", A_FILE, begin_file, end_file},
-    {A_FILE, "size", SIZE, NULL, end_size},
-    {A_FILE, "hash", HASH, begin_hash, end_hash},
-    {A_FILE, "pieces", PIECES, begin_pieces, NULL},
-    {PIECES, "hash", PIECE, NULL, end_piece},
-    {A_FILE, "url", URL, begin_url, end_url},
+    {TOP, "metalink", METALINK, NULL, NULL, NULL},
+    {METALINK, "file", A_FILE, begin_file, end_file, NULL},
+    {A_FILE, "size", SIZE, NULL, NULL, take_size},
+    {A_FILE, "hash", HASH, begin_hash, NULL, take_hash},
+    {A_FILE, "pieces", PIECES, begin_pieces, NULL, NULL},
+    {PIECES, "hash", PIECE, NULL, NULL, take_piece},
+    {A_FILE, "url", URL, begin_url, NULL, take_url},
 };
 
 /* Written without a namespace, it is still meant as one. */

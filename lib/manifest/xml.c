@@ -124,7 +124,9 @@ static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
     struct xd_span text = {NULL, x->text.len - f->text_begin};
     if (text.len > 0)
         text.s = x->text.s + f->text_begin;
-    int rc = f->rule->end ? f->rule->end(x->user, xd_span_trim(text)) : 0;
+    int rc = f->rule->text ? f->rule->text(x->user, xd_span_trim(text)) : 0;
+    if (rc == 0 && f->rule->end)
+        rc = f->rule->end(x->user);
     x->text.len = f->text_begin;
     if (rc < 0)
         stop(x, rc);
@@ -136,13 +138,17 @@ static void add_text(void *user, const xmlChar *s, int len)
     if (x->rc < 0 || x->skipped || x->depth == 0)
         return;
     const struct frame *f = &x->frames[x->depth - 1];
-    size_t room = XD_XML_TEXT_MAX - (x->text.len - f->text_begin);
-    if (!f->rule->end)
+    if (!f->rule->text)
         return;
-    xd_text_add(&x->text, (const char *)s,
-                (size_t)len < room ? (size_t)len : room);
-    if (x->text.failed)
+    xd_text_add(&x->text, (const char *)s, (size_t)len);
+    if (x->text.failed) {
         stop(x, xd_fail_nomem(x->b->err));
+    } else if (x->text.len - f->text_begin > XD_XML_TEXT_MAX) {
+        note_line(x);
+        stop(x,
+             xd_builder_fail(x->b, "the text of <%s> is longer than %d bytes",
+                             f->rule->name, XD_XML_TEXT_MAX));
+    }
 }
 
 static void refuse_doctype(void *user, const xmlChar *name,

@@ -8,8 +8,7 @@
  *
  * Never opens anything.  A document type declaration is refused, so that there
  * are no entities but the five of XML itself.  Nesting and the length of a
- * text are bounded; a longer text is cut, and is then no valid value of
- * anything.
+ * text that somebody wants are bounded.
  */
 #ifndef XD_MANIFEST_XML_H
 #define XD_MANIFEST_XML_H
@@ -17,20 +16,22 @@
 #include "manifest/builder.h"
 
 #define XD_XML_DEPTH 64
-#define XD_XML_TEXT_MAX ((size_t)16384)
+#define XD_XML_TEXT_MAX 16384
 
 struct xd_xml;
 
-/* Both return 0, or what ended the parse after xd_builder_fail(). */
+/* Each returns 0, or what ended the parse after xd_builder_fail(). */
 typedef int xd_xml_begin_fn(struct xd_xml *x, void *user);
-typedef int xd_xml_end_fn(void *user, struct xd_span text);
+typedef int xd_xml_end_fn(void *user);
+typedef int xd_xml_text_fn(void *user, struct xd_span text);
 
 struct xd_xml_rule {
     int within; /* state of the element around it; XD_XML_TOP: none */
     const char *name;
     int state;              /* its own */
     xd_xml_begin_fn *begin; /* or NULL */
-    xd_xml_end_fn *end;     /* or NULL: gets its own text, trimmed */
+    xd_xml_end_fn *end;     /* or NULL */
+    xd_xml_text_fn *text;   /* or NULL; at its end, with its own text trimmed */
 };
 
 #define XD_XML_TOP 0

@@ -266,7 +266,8 @@ START_TEST(a_contradicted_hash_stays_dropped_at_the_third_value)
 {
     parse_file("<url>http://a/x</url><hash type='sha-1'>" SHA1(
         "a") "</hash><hash type='sha-1'>" SHA1("b") "</hash><hash "
-                                                    "type='sha-1'>" SHA1("c") "</hash>");
+                                                    "type='sha-1'>" SHA1(
+                                                        "c") "</hash>");
     ck_assert_uint_eq(file_at(0).n_hashes, 0);
 }
 END_TEST
