@@ -1,0 +1,459 @@
+/*
+ * The life of a download, as a program that links the library sees it.  Whole
+ * files from many depots are the integration tests' business.
+ */
+#include <xdownload/download.h>
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/mock_server.h"
+#include "os/clock.h"
+#include "suite.h"
+
+#define SIZE 100
+#define OK_HEAD                         \
+    "HTTP/1.1 206 Partial Content\r\n"  \
+    "Content-Range: bytes 0-99/100\r\n" \
+    "Content-Length: 100\r\n\r\n"
+
+static const struct mock_step good[] = {SAY(OK_HEAD), BODY(0, SIZE), END};
+static const struct mock_step silent[] = {HOLD, END};
+static const struct mock_step half_then_silent[] = {SAY(OK_HEAD), BODY(0, 50),
+                                                    HOLD, END};
+static const struct mock_step other_size[] = {
+    SAY("HTTP/1.1 206 Partial Content\r\n"
+        "Content-Range: bytes 0-99/200\r\nContent-Length: 100\r\n\r\n"),
+    BODY(0, SIZE), END};
+
+static char folder[] = "/tmp/xd-test-XXXXXX";
+static char path[64], part[80];
+static struct xd_manifest *manifest;
+static struct xd_options *options;
+static struct xd_download *download;
+static struct xd_error error;
+
+/* A name server that never answers, for the names that begin with "mute". */
+int getaddrinfo(const char *node, const char *service,
+                const struct addrinfo *hints, struct addrinfo **out)
+{
+    (void)service;
+    (void)hints;
+    (void)out;
+    if (node && strncmp(node, "mute", 4) == 0)
+        sleep(30);
+    return EAI_FAIL;
+}
+
+static void setup(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+}
+
+static void teardown(void)
+{
+    xd_download_free(download);
+    xd_manifest_unref(manifest);
+    xd_options_free(options);
+    unlink(path);
+    unlink(part);
+    rmdir(folder);
+}
+
+/* A file of SIZE bytes, of which each URL is a copy. */
+static void describe(const char *first_url, const char *second_url)
+{
+    char text[1000];
+    int n;
+
+    n = snprintf(text, sizeof text,
+                 "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                 "<file name=\"f\"><size>%d</size>"
+                 "<url priority=\"1\">%s</url>",
+                 SIZE, first_url);
+    if (second_url)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "<url priority=\"2\">%s</url>", second_url);
+    n += snprintf(text + n, sizeof text - (size_t)n, "</file></metalink>");
+    ck_assert_msg(xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error) ==
+                      0,
+                  "%s", error.msg);
+}
+
+static void prepare(void)
+{
+    int rc = xd_download_new(&download, manifest, 0, path, options, &error);
+
+    ck_assert_msg(rc == 0, "%s", error.msg);
+}
+
+static void start(void)
+{
+    prepare();
+    ck_assert_msg(xd_download_start(download, &error) == 0, "%s", error.msg);
+}
+
+static void set(const char *name, const char *value)
+{
+    ck_assert_int_eq(xd_options_set(options, name, value, &error), 0);
+}
+
+/* What lies at `path`, to the byte. */
+static void assert_file_is_right(void)
+{
+    unsigned char bytes[SIZE + 1];
+    int fd = open(path, O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(read(fd, bytes, sizeof bytes), SIZE);
+    close(fd);
+    for (unsigned i = 0; i < SIZE; i++)
+        ck_assert_uint_eq(bytes[i], mock_byte(i));
+}
+
+static void put_file(const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* Until something is in flight. */
+static void wait_for_a_request(struct mock_server *server)
+{
+    while (mock_requests(server) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+START_TEST(a_file_comes_home_and_gets_its_name)
+{
+    struct mock_server *server = mock_start(good);
+
+    describe(mock_url(server), NULL);
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, 0, &error), 0);
+    assert_file_is_right();
+    ck_assert_int_eq(access(part, F_OK), -1);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(waiting_before_the_start_is_an_error)
+{
+    describe("http://127.0.0.1:1/x", NULL);
+    prepare();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_STATE);
+}
+END_TEST
+
+START_TEST(a_second_start_is_an_error)
+{
+    struct mock_server *server = mock_start(silent);
+
+    describe(mock_url(server), NULL);
+    start();
+    ck_assert_int_eq(xd_download_start(download, &error), XD_E_STATE);
+    ck_assert_int_eq(xd_download_wait(download, 0, &error), XD_E_AGAIN);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(making_a_download_touches_neither_disk_nor_network)
+{
+    struct mock_server *server = mock_start(good);
+
+    describe(mock_url(server), NULL);
+    prepare();
+    ck_assert_uint_eq(mock_connections(server), 0);
+    ck_assert_int_eq(access(part, F_OK), -1);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(cancel_ends_a_wait_though_the_depot_is_silent)
+{
+    struct mock_server *server = mock_start(half_then_silent);
+
+    describe(mock_url(server), NULL);
+    start();
+    wait_for_a_request(server);
+    xd_download_cancel(download);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_CANCELED);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_CANCELED);
+    ck_assert_int_eq(access(path, F_OK), -1);
+    mock_stop(server);
+}
+END_TEST
+
+/* Not a bound on time but on waiting for the silent: 30 s would be theirs. */
+static void assert_free_does_not_wait(void)
+{
+    xd_usec before = xd_now();
+
+    xd_download_free(download);
+    download = NULL;
+    ck_assert_uint_lt(xd_now() - before, 15 * XD_SECOND);
+}
+
+START_TEST(free_does_not_wait_for_a_depot_that_never_answers)
+{
+    struct mock_server *server = mock_start(silent);
+
+    set("silence", "1h");
+    describe(mock_url(server), NULL);
+    start();
+    wait_for_a_request(server);
+    assert_free_does_not_wait();
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(free_does_not_wait_for_a_connect_that_never_completes)
+{
+    int hold[3];
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
+    set("silence", "1h");
+    describe(url, NULL);
+    start();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    assert_free_does_not_wait();
+    for (int i = 0; i < 3; i++)
+        close(hold[i]);
+}
+END_TEST
+
+START_TEST(free_does_not_wait_for_a_name_server_that_never_answers)
+{
+    describe("http://mute.example/x", NULL);
+    start();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    assert_free_does_not_wait();
+}
+END_TEST
+
+START_TEST(an_existing_file_is_kept_and_named)
+{
+    describe("http://127.0.0.1:1/x", NULL);
+    put_file("precious");
+    prepare();
+    ck_assert_int_eq(xd_download_start(download, &error), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(error.msg, path));
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_IO);
+    ck_assert_int_eq(access(part, F_OK), -1);
+}
+END_TEST
+
+START_TEST(an_existing_file_is_replaced_by_force)
+{
+    struct mock_server *server = mock_start(good);
+
+    describe(mock_url(server), NULL);
+    put_file("worthless");
+    set("force", "yes");
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    assert_file_is_right();
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(options_are_copied)
+{
+    struct mock_server *server = mock_start(good);
+
+    describe(mock_url(server), NULL);
+    put_file("worthless");
+    set("force", "yes");
+    prepare();
+    set("force", "no");
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(a_depot_with_another_file_is_dropped_by_name)
+{
+    struct mock_server *bad = mock_start(other_size);
+    struct mock_server *server = mock_start(good);
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+
+    set("algorithm", "basic"); /* nobody overtakes the first answer */
+    describe(mock_url(bad), mock_url(server));
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    assert_file_is_right();
+    ck_assert_int_eq(xd_download_depot(download, 0, &stats), 0);
+    ck_assert_int_eq(stats.state, XD_DEPOT_FAILED);
+    ck_assert_ptr_nonnull(strstr(stats.last_error, "200"));
+    ck_assert_ptr_nonnull(strstr(stats.last_error, stats.host));
+    ck_assert_uint_eq(stats.bytes, 0);
+    mock_stop(server);
+    mock_stop(bad);
+}
+END_TEST
+
+START_TEST(when_every_depot_has_failed_the_sentence_says_why)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
+    set("retry", "1");
+    describe(url, NULL);
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);
+    ck_assert_ptr_nonnull(strstr(error.msg, url));
+    ck_assert_ptr_nonnull(strstr(error.msg, "byte 0"));
+}
+END_TEST
+
+START_TEST(every_request_leaves_a_record)
+{
+    struct mock_server *server = mock_start(good);
+    struct xd_fetch_record record = {.struct_size = sizeof record};
+    uint64_t lost = 1;
+
+    describe(mock_url(server), NULL);
+    set("records", "yes");
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    ck_assert_int_eq(xd_download_next_record(download, &record, &lost), 1);
+    ck_assert_uint_eq(record.begin, 0);
+    ck_assert_uint_eq(record.end, SIZE);
+    ck_assert_uint_eq(record.received, SIZE);
+    ck_assert_int_eq(record.code, XD_OK);
+    ck_assert_double_ge(record.end_s, record.first_byte_s);
+    ck_assert_double_ge(record.first_byte_s, record.start_s);
+    ck_assert_int_eq(xd_download_next_record(download, &record, &lost), 0);
+    ck_assert_uint_eq(lost, 0);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(progress_ends_with_every_byte)
+{
+    struct mock_server *server = mock_start(good);
+    struct xd_progress p = {.struct_size = sizeof p};
+
+    describe(mock_url(server), NULL);
+    prepare();
+    xd_download_progress(download, &p);
+    ck_assert_uint_eq(p.bytes_done, 0);
+    ck_assert_uint_eq(p.bytes_total, SIZE);
+    ck_assert_uint_eq(p.depots_reserve, 1);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    xd_download_progress(download, &p);
+    ck_assert_uint_eq(p.bytes_done, SIZE);
+    ck_assert_uint_eq(p.bytes_received, SIZE);
+    ck_assert_uint_eq(p.bytes_redundant, 0);
+    ck_assert_uint_eq(p.lanes_busy, 0);
+    ck_assert_str_eq(p.algorithm, "progress");
+    ck_assert_uint_eq(p.redundancy, 2);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(a_caller_with_a_smaller_struct_gets_no_more_than_that)
+{
+    struct xd_progress p = {.struct_size =
+                                offsetof(struct xd_progress, bytes_received),
+                            .bytes_received = 42};
+
+    describe("http://127.0.0.1:1/x", NULL);
+    prepare();
+    xd_download_progress(download, &p);
+    ck_assert_uint_eq(p.bytes_total, SIZE);
+    ck_assert_uint_eq(p.bytes_received, 42);
+}
+END_TEST
+
+START_TEST(an_empty_file_is_made_without_a_request)
+{
+    static const char text[] =
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"f\">"
+        "<size>0</size><url>http://127.0.0.1:1/x</url></file></metalink>";
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+    struct stat st;
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, strlen(text), NULL, &error), 0);
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_size, 0);
+    if (xd_download_depot(download, 0, &stats) == 0)
+        ck_assert_uint_eq(stats.requests, 0);
+}
+END_TEST
+
+START_TEST(a_reader_that_goes_away_ends_it_without_a_signal)
+{
+    struct mock_server *server = mock_start(good);
+    int fds[2];
+
+    ck_assert_int_eq(pipe(fds), 0);
+    close(fds[0]);
+    describe(mock_url(server), NULL);
+    ck_assert_int_eq(
+        xd_download_new_fd(&download, manifest, 0, fds[1], options, &error), 0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_PIPE);
+    close(fds[1]);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(a_file_number_past_the_last_is_refused)
+{
+    describe("http://127.0.0.1:1/x", NULL);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 1, path, options, &error),
+        XD_E_INVAL);
+    ck_assert_ptr_null(download);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("download");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_file_comes_home_and_gets_its_name);
+    tcase_add_test(tcase, waiting_before_the_start_is_an_error);
+    tcase_add_test(tcase, a_second_start_is_an_error);
+    tcase_add_test(tcase, making_a_download_touches_neither_disk_nor_network);
+    tcase_add_test(tcase, cancel_ends_a_wait_though_the_depot_is_silent);
+    tcase_add_test(tcase, free_does_not_wait_for_a_depot_that_never_answers);
+    tcase_add_test(tcase,
+                   free_does_not_wait_for_a_connect_that_never_completes);
+    tcase_add_test(tcase,
+                   free_does_not_wait_for_a_name_server_that_never_answers);
+    tcase_add_test(tcase, an_existing_file_is_kept_and_named);
+    tcase_add_test(tcase, an_existing_file_is_replaced_by_force);
+    tcase_add_test(tcase, options_are_copied);
+    tcase_add_test(tcase, a_depot_with_another_file_is_dropped_by_name);
+    tcase_add_test(tcase, when_every_depot_has_failed_the_sentence_says_why);
+    tcase_add_test(tcase, every_request_leaves_a_record);
+    tcase_add_test(tcase, progress_ends_with_every_byte);
+    tcase_add_test(tcase,
+                   a_caller_with_a_smaller_struct_gets_no_more_than_that);
+    tcase_add_test(tcase, an_empty_file_is_made_without_a_request);
+    tcase_add_test(tcase, a_reader_that_goes_away_ends_it_without_a_signal);
+    tcase_add_test(tcase, a_file_number_past_the_last_is_refused);
+    return run_suite("download", tcase);
+}
