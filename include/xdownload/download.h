@@ -50,6 +50,8 @@ struct xd_depot_stats {
     const char *host; /* "mirror.example" or "127.0.0.1:8080" */
     const char *url;  /* of its first replica; no user name, no query */
     enum xd_depot_state state;
+    uint64_t bytes_held;             /* of the file, as the manifest says, or
+                            XD_SIZE_UNKNOWN: the whole, of unknown size */
     uint64_t bytes, bytes_redundant; /* redundant ones are not in `bytes` */
     unsigned blocks;                 /* fetches that came to their end */
     unsigned requests, failures;

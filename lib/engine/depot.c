@@ -118,6 +118,19 @@ static int collect_entries(const struct xd_depots *d, size_t n_extents,
     return 0;
 }
 
+static int count_held(struct xd_depot *d)
+{
+    struct xd_rangeset held;
+
+    if (xd_depot_holds(d, &held) < 0)
+        return XD_E_NOMEM;
+    d->bytes_held = held.bytes;
+    if (held.n == 1 && held.ranges[0].end == XD_SIZE_UNKNOWN)
+        d->bytes_held = XD_SIZE_UNKNOWN;
+    xd_rangeset_fini(&held);
+    return 0;
+}
+
 static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
 {
     uint64_t furthest = 0;
@@ -138,7 +151,7 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
     d->url = xd_url_public(best_source(d)->url);
     d->host = run[0].host;
     run[0].host = NULL;
-    return d->url ? 0 : XD_E_NOMEM;
+    return d->url ? count_held(d) : XD_E_NOMEM;
 }
 
 /* `e` is sorted by host: each run of equal hosts is a depot. */

@@ -36,6 +36,7 @@ struct xd_depot {
     char *url;                 /* of its best source, fit to be shown */
     struct xd_source *sources; /* by range.begin, then best first */
     size_t n_sources;
+    uint64_t bytes_held; /* as the manifest says, or XD_SIZE_UNKNOWN */
 
     /* Guarded by engine.lock. */
     enum xd_depot_state state;

@@ -144,6 +144,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
     s.host = depot->host;
     s.url = depot->url;
     s.state = depot->state;
+    s.bytes_held = depot->bytes_held;
     s.bytes = depot->bytes;
     s.bytes_redundant = depot->bytes_redundant;
     s.blocks = depot->blocks;

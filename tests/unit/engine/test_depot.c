@@ -105,6 +105,17 @@ START_TEST(a_fragment_is_found_among_many)
 }
 END_TEST
 
+START_TEST(a_depot_says_how_much_it_holds)
+{
+    read_text(EXNODE(MAPPING("0", "30", "http://a.example/all")
+                         MAPPING("0", "10", "http://b.example/1")
+                             MAPPING("5", "10", "http://b.example/2")));
+    ck_assert_str_eq(depots.list[0].host, "b.example");
+    ck_assert_uint_eq(depots.list[0].bytes_held, 15);
+    ck_assert_uint_eq(depots.list[1].bytes_held, 30);
+}
+END_TEST
+
 START_TEST(edges_of_extents_are_cuts)
 {
     struct xd_layout layout;
@@ -158,6 +169,7 @@ int main(void)
     tcase_add_test(tcase, the_best_source_serves_until_it_is_gone);
     tcase_add_test(tcase, depots_stand_in_the_manifests_order_of_preference);
     tcase_add_test(tcase, a_fragment_is_found_among_many);
+    tcase_add_test(tcase, a_depot_says_how_much_it_holds);
     tcase_add_test(tcase, edges_of_extents_are_cuts);
     tcase_add_test(tcase, bytes_that_only_an_unknown_protocol_holds_are_named);
     tcase_add_test(tcase, a_size_that_depots_told_is_every_sources_end);
