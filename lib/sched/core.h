@@ -18,8 +18,8 @@ struct xd_fetch_state {
     bool is_canceled; /* told to stop */
     unsigned depot;
     struct xd_range range;
-    uint64_t got; /* all before this is here */
-    xd_usec begun;
+    uint64_t got;    /* all before this is here */
+    uint64_t number; /* of all that were ever begun */
 };
 
 struct xd_sched {
@@ -29,7 +29,8 @@ struct xd_sched {
     void *policy;
     bool size_is_unknown;
     uint64_t reader;
-    xd_usec wake_at; /* when the next rest ends, or XD_NEVER */
+    uint64_t n_begun; /* fetches, ever */
+    xd_usec wake_at;  /* when the next rest ends, or XD_NEVER */
     unsigned visits;
 
     /* What need not be looked at again, until forget_searches(). */

@@ -28,15 +28,16 @@ enum xd_depot_state {
 struct xd_depot {
     struct xd_rangeset held; /* of what is wanted */
     enum xd_depot_state state;
-    unsigned slot;       /* or XD_NO_SLOT */
-    bool no_ranges;      /* sched.c itself gives it work; choose() never hears
+    unsigned slot;        /* or XD_NO_SLOT */
+    bool no_ranges;       /* sched.c itself gives it work; choose() never hears
                            of it */
-    bool resting;        /* failed, and gets nothing before rest_until */
-    xd_usec rest_until;  /* while resting */
-    xd_usec forgiven_to; /* a fetch begun before this may fail and not count */
-    unsigned failures;   /* in a row */
-    unsigned running;    /* fetches, those being canceled too */
-    uint64_t idle_to;    /* it holds no work before this byte: depots.c */
+    bool resting;         /* failed, and gets nothing before rest_until */
+    xd_usec rest_until;   /* while resting */
+    uint64_t forgiven_to; /* the fetches that had begun when it failed last may
+                             fail as well and not count */
+    unsigned failures;    /* in a row */
+    unsigned running;     /* fetches, those being canceled too */
+    uint64_t idle_to;     /* it holds no work before this byte: depots.c */
 };
 
 struct xd_book {

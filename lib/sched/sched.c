@@ -280,40 +280,47 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     s->book.o.policy->readiness(s->policy, depot);
 }
 
+static xd_usec pause_after(unsigned failures)
+{
+    xd_usec pause = FIRST_REST;
+
+    for (unsigned i = 1; i < failures && pause < LONGEST_REST; i++)
+        pause *= 2;
+    return pause < LONGEST_REST ? pause : LONGEST_REST;
+}
+
 /* Fetches that had begun before the last failure broke off with it, so that a
  * depot with many lanes is not given up sooner than one with few. */
 static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                          const struct xd_sched_event *ev)
 {
     struct xd_depot *d = &s->book.depots[f->depot];
-    xd_usec pause = FIRST_REST;
+    xd_usec until = ev->retry_at;
 
     if (d->state == XD_DEPOT_DROPPED)
         return;
-    if (f->begun >= d->forgiven_to) {
+    if (f->number >= d->forgiven_to) {
         d->failures++;
-        d->forgiven_to = ev->now + 1;
+        d->forgiven_to = s->n_begun;
         if (d->failures >= s->book.o.max_failures) {
             drop(s, f->depot);
             return;
         }
-        for (unsigned i = 1; i < d->failures && pause < LONGEST_REST; i++)
-            pause *= 2;
-        rest(s, f->depot,
-             ev->now + (pause < LONGEST_REST ? pause : LONGEST_REST));
+        if (until < ev->now + pause_after(d->failures))
+            until = ev->now + pause_after(d->failures);
     }
-    if (ev->retry_at > ev->now)
-        rest(s, f->depot, ev->retry_at);
+    if (until > ev->now)
+        rest(s, f->depot, until);
 }
 
-static void no_ranges(struct xd_sched *s, unsigned depot, xd_usec now)
+static void no_ranges(struct xd_sched *s, unsigned depot)
 {
     struct xd_depot *d = &s->book.depots[depot];
 
     d->no_ranges = true;
     d->resting = false;
     d->failures = 0;
-    d->forgiven_to = now + 1;
+    d->forgiven_to = s->n_begun;
     xd_core_forget_searches(s);
     s->book.o.policy->readiness(s->policy, depot);
 }
@@ -364,7 +371,7 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_LOST:
         return lose(s, ev->depot, ev->range);
     case XD_EV_NORANGES:
-        no_ranges(s, ev->depot, ev->now);
+        no_ranges(s, ev->depot);
         return 0;
     case XD_EV_BANNED:
         drop(s, ev->depot);

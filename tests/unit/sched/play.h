@@ -6,10 +6,10 @@
 #define PLAY_H
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sched/policy.h"
+#include "suite.h"
 
 #define MAX_DEPOTS 256
 
@@ -32,9 +32,8 @@ static inline void play_init(struct play *p, const struct xd_policy *policy,
     p->whole = p->wanted = (struct xd_range){0, size};
     for (unsigned i = 0; i < n_depots; i++)
         p->holdings[i] = (struct xd_holding){&p->whole, 1};
-    p->layout = (struct xd_layout){.size = size,
-                                   .depots = p->holdings,
-                                   .n_depots = n_depots};
+    p->layout = (struct xd_layout){
+        .size = size, .depots = p->holdings, .n_depots = n_depots};
     p->o = (struct xd_sched_options){.policy = policy,
                                      .redundancy = 2,
                                      .progress = 3,
@@ -69,9 +68,8 @@ static inline void play_range(struct play *p, enum xd_sched_event_kind kind,
 
 static inline void play_bytes(struct play *p, unsigned fetch, uint64_t end)
 {
-    play_event(p, (struct xd_sched_event){.kind = XD_EV_BYTES,
-                                          .fetch = fetch,
-                                          .range = {0, end}});
+    play_event(p, (struct xd_sched_event){
+                      .kind = XD_EV_BYTES, .fetch = fetch, .range = {0, end}});
 }
 
 /* The fetch brings the rest, and it is accepted. */
@@ -79,17 +77,15 @@ static inline void play_done(struct play *p, unsigned fetch)
 {
     struct xd_range r = p->asked[fetch];
 
-    play_event(p, (struct xd_sched_event){.kind = XD_EV_DONE,
-                                          .fetch = fetch,
-                                          .range = r});
+    play_event(p, (struct xd_sched_event){
+                      .kind = XD_EV_DONE, .fetch = fetch, .range = r});
     play_range(p, XD_EV_ACCEPTED, r.begin, r.end);
 }
 
 static inline void play_failed_at(struct play *p, unsigned fetch, uint64_t end)
 {
-    play_event(p, (struct xd_sched_event){.kind = XD_EV_FAILED,
-                                          .fetch = fetch,
-                                          .range = {0, end}});
+    play_event(p, (struct xd_sched_event){
+                      .kind = XD_EV_FAILED, .fetch = fetch, .range = {0, end}});
 }
 
 static inline void play_failed(struct play *p, unsigned fetch)
@@ -99,8 +95,8 @@ static inline void play_failed(struct play *p, unsigned fetch)
 
 static inline void play_canceled(struct play *p, unsigned fetch)
 {
-    play_event(p, (struct xd_sched_event){.kind = XD_EV_CANCELED,
-                                          .fetch = fetch});
+    play_event(p,
+               (struct xd_sched_event){.kind = XD_EV_CANCELED, .fetch = fetch});
 }
 
 static inline void play_depot(struct play *p, enum xd_sched_event_kind kind,
@@ -186,27 +182,5 @@ static inline void expect_wait(struct play *p)
 {
     expect_wait_until(p, XD_NEVER);
 }
-
-/* Run all tests of a list; to be returned from main(). */
-static inline int run_tests(const char *name, const TTest *const *tests,
-                            size_t n)
-{
-    Suite *suite = suite_create(name);
-    TCase *all = tcase_create(name);
-    SRunner *runner;
-    int failed;
-
-    for (size_t i = 0; i < n; i++)
-        tcase_add_test(all, tests[i]);
-    tcase_set_timeout(all, 0);
-    suite_add_tcase(suite, all);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-#define RUN_TESTS(name, tests) run_tests(name, tests, sizeof tests / sizeof *tests)
 
 #endif

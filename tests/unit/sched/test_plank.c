@@ -654,41 +654,47 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        figure_3_1_block_2_is_doubled_if_p_is_at_most_3_and_r_above_1,
-        figure_3_1_block_9_is_next_if_p_is_above_3,
-        figure_3_1_block_9_is_next_if_r_is_1,
-        figure_3_1_block_9_is_next_with_basic,
-        figure_3_1_cannot_occur_with_aggressive,
-        figure_3_2_block_9_is_next_if_r_is_2_and_p_above_0,
-        figure_3_2_block_2_runs_thrice_if_r_is_above_2_and_p_at_most_4,
-        figure_3_2_block_9_is_next_if_p_is_above_4,
-        figure_3_2_block_8_is_doubled_by_aggressive_with_r_2,
-        each_server_is_serviced_by_n_streams,
-        each_thread_selects_a_different_block,
-        a_finished_thread_selects_a_block_that_no_other_downloads,
-        a_failed_block_becomes_free_for_a_thread_of_another_server,
-        basic_waits_for_the_slow_ones_when_no_block_is_left,
-        aggressive_downloads_each_block_from_r_threads_at_once,
-        a_block_is_late_when_more_than_p_later_blocks_are_complete,
-        the_first_of_several_late_blocks_is_selected,
-        each_attempt_increments_the_download_number_up_to_r,
-        a_failed_attempt_gives_its_download_number_back,
-        without_a_late_block_the_next_untouched_one_is_selected,
-        when_all_are_touched_the_smallest_below_r_is_selected,
-        basic_is_progress_with_p_0_and_r_1,
-        aggressive_is_progress_with_p_0,
-        a_block_never_runs_twice_at_once_at_one_depot,
-        a_depot_gets_a_block_again_only_after_every_other_ready_holder,
-        a_depot_that_rests_keeps_nobody_from_a_second_attempt,
-        blocks_are_cut_at_the_edges_of_extents,
-        a_fresh_attempt_asks_only_for_what_has_not_arrived,
-        a_second_copy_asks_for_what_was_not_accepted,
-        depots_that_lost_different_halves_complete_a_block_together,
-        policies_are_found_by_name,
-        options_in_force_show_what_a_policy_uses,
-        p_is_by_default_twice_the_number_of_lanes,
-    };
+    TCase *t = tcase_create("plank");
 
-    return RUN_TESTS("plank", tests);
+    tcase_add_test(
+        t, figure_3_1_block_2_is_doubled_if_p_is_at_most_3_and_r_above_1);
+    tcase_add_test(t, figure_3_1_block_9_is_next_if_p_is_above_3);
+    tcase_add_test(t, figure_3_1_block_9_is_next_if_r_is_1);
+    tcase_add_test(t, figure_3_1_block_9_is_next_with_basic);
+    tcase_add_test(t, figure_3_1_cannot_occur_with_aggressive);
+    tcase_add_test(t, figure_3_2_block_9_is_next_if_r_is_2_and_p_above_0);
+    tcase_add_test(
+        t, figure_3_2_block_2_runs_thrice_if_r_is_above_2_and_p_at_most_4);
+    tcase_add_test(t, figure_3_2_block_9_is_next_if_p_is_above_4);
+    tcase_add_test(t, figure_3_2_block_8_is_doubled_by_aggressive_with_r_2);
+    tcase_add_test(t, each_server_is_serviced_by_n_streams);
+    tcase_add_test(t, each_thread_selects_a_different_block);
+    tcase_add_test(t,
+                   a_finished_thread_selects_a_block_that_no_other_downloads);
+    tcase_add_test(t,
+                   a_failed_block_becomes_free_for_a_thread_of_another_server);
+    tcase_add_test(t, basic_waits_for_the_slow_ones_when_no_block_is_left);
+    tcase_add_test(t, aggressive_downloads_each_block_from_r_threads_at_once);
+    tcase_add_test(t,
+                   a_block_is_late_when_more_than_p_later_blocks_are_complete);
+    tcase_add_test(t, the_first_of_several_late_blocks_is_selected);
+    tcase_add_test(t, each_attempt_increments_the_download_number_up_to_r);
+    tcase_add_test(t, a_failed_attempt_gives_its_download_number_back);
+    tcase_add_test(t, without_a_late_block_the_next_untouched_one_is_selected);
+    tcase_add_test(t, when_all_are_touched_the_smallest_below_r_is_selected);
+    tcase_add_test(t, basic_is_progress_with_p_0_and_r_1);
+    tcase_add_test(t, aggressive_is_progress_with_p_0);
+    tcase_add_test(t, a_block_never_runs_twice_at_once_at_one_depot);
+    tcase_add_test(
+        t, a_depot_gets_a_block_again_only_after_every_other_ready_holder);
+    tcase_add_test(t, a_depot_that_rests_keeps_nobody_from_a_second_attempt);
+    tcase_add_test(t, blocks_are_cut_at_the_edges_of_extents);
+    tcase_add_test(t, a_fresh_attempt_asks_only_for_what_has_not_arrived);
+    tcase_add_test(t, a_second_copy_asks_for_what_was_not_accepted);
+    tcase_add_test(t,
+                   depots_that_lost_different_halves_complete_a_block_together);
+    tcase_add_test(t, policies_are_found_by_name);
+    tcase_add_test(t, options_in_force_show_what_a_policy_uses);
+    tcase_add_test(t, p_is_by_default_twice_the_number_of_lanes);
+    return run_suite("sched.plank", t);
 }

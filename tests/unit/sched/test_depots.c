@@ -1,0 +1,468 @@
+/* Who is in use, who rests, and who is given up. */
+#include "play.h"
+
+static struct xd_range stripes[8];
+
+/* Depot i holds only these bytes. */
+static void holds_only(struct play *p, unsigned i, uint64_t begin, uint64_t end)
+{
+    stripes[i] = (struct xd_range){begin, end};
+    p->holdings[i] = (struct xd_holding){&stripes[i], 1};
+}
+
+START_TEST(the_first_depots_by_preference_are_opened)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 5, 100);
+    p.o.max_open = 3;
+    play_start(&p);
+    expect_opened(&p, 3);
+    expect_block(&p, 0, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_that_alone_holds_missing_bytes_comes_first)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 4, 100);
+    for (unsigned i = 0; i < 3; i++)
+        holds_only(&p, i, 0, 50);
+    holds_only(&p, 3, 50, 100);
+    p.o.max_open = 2;
+    play_start(&p);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    expect_depot(&p, XD_DO_OPEN, 3);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 3, 5);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_that_holds_nothing_wanted_is_never_opened)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 100);
+    holds_only(&p, 0, 0, 50);
+    p.wanted = (struct xd_range){50, 100};
+    play_start(&p);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    expect_fetch(&p, 1, 50, 60);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_that_can_do_no_more_makes_room_for_the_next)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 3, 30);
+    holds_only(&p, 0, 0, 10);
+    holds_only(&p, 1, 10, 20);
+    holds_only(&p, 2, 20, 30);
+    p.o.max_open = 1;
+    play_start(&p);
+    for (unsigned i = 0; i < 3; i++) {
+        expect_depot(&p, XD_DO_OPEN, i);
+        play_done(&p, expect_block(&p, i, i));
+        if (i < 2)
+            expect_depot(&p, XD_DO_PARK, i);
+    }
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(depots_rest_while_all_that_arrived_is_being_checked)
+{
+    struct play p;
+    unsigned fetch;
+
+    play_init(&p, &xd_policy_basic, 1, 10);
+    play_start(&p);
+    expect_opened(&p, 1);
+    fetch = expect_block(&p, 0, 0);
+    play_bytes(&p, fetch, 10);
+    expect_wait(&p); /* something still runs there */
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_DONE, .fetch = fetch});
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_wait(&p);
+    play_range(&p, XD_EV_REJECTED, 0, 10);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    expect_block(&p, 0, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_failed_depot_pauses_a_quarter_second_and_then_twice_as_long)
+{
+    struct play p;
+    xd_usec pause = 250 * XD_MS;
+
+    play_init(&p, &xd_policy_basic, 1, 10);
+    p.o.max_failures = 12;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (unsigned i = 1; i < 12; i++) {
+        p.now += 3;
+        play_failed(&p, expect_block(&p, 0, 0));
+        expect_wait_until(&p, p.now + pause);
+        p.now += pause - 1;
+        expect_wait_until(&p, p.now + 1);
+        p.now++;
+        pause = pause * 2 < 30 * XD_SECOND ? pause * 2 : 30 * XD_SECOND;
+    }
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_may_ask_for_a_longer_pause)
+{
+    struct play p;
+    unsigned fetch;
+
+    play_init(&p, &xd_policy_basic, 1, 10);
+    play_start(&p);
+    expect_opened(&p, 1);
+    fetch = expect_block(&p, 0, 0);
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                           .fetch = fetch,
+                                           .retry_at = 90 * XD_SECOND});
+    expect_wait_until(&p, 90 * XD_SECOND);
+    p.now = 90 * XD_SECOND;
+    fetch = expect_block(&p, 0, 0);
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                           .fetch = fetch,
+                                           .retry_at = p.now + 1});
+    expect_wait_until(&p, p.now + 500 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_is_dropped_after_max_failures_in_a_row)
+{
+    struct play p;
+    struct xd_sched_action a;
+
+    play_init(&p, &xd_policy_basic, 2, 1000);
+    p.o.max_open = 1;
+    p.o.max_failures = 1;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    expect_block(&p, 1, 0);
+    p.now += 3600 * XD_SECOND;
+    a = play_next(&p);
+    ck_assert_int_eq(a.kind, XD_DO_WAIT);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(any_byte_ends_a_row_of_failures)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.max_failures = 2;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (uint64_t i = 0; i < 9; i++) {
+        play_failed_at(&p, expect_fetch(&p, 0, i, 10), i + 1);
+        expect_wait_until(&p, p.now + 250 * XD_MS);
+        p.now += 250 * XD_MS;
+    }
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(lanes_that_break_off_together_are_one_failure)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.lanes_per_depot = 4;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (uint64_t i = 0; i < 4; i++)
+        expect_block(&p, 0, i);
+    p.now = XD_SECOND;
+    for (unsigned i = 0; i < 4; i++)
+        play_failed(&p, i);
+    expect_wait_until(&p, p.now + 250 * XD_MS);
+    p.now += 250 * XD_MS;
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_wait_until(&p, p.now + 500 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_dropped_depot_is_parked_when_its_last_fetch_has_ended)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 1000);
+    p.o.max_open = 1;
+    p.o.lanes_per_depot = 2;
+    p.o.max_failures = 1;
+    play_start(&p);
+    expect_opened(&p, 1);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 0, 1);
+    play_failed(&p, 0);
+    expect_wait(&p);
+    play_done(&p, 1);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    expect_block(&p, 1, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_banned_depot_is_dropped_at_once)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 3, 1000);
+    p.o.max_open = 2;
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_depot(&p, XD_EV_BANNED, 0);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 2);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_PARK, 1);
+    play_depot(&p, XD_EV_BANNED, 2);
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_banned_in_reserve_is_never_opened)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 3, 1000);
+    play_start(&p);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    expect_depot(&p, XD_DO_OPEN, 2);
+    expect_block(&p, 0, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(bytes_that_a_depot_lost_come_from_another)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_lost(&p, 0, 0, 20);
+    expect_block(&p, 0, 2);
+    expect_block(&p, 1, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_that_rests_makes_room_if_only_others_could_go_on)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    p.o.max_open = 1;
+    p.o.max_failures = 9;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    play_failed(&p, expect_block(&p, 1, 0));
+    expect_wait_until(&p, 250 * XD_MS); /* both rest: nobody could */
+    p.now = 250 * XD_MS;
+    expect_block(&p, 1, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
+{
+    struct play p;
+    struct xd_range first[] = {{0, 10}, {20, 40}};
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    p.holdings[0] = (struct xd_holding){first, 2};
+    holds_only(&p, 1, 10, 20);
+    p.o.max_open = 1;
+    p.o.block_bytes = 5;
+    p.o.window_bytes = 20;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_done(&p, expect_fetch(&p, 0, 0, 5));
+    play_done(&p, expect_fetch(&p, 0, 5, 10));
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    play_done(&p, expect_fetch(&p, 1, 10, 15));
+    play_done(&p, expect_fetch(&p, 1, 15, 20));
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    expect_wait(&p);
+    play_range(&p, XD_EV_READER, 5, 0);
+    expect_fetch(&p, 0, 20, 25);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_is_not_used_while_another_is_left)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    expect_depot(&p, XD_DO_PARK, 0);
+    for (uint64_t i = 0; i < 4; i++)
+        play_done(&p, expect_block(&p, 1, i));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_is_asked_once_from_first_missing_to_last)
+{
+    struct play p;
+    unsigned fetch;
+
+    play_init(&p, &xd_policy_progress, 2, 100);
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_range(&p, XD_EV_ACCEPTED, 0, 13);
+    play_range(&p, XD_EV_ACCEPTED, 40, 50);
+    play_range(&p, XD_EV_ACCEPTED, 90, 100);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_PARK, 1);
+    fetch = expect_fetch(&p, 0, 13, 90);
+    expect_wait(&p);
+    play_bytes(&p, fetch, 40);
+    play_range(&p, XD_EV_ACCEPTED, 13, 40);
+    play_done(&p, fetch);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_fetch_without_ranges_goes_up_to_the_next_cut)
+{
+    struct play p;
+    uint64_t cut = 60;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.layout.cuts = &cut;
+    p.layout.n_cuts = 1;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    play_done(&p, expect_fetch(&p, 0, 0, 60));
+    play_done(&p, expect_fetch(&p, 0, 60, 100));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_brings_only_what_no_other_could)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 100);
+    holds_only(&p, 1, 50, 100);
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    expect_fetch(&p, 0, 0, 50);
+    expect_block(&p, 1, 5);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(the_window_does_not_shorten_a_fetch_without_ranges)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.window_bytes = 40;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    expect_fetch(&p, 0, 0, 100);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(finding_out_that_it_knows_no_ranges_is_no_failure)
+{
+    for (int order = 0; order < 2; order++) {
+        struct play p;
+        unsigned fetch;
+
+        play_init(&p, &xd_policy_basic, 1, 100);
+        p.o.max_failures = 2;
+        play_start(&p);
+        expect_opened(&p, 1);
+        fetch = expect_block(&p, 0, 0);
+        p.now += XD_SECOND;
+        if (order == 0)
+            play_failed(&p, fetch);
+        play_depot(&p, XD_EV_NORANGES, 0);
+        if (order == 1)
+            play_failed(&p, fetch);
+        fetch = expect_fetch(&p, 0, 0, 100);
+        p.now += XD_SECOND;
+        play_failed(&p, fetch);
+        expect_wait_until(&p, p.now + 250 * XD_MS);
+        play_fini(&p);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("depots");
+
+    tcase_add_test(t, the_first_depots_by_preference_are_opened);
+    tcase_add_test(t, one_that_alone_holds_missing_bytes_comes_first);
+    tcase_add_test(t, one_that_holds_nothing_wanted_is_never_opened);
+    tcase_add_test(t, one_that_can_do_no_more_makes_room_for_the_next);
+    tcase_add_test(t, depots_rest_while_all_that_arrived_is_being_checked);
+    tcase_add_test(
+        t, a_failed_depot_pauses_a_quarter_second_and_then_twice_as_long);
+    tcase_add_test(t, a_depot_may_ask_for_a_longer_pause);
+    tcase_add_test(t, a_depot_is_dropped_after_max_failures_in_a_row);
+    tcase_add_test(t, any_byte_ends_a_row_of_failures);
+    tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
+    tcase_add_test(t, a_dropped_depot_is_parked_when_its_last_fetch_has_ended);
+    tcase_add_test(t, a_banned_depot_is_dropped_at_once);
+    tcase_add_test(t, a_depot_banned_in_reserve_is_never_opened);
+    tcase_add_test(t, bytes_that_a_depot_lost_come_from_another);
+    tcase_add_test(t, one_that_rests_makes_room_if_only_others_could_go_on);
+    tcase_add_test(
+        t, one_that_the_window_stops_makes_room_for_the_next_bytes_holder);
+    tcase_add_test(t, one_without_ranges_is_not_used_while_another_is_left);
+    tcase_add_test(t,
+                   one_without_ranges_is_asked_once_from_first_missing_to_last);
+    tcase_add_test(t, a_fetch_without_ranges_goes_up_to_the_next_cut);
+    tcase_add_test(t, one_without_ranges_brings_only_what_no_other_could);
+    tcase_add_test(t, the_window_does_not_shorten_a_fetch_without_ranges);
+    tcase_add_test(t, finding_out_that_it_knows_no_ranges_is_no_failure);
+    return run_suite("sched.depots", t);
+}

@@ -1,0 +1,115 @@
+/* A file whose size stays unknown. */
+#include "play.h"
+
+static void start(struct play *p, unsigned n_depots)
+{
+    play_init(p, &xd_policy_aggressive, n_depots, UINT64_MAX);
+    p->o.window_bytes = 40;
+    p->o.max_open = 9;
+    play_start(p);
+    expect_depot(p, XD_DO_OPEN, 0);
+}
+
+static void ended_at(struct play *p, unsigned fetch, uint64_t size)
+{
+    play_event(p, (struct xd_sched_event){
+                      .kind = XD_EV_DONE, .fetch = fetch, .range = {0, size}});
+}
+
+START_TEST(it_comes_as_one_stream_from_one_depot)
+{
+    struct play p;
+    unsigned fetch;
+
+    start(&p, 3);
+    fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
+    expect_wait(&p);
+    play_bytes(&p, fetch, 1000);
+    play_range(&p, XD_EV_ACCEPTED, 0, 1000);
+    expect_wait(&p);
+    ended_at(&p, fetch, 1234);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_wait(&p);
+    play_range(&p, XD_EV_ACCEPTED, 0, 1234);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(it_may_be_empty)
+{
+    struct play p;
+
+    start(&p, 1);
+    ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 0);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(after_a_failure_the_next_depot_starts_anew)
+{
+    struct play p;
+    unsigned fetch;
+
+    start(&p, 3);
+    fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
+    play_bytes(&p, fetch, 1000);
+    play_range(&p, XD_EV_ACCEPTED, 0, 1000);
+    play_failed_at(&p, fetch, 1500);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    fetch = expect_fetch(&p, 1, 0, UINT64_MAX);
+    ended_at(&p, fetch, 900);
+    play_range(&p, XD_EV_ACCEPTED, 0, 900);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(what_is_rejected_begins_anew)
+{
+    struct play p;
+
+    start(&p, 1);
+    ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
+    play_range(&p, XD_EV_ACCEPTED, 0, 500);
+    play_range(&p, XD_EV_REJECTED, 500, 900);
+    expect_fetch(&p, 0, 0, UINT64_MAX);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(when_every_depot_is_dropped_it_fails_at_the_first_byte)
+{
+    struct play p;
+    struct xd_sched_action a;
+    int fetches = 0;
+
+    start(&p, 2);
+    while (a = play_next(&p), a.kind != XD_DO_FAIL) {
+        if (a.kind == XD_DO_WAIT)
+            p.now = a.until;
+        if (a.kind != XD_DO_FETCH)
+            continue;
+        ck_assert_uint_eq(a.range.begin, 0);
+        fetches++;
+        play_failed(&p, a.fetch);
+    }
+    ck_assert_uint_eq(a.range.begin, 0);
+    ck_assert_int_eq(fetches, 6);
+    play_fini(&p);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("whole");
+
+    tcase_add_test(t, it_comes_as_one_stream_from_one_depot);
+    tcase_add_test(t, it_may_be_empty);
+    tcase_add_test(t, after_a_failure_the_next_depot_starts_anew);
+    tcase_add_test(t, what_is_rejected_begins_anew);
+    tcase_add_test(t, when_every_depot_is_dropped_it_fails_at_the_first_byte);
+    return run_suite("sched.whole", t);
+}
