@@ -140,27 +140,39 @@ static void publish_leaf_of_slot(struct xd_board *b, size_t leaf, unsigned slot)
     put_slot_bit(b, b->open, b->n_leaves + leaf, slot, l->open & may);
 }
 
-void xd_board_publish(struct xd_board *b, uint64_t block)
+/* Node i is what its children are. */
+static void publish_node(struct xd_board *b, size_t node)
 {
-    size_t leaf = (size_t)(block / BLOCKS_PER_LEAF);
-    size_t node = b->n_leaves + leaf;
+    size_t left = node * 2 * b->words, right = left + b->words;
 
-    b->done[node] = count_bits(b->leaves[leaf].done);
+    b->done[node] = b->done[node * 2] + b->done[node * 2 + 1];
+    for (size_t w = 0; w < b->words; w++) {
+        size_t at = node * b->words + w;
+
+        b->fresh[at] = b->fresh[left + w] | b->fresh[right + w];
+        b->open[at] = b->open[left + w] | b->open[right + w];
+    }
+    b->visits++;
+}
+
+static void publish_leaf(struct xd_board *b, size_t leaf)
+{
+    b->done[b->n_leaves + leaf] = count_bits(b->leaves[leaf].done);
     for (unsigned slot = 0; slot < b->n_slots; slot++)
         publish_leaf_of_slot(b, leaf, slot);
     b->visits++;
-    for (node /= 2; node > 0; node /= 2) {
-        size_t left = node * 2 * b->words, right = left + b->words;
+}
 
-        b->done[node] = b->done[node * 2] + b->done[node * 2 + 1];
-        for (size_t w = 0; w < b->words; w++) {
-            size_t at = node * b->words + w;
+void xd_board_publish(struct xd_board *b, uint64_t first, uint64_t last)
+{
+    size_t low = b->n_leaves + (size_t)(first / BLOCKS_PER_LEAF);
+    size_t high = b->n_leaves + (size_t)(last / BLOCKS_PER_LEAF);
 
-            b->fresh[at] = b->fresh[left + w] | b->fresh[right + w];
-            b->open[at] = b->open[left + w] | b->open[right + w];
-        }
-        b->visits++;
-    }
+    for (size_t node = low; node <= high; node++)
+        publish_leaf(b, node - b->n_leaves);
+    while (low /= 2, high /= 2, low > 0)
+        for (size_t node = low; node <= high; node++)
+            publish_node(b, node);
 }
 
 void xd_board_publish_slot(struct xd_board *b, unsigned slot)

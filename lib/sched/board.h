@@ -48,11 +48,12 @@ enum xd_board_kind { XD_BOARD_FRESH, XD_BOARD_OPEN }; /* OPEN: or fresh */
 int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots);
 void xd_board_fini(struct xd_board *b);
 
-/* Note a change of one block; publish() brings both into the tree. */
+/* Note a change of one block; publish() brings changes into the tree, those of
+ * all blocks from `first` to `last`. */
 void xd_board_mark(struct xd_board *b, uint64_t block, enum xd_mark mark);
 void xd_board_allow(struct xd_board *b, unsigned slot, uint64_t block,
                     bool may);
-void xd_board_publish(struct xd_board *b, uint64_t block);
+void xd_board_publish(struct xd_board *b, uint64_t first, uint64_t last);
 
 /* The same for blocks begin..end of one slot at once, and for its tree. */
 void xd_board_allow_run(struct xd_board *b, unsigned slot, uint64_t begin,

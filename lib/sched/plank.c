@@ -154,7 +154,7 @@ static bool is_complete(const struct plank *p, uint64_t block)
 }
 
 /* Work out anew all that the board says of an incomplete block. */
-static void refresh(struct plank *p, uint64_t block)
+static void reconsider(struct plank *p, uint64_t block)
 {
     mark(p, block);
     for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
@@ -163,7 +163,12 @@ static void refresh(struct plank *p, uint64_t block)
         xd_board_allow(&p->board, slot, block,
                        depot < p->book->n_depots && may_take(p, depot, block));
     }
-    xd_board_publish(&p->board, block);
+}
+
+static void refresh(struct plank *p, uint64_t block)
+{
+    reconsider(p, block);
+    xd_board_publish(&p->board, block, block);
 }
 
 /* Who may try again depends on who else could. */
@@ -215,7 +220,7 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
     }
     mark(p, block);
     xd_board_allow(&p->board, p->book->depots[depot].slot, block, false);
-    xd_board_publish(&p->board, block);
+    xd_board_publish(&p->board, block, block);
 }
 
 static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
@@ -258,24 +263,30 @@ static int plank_ended(void *policy, unsigned fetch, bool failed)
 static void plank_arrived(void *policy, struct xd_range r)
 {
     struct plank *p = policy;
+    uint64_t first = xd_blocks_find(&p->blocks, r.begin);
     uint64_t last = xd_blocks_find(&p->blocks, r.end - 1);
+    bool any = false;
 
-    for (uint64_t i = xd_blocks_find(&p->blocks, r.begin); i <= last; i++) {
+    for (uint64_t i = first; i <= last; i++) {
         if (xd_board_is_done(&p->board, i) || !is_complete(p, i))
             continue;
         xd_trials_forget(&p->trials, i);
         xd_board_mark(&p->board, i, XD_MARK_DONE);
-        xd_board_publish(&p->board, i);
+        any = true;
     }
+    if (any)
+        xd_board_publish(&p->board, first, last);
 }
 
 static void plank_missing(void *policy, struct xd_range r)
 {
     struct plank *p = policy;
+    uint64_t first = xd_blocks_find(&p->blocks, r.begin);
     uint64_t last = xd_blocks_find(&p->blocks, r.end - 1);
 
-    for (uint64_t i = xd_blocks_find(&p->blocks, r.begin); i <= last; i++)
-        refresh(p, i);
+    for (uint64_t i = first; i <= last; i++)
+        reconsider(p, i);
+    xd_board_publish(&p->board, first, last);
 }
 
 static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)
