@@ -99,7 +99,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     h->handler->end(h->handler->user, f->slot, &f->outcome);
 }
 
-/* Carry out what stop() and resume() noted; true if anything was. */
+/* Carry out what sweep(), stop() and resume() noted; true if anything was. */
 static bool obey(struct http *h)
 {
     bool happened = false;
@@ -114,7 +114,6 @@ static bool obey(struct http *h)
             happened = true;
         } else if (f->wants_resume) {
             f->wants_resume = f->paused = false;
-            f->heard_at = h->watched;
             curl_easy_pause(f->easy, CURLPAUSE_CONT); /* calls bytes() */
             happened = true;
         }
@@ -173,9 +172,8 @@ static void collect(struct http *h)
 }
 
 /*
- * Hand back what is over though libcurl would go on.  A request that said
- * something in this turn is not silent, whatever the clock says, for the clock
- * was read before.
+ * Note which requests were silent for too long.  One that said something in
+ * this turn was not, whatever the clock says, for it was read before.
  */
 static void sweep(struct http *h)
 {
@@ -187,12 +185,8 @@ static void sweep(struct http *h)
         if (f->heard)
             f->heard_at = h->watched;
         f->heard = false;
-        if (!f->quit && !f->paused && h->watched - f->heard_at >= h->silence) {
+        if (!f->paused && h->watched - f->heard_at >= h->silence)
             xd_http_fetch_give_up(f, h->silence);
-            f->quit = true;
-        }
-        if (f->quit)
-            finish(h, f);
     }
 }
 

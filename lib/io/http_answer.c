@@ -110,13 +110,13 @@ static void read_range(struct xd_http_answer *a, struct text value)
     *a = read;
 }
 
-/* The first that is not harmless stays. */
+/* "identity" takes nothing back. */
 static void read_encoding(struct xd_http_answer *a, struct text value)
 {
     size_t len =
         value.len < sizeof a->encoding ? value.len : sizeof a->encoding - 1;
 
-    if (a->encoding[0] != '\0' || is_word(value, "identity"))
+    if (is_word(value, "identity"))
         return;
     memcpy(a->encoding, value.s, len);
     a->encoding[len] = '\0';
@@ -233,10 +233,9 @@ static void refuse_size(struct xd_http_judgement *out,
                 r->object_size);
 }
 
-static void accept(struct xd_http_judgement *out, uint64_t begin, uint64_t end,
+static void accept(struct xd_http_judgement *out, uint64_t end,
                    uint64_t object_size)
 {
-    out->begin = begin;
     out->end = end;
     out->object_size = object_size;
 }
@@ -276,7 +275,7 @@ static void judge_range(const struct xd_http_answer *a,
                  a->last);
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else {
-        accept(out, a->first, a->last + 1, a->total);
+        accept(out, a->last + 1, a->total);
     }
 }
 
@@ -301,7 +300,7 @@ static void judge_whole(const struct xd_http_answer *a,
     } else if (tells && r->offset > 0 && told <= r->offset) {
         refuse_size(out, r, name, told);
     } else {
-        accept(out, 0, end < size ? end : size, told);
+        accept(out, end < size ? end : size, told);
     }
 }
 

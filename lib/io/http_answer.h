@@ -35,8 +35,8 @@ void xd_http_answer_line(struct xd_http_answer *a, const char *line,
 struct xd_http_judgement {
     struct xd_outcome outcome; /* all but retry_after */
     /* With verdict OK: */
-    uint64_t begin;       /* of the body, in the object */
-    uint64_t end;         /* of what was asked for; XD_TO_END: of the body */
+    uint64_t end;         /* in the object, of what was asked for; XD_TO_END: of
+                             the body */
     uint64_t object_size; /* as told, or XD_SIZE_UNKNOWN */
 };
 

@@ -77,8 +77,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
                 MAX_HEADER_BYTES);
         return 0;
     }
-    if (!f->is_judged) /* what comes after the body is of no use */
-        xd_http_answer_line(&f->answer, line, len);
+    xd_http_answer_line(&f->answer, line, len);
     return len;
 }
 
@@ -167,7 +166,6 @@ static void judge(struct xd_http_fetch *f)
 
     f->is_judged = true;
     xd_http_judge(a, &f->request, f->name, &f->judgement);
-    f->at = f->judgement.begin;
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         tell_head(f);
         return;
@@ -306,7 +304,6 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
                                      .object_size = XD_SIZE_UNKNOWN};
     f->at = request->whole ? 0 : request->offset;
     f->header_bytes = 0;
-    f->reason[0] = '\0';
     f->is_judged = f->is_decided = false;
     f->heard = f->paused = f->quit = false;
     return 0;
@@ -379,6 +376,7 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
 
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
 {
+    f->quit = true;
     if (f->is_decided)
         return;
     decide(f, XD_VERDICT_AGAIN);

@@ -18,7 +18,7 @@ struct xd_http_fetch {
     const struct xd_transport_handler *handler;
     unsigned slot;
     CURL *easy;
-    char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure */
+    char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure, or "" */
 
     /* The request. */
     struct xd_request request; /* but for its URL */
@@ -33,8 +33,8 @@ struct xd_http_fetch {
     bool is_decided;     /* outcome is valid; what still comes is dropped */
     struct xd_outcome outcome;
 
-    /* Notes for http.c, which clears them. */
-    bool heard;  /* something came */
+    /* Notes for http.c. */
+    bool heard;  /* something came since http.c cleared it */
     bool paused; /* the handler wants the bytes at `at` again later */
     bool quit;   /* there is no use in more bytes: take it off the wire */
 
@@ -59,7 +59,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 /* Decide the outcome, unless it is, from how libcurl says that it ended. */
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
 
-/* Decide it, unless it is: nothing came for so long, or stop(). */
+/* Decide it, unless it is, and quit: nothing came for so long, or stop(). */
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence);
 void xd_http_fetch_stop(struct xd_http_fetch *f);
 

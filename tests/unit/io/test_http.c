@@ -419,6 +419,18 @@ START_TEST(whole_object_that_ends_before_what_is_wanted_is_different)
 }
 END_TEST
 
+START_TEST(body_without_a_length_must_reach_what_is_wanted)
+{
+    static const struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n\r\n"),
+                                              BODY(0, 1000), CLOSE, END};
+    struct xd_request r = range(2000, XD_TO_END);
+
+    r.whole = true;
+    check_end(fetch(script, r), XD_VERDICT_AGAIN, 0);
+    check_says(&caught[0], "closed early, at offset 1000");
+}
+END_TEST
+
 START_TEST(more_bytes_than_promised_are_not_handed_on)
 {
     static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
@@ -556,49 +568,50 @@ START_TEST(answer_without_a_header_is_refused)
 }
 END_TEST
 
-START_TEST(header_without_an_end_is_refused)
-{
-    static char line[9002];
-    static struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n"),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        SAY(line),
-                                        HOLD,
-                                        END};
+static char line[9002];
 
+static void fill_line(void)
+{
     memset(line, 'h', sizeof line - 1);
     memcpy(line + 1, ": ", 2);
     memcpy(line + sizeof line - 3, "\r\n", 2);
+}
+
+#define FIVE_LINES SAY(line), SAY(line), SAY(line), SAY(line), SAY(line)
+
+START_TEST(header_without_an_end_is_refused)
+{
+    static const struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n"),
+                                              FIVE_LINES,
+                                              FIVE_LINES,
+                                              FIVE_LINES,
+                                              FIVE_LINES,
+                                              FIVE_LINES,
+                                              FIVE_LINES,
+                                              HOLD,
+                                              END};
+
+    fill_line();
     check_end(fetch(script, range(0, 200)), XD_VERDICT_GONE, 0);
     check_says(&caught[0], "the header is longer than 262144 bytes");
+}
+END_TEST
+
+START_TEST(headers_of_several_requests_are_not_summed_up)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 206 Partial Content\r\n"),
+        FIVE_LINES,
+        FIVE_LINES,
+        FIVE_LINES,
+        SAY("Content-Length: 100\r\n"),
+        SAY("Content-Range: bytes 0-99/1000\r\n\r\n"),
+        BODY(0, 100),
+        END};
+
+    fill_line();
+    for (int i = 0; i < 3; i++)
+        check_end(fetch(script, range(0, 100)), XD_VERDICT_OK, 100);
 }
 END_TEST
 
@@ -630,6 +643,7 @@ START_TEST(redirect_loop_is_refused)
 
     check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
     ck_assert_uint_eq(mock_requests(server), 11);
+    check_says(&caught[0], "redirects");
 }
 END_TEST
 
@@ -742,7 +756,7 @@ START_TEST(poll_waits_no_longer_than_until_the_next_silence)
 {
     static const struct mock_step script[] = {HOLD, END};
 
-    use_silence(200 * XD_MS);
+    use_silence(300 * XD_MS); /* libcurl itself wakes up after 200 */
     server = mock_start(script);
     start(0, range(0, 100));
     while (caught[0].ends == 0)
@@ -763,6 +777,18 @@ START_TEST(slow_but_steady_bytes_are_no_silence)
                                               END};
 
     use_silence(500 * XD_MS);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(idle_time_before_a_request_is_no_silence)
+{
+    static const struct mock_step script[] = {
+        SLEEP(100), PARTIAL("100-299/1000", "200"), BODY(100, 200), END};
+
+    use_silence(400 * XD_MS);
+    for (int i = 0; i < 10; i++)
+        turn();
     check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
 }
 END_TEST
@@ -1090,6 +1116,7 @@ int main(void)
     tcase_add_test(tcase, whole_object_is_read_past_to_what_is_wanted);
     tcase_add_test(tcase,
                    whole_object_that_ends_before_what_is_wanted_is_different);
+    tcase_add_test(tcase, body_without_a_length_must_reach_what_is_wanted);
     tcase_add_test(tcase, more_bytes_than_promised_are_not_handed_on);
     tcase_add_test(tcase, more_bytes_than_the_range_are_not_handed_on);
     tcase_add_test(tcase, connection_closed_early_is_told_with_what_came);
@@ -1103,6 +1130,7 @@ int main(void)
     tcase_add_test(tcase, other_schemes_are_refused);
     tcase_add_test(tcase, answer_without_a_header_is_refused);
     tcase_add_test(tcase, header_without_an_end_is_refused);
+    tcase_add_test(tcase, headers_of_several_requests_are_not_summed_up);
     tcase_add_test(tcase, redirect_is_followed);
     tcase_add_test(tcase, redirect_loop_is_refused);
     tcase_add_test(tcase, redirect_to_another_scheme_is_refused);
@@ -1114,6 +1142,7 @@ int main(void)
     tcase_add_test(tcase, unanswered_connect_is_silence);
     tcase_add_test(tcase, poll_waits_no_longer_than_until_the_next_silence);
     tcase_add_test(tcase, slow_but_steady_bytes_are_no_silence);
+    tcase_add_test(tcase, idle_time_before_a_request_is_no_silence);
     tcase_add_test(tcase, time_in_which_nobody_polls_is_no_silence);
     tcase_add_test(tcase, connection_is_used_again);
     tcase_add_test(tcase, slots_run_side_by_side_and_keep_their_connections);

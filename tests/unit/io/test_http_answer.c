@@ -42,10 +42,9 @@ static const struct xd_request rest = {
 static const struct xd_request past = {
     .offset = 100, .length = 100, .object_size = 1000, .whole = true};
 
-static void check_ok(uint64_t begin, uint64_t end, uint64_t object_size)
+static void check_ok(uint64_t end, uint64_t object_size)
 {
     ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_OK);
-    ck_assert_uint_eq(judgement.begin, begin);
     ck_assert_uint_eq(judgement.end, end);
     ck_assert_uint_eq(judgement.object_size, object_size);
 }
@@ -71,21 +70,21 @@ static void check_different(uint64_t object_size, const char *sentence)
 START_TEST(range_as_asked_is_accepted)
 {
     judge(PARTIAL("bytes 100-199/1000") "Content-Length: 100\r\n\r\n", some);
-    check_ok(100, 200, 1000);
+    check_ok(200, 1000);
 }
 END_TEST
 
 START_TEST(names_and_units_of_fields_have_no_case)
 {
     judge("HTTP/2 206\r\ncontent-range:Bytes 100-199/1000 \r\n\r\n", some);
-    check_ok(100, 200, 1000);
+    check_ok(200, 1000);
 }
 END_TEST
 
 START_TEST(range_without_total_is_accepted_if_no_size_is_known)
 {
     judge(PARTIAL("bytes 100-199/*") "\r\n", some_of_unknown);
-    check_ok(100, 200, XD_SIZE_UNKNOWN);
+    check_ok(200, XD_SIZE_UNKNOWN);
 }
 END_TEST
 
@@ -101,7 +100,7 @@ END_TEST
 START_TEST(shorter_range_is_accepted_at_the_end_of_the_object)
 {
     judge(PARTIAL("bytes 100-149/150") "\r\n", some_of_unknown);
-    check_ok(100, 150, 150);
+    check_ok(150, 150);
 }
 END_TEST
 
@@ -117,7 +116,7 @@ END_TEST
 START_TEST(range_to_the_end_must_reach_it)
 {
     judge(PARTIAL("bytes 100-999/1000") "\r\n", rest);
-    check_ok(100, 1000, 1000);
+    check_ok(1000, 1000);
     judge(PARTIAL("bytes 100-998/1000") "\r\n", rest);
     check_refused(XD_VERDICT_GONE,
                   NAME ": answered 206 with bytes 100-998 to a request for "
@@ -161,6 +160,7 @@ START_TEST(malformed_range_counts_as_none)
                                          "bytes +100-199/1000",
                                          "bytes 100-199/10x",
                                          "bytes */*",
+                                         "bytes */1000",
                                          "bytes *",
                                          "bytes 100-199/",
                                          "bytes /",
@@ -202,7 +202,7 @@ START_TEST(two_lengths_in_one_answer_are_refused)
     ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
     judge("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 10\r\n\r\n",
           all);
-    check_ok(0, 10, 10);
+    check_ok(10, 10);
 }
 END_TEST
 
@@ -234,7 +234,7 @@ START_TEST(identity_is_no_encoding)
 {
     judge(PARTIAL("bytes 100-199/1000") "Content-Encoding: identity\r\n\r\n",
           some);
-    check_ok(100, 200, 1000);
+    check_ok(200, 1000);
 }
 END_TEST
 
@@ -286,30 +286,30 @@ START_TEST(whole_object_is_accepted_where_it_is_what_was_asked_for)
     struct xd_request known = first;
 
     judge(WHOLE("100"), first_of_unknown);
-    check_ok(0, 100, 100);
+    check_ok(100, 100);
     judge(WHOLE("40"), first_of_unknown);
-    check_ok(0, 40, 40);
+    check_ok(40, 40);
     known.object_size = 100;
     judge("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", known);
-    check_ok(0, 100, XD_SIZE_UNKNOWN);
+    check_ok(100, XD_SIZE_UNKNOWN);
 }
 END_TEST
 
 START_TEST(whole_object_without_a_size_is_read_to_its_end)
 {
     judge("HTTP/1.1 200 OK\r\n\r\n", all);
-    check_ok(0, XD_TO_END, XD_SIZE_UNKNOWN);
+    check_ok(XD_TO_END, XD_SIZE_UNKNOWN);
     judge("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
           "Content-Length: 5\r\n\r\n",
           all);
-    check_ok(0, XD_TO_END, XD_SIZE_UNKNOWN);
+    check_ok(XD_TO_END, XD_SIZE_UNKNOWN);
 }
 END_TEST
 
 START_TEST(empty_object_is_an_object)
 {
     judge(WHOLE("0"), all);
-    check_ok(0, 0, 0);
+    check_ok(0, 0);
 }
 END_TEST
 
@@ -318,10 +318,10 @@ START_TEST(whole_object_is_read_past_to_the_range)
     struct xd_request unknown = past;
 
     judge(WHOLE("1000"), past);
-    check_ok(0, 200, 1000);
+    check_ok(200, 1000);
     unknown.object_size = XD_SIZE_UNKNOWN;
     judge(WHOLE("150"), unknown);
-    check_ok(0, 150, 150);
+    check_ok(150, 150);
     judge(WHOLE("100"), unknown);
     check_different(100, NAME ": has 100 bytes, none from 100 on");
 }
