@@ -17,7 +17,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -36,6 +35,7 @@ PATIENCE = 60  # seconds after which a run counts as hanging
 # A program under test sees no HOME and no proxy.
 ENVIRONMENT = {k: v for k, v in os.environ.items()
                if k in ("PATH", "TMPDIR") or k.endswith("SAN_OPTIONS")}
+ENVIRONMENT["TERM"] = "xterm"
 
 
 def find_nginx():
@@ -232,13 +232,15 @@ def asked_range(head):
 class Run:
     """What one run of the command left behind."""
 
-    def __init__(self, rc, out, err, seconds, usage, report):
+    def __init__(self, rc, out, err, seconds, usage, reports):
         self.rc, self.out, self.err = rc, out, err
-        self.seconds, self.usage, self.report = seconds, usage, report
+        self.seconds, self.reports = seconds, reports
+        self.rss = usage.ru_maxrss * 1024
 
     @property
-    def rss(self):
-        return self.usage.ru_maxrss * 1024
+    def report(self):
+        """The JSON report of the only, or the first, file."""
+        return self.reports[0]
 
     def __repr__(self):
         return f"<Run rc={self.rc} err={self.err!r}>"
@@ -247,20 +249,14 @@ class Run:
 class Process:
     """A run in progress."""
 
-    def __init__(self, command, cwd, stdout, report_path, limits=None):
-        def in_child():
-            for what, value in (limits or {}).items():
-                resource.setrlimit(what, (value, value))
-
+    def __init__(self, command, cwd, report_path, stdin, stdout, stderr):
         self.report_path = report_path
         self.err_file = tempfile.TemporaryFile(dir=cwd)
         self.out_file = tempfile.TemporaryFile(dir=cwd)
         self.began = time.monotonic()
         self.popen = subprocess.Popen(
-            command, cwd=cwd, stdin=subprocess.DEVNULL,
-            stdout=stdout if stdout is not None else self.out_file,
-            stderr=self.err_file, env=ENVIRONMENT, start_new_session=True,
-            preexec_fn=in_child if limits else None)
+            command, cwd=cwd, stdin=stdin, stdout=stdout or self.out_file,
+            stderr=stderr or self.err_file, env=ENVIRONMENT, start_new_session=True)
 
     @property
     def pid(self):
@@ -271,10 +267,10 @@ class Process:
 
     def threads(self):
         """How many threads it has; 0 when it has ended."""
-        try:
-            return len(os.listdir(f"/proc/{self.pid}/task"))
-        except OSError:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        if "State:\tZ" in status:
             return 0
+        return int(re.search(r"Threads:\s+(\d+)", status)[1])
 
     def send(self, sig):
         self.popen.send_signal(sig)
@@ -291,10 +287,11 @@ class Process:
         out = os.pread(self.out_file.fileno(), 1 << 30, 0)
         assert not self._is_hanging, f"no end after {patience} s; so far: {err}"
         self.assert_nothing_left()
-        report = None
+        reports = []
         if self.report_path and self.report_path.exists():
-            report = json.loads(self.report_path.read_text())
-        return Run(self.popen.returncode, out, err, seconds, usage, report)
+            reports = [json.loads(line) for line in
+                       self.report_path.read_text().splitlines()]
+        return Run(self.popen.returncode, out, err, seconds, usage, reports)
 
     _is_hanging = False
 
@@ -407,18 +404,19 @@ class Lab:
     def exnode(self, name, depots, size=None):
         """Every depot holds the whole file."""
         size = (self.www / name).stat().st_size if size is None else size
-        return self.exnode_of(name, [(0, size, d.url(name), 0)
+        return self.exnode_of(name, [(0, size, d.url(name), 0, size)
                                      for d in depots])
 
     def exnode_of(self, name, mappings):
-        """mappings: (offset in the file, length, URL, offset there)."""
+        """mappings: (offset in the file, length, URL, offset there, size
+        there)."""
         text = ['<?xml version="1.0"?>\n'
                 '<exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">\n',
                 self._metadata("Version", "string", "3.0"),
                 self._metadata("filename", "string", name)]
-        for offset, length, url, there in mappings:
+        for offset, length, url, there, size in mappings:
             text += ["<exnode:mapping>\n",
-                     self._metadata("alloc_length", "integer", there + length),
+                     self._metadata("alloc_length", "integer", size),
                      self._metadata("alloc_offset", "integer", there),
                      self._metadata("e2e_blocksize", "integer", 0),
                      self._metadata("exnode_offset", "integer", offset),
@@ -462,14 +460,15 @@ class Lab:
 
     # ---- the command ----
 
-    def start(self, *args, stdout=None, report=True, limits=None):
+    def start(self, *args, report=True, stdin=subprocess.DEVNULL,
+              stdout=None, stderr=None):
         command = [XDOWNLOAD, *map(str, args)]
         path = None
         if report:
             self._n += 1
             path = self.folder / f"report-{self._n}.json"
             command[1:1] = ["--report", str(path)]
-        process = Process(command, self.work, stdout, path, limits)
+        process = Process(command, self.work, path, stdin, stdout, stderr)
         self._open.callback(process.kill)
         return process
 

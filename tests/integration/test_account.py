@@ -1,0 +1,103 @@
+"""What the report says is what the depots' own logs say."""
+import json
+
+import pytest
+
+SIZE = 4_000_000
+BUFFERS = 65_536  # what sockets hold of a request that was broken off
+
+
+def test_bytes_and_requests_agree_with_the_logs_of_equal_depots(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(3, rate=4_000_000)
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-a", "basic",
+                        "-b", "256k")
+    assert run.rc == 0, run.err
+    assert run.report["bytes_received"] == SIZE
+    assert run.report["bytes_redundant"] == 0
+    for depot, said in zip(depots, run.report["depots"]):
+        assert said["host"] == depot.host
+        assert said["bytes"] == depot.bytes_sent()
+        assert said["requests"] == len(depot.requests())
+        assert said["failures"] == 0
+
+
+@pytest.mark.parametrize("options", [
+    ["-a", "aggressive", "-R", "3"],
+    ["-a", "aggressive", "-R", "2", "--no-cancel"],
+    ["-a", "progress", "-R", "2", "-P", "2"],
+    ["-a", "progress", "-R", "3", "-P", "0"],
+])
+def test_redundant_bytes_are_what_the_depots_sent_too_much(lab, options):
+    data = lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=r) for r in (4_000_000, 1_500_000, 400_000)]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-b", "256k", *options)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    sent = [sum(d.throttle.close()) for d in depots]
+    heads = 400 * sum(d["requests"] for d in run.report["depots"])
+    redundant = run.report["bytes_redundant"]
+    assert redundant > 0
+    assert run.report["bytes_received"] == SIZE + redundant
+    assert sum(d["bytes"] for d in run.report["depots"]) == SIZE
+    assert sum(d["bytes_redundant"]
+               for d in run.report["depots"]) == redundant
+    assert SIZE + redundant <= sum(sent)
+    assert sum(sent) <= SIZE + redundant + BUFFERS + heads
+
+
+def test_a_block_is_never_twice_at_once_at_one_depot(lab):
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=r) for r in (3_000_000, 300_000)]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-b", "256k", "-t", "3",
+                        "-a", "aggressive", "-R", "4")
+    assert run.rc == 0, run.err
+    for depot in depots:
+        starts = [r["range"].split("-")[0] for r in depot.requests()]
+        assert len(starts) == len(set(starts))
+
+
+def test_a_connection_is_used_for_many_requests(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-b", "64k", "-t", "2")
+    assert run.rc == 0, run.err
+    assert len(depot.requests()) >= SIZE // 65536
+    assert depot.connections() <= 3
+
+
+def test_the_report_has_every_field(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 0, run.err
+    assert {"file", "size", "seconds", "bytes_received", "bytes_redundant",
+            "outcome", "error", "verified", "algorithm", "redundancy",
+            "progress_number", "block_size", "library", "libcurl",
+            "depots"} <= run.report.keys()
+    for depot in run.report["depots"]:
+        assert {"url", "bytes", "bytes_redundant", "requests", "failures",
+                "mean_rate", "time_to_first_byte"} <= depot.keys()
+    assert run.report["file"].endswith("f.bin")
+    assert run.report["size"] == SIZE
+    assert run.report["outcome"] == "complete"
+    assert run.report["error"] is None
+
+
+def test_a_report_to_standard_error_is_json_alone_when_quiet(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("-q", "--report", "-",
+                        lab.exnode("f.bin", lab.depots(2)), report=False)
+    assert run.rc == 0, run.err
+    assert json.loads(run.err)["size"] == SIZE
+    assert run.out == b""
+
+
+def test_no_report_shows_a_password(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    url = depot.url("f.bin").replace("//", "//user:secret@") + "?key=hidden"
+    run = lab.xdownload("-v", url, "-o", "f.bin")
+    assert run.rc == 0, run.err
+    for text in (run.err, json.dumps(run.report)):
+        assert "secret" not in text and "hidden" not in text
+

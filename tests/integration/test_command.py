@@ -1,0 +1,360 @@
+"""The command as a person or a script meets it."""
+import json
+import os
+import re
+import signal
+import stat
+import time
+
+import pytest
+
+from lab import wait_until
+
+SIZE = 1_500_001
+
+
+# ---- where the bytes go ----
+
+def test_the_file_gets_the_name_in_the_manifest(lab):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert not lab.path("f.bin.part").exists()
+
+
+def test_output_and_directory_say_where(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", lab.depots(2))
+    lab.path("folder").mkdir()
+    assert lab.xdownload("-d", "folder", manifest).rc == 0
+    assert lab.xdownload("-o", "other", manifest).rc == 0
+    assert lab.read("folder/f.bin") == lab.read("other") == data
+    assert not lab.path("f.bin").exists()
+
+
+def test_an_existing_file_is_kept_without_force(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    manifest = lab.exnode("f.bin", [depot])
+    lab.path("f.bin").write_bytes(b"mine")
+    run = lab.xdownload(manifest)
+    assert run.rc == 5
+    assert "f.bin" in run.err and "--force" in run.err
+    assert lab.read("f.bin") == b"mine"
+    assert depot.requests() == []
+    assert lab.xdownload("--force", manifest).rc == 0
+    assert lab.read("f.bin") == data
+
+
+def test_a_folder_that_is_not_there_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("-o", "none/f.bin", lab.exnode("f.bin", lab.depots(1)))
+    assert run.rc == 5
+    assert "none/f.bin" in run.err
+
+
+def test_a_full_disk_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    with open("/dev/full", "wb") as full:
+        run = lab.xdownload("-o", "-", lab.exnode("f.bin", lab.depots(1)),
+                            stdout=full)
+    assert run.rc == 5
+
+
+@pytest.mark.parametrize("text, first, last", [
+    ("0-0", 0, 0), ("1000-300000", 1000, 300_000),
+    ("1400000-", 1_400_000, SIZE - 1), ("-500", SIZE - 500, SIZE - 1),
+])
+def test_a_range_is_all_that_is_fetched(lab, text, first, last):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    run = lab.xdownload("-r", text, "-o", "part", "-b", "64k", "-a", "basic",
+                        lab.exnode("f.bin", depots))
+    assert run.rc == 0, run.err
+    assert lab.read("part") == data[first:last + 1]
+    assert sum(d.bytes_sent() for d in depots) == last + 1 - first
+
+
+def test_a_range_of_a_file_of_unknown_size(lab):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload("-r", "70000-99999", "-o", "part",
+                        lab.urls("f.bin", lab.depots(2)))
+    assert run.rc == 0, run.err
+    assert lab.read("part") == data[70_000:100_000]
+
+
+def test_a_range_past_the_end_fetches_nothing(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    run = lab.xdownload("-r", f"{SIZE}-{SIZE + 5}", "-o", "part",
+                        lab.exnode("f.bin", [depot]))
+    assert run.rc != 0 and str(SIZE) in run.err
+    assert depot.requests() == []
+
+
+# ---- in order, to a pipe ----
+
+def piped(lab, *args):
+    """A running download and the reading end of its output."""
+    reading, writing = os.pipe()
+    process = lab.start("-o", "-", *args, stdout=writing)
+    os.close(writing)
+    return process, open(reading, "rb", buffering=0)
+
+
+def test_a_slow_reader_gets_every_byte_in_order(lab):
+    data = lab.file("f.bin", SIZE)
+    process, out = piped(lab, "--lookahead", "256k", "-b", "64k",
+                         lab.exnode("f.bin", lab.depots(3)))
+    got = bytearray()
+    with out:
+        while part := out.read(50_000):
+            got += part
+            time.sleep(0.005)
+    assert process.wait().rc == 0
+    assert got == data
+
+
+def test_a_reader_that_goes_away_ends_it_quietly_with_141(lab):
+    lab.file("f.bin", SIZE)
+    process, out = piped(lab, "-b", "64k",
+                         lab.exnode("f.bin", lab.depots(2)))
+    with out:
+        out.read(1000)
+    run = process.wait()
+    assert run.rc == 141
+    assert run.err == ""
+
+
+def test_only_data_is_on_standard_output(lab):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload("-v", "-o", "-", lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 0, run.err
+    assert run.out == data
+    run = lab.xdownload("-v", lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 0 and run.out == b""
+
+
+# ---- words ----
+
+def test_quiet_says_nothing_but_errors(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("-q", lab.exnode("f.bin", lab.depots(2)))
+    assert (run.rc, run.out, run.err) == (0, b"", "")
+    run = lab.xdownload("-q", lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 5 and run.err.count("\n") == 1
+
+
+def test_verbose_has_a_line_for_each_request(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    run = lab.xdownload("-v", "-b", "256k", lab.exnode("f.bin", depots))
+    assert run.rc == 0, run.err
+    for depot in depots:
+        lines = re.findall(rf"(?m)^{depot.host}\s+(\d+)\s+(\d+)\s", run.err)
+        asked = [re.match(r"bytes=(\d+)-(\d+)", r["range"]).groups()
+                 for r in depot.requests()]
+        assert sorted((int(a), int(n)) for a, n in lines) == sorted(
+            (int(a), int(b) - int(a) + 1) for a, b in asked)
+
+
+def test_the_display_on_a_terminal_is_redrawn_in_place(lab):
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=r) for r in (900_000, 300_000)]
+    leader, follower = os.openpty()
+    process = lab.start(lab.exnode("f.bin", depots), "-b", "64k",
+                        stderr=follower)
+    os.close(follower)
+    shown = bytearray()
+    try:
+        while part := os.read(leader, 65536):
+            shown += part
+    except OSError:  # how a terminal says that the other end is closed
+        pass
+    os.close(leader)
+    assert process.wait().rc == 0
+    text = shown.decode()
+    assert "\x1b[" in text and "%" in text and "/s" in text
+    assert all(d.host in text for d in depots)
+
+
+def test_where_there_is_no_terminal_lines_are_plain(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))
+    assert run.rc == 0 and run.err
+    assert "\x1b" not in run.err and "\r" not in run.err
+
+
+def test_a_depots_words_cannot_steer_the_terminal(lab):
+    lab.file("f.bin", SIZE)
+    rude = lab.odd(lambda head: b"HTTP/1.1 403 \x1b]0;owned\x07\r\n\r\n")
+    run = lab.xdownload("-v", lab.metalink("f.bin", [rude, lab.depot()]))
+    assert run.rc == 0, run.err
+    assert "\x1b" not in run.err and "\x07" not in run.err
+
+
+# ---- before anything is fetched ----
+
+def test_a_dry_run_contacts_nobody(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    for form in ("exnode", "metalink", "urls"):
+        run = lab.xdownload("--dry-run", getattr(lab, form)("f.bin", depots))
+        assert run.rc == 0, run.err
+    assert [d.requests() for d in depots] == [[], []]
+    assert not lab.path("f.bin").exists()
+    assert not lab.path("f.bin.part").exists()
+
+
+def test_show_prints_what_was_understood(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    manifest = lab.metalink("f.bin", depots)
+    run = lab.xdownload("show", manifest, report=False)
+    assert run.rc == 0 and "f.bin" in run.out.decode()
+    run = lab.xdownload("show", "--json", manifest, report=False)
+    assert run.rc == 0, run.err
+    [file] = json.loads(run.out)["files"]
+    assert (file["name"], file["size"]) == ("f.bin", SIZE)
+    [extent] = file["extents"]
+    assert (extent["offset"], extent["length"]) == (0, SIZE)
+    assert [r["url"] for r in extent["replicas"]] == [
+        d.url("f.bin") for d in depots]
+    assert [d.requests() for d in depots] == [[], []]
+
+
+@pytest.mark.parametrize("args", [
+    [], ["--no-such-option", "m"], ["-b"], ["-b", "1x", "m"],
+    ["-a", "best", "m"], ["-r", "9-3", "m"], ["-t", "0", "m"],
+    ["-R", "0", "m"], ["--progress", "loud", "m"],
+    ["-a", "basic", "-P", "3", "m"], ["-a", "basic", "-R", "2", "m"],
+    ["-a", "aggressive", "-P", "3", "m"],
+])
+def test_wrong_usage_is_2(lab, args):
+    run = lab.xdownload(*args, report=False)
+    assert run.rc == 2
+    assert run.err and run.out == b""
+
+
+def test_an_option_the_algorithm_does_not_use_names_those_that_do(lab):
+    run = lab.xdownload("-a", "basic", "-P", "3", "m", report=False)
+    assert "progress" in run.err
+
+
+@pytest.mark.parametrize("args", [["--version"], ["-V"], ["--help"], ["-h"]])
+def test_help_and_version_go_to_standard_output(lab, args):
+    run = lab.xdownload(*args, report=False)
+    assert run.rc == 0 and run.out and run.err == ""
+
+
+@pytest.mark.parametrize("text", [
+    "", "\0\0", "<exnode", "<metalink xmlns='urn:ietf:params:xml:ns:metalink'/>",
+    "no list of addresses\n", "file:///etc/passwd\n",
+])
+def test_a_manifest_that_cannot_be_understood_is_3(lab, text):
+    run = lab.xdownload(lab.write("m", text))
+    assert run.rc == 3
+    assert len(run.err.splitlines()) >= 1 and "m" in run.err
+
+
+def test_a_manifest_that_is_not_there_is_5(lab):
+    run = lab.xdownload("none.xnd")
+    assert run.rc == 5 and "none.xnd" in run.err
+
+
+# ---- several files ----
+
+def test_it_goes_on_after_a_failure_and_ends_with_its_status(lab):
+    one = lab.file("one.bin", 1000, seed=1)
+    lab.file("two.bin", 1000, seed=2)
+    three = lab.file("three.bin", 1000, seed=3)
+    depots = lab.depots(1)
+    broken = lab.write("broken.xnd", "<exnode")
+    run = lab.xdownload(lab.exnode("one.bin", depots),
+                        lab.exnode("two.bin", [lab.dead()]), broken,
+                        lab.exnode("three.bin", depots))
+    assert run.rc == 1
+    assert lab.read("one.bin") == one and lab.read("three.bin") == three
+    assert not lab.path("two.bin").exists()
+    outcomes = [r["outcome"] for r in run.reports]
+    assert outcomes[:2] == ["complete", "failed"]
+    assert outcomes[-1] == "complete"
+
+
+# ---- the end, before the end ----
+
+@pytest.mark.parametrize("kind", ["slow", "silent"])
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_is_130_and_leaves_the_part(lab, sig, kind):
+    lab.file("f.bin", SIZE)
+    depots = {"slow": lambda: [lab.depot(rate=100_000), lab.depot(rate=50_000)],
+              "silent": lambda: [lab.silent(), lab.silent()]}[kind]()
+    process = lab.start(lab.exnode("f.bin", depots), "--silence", "10m")
+    wait_until(lambda: lab.path("f.bin.part").exists(), "it begins")
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send(sig)
+    run = process.wait()
+    assert run.rc == 130
+    assert "interrupted" in run.err
+    # A second is promised; this only tells a stop from a time-out.
+    assert time.monotonic() - began < 10
+    assert not lab.path("f.bin").exists()
+    assert lab.path("f.bin.part").exists()
+    assert run.report["outcome"] == "interrupted"
+
+
+def test_interrupting_one_file_ends_the_whole_run(lab):
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=50_000)]
+    process = lab.start(lab.exnode("f.bin", depots),
+                        lab.metalink("f.bin", depots))
+    wait_until(lambda: lab.path("f.bin.part").exists(), "it begins")
+    process.send(signal.SIGINT)
+    assert process.wait().rc == 130
+
+
+def test_it_does_not_wait_for_the_last_straggler(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=20_000), lab.depot(rate=5_000_000)]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-b", "128k",
+                        "-a", "aggressive", "--silence", "10m")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert sum(depots[0].throttle.close()) < SIZE / 4
+
+
+# ---- hostile names ----
+
+def test_a_manifests_name_for_the_file_stays_in_the_folder(lab):
+    data = lab.file("f.bin", 1000)
+    depot = lab.depot()
+    manifest = lab.write("m.meta4", (
+        '<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+        '<file name="../../escaped.bin"><size>1000</size>'
+        f'<url>{depot.url("f.bin")}</url></file></metalink>'))
+    lab.xdownload(manifest)
+    assert not (lab.folder / "escaped.bin").exists()
+    made = [p for p in lab.work.iterdir() if p.read_bytes() == data]
+    assert all(p.name == "escaped.bin" for p in made)
+
+
+def test_a_new_file_may_be_read_as_the_umask_says(lab):
+    lab.file("f.bin", 1000)
+    old = os.umask(0o027)
+    try:
+        run = lab.xdownload(lab.exnode("f.bin", lab.depots(1)))
+    finally:
+        os.umask(old)
+    assert run.rc == 0, run.err
+    assert stat.S_IMODE(lab.path("f.bin").stat().st_mode) == 0o640
+
+
+def test_two_runs_at_once_do_not_mix_their_bytes(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2, rate=2_000_000)
+    runs = [lab.start(lab.exnode("f.bin", depots), "-b", "64k",
+                      "-o", f"out-{i}") for i in range(3)]
+    assert [r.wait().rc for r in runs] == [0, 0, 0]
+    assert all(lab.read(f"out-{i}") == data for i in range(3))
