@@ -68,6 +68,11 @@ static bool is_in_background(void)
     return group > 0 && group != getpgrp();
 }
 
+static bool owns_screen(const struct display *d)
+{
+    return d->mode == PROGRESS_BAR && !is_in_background();
+}
+
 /* `picture` over the one that is there; the cursor goes back to its start. */
 static void put_in_place(FILE *to, const char *picture)
 {
@@ -116,6 +121,14 @@ static void put_at_once(const char *text, size_t len)
     }
 }
 
+void display_clear(const struct display *d)
+{
+    static const char clear[] = "\r\033[J";
+
+    if (owns_screen(d))
+        put_at_once(clear, sizeof clear - 1);
+}
+
 void display_update(struct display *d, const struct snapshot *s,
                     const char *above)
 {
@@ -125,7 +138,7 @@ void display_update(struct display *d, const struct snapshot *s,
 
     if (to == NULL)
         return;
-    if (d->mode == PROGRESS_BAR && !is_in_background()) {
+    if (owns_screen(d)) {
         draw_picture(to, d, s, above);
     } else {
         fputs(above, to);
@@ -149,7 +162,7 @@ void display_end(struct display *d, const struct snapshot *s,
 
     if (to == NULL)
         return;
-    if (d->mode == PROGRESS_BAR && !is_in_background())
+    if (owns_screen(d))
         fputs("\r\033[J", to);
     fputs(above, to);
     measure(&columns, &rows);

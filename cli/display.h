@@ -27,6 +27,9 @@ void display_init(struct display *d, const struct args *a, const char *name);
 void display_update(struct display *d, const struct snapshot *s,
                     const char *above);
 
+/* Take the picture away, until the next one. */
+void display_clear(const struct display *d);
+
 /* The last call: `s` as a summary, to stay; none if `outcome` is NULL. */
 void display_end(struct display *d, const struct snapshot *s,
                  const char *outcome, const char *above);

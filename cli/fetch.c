@@ -96,6 +96,10 @@ static int follow(struct run *r, struct xd_error *err)
             xd_download_cancel(r->download);
             is_canceled = true;
         }
+        if (signals_stop_came()) {
+            display_clear(&r->display);
+            signals_stop();
+        }
         display_update(&r->display, &r->snapshot, above != NULL ? above : "");
         free(above);
     }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "hosts.h"
 #include "snapshot.h"
 #include "status.h"
 #include "text.h"
@@ -64,27 +63,21 @@ static void put_options(const struct args *a)
     }
 }
 
-static void put_depots(const struct job *job, const struct xd_file *file,
-                       const struct snapshot *s)
+static void put_depots(const struct xd_file *file, const struct snapshot *s)
 {
-    struct hosts hosts;
     char size[UNITS_SIZE];
 
-    if (hosts_init(&hosts, s, job->manifest, job->file) < 0) {
-        words_error("out of memory");
-        return;
-    }
     printf(LABEL "%zu, the most wanted first\n", "depots", s->n_depots);
     for (size_t i = 0; i < s->n_depots; i++) {
+        const uint64_t held = s->depots[i].bytes_held;
         fputs("    ", stdout);
         text_put_fit(stdout, s->depots[i].host, 40, true);
-        if (hosts.held[i] == XD_SIZE_UNKNOWN)
+        if (held == XD_SIZE_UNKNOWN)
             puts("  all of it");
         else
-            printf("  %10s  %3u %%\n", units_size(size, hosts.held[i]),
-                   units_percent(hosts.held[i], file->size));
+            printf("  %10s  %3u %%\n", units_size(size, held),
+                   units_percent(held, file->size));
     }
-    hosts_fini(&hosts);
 }
 
 int plan_print(const struct job *job)
@@ -107,7 +100,7 @@ int plan_print(const struct job *job)
     put_size(&file);
     put_target(job);
     put_options(job->args);
-    put_depots(job, &file, &s);
+    put_depots(&file, &s);
     snapshot_fini(&s);
     xd_download_free(d);
     return STATUS_COMPLETE;

@@ -3,7 +3,8 @@
  *
  * Between signals_watch() and signals_restore() the first SIGINT, SIGTERM or
  * SIGHUP is only noted; a second one has its usual effect, for the impatient.
- * A signal that was ignored stays so (nohup, jobs in the background).
+ * Ctrl-Z (SIGTSTP) is noted too, so that the screen can be left in order.  A
+ * signal that was ignored stays so (nohup, jobs in the background).
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -13,7 +14,11 @@
 void signals_watch(void);
 void signals_restore(void);
 
-/* Whether one has come, ever. */
+/* Whether one that ends the command has come, ever. */
 bool signals_came(void);
+
+/* Whether it is to stop, and has not yet; and stop, until it is continued. */
+bool signals_stop_came(void);
+void signals_stop(void);
 
 #endif
