@@ -220,10 +220,13 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
         byte = idle;
     }
     rest = (struct xd_range){byte, xd_depots_sole_end(b, depot, byte)};
-    for (unsigned i = 0; i < b->n_fetches; i++)
-        if (s->fetches[i].is_live && s->fetches[i].range.begin > byte &&
-            s->fetches[i].range.begin < rest.end)
-            rest.end = s->fetches[i].range.begin;
+    for (unsigned i = 0; i < b->n_fetches; i++) {
+        const struct xd_fetch_state *f = &s->fetches[i];
+
+        if (f->is_live && f->got < f->range.end && f->got > byte &&
+            f->got < rest.end)
+            rest.end = f->got;
+    }
     *out = (struct xd_range){byte, byte};
     while (gap = xd_rangeset_next_gap(&b->arrived, rest),
            !xd_range_is_empty(gap)) {

@@ -40,6 +40,7 @@ struct plank {
     struct xd_board board;
     struct xd_trials trials;  /* failed attempts at blocks not complete */
     struct attempt *attempts; /* one per fetch */
+    bool has_losses; /* some depot may hold only a part of some block */
 };
 
 static void plank_free(void *policy)
@@ -260,21 +261,33 @@ static int plank_ended(void *policy, unsigned fetch, bool failed)
     return 0;
 }
 
+/* Whether anything that the board says of the block has changed.  The first
+ * missing byte moves with each arrival, which matters only where a depot may
+ * hold a part of the block. */
+static bool note_arrival(struct plank *p, uint64_t block)
+{
+    if (xd_board_is_done(&p->board, block))
+        return false;
+    if (is_complete(p, block)) {
+        xd_trials_forget(&p->trials, block);
+        xd_board_mark(&p->board, block, XD_MARK_DONE);
+        return true;
+    }
+    if (p->has_losses)
+        reconsider(p, block);
+    return p->has_losses;
+}
+
 static void plank_arrived(void *policy, struct xd_range r)
 {
     struct plank *p = policy;
     uint64_t first = xd_blocks_find(&p->blocks, r.begin);
     uint64_t last = xd_blocks_find(&p->blocks, r.end - 1);
-    bool any = false;
+    bool changed = false;
 
-    for (uint64_t i = first; i <= last; i++) {
-        if (xd_board_is_done(&p->board, i) || !is_complete(p, i))
-            continue;
-        xd_trials_forget(&p->trials, i);
-        xd_board_mark(&p->board, i, XD_MARK_DONE);
-        any = true;
-    }
-    if (any)
+    for (uint64_t i = first; i <= last; i++)
+        changed |= note_arrival(p, i);
+    if (changed)
         xd_board_publish(&p->board, first, last);
 }
 
@@ -341,6 +354,7 @@ static void plank_lost(void *policy, unsigned depot)
 {
     struct plank *p = policy;
 
+    p->has_losses = true;
     if (p->book->depots[depot].slot != XD_NO_SLOT)
         fill_slot(p, depot);
     refresh_tried(p);

@@ -1,0 +1,133 @@
+/* Whole downloads of any kind, and a few of a kind that matters. */
+#include <inttypes.h>
+
+#include "sim.h"
+#include "suite.h"
+
+#define SEEDS 4000
+
+static void run_seeds(const struct xd_policy *policy)
+{
+    unsigned complete = 0;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        static struct sim_scenario sc;
+        struct sim_outcome outcome;
+
+        sim_scenario_from_seed(&sc, seed, policy);
+        outcome = sim_run(&sc);
+        ck_assert_msg(outcome.broken == RULE_NONE,
+                      "seed %" PRIu64 " breaks at %" PRIu64
+                      " us the rule \"%s\"",
+                      seed, outcome.took, model_rule_text(outcome.broken));
+        ck_assert_msg(!outcome.is_endless, "seed %" PRIu64 " never ends", seed);
+        complete += outcome.is_complete;
+    }
+    /* Most can be completed: the scenarios are alive. */
+    ck_assert_uint_gt(complete, SEEDS / 2);
+}
+
+START_TEST(basic_keeps_every_rule_in_any_scenario)
+{
+    run_seeds(&xd_policy_basic);
+}
+END_TEST
+
+START_TEST(aggressive_keeps_every_rule_in_any_scenario)
+{
+    run_seeds(&xd_policy_aggressive);
+}
+END_TEST
+
+START_TEST(progress_keeps_every_rule_in_any_scenario)
+{
+    run_seeds(&xd_policy_progress);
+}
+END_TEST
+
+/* Three good depots; the first never answers, and is asked for the first
+ * block of a stream. */
+static xd_usec silent_head(const struct xd_policy *policy)
+{
+    static const uint64_t rates[] = {1000, 1000, 1000};
+    static struct sim_scenario sc;
+    struct sim_outcome outcome;
+
+    sim_scenario_plain(&sc, policy, 1000, rates, 3);
+    sc.depots[0].is_silent = true;
+    sc.o.window_bytes = 160;
+    sc.reader_bytes_per_s = 100000;
+    outcome = sim_run(&sc);
+    ck_assert_int_eq(outcome.broken, RULE_NONE);
+    ck_assert(outcome.is_complete);
+    return outcome.took;
+}
+
+START_TEST(progress_streams_past_a_silent_depot_before_it_fails)
+{
+    ck_assert_uint_lt(silent_head(&xd_policy_progress), 2 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(aggressive_streams_past_a_silent_depot_before_it_fails)
+{
+    ck_assert_uint_lt(silent_head(&xd_policy_aggressive), 2 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(basic_streams_past_a_silent_depot_when_it_fails)
+{
+    xd_usec took = silent_head(&xd_policy_basic);
+
+    ck_assert_uint_gt(took, 5 * XD_SECOND);
+    ck_assert_uint_lt(took, 60 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(basic_without_faults_brings_no_byte_twice)
+{
+    static const uint64_t rates[] = {100, 500, 1000, 3000};
+    static struct sim_scenario sc;
+    struct sim_outcome outcome;
+
+    sim_scenario_plain(&sc, &xd_policy_basic, 1000, rates, 4);
+    outcome = sim_run(&sc);
+    ck_assert(outcome.is_complete);
+    ck_assert_uint_eq(outcome.bytes_received, 1000);
+    ck_assert_uint_eq(outcome.bytes_redundant, 0);
+}
+END_TEST
+
+/* The paper's point: one slow depot ruins basic, and progress pays for its
+ * rescue with a few bytes. */
+START_TEST(progress_is_not_held_up_by_one_slow_depot)
+{
+    static const uint64_t rates[] = {1000, 1000, 1000, 5};
+    static struct sim_scenario sc;
+    struct sim_outcome basic, progress;
+
+    sim_scenario_plain(&sc, &xd_policy_basic, 1000, rates, 4);
+    basic = sim_run(&sc);
+    sim_scenario_plain(&sc, &xd_policy_progress, 1000, rates, 4);
+    progress = sim_run(&sc);
+    ck_assert(basic.is_complete);
+    ck_assert(progress.is_complete);
+    ck_assert_uint_gt(basic.took, 4 * progress.took);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("sim");
+
+    tcase_set_timeout(t, 0);
+    tcase_add_test(t, basic_keeps_every_rule_in_any_scenario);
+    tcase_add_test(t, aggressive_keeps_every_rule_in_any_scenario);
+    tcase_add_test(t, progress_keeps_every_rule_in_any_scenario);
+    tcase_add_test(t, progress_streams_past_a_silent_depot_before_it_fails);
+    tcase_add_test(t, aggressive_streams_past_a_silent_depot_before_it_fails);
+    tcase_add_test(t, basic_streams_past_a_silent_depot_when_it_fails);
+    tcase_add_test(t, basic_without_faults_brings_no_byte_twice);
+    tcase_add_test(t, progress_is_not_held_up_by_one_slow_depot);
+    return run_suite("sim", t);
+}
