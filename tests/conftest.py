@@ -1,0 +1,34 @@
+"""Which of the pytest tests run.
+
+CMake sets XDOWNLOAD, XD_THROTTLE, XD_LIBRARY, XD_BUILD, XD_SOURCE and XD_CC to
+what is under test, and XD_SANITIZED where the build has sanitizers.  A person
+may set
+
+XD_SLOW         also run what takes long
+XD_REQUIRE_ALL  a skipped test is a failure
+"""
+import os
+
+import pytest
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes more than a few seconds")
+    config.addinivalue_line("markers", "plain: not for a sanitized build")
+
+
+def pytest_collection_modifyitems(config, items):
+    def wanted(item):
+        if item.get_closest_marker("slow") and not os.environ.get("XD_SLOW"):
+            return False
+        return not (item.get_closest_marker("plain")
+                    and os.environ.get("XD_SANITIZED"))
+    config.hook.pytest_deselected(items=[i for i in items if not wanted(i)])
+    items[:] = [i for i in items if wanted(i)]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.skipped and os.environ.get("XD_REQUIRE_ALL"):
+        report.outcome = "failed"

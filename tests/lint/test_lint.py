@@ -1,0 +1,269 @@
+"""What a machine can check of the rules of this tree, a machine checks.
+
+Each rule is a function that lists its violations, so that a planted one shows
+that the rule can fail.
+"""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(os.environ["XD_SOURCE"])
+BUILD = Path(os.environ["XD_BUILD"])
+CC = os.environ.get("XD_CC", "cc")
+HERE = Path(__file__).parent
+FOLDERS = ["lib", "cli", "include", "examples", "tests"]
+
+
+def c_files(*folders):
+    return [p for f in folders or FOLDERS
+            for p in sorted((SOURCE / f).rglob("*.[ch]"))]
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          **options)
+
+
+# ---- includes ----
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+
+
+def includes(path):
+    return INCLUDE.findall(path.read_text())
+
+
+def climbing(files):
+    return [(p, name) for p in files for _, name in includes(p)
+            if "../" in name]
+
+
+def test_no_include_climbs_out_of_its_folder():
+    assert climbing(c_files()) == []
+
+
+def test_an_include_that_climbs_would_be_found(tmp_path):
+    planted = tmp_path / "x.c"
+    planted.write_text('#include "../lib/sched/sched.h"\n')
+    assert climbing([planted]) == [(planted, "../lib/sched/sched.h")]
+
+
+def beyond_public(files):
+    """Includes of what a user of the library would not have."""
+    found = []
+    for path in files:
+        for bracket, name in includes(path):
+            own = bracket == '"' and (path.parent / name).is_file()
+            system = bracket == "<" and not re.match(r"(curl|libxml|base|os|io|"
+                                                     r"manifest|sched|engine)/",
+                                                     name)
+            if not own and not system:
+                found.append((path, name))
+    return found
+
+
+def test_command_and_examples_stand_on_the_public_headers():
+    assert beyond_public(c_files("cli", "examples")) == []
+
+
+def test_a_command_that_looks_inside_would_be_found(tmp_path):
+    planted = tmp_path / "x.c"
+    planted.write_text('#include <curl/curl.h>\n#include "base/range.h"\n'
+                       "#include <xdownload/error.h>\n")
+    assert [n for _, n in beyond_public([planted])] == ["curl/curl.h",
+                                                        "base/range.h"]
+
+
+@pytest.mark.parametrize("layer, allowed, forbidden", [
+    ("base", "base/range.h", "os/thread.h"),
+    ("os", "base/error.h", "sched/sched.h"),
+    ("manifest", "base/range.h", "io/transport.h"),
+    ("sched", "base/range.h", "os/thread.h"),
+    ("io", "os/file.h", "sched/sched.h"),
+    ("engine", "sched/sched.h", None),
+])
+def test_a_layer_sees_only_what_it_may_use(tmp_path, layer, allowed,
+                                           forbidden):
+    def compiles(header):
+        planted = tmp_path / "x.c"
+        planted.write_text(f'#include "{header}"\nextern int x;\n')
+        return run(CC, "-std=c11", "-D_POSIX_C_SOURCE=200809L",
+                   f"-I{SOURCE}/include", f"-I{BUILD}/view/{layer}",
+                   "-fsyntax-only", planted).returncode == 0
+    assert compiles(allowed)
+    assert forbidden is None or not compiles(forbidden)
+
+
+# ---- objects ----
+
+def objects(layer):
+    found = sorted((BUILD / "lib" / layer).rglob("*.o"))
+    assert found, f"lib/{layer} is not built in {BUILD}"
+    return found
+
+
+def names(files, option):
+    """Plain names; _FORTIFY_SOURCE and C standards rename some of libc's."""
+    out = run("nm", option, "--format=posix", *files).stdout
+    found = {line.split()[0] for line in out.splitlines()
+             if not line.endswith(":")}
+    return {re.sub(r"^__isoc(99|23)_", "", re.sub(r"^__(\w+)_chk$", r"\1", n))
+            for n in found}
+
+
+def needed(files, given=()):
+    """What the objects need, and neither they nor `given` define."""
+    defined = names([*files, *given], "--defined-only")
+    return names(files, "--undefined-only") - defined
+
+
+def allowed(layer):
+    lines = (HERE / f"{layer}.allowed").read_text().splitlines()
+    return {line.split("#")[0].strip() for line in lines} - {""}
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("layer, below", [("base", []), ("sched", ["base"])])
+def test_a_pure_layer_needs_nothing_but_the_kept_list(layer, below):
+    given = [o for b in below for o in objects(b)]
+    assert needed(objects(layer), given) <= allowed(layer)
+
+
+def compiled(tmp_path, text):
+    source, made = tmp_path / "planted.c", tmp_path / "planted.o"
+    source.write_text(text)
+    assert run(CC, "-c", source, "-o", made).returncode == 0
+    return made
+
+
+def test_a_clock_in_a_pure_layer_would_be_found(tmp_path):
+    planted = compiled(tmp_path, "#include <time.h>\nlong now(void);\n"
+                                 "long now(void) { return time(0); }\n")
+    assert needed([planted]) - allowed("sched") == {"time"}
+
+
+def mutable_globals(files):
+    """Writable data; tables of pointers are read-only once loaded."""
+    out = run("nm", "--format=sysv", *files).stdout
+    rows = [[c.strip() for c in line.split("|")] for line in out.splitlines()]
+    return sorted(r[0] for r in rows if len(r) == 7 and r[2] in "bBdDC"
+                  and not r[6].startswith(".data.rel.ro"))
+
+
+@pytest.mark.plain
+def test_the_library_has_no_mutable_globals():
+    """But one, around curl_global_init()."""
+    files = [o for o in (BUILD / "lib").rglob("*.o")
+             if not o.name.startswith("curl_global.c")]
+    assert len(files) > 20
+    assert mutable_globals(files) == []
+
+
+def test_mutable_globals_would_be_found(tmp_path):
+    planted = compiled(tmp_path, "int xd_calls = 1; static int seen;\n"
+                                 "int *f(void); int *f(void) { static int k;\n"
+                                 "  seen++; return &k; }\n"
+                                 'const char *const fixed[] = {"a"};\n')
+    found = [re.sub(r"\.\d+$", "", n) for n in mutable_globals([planted])]
+    assert found == ["k", "seen", "xd_calls"]
+
+
+# ---- the tree ----
+
+def tracked():
+    if not (SOURCE / ".git").exists():
+        return [str(p.relative_to(SOURCE)) for p in c_files()]
+    done = run("git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files")
+    assert done.returncode == 0, done.stdout
+    return done.stdout.splitlines()
+
+
+def litter(paths):
+    return [p for p in paths if re.search(
+        r"(^|/)(build[^/]*/|__pycache__/|core(\.\d+)?$)"
+        r"|\.(o|a|so|pyc|gcda|gcno|orig|rej|part)$", p)]
+
+
+def test_no_build_product_is_kept():
+    assert litter(tracked()) == []
+
+
+def test_a_build_product_would_be_found():
+    assert litter(["lib/a.c", "build/x", "lib/a.o", "t/__pycache__/x.pyc"]) \
+        == ["build/x", "lib/a.o", "t/__pycache__/x.pyc"]
+
+
+def test_the_top_level_holds_what_it_is_meant_to():
+    top = {p.split("/")[0] for p in tracked()}
+    assert {t for t in top if not t.startswith(".")} <= {
+        "lib", "cli", "include", "tests", "examples", "CMakeLists.txt",
+        "CMakePresets.json", "README.md", "LICENSE"}
+
+
+def test_nothing_is_left_to_be_done():
+    assert [p for p in c_files("lib", "cli", "include", "examples")
+            if re.search(r"\b(TODO|FIXME|XXX)\b", p.read_text())] == []
+
+
+# ---- documents ----
+
+def test_every_option_of_the_help_stands_in_the_manual():
+    text = run(os.environ["XDOWNLOAD"], "--help").stdout
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    assert len(options) > 10
+    manual = (SOURCE / "cli" / "xdownload.pod").read_text()
+    assert [o for o in sorted(options)
+            if not re.search(re.escape(o) + r"(?![a-z-])", manual)] == []
+
+
+def test_the_manual_pages_are_good_pod():
+    if not shutil.which("podchecker"):
+        pytest.skip("podchecker is not installed")
+    pages = sorted(SOURCE.glob("cli/*.pod")) + sorted(SOURCE.glob("lib/**/*.pod"))
+    done = run("podchecker", "-warnings", *pages)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_program_in_the_readme_is_the_one_that_is_compiled():
+    readme = (SOURCE / "README.md").read_text()
+    [block] = re.findall(r"(?s)```c\n(.*?)```", readme)
+    assert block == (SOURCE / "examples" / "fetch.c").read_text()
+
+
+def test_every_path_in_the_readme_is_there():
+    readme = (SOURCE / "README.md").read_text()
+    paths = re.findall(r"`((?:lib|cli|include|tests|examples)/[\w./-]*)`",
+                       readme)
+    assert paths
+    assert [p for p in paths if not (SOURCE / p).exists()] == []
+
+
+# ---- form ----
+
+def clang_format():
+    """Version 14 decides; a later one will do."""
+    for name in ("clang-format-14", "clang-format"):
+        path = shutil.which(name)
+        if path and int(re.search(r"version (\d+)",
+                                  run(path, "--version").stdout)[1]) >= 14:
+            return path
+    return pytest.skip("clang-format 14 or later is not installed")
+
+
+def test_clang_format_has_nothing_to_say():
+    done = run(clang_format(), "--dry-run", "-Werror", "-style=file",
+               *c_files())
+    assert done.returncode == 0, done.stdout
+
+
+def test_clang_format_would_have_something_to_say(tmp_path):
+    shutil.copy(SOURCE / ".clang-format", tmp_path)
+    planted = tmp_path / "x.c"
+    planted.write_text("int  x ;\n")
+    assert run(clang_format(), "--dry-run", "-Werror", "-style=file",
+               planted).returncode != 0
