@@ -4,7 +4,7 @@
 #include "sim.h"
 #include "suite.h"
 
-#define SEEDS 4000
+#define SEEDS 2500
 
 static void run_seeds(const struct xd_policy *policy)
 {
