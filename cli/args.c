@@ -1,7 +1,6 @@
 #include "args.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,7 +2,7 @@
 
 #include <xdownload/error.h>
 
-enum status status_of(int code)
+int status_of(int code)
 {
     switch ((enum xd_code)code) {
     case XD_OK:

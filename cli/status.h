@@ -16,6 +16,6 @@ enum status {
 };
 
 /* The status that stands for an enum xd_code, or for 0. */
-enum status status_of(int code);
+int status_of(int code);
 
 #endif

@@ -188,7 +188,9 @@ void view_how_far(FILE *to, const struct snapshot *s)
     char amount[2 * UNITS_SIZE + 8];
 
     put_amount(amount, sizeof amount, &s->progress);
-    if (s->progress.bytes_total != XD_SIZE_UNKNOWN)
+    /* Of nothing, any part would be a true answer. */
+    if (s->progress.bytes_total != XD_SIZE_UNKNOWN &&
+        s->progress.bytes_total > 0)
         fprintf(to, "%u %%, ",
                 units_percent(s->progress.bytes_done, s->progress.bytes_total));
     fputs(amount, to);

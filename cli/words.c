@@ -8,12 +8,14 @@
 
 #define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
 
-static void say(const char *lead, const char *format, va_list args)
+static void say(const char *format, va_list args) XD_PRINTF(1, 0);
+
+static void say(const char *format, va_list args)
 {
     char line[5000]; /* a sentence and the longest path name */
 
     vsnprintf(line, sizeof line, format, args);
-    fputs(lead, stderr);
+    fputs("xdownload: ", stderr);
     text_put(stderr, line);
     putc('\n', stderr);
 }
@@ -23,16 +25,7 @@ void words_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("xdownload: ", format, args);
-    va_end(args);
-}
-
-void words_line(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say("", format, args);
+    say(format, args);
     va_end(args);
 }
 
@@ -41,7 +34,7 @@ int words_usage(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("xdownload: ", format, args);
+    say(format, args);
     va_end(args);
     fputs("try 'xdownload --help'\n", stderr);
     return STATUS_USAGE;

@@ -10,9 +10,6 @@
 /* "xdownload: " and a sentence. */
 void words_error(const char *format, ...) XD_PRINTF(1, 2);
 
-/* Just the line. */
-void words_line(const char *format, ...) XD_PRINTF(1, 2);
-
 /* A mistake on the command line, and where to read on.  Returns
  * STATUS_USAGE. */
 int words_usage(const char *format, ...) XD_PRINTF(1, 2);
