@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/engine.h"
 
@@ -12,14 +13,6 @@
 static struct xd_engine *engine_of(struct xd_download *d)
 {
     return (struct xd_engine *)d;
-}
-
-/* Copy a struct out to a caller who may know less of it, or more, than we. */
-static void copy_out(void *out, size_t out_size, const void *from, size_t size)
-{
-    memset(out, 0, out_size);
-    memcpy(out, from, out_size < size ? out_size : size);
-    memcpy(out, &out_size, sizeof out_size);
 }
 
 int xd_download_new(struct xd_download **out, struct xd_manifest *m,
@@ -125,7 +118,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
         p.block_bytes = o->block_bytes;
     }
     xd_engine_unlock(e);
-    copy_out(out, out->struct_size, &p, sizeof p);
+    xd_copy_out(out, &p, sizeof p);
 }
 
 int xd_download_depot(struct xd_download *d, size_t i,
@@ -161,7 +154,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
         s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
     memcpy(s.last_error, depot->last_error.msg, sizeof s.last_error);
     xd_engine_unlock(e);
-    copy_out(out, out->struct_size, &s, sizeof s);
+    xd_copy_out(out, &s, sizeof s);
     return 0;
 }
 
@@ -178,7 +171,7 @@ int xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
         *out_lost = e->records.lost;
     xd_engine_unlock(e);
     if (taken)
-        copy_out(out, out->struct_size, &record, sizeof record);
+        xd_copy_out(out, &record, sizeof record);
     return taken;
 }
 

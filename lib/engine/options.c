@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/copy_out.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "sched/sched.h"
@@ -226,8 +227,7 @@ int xd_options_check(const struct xd_options *o, struct xd_error *err)
 
 int xd_option_info(size_t i, struct xd_option_info *out)
 {
-    size_t caller_size = out->struct_size;
-    struct xd_option_info info = {.struct_size = caller_size};
+    struct xd_option_info info = {0};
 
     if (i >= N_ROWS)
         return 0;
@@ -237,7 +237,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     info.default_value = rows[i].default_value;
     info.used_by = used_by_text(rows[i].used_by);
     info.sentence = rows[i].sentence;
-    memcpy(out, &info, caller_size < sizeof info ? caller_size : sizeof info);
+    xd_copy_out(out, &info, sizeof info);
     return 1;
 }
 

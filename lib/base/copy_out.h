@@ -1,0 +1,14 @@
+/*
+ * Fill in a struct of a caller who may know less of it than we do, or more.
+ *
+ * Public structs that the library fills in begin with `size_t struct_size`,
+ * which the caller sets, and which stays; what is longer than ours is zeroed.
+ */
+#ifndef XD_BASE_COPY_OUT_H
+#define XD_BASE_COPY_OUT_H
+
+#include <stddef.h>
+
+void xd_copy_out(void *out, const void *from, size_t from_size);
+
+#endif
