@@ -25,8 +25,8 @@ struct run {
     struct display display;
 };
 
-/* Lines to stand above the display, for the caller to free; never NULL but
- * without memory. */
+/* Lines to stand above the display, for the caller to free; NULL without
+ * memory. */
 static char *new_lines(struct run *r)
 {
     char *text = NULL;
@@ -44,7 +44,7 @@ static char *new_lines(struct run *r)
     return NULL;
 }
 
-/* What the display says at the end, NULL: nothing. */
+/* The word for the display and the report. */
 static const char *outcome_of(int rc)
 {
     switch (status_of(rc)) {

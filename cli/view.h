@@ -1,6 +1,6 @@
 /*
- * What a person sees of a download under way, as text: pure, so that it can be looked at
- * for any state, at any width, without a terminal.
+ * What a person sees of a download under way, as text: pure, so that it can be
+ * looked at for any state, at any width, without a terminal.
  */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
