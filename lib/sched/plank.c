@@ -188,20 +188,21 @@ static void refresh_tried(struct plank *p)
 static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
                                     uint64_t block)
 {
-    struct xd_range r = xd_blocks_range(&p->blocks, block), gap;
+    struct xd_range r = xd_blocks_range(&p->blocks, block), gap, ask;
     const struct xd_rangeset *kept =
         download_number(p, block) > 0 ? &p->book->accepted : &p->book->arrived;
     const struct xd_rangeset *held = &p->book->depots[depot].held;
     uint64_t byte = first_missing(p, block);
-    struct xd_range ask = {xd_rangeset_next_gap(kept, r).begin, r.begin};
 
+    ask.begin = ask.end = xd_rangeset_next_gap(kept, r).begin;
+    if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
+        ask.begin = byte;
+    r.begin = byte;
+    r.end = xd_rangeset_next(held, r).end;
     while (gap = xd_rangeset_next_gap(kept, r), !xd_range_is_empty(gap)) {
         ask.end = gap.end;
         r.begin = gap.end;
     }
-    if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
-        ask.begin = byte;
-    ask.end = xd_rangeset_next(held, (struct xd_range){byte, ask.end}).end;
     return ask;
 }
 

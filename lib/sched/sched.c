@@ -204,7 +204,8 @@ static int have(struct xd_sched *s, struct xd_range r)
 }
 
 /* All of a fetch up to `end` is here.  Any progress ends a depot's row of
- * failures. */
+ * failures; but without a known size nothing is progress before the end, or a
+ * depot that always breaks off would be asked for ever. */
 static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end)
 {
     struct xd_range fresh = {f->got, end < f->range.end ? end : f->range.end};
@@ -212,7 +213,8 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end)
     if (xd_range_is_empty(fresh))
         return 0;
     f->got = fresh.end;
-    s->book.depots[f->depot].failures = 0;
+    if (!s->size_is_unknown)
+        s->book.depots[f->depot].failures = 0;
     return have(s, fresh);
 }
 
@@ -325,8 +327,11 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
     s->book.o.policy->readiness(s->policy, depot);
 }
 
+/* Without a known size a depot brings all or nothing. */
 static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
+    if (s->size_is_unknown)
+        r = s->book.wanted;
     if (xd_rangeset_remove(&s->book.depots[depot].held, r) < 0)
         return XD_E_NOMEM;
     xd_core_forget_searches(s);

@@ -562,7 +562,8 @@ static enum model_rule fetch_event(struct model *m,
     if (fresh.begin < fresh.end) {
         put(m->arrived, fresh, true);
         forget_complete(m);
-        m->depots[f->depot].failures = 0;
+        if (!m->size_is_unknown)
+            m->depots[f->depot].failures = 0;
         f->got = fresh.end;
     }
     if (ev->kind == XD_EV_BYTES)
@@ -599,7 +600,8 @@ enum model_rule model_event(struct model *m, const struct xd_sched_event *ev)
             forget_all(m);
         break;
     case XD_EV_LOST:
-        put(m->depots[ev->depot].holds, ev->range, false);
+        put(m->depots[ev->depot].holds,
+            m->size_is_unknown ? m->wanted : ev->range, false);
         break;
     case XD_EV_NORANGES:
         m->depots[ev->depot].no_ranges = true;

@@ -67,6 +67,42 @@ START_TEST(after_a_failure_the_next_depot_starts_anew)
 }
 END_TEST
 
+START_TEST(a_depot_that_breaks_off_each_time_is_dropped)
+{
+    struct play p;
+    struct xd_sched_action a;
+    int fetches = 0;
+
+    start(&p, 1);
+    while (a = play_next(&p), a.kind != XD_DO_FAIL) {
+        if (a.kind == XD_DO_WAIT)
+            p.now = a.until;
+        if (a.kind != XD_DO_FETCH)
+            continue;
+        play_failed_at(&p, a.fetch, 1000);
+        fetches++;
+    }
+    ck_assert_int_eq(fetches, 3);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_that_lost_a_part_is_not_asked_again)
+{
+    struct play p;
+
+    start(&p, 2);
+    play_failed(&p, expect_fetch(&p, 0, 0, UINT64_MAX));
+    play_lost(&p, 0, 500, 1000);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    play_failed(&p, expect_fetch(&p, 1, 0, UINT64_MAX));
+    p.now += XD_SECOND;
+    expect_fetch(&p, 1, 0, UINT64_MAX);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(what_is_rejected_begins_anew)
 {
     struct play p;
@@ -109,6 +145,8 @@ int main(void)
     tcase_add_test(t, it_comes_as_one_stream_from_one_depot);
     tcase_add_test(t, it_may_be_empty);
     tcase_add_test(t, after_a_failure_the_next_depot_starts_anew);
+    tcase_add_test(t, a_depot_that_breaks_off_each_time_is_dropped);
+    tcase_add_test(t, a_depot_that_lost_a_part_is_not_asked_again);
     tcase_add_test(t, what_is_rejected_begins_anew);
     tcase_add_test(t, when_every_depot_is_dropped_it_fails_at_the_first_byte);
     return run_suite("sched.whole", t);
