@@ -1,0 +1,149 @@
+#!/bin/sh
+# Builds xdownload and shows it at work: a file of 64 MiB comes from six local
+# depots of very different speeds, one of them dead.
+#
+#     sh examples/quickstart.sh
+#
+# Installs what is missing through apt and says so first.  Everything it makes
+# is in build/; what it starts and what it downloads is gone at the end.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$root/build/release
+work=
+. "$root/tests/lab/packages.sh"
+
+# The throttles read from the pipe at descriptor 9 and end when we do, however
+# we end; so does the shell that watches over nginx.
+clean_up()
+{
+    exec 9>&-
+    wait
+    [ -z "$work" ] || rm -rf "$work"
+    give_back "$root/build"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+build_release()
+{
+    echo "Building in build/release ..."
+    mkdir -p "$root/build"
+    log=$root/build/quickstart.log
+    if ! { cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release \
+        -DBUILD_TESTING=OFF &&
+        cmake --build "$build" --parallel 2 &&
+        cmake --build "$build" --target throttle; } >"$log" 2>&1; then
+        cat "$log" >&2
+        exit 1
+    fi
+    rm "$log"
+}
+
+# The throttle says a port that is free.
+free_port()
+{
+    "$build/tests/lab/throttle" --to 127.0.0.1:1 --rate 0 </dev/null 9>&-
+}
+
+start_nginx()
+{
+    nginx=$(PATH=$PATH:/usr/sbin command -v nginx)
+    port=$(free_port)
+    write_config
+    (
+        exec 9>&-
+        trap '' INT TERM HUP
+        "$nginx" -p "$work" -c "$work/nginx.conf" 2>"$work/nginx.err" &
+        read -r _ <"$work/life" || :
+        kill $! 2>/dev/null
+        wait
+    ) &
+    while [ ! -s "$work/nginx.pid" ]; do
+        if grep -q emerg "$work/nginx.err" 2>/dev/null; then
+            cat "$work/nginx.err" >&2
+            exit 1
+        fi
+        sleep 0.05
+    done
+}
+
+write_config()
+{
+    {
+        # Root's worker would become another user, who cannot read this.
+        [ "$(id -u)" != 0 ] || echo "user root;"
+        echo "daemon off; worker_processes 1; pid $work/nginx.pid;"
+        echo "error_log $work/error.log; events {}"
+        echo "http { access_log off;"
+        for part in client_body proxy fastcgi uwsgi scgi; do
+            "$nginx" -V 2>&1 | grep -q -e "--without-http_${part}_module" ||
+                echo "${part}_temp_path $work/$part;"
+        done
+        echo "server { listen 127.0.0.1:$port; root $work; } }"
+    } >"$work/nginx.conf"
+}
+
+# A depot of that speed, and its line in the exNode.
+start_depot()
+{
+    "$build/tests/lab/throttle" --to "127.0.0.1:$port" --rate "$2" \
+        <"$work/life" >"$work/$1.port" 9>&- &
+    while [ ! -s "$work/$1.port" ]; do
+        sleep 0.05
+    done
+    add_replica "$1.localhost:$(cat "$work/$1.port")"
+}
+
+add_replica()
+{
+    cat >>"$work/film.xnd" <<END
+  <exnode:mapping>
+    <exnode:metadata name="exnode_offset" type="integer">0</exnode:metadata>
+    <exnode:metadata name="logical_length" type="integer">$size</exnode:metadata>
+    <exnode:metadata name="alloc_length" type="integer">$size</exnode:metadata>
+    <exnode:metadata name="alloc_offset" type="integer">0</exnode:metadata>
+    <exnode:metadata name="e2e_blocksize" type="integer">0</exnode:metadata>
+    <exnode:read>http://$1/original.bin</exnode:read>
+  </exnode:mapping>
+END
+}
+
+start_depots()
+{
+    mkfifo "$work/life"
+    exec 9<>"$work/life"
+    size=67108864
+    head -c $size /dev/urandom >"$work/original.bin"
+    start_nginx
+    cat >"$work/film.xnd" <<END
+<?xml version="1.0"?>
+<exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">
+  <exnode:metadata name="Version" type="string">3.0</exnode:metadata>
+  <exnode:metadata name="filename" type="string">film.bin</exnode:metadata>
+END
+    start_depot fast 4000000
+    start_depot good 2000000
+    start_depot fair 1000000
+    start_depot slow 400000
+    start_depot crawl 100000
+    add_replica dead.localhost:1
+    echo "</exnode>" >>"$work/film.xnd"
+}
+
+want_build
+install_missing
+build_release
+work=$(mktemp -d "$root/build/quickstart.XXXXXX")
+start_depots
+
+echo
+echo "Six depots hold the same 64 MiB.  Five give 4, 2, 1, 0.4 and 0.1 MB/s,"
+echo "7.5 MB/s together; nobody answers at the sixth."
+echo
+echo "\$ xdownload film.xnd"
+(cd "$work" && "$build/xdownload" film.xnd 9>&-)
+echo
+cmp "$work/original.bin" "$work/film.bin"
+echo "Every byte is right.  The command is build/release/xdownload."

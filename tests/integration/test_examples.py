@@ -1,0 +1,87 @@
+"""The programs in examples/ do what they say."""
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import wait_until
+
+SOURCE = Path(os.environ["XD_SOURCE"])
+EXAMPLES = Path(os.environ["XD_BUILD"]) / "examples"
+SIZE = 1_000_003
+
+
+def run(lab, program, *args):
+    return subprocess.run([EXAMPLES / program, *args], cwd=lab.work, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60, check=False)
+
+
+@pytest.mark.parametrize("program", ["fetch", "progress"])
+def test_a_program_brings_the_file_home(lab, program):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(3)
+    done = run(lab, program, lab.exnode("f.bin", depots), "out")
+    assert done.returncode == 0, done.stderr
+    assert lab.read("out") == data
+    if program == "progress":
+        assert all(d.host in done.stdout for d in depots)
+
+
+@pytest.mark.parametrize("program", ["fetch", "progress"])
+def test_a_program_says_why_it_failed(lab, program):
+    lab.file("f.bin", SIZE)
+    dead = lab.dead()
+    done = run(lab, program, lab.exnode("f.bin", [dead]), "out")
+    assert done.returncode == 1
+    assert dead.host in done.stderr
+    done = run(lab, program, "none.xnd", "out")
+    assert done.returncode == 1
+    assert "none.xnd" in done.stderr
+
+
+def left_behind():
+    """What a run of the quickstart must not leave."""
+    processes = subprocess.run(["ps", "axww", "-o", "args"], text=True,
+                               stdout=subprocess.PIPE, check=True).stdout
+    here = str(SOURCE / "build" / "quickstart.")
+    throttle = str(SOURCE / "build" / "release" / "tests" / "lab" / "throttle")
+    return [line for line in processes.splitlines()
+            if here in line or throttle in line] + [
+            p for p in (SOURCE / "build").glob("quickstart*")]
+
+
+def quickstart(folder):
+    return subprocess.Popen(
+        ["sh", os.path.relpath(SOURCE / "examples" / "quickstart.sh", folder)],
+        cwd=folder, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True)
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+def test_the_quickstart_runs_from_any_folder_and_cleans_up(lab):
+    started = quickstart(lab.work)
+    out, _ = started.communicate(timeout=300)
+    assert started.returncode == 0, out
+    assert "Every byte is right" in out and "dead.localhost" in out
+    assert left_behind() == []
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_the_quickstart_cleans_up_when_it_is_interrupted(lab, sig):
+    started = quickstart(lab.work)
+    build = SOURCE / "build"
+    wait_until(lambda: list(build.glob("quickstart.*/film.bin.part")),
+               "the download begins", 300)
+    time.sleep(1)
+    os.killpg(started.pid, sig)
+    out, _ = started.communicate(timeout=60)
+    assert started.returncode == 128 + sig, out
+    assert left_behind() == []
