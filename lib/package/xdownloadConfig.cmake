@@ -1,0 +1,18 @@
+# find_package(xdownload)                     xdownload::xdownload, shared
+# find_package(xdownload COMPONENTS static)   also xdownload::static
+include(CMakeFindDependencyMacro)
+include(${CMAKE_CURRENT_LIST_DIR}/xdownload-shared.cmake)
+set(xdownload_shared_FOUND TRUE)
+if("static" IN_LIST xdownload_FIND_COMPONENTS)
+  find_dependency(Threads)
+  find_dependency(CURL 7.81)
+  find_dependency(LibXml2)
+  include(${CMAKE_CURRENT_LIST_DIR}/xdownload-static.cmake)
+  set(xdownload_static_FOUND TRUE)
+endif()
+foreach(component IN LISTS xdownload_FIND_COMPONENTS)
+  if(xdownload_FIND_REQUIRED_${component} AND NOT xdownload_${component}_FOUND)
+    set(xdownload_FOUND FALSE)
+    set(xdownload_NOT_FOUND_MESSAGE "xdownload has no component ${component}")
+  endif()
+endforeach()
