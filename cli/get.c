@@ -102,7 +102,7 @@ static void get_input(struct get *g, const char *input)
     const int rc =
         g->args->urls
             ? xd_manifest_from_urls(&m, (const char *const *)g->args->inputs,
-                                    g->args->n_inputs, &err)
+                                    g->args->n_inputs, XD_SIZE_UNKNOWN, &err)
             : xd_manifest_read(&m, input, &err);
     if (rc < 0) {
         words_error("%s", err.msg);

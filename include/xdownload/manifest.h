@@ -89,11 +89,13 @@ XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
                                           const char *path,
                                           struct xd_error *err);
 
-/* One file of unknown size, of which every URL is a whole copy; the name is
- * the last path component of the first.  Errors: MANIFEST, NOMEM. */
+/* One file of `size` bytes (XD_SIZE_UNKNOWN: the depots will tell), of which
+ * every URL is a whole copy; the name is the last path component of the first.
+ * Errors: MANIFEST, NOMEM. */
 XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
                                                const char *const *urls,
-                                               size_t n, struct xd_error *err);
+                                               size_t n, uint64_t size,
+                                               struct xd_error *err);
 
 /* Threads: any.  ref() returns its argument; unref(NULL) does nothing. */
 XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);

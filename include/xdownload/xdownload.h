@@ -4,6 +4,7 @@
  *   xd_fetch()       one call, one file                       <download.h>
  *   xd_download_*    the same with progress, cancel, records  <download.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
+ *   xd_inspect()     what a URL leads to                      <inspect.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
  */
@@ -12,6 +13,7 @@
 
 #include <xdownload/download.h>
 #include <xdownload/error.h>
+#include <xdownload/inspect.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 #include <xdownload/version.h>

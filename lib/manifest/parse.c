@@ -10,6 +10,15 @@
 static const struct xd_format *const formats[] = {&xd_format_exnode,
                                                   &xd_format_metalink4};
 
+static const struct xd_format *format_of(const struct xd_xml_root *root)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i]->has_root(root))
+            return formats[i];
+    }
+    return NULL;
+}
+
 static int read_xml(struct xd_builder *b, struct xd_span text,
                     const char **out_format)
 {
@@ -17,11 +26,10 @@ static int read_xml(struct xd_builder *b, struct xd_span text,
     int rc = xd_xml_read_root(b, text, &root);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (formats[i]->has_root(&root)) {
-            *out_format = formats[i]->name;
-            return formats[i]->read(b, text, &root);
-        }
+    const struct xd_format *format = format_of(&root);
+    if (format) {
+        *out_format = format->name;
+        return format->read(b, text, &root);
     }
     struct xd_quoted name, uri;
     return xd_builder_fail(
@@ -73,6 +81,27 @@ static int read_text(struct xd_builder *b, struct xd_span text,
     return xd_urls_read(b, text);
 }
 
+bool xd_manifest_recognise(const void *data, size_t len)
+{
+    struct xd_builder b;
+    if (xd_builder_init(&b, NULL, NULL) < 0)
+        return false;
+    struct xd_span text = skip_front(&b, xd_span(data, len));
+    struct xd_xml_root root;
+    bool is_xml = text.len > 0 && text.s[0] == '<';
+    bool is_one =
+        is_xml && xd_xml_read_root(&b, text, &root) == 0 && format_of(&root);
+    xd_builder_fini(&b);
+    return is_one;
+}
+
+bool xd_manifest_may_begin(const void *data, size_t len)
+{
+    struct xd_builder b = {0};
+    struct xd_span text = skip_front(&b, xd_span(data, len));
+    return len < 3 || text.len == 0 || text.s[0] == '<';
+}
+
 int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
                       const char *origin, struct xd_error *err)
 {
@@ -90,7 +119,7 @@ int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
 }
 
 int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,
-                          size_t n, struct xd_error *err)
+                          size_t n, uint64_t size, struct xd_error *err)
 {
     struct xd_builder b;
     *out = NULL;
@@ -100,6 +129,8 @@ int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,
     b.unit = "URL";
     for (b.number = 1; b.number <= n; b.number++)
         xd_urls_add(&b, xd_span_trim(xd_span_of(urls[b.number - 1])));
+    if (size != XD_SIZE_UNKNOWN)
+        xd_builder_size(&b, size);
     rc = xd_urls_end(&b);
     if (rc == 0)
         rc = xd_builder_finish(&b, XD_FORMAT_URLS, out);

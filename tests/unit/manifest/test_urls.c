@@ -92,7 +92,8 @@ START_TEST(urls_given_one_by_one_are_copies_of_one_file)
     const char *urls[] = {"http://a/d/x.iso?token=1#top", " ftp://b/y ",
                           "nonsense", "http://a/d/x.iso?token=1#top"};
     forget_manifest();
-    ck_assert_int_eq(xd_manifest_from_urls(&manifest, urls, 4, &error), 0);
+    ck_assert_int_eq(
+        xd_manifest_from_urls(&manifest, urls, 4, XD_SIZE_UNKNOWN, &error), 0);
     ck_assert_str_eq(xd_manifest_format(manifest), "urls");
     ck_assert_str_eq(file_at(0).name, "x.iso");
     expect_bytes(0, 0, XD_SIZE_UNKNOWN, 2);
@@ -105,12 +106,12 @@ START_TEST(no_usable_url_is_an_error_that_says_why)
 {
     const char *urls[] = {"file:///etc/passwd"};
     forget_manifest();
-    int rc = xd_manifest_from_urls(&manifest, urls, 1, &error);
+    int rc = xd_manifest_from_urls(&manifest, urls, 1, XD_SIZE_UNKNOWN, &error);
     ck_assert_int_eq(rc, XD_E_MANIFEST);
     ck_assert_ptr_nonnull(strstr(error.msg, "URL 1: "));
     ck_assert_ptr_nonnull(strstr(error.msg, "file: URL"));
     ck_assert_ptr_null(manifest);
-    rc = xd_manifest_from_urls(&manifest, urls, 0, NULL);
+    rc = xd_manifest_from_urls(&manifest, urls, 0, XD_SIZE_UNKNOWN, NULL);
     ck_assert_int_eq(rc, XD_E_MANIFEST);
 }
 END_TEST

@@ -1,0 +1,54 @@
+/*
+ * What URLs lead to, found out by asking: a manifest, or a copy of a file.
+ */
+#ifndef XDOWNLOAD_INSPECT_H
+#define XDOWNLOAD_INSPECT_H
+
+#include <xdownload/manifest.h>
+#include <xdownload/options.h>
+
+struct xd_inspection;
+
+struct xd_inspected {
+    size_t struct_size;           /* set by the caller */
+    enum xd_code code;            /* 0, or why nothing is known of it */
+    struct xd_manifest *manifest; /* NULL: what lies there is no manifest */
+    uint64_t size;                /* of what lies there, or XD_SIZE_UNKNOWN */
+    char message[500];            /* of the failure; "" if there was none */
+};
+
+XD_BEGIN_DECLS
+
+/*
+ * Ask all URLs at once.  The first 64 KiB of what comes decide: if they are
+ * the beginning of an exNode or a Metalink, the rest is read too, up to
+ * 64 MiB, and understood.  With `are_manifests` that is not asked: each must
+ * be a manifest, and may then be a list of URLs.
+ *
+ * A URL that has not answered some time after the first has (500 ms, or twice
+ * what that took) is left: code AGAIN.  With `are_manifests` all are waited
+ * for, each for as long as the option `silence` allows between bytes.
+ *
+ * Ownership: *out is the caller's, to release with xd_inspection_free();
+ *            `urls` must live as long.
+ * Threads:   any.  Works on a thread of its own, which has ended on return.
+ * Blocks:    until all have answered, failed or been left.
+ * Errors:    NOMEM, INVAL (no URL).  What is wrong with one URL stands with
+ *            it: NET, MANIFEST, AGAIN.
+ */
+XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
+                                    const char *const *urls, size_t n,
+                                    int are_manifests,
+                                    const struct xd_options *o,
+                                    struct xd_error *err);
+
+/* The i-th URL; 0, or INVAL past the last.  The manifest lives as long as the
+ * inspection, and longer for who takes a reference. */
+XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
+                             struct xd_inspected *out);
+
+XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
+
+XD_END_DECLS
+
+#endif

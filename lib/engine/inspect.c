@@ -1,0 +1,262 @@
+#include <xdownload/inspect.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/options.h"
+#include "io/transport.h"
+#include "manifest/parse.h"
+#include "os/thread.h"
+
+/* So much decides what it is. */
+#define DECIDES ((size_t)64 << 10)
+
+/* So many are asked at a time. */
+#define MAX_SLOTS 16u
+
+/* Who has not answered so long after the first is left. */
+#define LEAST_GRACE (XD_SECOND / 2)
+
+struct item {
+    const char *url;
+    char *final_url;     /* after redirects: what it says is relative to this */
+    struct xd_text text; /* what came, while it may be a manifest */
+    bool has_answered, is_manifest;
+    uint64_t size;
+    struct xd_manifest *manifest;
+    struct xd_error error;
+};
+
+struct xd_inspection {
+    /* Constant while the thread runs. */
+    struct item *items;
+    size_t n;
+    bool are_manifests;
+    xd_usec silence;
+
+    /* The thread's own. */
+    struct xd_transport *transport;
+    size_t slots[MAX_SLOTS]; /* the item in each, or n */
+    unsigned n_slots;
+    size_t n_started, n_ended;
+    xd_usec started, deadline; /* XD_NEVER: nobody has answered yet */
+    struct xd_error error;
+};
+
+static struct item *item_of(struct xd_inspection *in, unsigned slot)
+{
+    return &in->items[in->slots[slot]];
+}
+
+static void set_deadline(struct xd_inspection *in)
+{
+    xd_usec now = xd_now(), grace = 2 * (now - in->started);
+
+    if (in->deadline == XD_NEVER && !in->are_manifests)
+        in->deadline = now + (grace > LEAST_GRACE ? grace : LEAST_GRACE);
+}
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    struct xd_inspection *in = user;
+    struct item *item = item_of(in, slot);
+
+    item->has_answered = true;
+    item->size = head->object_size;
+    xd_free(item->final_url);
+    item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
+    set_deadline(in);
+    return item->final_url ? 0 : XD_E_NOMEM;
+}
+
+/* XD_E_CANCELED ends the request: it is known to be no manifest. */
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct xd_inspection *in = user;
+    struct item *item = item_of(in, slot);
+
+    xd_text_add(&item->text, data, len);
+    if (item->text.failed)
+        return XD_E_NOMEM;
+    if (item->text.len > XD_MANIFEST_MAX)
+        return xd_fail(&item->error, XD_E_MANIFEST,
+                       "%s: longer than a manifest may be", item->url);
+    if (in->are_manifests || item->is_manifest)
+        return 0;
+    item->is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
+    if (item->is_manifest)
+        return 0;
+    return item->text.len >= DECIDES ||
+                   !xd_manifest_may_begin(item->text.s, item->text.len)
+               ? XD_E_CANCELED
+               : 0;
+}
+
+static void understand(struct xd_inspection *in, struct item *item)
+{
+    if (!in->are_manifests && !item->is_manifest)
+        return;
+    if (xd_manifest_parse(&item->manifest, item->text.s, item->text.len,
+                          item->final_url, &item->error) < 0)
+        item->manifest = NULL;
+}
+
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct xd_inspection *in = user;
+    struct item *item = item_of(in, slot);
+
+    in->slots[slot] = in->n;
+    in->n_ended++;
+    switch (outcome->verdict) {
+    case XD_VERDICT_OK:
+        understand(in, item);
+        break;
+    case XD_VERDICT_STOPPED: /* no manifest, too long, or left */
+        if (!item->has_answered)
+            xd_fail(&item->error, XD_E_AGAIN, "%s: has not answered yet",
+                    item->url);
+        break;
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_GONE:
+    case XD_VERDICT_NO_RANGES:
+    case XD_VERDICT_DIFFERENT:
+        item->error = outcome->error;
+        break;
+    }
+    xd_text_fini(&item->text);
+}
+
+static void start_next(struct xd_inspection *in, unsigned slot)
+{
+    struct item *item = &in->items[in->n_started];
+    struct xd_request request = {
+        .url = item->url, .length = XD_TO_END, .object_size = XD_SIZE_UNKNOWN};
+
+    in->slots[slot] = in->n_started++;
+    if (xd_transport_start(in->transport, slot, &request, &item->error) < 0) {
+        in->slots[slot] = in->n;
+        in->n_ended++;
+    }
+}
+
+/* Give every free slot a URL; take from it who is late. */
+static void direct(struct xd_inspection *in, bool is_late)
+{
+    for (unsigned slot = 0; slot < in->n_slots; slot++) {
+        if (in->slots[slot] == in->n && in->n_started < in->n)
+            start_next(in, slot);
+        if (is_late && in->slots[slot] < in->n &&
+            !item_of(in, slot)->has_answered)
+            xd_transport_stop(in->transport, slot);
+    }
+}
+
+static void *inspect_main(void *arg)
+{
+    struct xd_inspection *in = arg;
+    struct xd_transport_handler handler = {
+        .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
+    struct xd_transport_config config = {.n_slots = in->n_slots,
+                                         .silence = in->silence};
+
+    if (xd_http_new(&in->transport, &config, &handler, &in->error) < 0)
+        return NULL;
+    in->started = xd_now();
+    in->deadline = XD_NEVER;
+    while (in->n_ended < in->n) {
+        xd_usec now = xd_now();
+        bool is_late = now >= in->deadline;
+
+        direct(in, is_late);
+        xd_transport_poll(in->transport, is_late || in->deadline == XD_NEVER
+                                             ? XD_SECOND
+                                             : in->deadline - now);
+    }
+    xd_transport_free(in->transport);
+    return NULL;
+}
+
+static int make(struct xd_inspection **out, const char *const *urls, size_t n)
+{
+    struct xd_inspection *in = xd_alloc(1, sizeof *in);
+
+    if (!in)
+        return XD_E_NOMEM;
+    in->items = xd_alloc(n, sizeof *in->items);
+    if (!in->items) {
+        xd_free(in);
+        return XD_E_NOMEM;
+    }
+    in->n = n;
+    in->n_slots = n < MAX_SLOTS ? (unsigned)n : MAX_SLOTS;
+    for (unsigned slot = 0; slot < in->n_slots; slot++)
+        in->slots[slot] = n;
+    for (size_t i = 0; i < n; i++)
+        in->items[i] = (struct item){.url = urls[i], .size = XD_SIZE_UNKNOWN};
+    *out = in;
+    return 0;
+}
+
+int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
+               int are_manifests, const struct xd_options *o,
+               struct xd_error *err)
+{
+    struct xd_options defaults;
+    struct xd_inspection *in;
+    struct xd_thread thread;
+
+    *out = NULL;
+    if (n == 0)
+        return xd_fail(err, XD_E_INVAL, "no URL was given");
+    xd_options_init(&defaults);
+    if (make(&in, urls, n) < 0)
+        return xd_fail_nomem(err);
+    in->are_manifests = are_manifests != 0;
+    in->silence = (o ? o : &defaults)->silence;
+    /* On a thread of its own, for a TLS write may raise SIGPIPE. */
+    if (xd_thread_start(&thread, inspect_main, in) < 0) {
+        xd_inspection_free(in);
+        return xd_fail_nomem(err);
+    }
+    xd_thread_join(&thread);
+    if (in->error.code < 0) {
+        if (err)
+            *err = in->error;
+        xd_inspection_free(in);
+        return XD_E_NOMEM;
+    }
+    *out = in;
+    return 0;
+}
+
+int xd_inspection_get(const struct xd_inspection *in, size_t i,
+                      struct xd_inspected *out)
+{
+    struct xd_inspected inspected = {0};
+
+    if (i >= in->n)
+        return XD_E_INVAL;
+    inspected.code = in->items[i].error.code;
+    inspected.manifest = in->items[i].manifest;
+    inspected.size = in->items[i].size;
+    memcpy(inspected.message, in->items[i].error.msg, sizeof inspected.message);
+    xd_copy_out(out, &inspected, sizeof inspected);
+    return 0;
+}
+
+void xd_inspection_free(struct xd_inspection *in)
+{
+    if (!in)
+        return;
+    for (size_t i = 0; i < in->n; i++) {
+        xd_free(in->items[i].final_url);
+        xd_text_fini(&in->items[i].text);
+        xd_manifest_unref(in->items[i].manifest);
+    }
+    xd_free(in->items);
+    xd_free(in);
+}
