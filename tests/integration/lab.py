@@ -36,6 +36,10 @@ PATIENCE = 60  # seconds after which a run counts as hanging
 ENVIRONMENT = {k: v for k, v in os.environ.items()
                if k in ("PATH", "TMPDIR") or k.endswith("SAN_OPTIONS")}
 ENVIRONMENT["TERM"] = "xterm"
+# What a sanitizer found is no exit status of the command's own.
+ENVIRONMENT.setdefault("ASAN_OPTIONS", "exitcode=99")
+ENVIRONMENT.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+ENVIRONMENT.setdefault("TSAN_OPTIONS", "exitcode=99")
 
 
 def find_nginx():

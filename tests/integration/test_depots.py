@@ -94,7 +94,7 @@ def test_when_every_depot_fails_the_first_missing_byte_is_named(lab):
 def test_a_depot_without_ranges_is_not_needed(lab, algorithm):
     data = lab.file("f.bin", SIZE)
     whole = lab.depot(ranges=False)
-    manifest = lab.exnode("f.bin", [whole, *lab.depots(2)])
+    manifest = lab.exnode("f.bin", [whole, *lab.depots(2, rate=2_000_000)])
     run = lab.xdownload(manifest, "-a", algorithm, "-b", "64k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Builds xdownload and runs its tests.
+#
+#     sh tests/run.sh             one build, the quick tests: under 3 minutes
+#     sh tests/run.sh --all       what CI runs: gcc and clang, Debug and
+#                                 Release, sanitizers, the slow tests; a test
+#                                 that cannot run is a failure
+#
+# Installs what is missing through apt and says so first; bare ctest installs
+# nothing.  The last line is "N passed, N failed".
+set -u
+
+FLOOR=500 # fewer test functions than this: some have gone missing
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$root/tests/lab/packages.sh"
+
+passed=0
+failed=0
+
+# Adds up what Check and pytest said in the log of the last ctest.
+count()
+{
+    set -- $(awk '
+        /Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
+            gsub(/[^0-9 ]/, "")
+            bad = $(NF - 1) + $NF
+            no += bad
+            yes += $(NF - 2) - bad
+        }
+        /^[0-9].* in [0-9.]+s( \([0-9:]+\))?$/ {
+            for (i = 1; i < NF; i++) {
+                if ($(i + 1) ~ /^passed/) yes += $i
+                if ($(i + 1) ~ /^(failed|error)/) no += $i
+            }
+        }
+        END { print yes + 0, no + 0 }' "$1/Testing/Temporary/LastTest.log")
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+}
+
+# tier NAME CMAKE-ARGUMENT...: one build, all its tests.
+tier()
+{
+    name=$1
+    build=$root/build/$name
+    shift
+    echo "== $name"
+    if ! { cmake -S "$root" -B "$build" "$@" &&
+        cmake --build "$build" --parallel 2; } >"$root/build/log" 2>&1; then
+        tail -n 50 "$root/build/log"
+        failed=$((failed + 1))
+        return
+    fi
+    before=$failed
+    (cd "$build" && ctest -j 2 --output-on-failure)
+    status=$?
+    count "$build"
+    if [ $status != 0 ] && [ $failed = $before ]; then
+        failed=$((failed + 1)) # one that died without a word
+    fi
+}
+
+run_all()
+{
+    export XD_REQUIRE_ALL=1
+    XD_SLOW=1 tier dev --preset dev
+    for cc in gcc clang; do
+        tier "$cc-release" -DCMAKE_C_COMPILER=$cc -DCMAKE_BUILD_TYPE=Release \
+            -DXD_WERROR=ON
+    done
+    tier clang-debug -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+        -DXD_WERROR=ON
+    tier asan --preset asan
+    tier tsan --preset tsan
+}
+
+all=no
+case ${1-} in
+--all) all=yes ;;
+'') ;;
+*)
+    echo "usage: sh tests/run.sh [--all]" >&2
+    exit 2
+    ;;
+esac
+
+want_build
+want_command g++ g++
+want_command pkg-config pkg-config
+want_command curl curl
+want_command perl perl
+want_package check
+want_package python3-pytest
+if [ $all = yes ]; then
+    want_command clang clang
+    want_command clang-format clang-format
+    want_command git git
+fi
+install_missing || exit 1
+
+cd "$root" || exit 1
+mkdir -p build
+trap 'give_back "$root/build"' EXIT
+if [ $all = yes ]; then
+    run_all
+else
+    tier dev --preset dev
+fi
+rm -f build/log
+
+if [ $passed -lt $FLOOR ]; then
+    echo "only $passed tests have passed, of at least $FLOOR"
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed -ge $FLOOR ]
