@@ -227,12 +227,40 @@ static int run(struct xd_xml *x, struct xd_span text)
     return rc;
 }
 
+/* Looks for what is written like an attribute, since libxml2 sees a tag only as
+ * a whole.  A '<' ends every count: within a tag it would be an error. */
+static int check_tags(struct xd_builder *b, struct xd_span text)
+{
+    unsigned long line = b->number;
+    unsigned n = 0;
+    char last = '\0'; /* but blanks */
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.s[i];
+        if (c == '<') {
+            n = 0;
+        } else if (c == '\n') {
+            line++;
+        } else if ((c == '"' || c == '\'') && last == '=' &&
+                   ++n > XD_XML_ATTRIBUTES_MAX) {
+            b->number = line;
+            return xd_builder_fail(b, "a tag has more than %d attributes",
+                                   XD_XML_ATTRIBUTES_MAX);
+        }
+        if (!xd_is_blank(c))
+            last = c;
+    }
+    return 0;
+}
+
 int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
                      struct xd_xml_root *out)
 {
     unsigned long first_line = b->number;
     struct xd_xml x = {.b = b, .root = out};
-    int rc = run(&x, text);
+    int rc = check_tags(b, text);
+    if (rc < 0)
+        return rc;
+    rc = run(&x, text);
     if (rc != XD_E_CANCELED)
         return rc;
     b->number = first_line;

@@ -7,15 +7,17 @@
  * never by prefix.
  *
  * Never opens anything.  A document type declaration is refused, so that there
- * are no entities but the five of XML itself.  Nesting and the length of a
- * text that somebody wants are bounded.
+ * are no entities but the five of XML itself.  Bounded are nesting, the length
+ * of a text that somebody wants, and the attributes of a tag, which libxml2
+ * compares each with each.
  */
 #ifndef XD_MANIFEST_XML_H
 #define XD_MANIFEST_XML_H
 
 #include "manifest/builder.h"
 
-#define XD_XML_DEPTH 64
+#define XD_XML_DEPTH 32
+#define XD_XML_ATTRIBUTES_MAX 32
 #define XD_XML_TEXT_MAX 16384
 
 struct xd_xml;
@@ -41,7 +43,8 @@ struct xd_xml_root {
     char namespace_uri[128]; /* "" if it has none */
 };
 
-/* What the outermost element is.  Errors: MANIFEST, NOMEM. */
+/* What the outermost element is; comes before xd_xml_parse() and checks the
+ * tags for it.  Errors: MANIFEST, NOMEM. */
 int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
                      struct xd_xml_root *out);
 

@@ -154,13 +154,24 @@ START_TEST(depth_is_bounded)
         "", METALINK, METALINK "<file name='f'>", EXNODE "<e:mapping>"};
     static const char *const pieces[] = {"<a>", "<a>", "<file>",
                                          "<e:function name='checksum'>"};
-    static const char *const words[] = {"is that of no manifest", "64 deep",
-                                        "64 deep", "64 deep"};
+    static const char *const words[] = {"is that of no manifest", "32 deep",
+                                        "32 deep", "32 deep"};
     for (size_t i = 0; i < 4; i++) {
         char *text = repeat(heads[i], pieces[i], 100000, "");
         expect_refused(text, words[i]);
         free(text);
     }
+}
+END_TEST
+
+START_TEST(attributes_are_bounded)
+{
+    char *text = repeat("<metalink>\n<file", " xmlns:a = 'urn:a'", 33,
+                        ">" URL "</file></metalink>");
+    expect_refused(text, "line 2: a tag has more than 32 attributes");
+    free(text);
+    parse("<metalink><!--\n" METALINK " a='1' b='2' c='3' d='4' -->"
+          "<file name='f' a='1' b=\"2\" c='='>" URL "</file></metalink>");
 }
 END_TEST
 
@@ -386,6 +397,7 @@ int main(void)
     tcase_add_test(t, undeclared_entities_are_broken_xml);
     tcase_add_test(t, inclusions_are_passed_over);
     tcase_add_test(t, depth_is_bounded);
+    tcase_add_test(t, attributes_are_bounded);
     tcase_add_test(t, a_mapping_of_very_many_functions_is_one_sentence);
     tcase_add_test(t, texts_that_are_too_long_are_refused);
     tcase_add_test(t, text_between_elements_does_not_add_up);
