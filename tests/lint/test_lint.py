@@ -212,23 +212,6 @@ def test_nothing_is_left_to_be_done():
 
 # ---- documents ----
 
-def test_every_option_of_the_help_stands_in_the_manual():
-    text = run(os.environ["XDOWNLOAD"], "--help").stdout
-    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
-    assert len(options) > 10
-    manual = (SOURCE / "cli" / "xdownload.pod").read_text()
-    assert [o for o in sorted(options)
-            if not re.search(re.escape(o) + r"(?![a-z-])", manual)] == []
-
-
-def test_the_manual_pages_are_good_pod():
-    if not shutil.which("podchecker"):
-        pytest.skip("podchecker is not installed")
-    pages = sorted(SOURCE.glob("cli/*.pod")) + sorted(SOURCE.glob("lib/**/*.pod"))
-    done = run("podchecker", "-warnings", *pages)
-    assert done.returncode == 0, done.stdout
-
-
 def test_the_program_in_the_readme_is_the_one_that_is_compiled():
     readme = (SOURCE / "README.md").read_text()
     [block] = re.findall(r"(?s)```c\n(.*?)```", readme)

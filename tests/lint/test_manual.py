@@ -1,0 +1,125 @@
+"""The manual says what the program and the library do.
+
+Parts of libxdownload(3) are what a function here makes of the sources; where
+one differs, the failure shows the text that belongs there.
+"""
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(os.environ["XD_SOURCE"])
+COMMAND_PAGE = SOURCE / "cli" / "xdownload.pod"
+LIBRARY_PAGE = SOURCE / "lib" / "man" / "libxdownload.pod"
+
+
+def section(page, title):
+    return re.search(rf"(?sm)^=head1 {title}\n(.*?)(?=^=head1|^=cut)",
+                     page.read_text())[1]
+
+
+# ---- the command ----
+
+def options_of_the_help():
+    text = subprocess.run([os.environ["XDOWNLOAD"], "--help"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+
+
+def options_of_the_page():
+    items = re.findall(r"(?m)^=item .*$", COMMAND_PAGE.read_text())
+    return set(re.findall(r"B<(--[a-z-]+)>", "\n".join(items)))
+
+
+def test_help_and_manual_know_the_same_options():
+    assert len(options_of_the_help()) > 10
+    assert options_of_the_help() == options_of_the_page()
+
+
+# ---- the library ----
+
+def verbatim(text):
+    """A verbatim paragraph of POD, which no blank line ends."""
+    return re.sub(r"(?m)^(?=.)", "    ", text)
+
+
+def test_the_example_is_the_program_that_is_compiled():
+    program = (SOURCE / "examples" / "fetch.c").read_text()
+    assert verbatim(program) in section(LIBRARY_PAGE, "EXAMPLE")
+
+
+def codes():
+    header = SOURCE / "include" / "xdownload" / "error.h"
+    rows = re.findall(r'X\((\w+), (-\d+), "(.*?)"\)', header.read_text())
+    assert len(rows) > 10
+    return "".join(f"    {n:<10} {v:>4}  {text}\n" for n, v, text in rows)
+
+
+def test_the_table_of_errors_is_that_of_the_header():
+    assert codes() in section(LIBRARY_PAGE, "ERRORS")
+
+
+class OptionInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t)] + [
+        (name, ctypes.c_char_p) for name in [
+            "name", "argument", "range", "default_value", "used_by",
+            "sentence"]]
+
+
+def options():
+    """=item NAME ARGUMENT, and a paragraph."""
+    library = ctypes.CDLL(os.environ["XD_LIBRARY"])
+    info = OptionInfo(ctypes.sizeof(OptionInfo))
+    text, i = "", 0
+    while library.xd_option_info(ctypes.c_size_t(i), ctypes.byref(info)) == 1:
+        row = {name: value.decode() if value else None for name, value in (
+            (f[0], getattr(info, f[0])) for f in OptionInfo._fields_[1:])}
+        argument = f" I<{row['argument']}>" if row["argument"] else ""
+        more = [row["range"],
+                row["default_value"] and f"default {row['default_value']}",
+                row["used_by"] and f"for {row['used_by']}"]
+        paragraph = f"{row['sentence']} ({'; '.join(filter(None, more))})"
+        text += (f"=item B<{row['name']}>{argument}\n\n"
+                 + textwrap.fill(paragraph, 80, break_on_hyphens=False)
+                 + "\n\n")
+        i += 1
+    assert i > 10
+    return text
+
+
+@pytest.mark.plain
+def test_the_list_of_options_is_that_of_the_library():
+    there = re.search(r"(?s)=over 4\n\n(.*)=back",
+                      section(LIBRARY_PAGE, "OPTIONS"))[1]
+    assert there == options()
+
+
+def functions():
+    return set((SOURCE / "lib" / "xdownload.symbols").read_text().split())
+
+
+def functions_of_the_page():
+    return set(re.findall(r"B<(xd_\w+)>\(\)", LIBRARY_PAGE.read_text()))
+
+
+def test_every_function_has_its_place_in_the_manual():
+    assert functions_of_the_page() == functions()
+
+
+# ---- all pages ----
+
+@pytest.mark.parametrize("page", [COMMAND_PAGE,
+                                  *sorted(SOURCE.glob("lib/man/*.pod"))],
+                         ids=lambda page: page.stem)
+def test_a_page_is_good_pod(page):
+    if not shutil.which("podchecker"):
+        pytest.skip("podchecker is not installed")
+    done = subprocess.run(["podchecker", "-warnings", page], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    assert done.returncode == 0, done.stdout
