@@ -50,7 +50,8 @@ def verbatim(text):
 
 def test_the_example_is_the_program_that_is_compiled():
     program = (SOURCE / "examples" / "fetch.c").read_text()
-    assert verbatim(program) in section(LIBRARY_PAGE, "EXAMPLE")
+    assert verbatim(program) in section(LIBRARY_PAGE, "EXAMPLE"), \
+        verbatim(program)
 
 
 def codes():
@@ -61,7 +62,7 @@ def codes():
 
 
 def test_the_table_of_errors_is_that_of_the_header():
-    assert codes() in section(LIBRARY_PAGE, "ERRORS")
+    assert codes() in section(LIBRARY_PAGE, "ERRORS"), codes()
 
 
 class OptionInfo(ctypes.Structure):
@@ -96,7 +97,7 @@ def options():
 def test_the_list_of_options_is_that_of_the_library():
     there = re.search(r"(?s)=over 4\n\n(.*)=back",
                       section(LIBRARY_PAGE, "OPTIONS"))[1]
-    assert there == options()
+    assert there == options(), options()
 
 
 def functions():
