@@ -53,7 +53,8 @@ def version(prefix):
 def test_exactly_what_was_promised_is_put_down(prefix):
     pages = set()
     if shutil.which("pod2man"):
-        pages = {"man1/xdownload.1", "man3/libxdownload.3"}
+        pages = {"man1/xdownload.1", "man3/libxdownload.3",
+                 "man5/xdownload-manifest.5"}
     number = version(prefix)
     wanted = {
         "bin/xdownload",

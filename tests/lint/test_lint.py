@@ -169,7 +169,8 @@ def test_mutable_globals_would_be_found(tmp_path):
                                  "int *f(void); int *f(void) { static int k;\n"
                                  "  seen++; return &k; }\n"
                                  'const char *const fixed[] = {"a"};\n')
-    found = [re.sub(r"\.\d+$", "", n) for n in mutable_globals([planted])]
+    found = [re.sub(r"^f\.|\.\d+$", "", n)  # gcc and clang differ
+             for n in mutable_globals([planted])]
     assert found == ["k", "seen", "xd_calls"]
 
 
