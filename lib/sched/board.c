@@ -7,6 +7,9 @@
 #define BLOCKS_PER_LEAF 64
 #define SLOTS_PER_WORD 64
 
+/* More would not fit into the memory of any machine that downloads. */
+#define MOST_BLOCKS (UINT64_C(1) << 32)
+
 /* A set bit in `open` is a block that is not done and may run once more; one
  * in `fresh` is a block that is open and runs nowhere. */
 struct xd_board_leaf {
@@ -43,14 +46,15 @@ static uint64_t lowest_bit(uint64_t word)
  * leaf l is node n_leaves + l. */
 int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots)
 {
-    uint64_t leaves = 1;
-    size_t nodes;
+    size_t leaves = 1, nodes;
 
-    while (leaves < n_blocks / BLOCKS_PER_LEAF + 1 && leaves <= SIZE_MAX / 4)
-        leaves *= 2;
-    nodes = (size_t)leaves * 2;
     *b = (struct xd_board){.n_blocks = n_blocks, .n_slots = n_slots};
-    b->n_leaves = (size_t)leaves;
+    if (n_blocks > MOST_BLOCKS)
+        return XD_E_NOMEM;
+    while (leaves < (n_blocks + BLOCKS_PER_LEAF - 1) / BLOCKS_PER_LEAF)
+        leaves *= 2;
+    nodes = leaves * 2;
+    b->n_leaves = leaves;
     b->words = n_slots / SLOTS_PER_WORD + 1;
     b->done = xd_alloc(nodes, sizeof *b->done);
     b->fresh = xd_alloc(nodes, b->words * sizeof *b->fresh);

@@ -35,8 +35,9 @@ struct xd_sched {
 
     /* What need not be looked at again, until forget_searches(). */
     bool all_have_holders; /* every missing byte has a depot */
-    uint64_t covered_to;   /* every missing byte before this has an open one,
-                              or none in reserve to open */
+    uint64_t covered_to;   /* every missing byte before this has an open depot,
+                              or none to open; also forgotten with each PARK,
+                              without which no slot becomes free */
 };
 
 /* Something became missing, or a depot less useful: search from the start. */

@@ -170,7 +170,6 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
 
         if (d->resting && d->rest_until <= now) {
             d->resting = false;
-            s->covered_to = s->book.wanted.begin;
             s->book.o.policy->readiness(s->policy, i);
         }
         if (d->resting && d->rest_until < s->wake_at)
@@ -252,7 +251,6 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
 {
     f->is_live = false;
     s->book.depots[f->depot].running--;
-    s->covered_to = s->book.wanted.begin;
     if (!f->is_chosen)
         return 0;
     return s->book.o.policy->ended(s->policy, (unsigned)(f - s->fetches),
@@ -278,7 +276,6 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     d->resting = true;
     d->rest_until = until;
     s->wake_at = until < s->wake_at ? until : s->wake_at;
-    s->covered_to = s->book.wanted.begin;
     s->book.o.policy->readiness(s->policy, depot);
 }
 

@@ -404,8 +404,8 @@ static enum model_rule check_fail(const struct model *m,
 {
     uint64_t at = a->range.begin;
 
-    if (at < m->wanted.begin || at >= m->wanted.end || m->arrived[at] ||
-        in_flight(m, at))
+    if (at < m->wanted.begin || at >= m->wanted.end || at >= MODEL_BYTES ||
+        m->arrived[at] || in_flight(m, at))
         return RULE_FAIL;
     for (unsigned i = 0; i < m->n_depots; i++)
         if (could_bring(m, i, at))
@@ -439,7 +439,7 @@ static bool head_waits_in_vain(const struct model *m, xd_usec now)
     uint64_t head = head_of(m);
     bool in_reserve = false, has_room = n_open(m) < m->o.max_open;
 
-    if (head >= m->wanted.end || head >= limit_of(m))
+    if (head >= m->wanted.end || head >= limit_of(m) || head >= MODEL_BYTES)
         return false;
     for (unsigned i = 0; i < m->n_depots; i++) {
         if (m->depots[i].is_open && running_at(m, i) == 0)

@@ -182,7 +182,7 @@ END_TEST
 
 START_TEST(of_equals_the_most_preferred_depots_size_wins)
 {
-    const uint64_t sizes[] = {7, 5, 9, 9, 5};
+    const uint64_t sizes[] = {7, 5, 5, 9, 9};
 
     all_vote(sizes, 5);
     expect_size(5, 1);

@@ -293,6 +293,34 @@ START_TEST(one_that_rests_makes_room_if_only_others_could_go_on)
 }
 END_TEST
 
+/* Depot 0 has more to do behind the window, depot 1 rests, and only depots 1
+ * and 2 hold the next bytes. */
+START_TEST(one_that_rests_makes_room_before_one_that_is_awake)
+{
+    struct play p;
+    struct xd_range first[] = {{0, 10}, {20, 60}};
+
+    play_init(&p, &xd_policy_basic, 3, 60);
+    p.holdings[0] = (struct xd_holding){first, 2};
+    holds_only(&p, 1, 10, 20);
+    holds_only(&p, 2, 10, 20);
+    p.o.max_open = 2;
+    p.o.block_bytes = 5;
+    p.o.window_bytes = 20;
+    play_start(&p);
+    expect_opened(&p, 2);
+    expect_fetch(&p, 0, 0, 5);
+    expect_fetch(&p, 1, 10, 15);
+    play_failed(&p, 1);
+    play_done(&p, 0);
+    play_done(&p, expect_fetch(&p, 0, 5, 10));
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_depot(&p, XD_DO_OPEN, 2);
+    expect_fetch(&p, 2, 10, 15);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
 {
     struct play p;
@@ -455,6 +483,7 @@ int main(void)
     tcase_add_test(t, a_depot_banned_in_reserve_is_never_opened);
     tcase_add_test(t, bytes_that_a_depot_lost_come_from_another);
     tcase_add_test(t, one_that_rests_makes_room_if_only_others_could_go_on);
+    tcase_add_test(t, one_that_rests_makes_room_before_one_that_is_awake);
     tcase_add_test(
         t, one_that_the_window_stops_makes_room_for_the_next_bytes_holder);
     tcase_add_test(t, one_without_ranges_is_not_used_while_another_is_left);
