@@ -1,5 +1,5 @@
 /*
- * The only mutable globals of the library.
+ * The mutable globals of this layer.
  *
  * libcurl is never cleaned up: the host or another library in the process may
  * be using it, and it does not count who does.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "manifest/names.h"
+#include "manifest/xml_global.h"
 
 /* libxml2 2.12 made the error a pointer to const. */
 #if LIBXML_VERSION >= 21200
@@ -198,6 +199,7 @@ bool xd_xml_attribute(const struct xd_xml *x, const char *name,
 
 static int run(struct xd_xml *x, struct xd_span text)
 {
+    xd_xml_global_init();
     if (text.len > INT_MAX)
         return xd_builder_fail(x->b, "the text is too long");
     x->parser = xmlCreateMemoryParserCtxt(text.s, (int)text.len);
