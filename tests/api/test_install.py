@@ -60,7 +60,7 @@ def test_exactly_what_was_promised_is_put_down(prefix):
         "bin/xdownload",
         *(f"include/xdownload/{h.name}"
           for h in (SOURCE / "include" / "xdownload").glob("*.h")),
-        *(f"{libdir(prefix).name}/{name}" for name in [
+        *(f"{libdir(prefix).relative_to(prefix)}/{name}" for name in [
             "libxdownload.a", "libxdownload.so", f"libxdownload.so.{number}",
             f"libxdownload.so.{soversion()}", "pkgconfig/xdownload.pc",
             "cmake/xdownload/xdownloadConfig.cmake",
