@@ -6,7 +6,6 @@
  * that: elements and metadata come in any order, may be empty, and may be
  * ones that nobody knows.
  */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
