@@ -14,7 +14,7 @@
 #include "sched/sched.h"
 
 #include "sched/core.h"
-#include "sched/depots.h"
+#include "sched/holders.h"
 
 /* As far as a fetch is going to bring the bytes; `byte` itself if none is. */
 static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte)
@@ -83,7 +83,7 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
     if (s->all_have_holders)
         return false;
     while (byte = next_idle_byte(s, byte), byte < b->wanted.end) {
-        if (xd_depots_bringer(b, 0, byte, &byte) < b->n_depots)
+        if (xd_holders_bringer(b, 0, byte, &byte) < b->n_depots)
             continue;
         a->kind = XD_DO_FAIL;
         a->range = (struct xd_range){byte, byte + 1};
@@ -93,28 +93,28 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
     s->all_have_holders = true;
     for (unsigned i = 0; i < b->n_fetches; i++)
         if (s->fetches[i].is_live &&
-            b->depots[s->fetches[i].depot].state == XD_DEPOT_DROPPED)
+            b->depots[s->fetches[i].depot].state == XD_HOLDER_DROPPED)
             s->all_have_holders = false;
     return false;
 }
 
 static bool has_work(struct xd_sched *s, unsigned depot)
 {
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
 
-    d->idle_to = xd_depots_work(&s->book, depot, d->idle_to);
+    d->idle_to = xd_holders_work(&s->book, depot, d->idle_to);
     return d->idle_to < s->book.wanted.end;
 }
 
 static void park(struct xd_sched *s, unsigned depot, struct xd_sched_action *a)
 {
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
     unsigned slot = d->slot;
 
     s->book.slots[slot] = s->book.n_depots;
     d->slot = XD_NO_SLOT;
-    if (d->state == XD_DEPOT_OPEN)
-        d->state = XD_DEPOT_RESERVE;
+    if (d->state == XD_HOLDER_OPEN)
+        d->state = XD_HOLDER_RESERVE;
     s->covered_to = s->book.wanted.begin;
     s->book.o.policy->parked(s->policy, depot, slot);
     a->kind = XD_DO_PARK;
@@ -125,11 +125,11 @@ static bool try_park(struct xd_sched *s, struct xd_sched_action *a)
 {
     for (unsigned slot = 0; slot < s->book.n_slots; slot++) {
         unsigned depot = s->book.slots[slot];
-        const struct xd_depot *d = &s->book.depots[depot];
+        const struct xd_holder *d = &s->book.depots[depot];
 
         if (depot == s->book.n_depots || d->running > 0)
             continue;
-        if (d->state == XD_DEPOT_OPEN && has_work(s, depot))
+        if (d->state == XD_HOLDER_OPEN && has_work(s, depot))
             continue;
         park(s, depot, a);
         return true;
@@ -149,14 +149,14 @@ static unsigned find_urgent(struct xd_sched *s)
         unsigned depot;
 
         s->covered_to = byte;
-        if (xd_depots_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte,
-                              &s->covered_to) < b->n_depots)
+        if (xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte,
+                               &s->covered_to) < b->n_depots)
             continue;
         depot =
-            xd_depots_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &byte);
+            xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &byte);
         if (depot < b->n_depots)
             return depot;
-        if (xd_depots_bringer(b, 0, byte, &s->covered_to) == b->n_depots)
+        if (xd_holders_bringer(b, 0, byte, &s->covered_to) == b->n_depots)
             s->covered_to++;
     }
     s->covered_to = b->wanted.end;
@@ -166,9 +166,9 @@ static unsigned find_urgent(struct xd_sched *s)
 static unsigned find_preferred(struct xd_sched *s)
 {
     for (unsigned i = 0; i < s->book.n_depots; i++) {
-        const struct xd_depot *d = &s->book.depots[i];
+        const struct xd_holder *d = &s->book.depots[i];
 
-        if (d->state == XD_DEPOT_RESERVE && !d->resting && has_work(s, i))
+        if (d->state == XD_HOLDER_RESERVE && !d->resting && has_work(s, i))
             return i;
     }
     return s->book.n_depots;
@@ -191,7 +191,7 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
         depot = preferred;
     b->slots[slot] = depot;
     b->depots[depot].slot = slot;
-    b->depots[depot].state = XD_DEPOT_OPEN;
+    b->depots[depot].state = XD_HOLDER_OPEN;
     b->o.policy->opened(s->policy, depot);
     a->kind = XD_DO_OPEN;
     a->depot = depot;
@@ -211,7 +211,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
     if (b->depots[depot].running > 0)
         return false;
     for (;;) {
-        byte = xd_depots_work(b, depot, byte);
+        byte = xd_holders_work(b, depot, byte);
         if (byte >= b->wanted.end || byte >= b->limit)
             return false;
         idle = in_flight_to(s, byte);
@@ -219,7 +219,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
             break;
         byte = idle;
     }
-    rest = (struct xd_range){byte, xd_depots_sole_end(b, depot, byte)};
+    rest = (struct xd_range){byte, xd_holders_sole_end(b, depot, byte)};
     for (unsigned i = 0; i < b->n_fetches; i++) {
         const struct xd_fetch_state *f = &s->fetches[i];
 
@@ -255,9 +255,9 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
 {
     unsigned fetch = slot * s->book.o.lanes_per_depot + lane;
     unsigned depot = s->book.slots[slot];
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
 
-    if (depot == s->book.n_depots || d->state != XD_DEPOT_OPEN || d->resting ||
+    if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
         s->fetches[fetch].is_live || !choose(s, fetch, depot, &a->range))
         return false;
     s->fetches[fetch] = (struct xd_fetch_state){
@@ -301,9 +301,9 @@ static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
         return false;
     byte = next_idle_byte(s, b->wanted.begin);
     if (byte >= b->wanted.end || byte >= b->limit ||
-        xd_depots_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) <
+        xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) <
             b->n_depots ||
-        xd_depots_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &unused) ==
+        xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &unused) ==
             b->n_depots)
         return false;
     for (unsigned slot = 0; slot < b->n_slots; slot++) {

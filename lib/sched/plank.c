@@ -131,7 +131,7 @@ static bool may_take(const struct plank *p, unsigned depot, uint64_t block)
         unsigned other = p->book->slots[slot];
 
         if (other < p->book->n_depots && other != depot &&
-            xd_depot_is_ready(&p->book->depots[other]) &&
+            xd_holder_is_ready(&p->book->depots[other]) &&
             holds(p, other, byte) && !has_tried(p, block, other))
             return false;
     }
@@ -314,7 +314,7 @@ static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)
  * then the few that need a closer look. */
 static void fill_slot(struct plank *p, unsigned depot)
 {
-    const struct xd_depot *d = &p->book->depots[depot];
+    const struct xd_holder *d = &p->book->depots[depot];
 
     xd_board_allow_run(&p->board, d->slot, 0, p->blocks.n, false);
     for (size_t i = 0; i < d->held.n; i++) {

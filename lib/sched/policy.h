@@ -5,7 +5,7 @@
  *     policy  --- reads ---> the book (depots, what arrived, the window)
  *
  * What every policy needs (depots, lanes, fetches, losers, the end) is done by
- * sched.c and depots.c; what is left to decide is one function, choose().  A
+ * sched.c and holders.c; what is left to decide is one function, choose().  A
  * new policy is one file with one table, listed in policy.c.
  *
  * The book is kept by sched.c; a policy only reads it.
@@ -19,15 +19,16 @@
 
 #define XD_NO_SLOT UINT_MAX
 
-enum xd_depot_state {
-    XD_DEPOT_RESERVE, /* rests, without a thread */
-    XD_DEPOT_OPEN,    /* in use: has a slot */
-    XD_DEPOT_DROPPED  /* never again; has a slot until it was parked */
+enum xd_holder_state {
+    XD_HOLDER_RESERVE, /* rests, without a thread */
+    XD_HOLDER_OPEN,    /* in use: has a slot */
+    XD_HOLDER_DROPPED  /* never again; has a slot until it was parked */
 };
 
-struct xd_depot {
+/* A depot, as the scheduler knows it. */
+struct xd_holder {
     struct xd_rangeset held; /* of what is wanted */
-    enum xd_depot_state state;
+    enum xd_holder_state state;
     unsigned slot;        /* or XD_NO_SLOT */
     bool no_ranges;       /* sched.c itself gives it work; choose() never hears
                            of it */
@@ -37,7 +38,7 @@ struct xd_depot {
                              fail as well and not count */
     unsigned failures;    /* in a row */
     unsigned running;     /* fetches, those being canceled too */
-    uint64_t idle_to;     /* it holds no work before this byte: depots.c */
+    uint64_t idle_to;     /* it holds no work before this byte: holders.c */
 };
 
 struct xd_book {
@@ -50,17 +51,17 @@ struct xd_book {
     unsigned n_fetches; /* numbers of fetches are below this */
 
     struct xd_range wanted;
-    struct xd_depot *depots; /* in order of preference */
-    unsigned *slots;         /* the depot in each, or n_depots */
+    struct xd_holder *depots; /* in order of preference */
+    unsigned *slots;          /* the depot in each, or n_depots */
     struct xd_rangeset arrived;
     struct xd_rangeset accepted; /* part of what arrived */
     uint64_t limit;              /* no byte from here on may be fetched yet */
 };
 
 /* Whether choose() may be asked for this depot now. */
-static inline bool xd_depot_is_ready(const struct xd_depot *d)
+static inline bool xd_holder_is_ready(const struct xd_holder *d)
 {
-    return d->state == XD_DEPOT_OPEN && !d->resting && !d->no_ranges;
+    return d->state == XD_HOLDER_OPEN && !d->resting && !d->no_ranges;
 }
 
 struct xd_policy {

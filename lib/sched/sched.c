@@ -166,7 +166,7 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
 {
     s->wake_at = XD_NEVER;
     for (unsigned i = 0; i < s->book.n_depots; i++) {
-        struct xd_depot *d = &s->book.depots[i];
+        struct xd_holder *d = &s->book.depots[i];
 
         if (d->resting && d->rest_until <= now) {
             d->resting = false;
@@ -259,9 +259,9 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
 
 static void drop(struct xd_sched *s, unsigned depot)
 {
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
 
-    d->state = XD_DEPOT_DROPPED;
+    d->state = XD_HOLDER_DROPPED;
     d->resting = false;
     xd_core_forget_searches(s);
     s->book.o.policy->readiness(s->policy, depot);
@@ -269,7 +269,7 @@ static void drop(struct xd_sched *s, unsigned depot)
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
 {
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
 
     if (d->resting && d->rest_until >= until)
         return;
@@ -293,10 +293,10 @@ static xd_usec pause_after(unsigned failures)
 static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                          const struct xd_sched_event *ev)
 {
-    struct xd_depot *d = &s->book.depots[f->depot];
+    struct xd_holder *d = &s->book.depots[f->depot];
     xd_usec until = ev->retry_at;
 
-    if (d->state == XD_DEPOT_DROPPED)
+    if (d->state == XD_HOLDER_DROPPED)
         return;
     if (f->number >= d->forgiven_to) {
         d->failures++;
@@ -314,7 +314,7 @@ static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
 
 static void no_ranges(struct xd_sched *s, unsigned depot)
 {
-    struct xd_depot *d = &s->book.depots[depot];
+    struct xd_holder *d = &s->book.depots[depot];
 
     d->no_ranges = true;
     d->resting = false;

@@ -465,7 +465,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *t = tcase_create("depots");
+    TCase *t = tcase_create("holders");
 
     tcase_add_test(t, the_first_depots_by_preference_are_opened);
     tcase_add_test(t, one_that_alone_holds_missing_bytes_comes_first);
@@ -493,5 +493,5 @@ int main(void)
     tcase_add_test(t, one_without_ranges_brings_only_what_no_other_could);
     tcase_add_test(t, the_window_does_not_shorten_a_fetch_without_ranges);
     tcase_add_test(t, finding_out_that_it_knows_no_ranges_is_no_failure);
-    return run_suite("sched.depots", t);
+    return run_suite("sched.holders", t);
 }

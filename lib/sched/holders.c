@@ -1,20 +1,20 @@
-#include "sched/depots.h"
+#include "sched/holders.h"
 
-static bool fits(const struct xd_depot *d, unsigned need)
+static bool fits(const struct xd_holder *d, unsigned need)
 {
-    if (d->state == XD_DEPOT_DROPPED)
+    if (d->state == XD_HOLDER_DROPPED)
         return false;
-    if ((need & XD_NEED_OPEN) && d->state != XD_DEPOT_OPEN)
+    if ((need & XD_NEED_OPEN) && d->state != XD_HOLDER_OPEN)
         return false;
-    if ((need & XD_NEED_RESERVE) && d->state != XD_DEPOT_RESERVE)
+    if ((need & XD_NEED_RESERVE) && d->state != XD_HOLDER_RESERVE)
         return false;
     return !(need & XD_NEED_AWAKE) || !d->resting;
 }
 
 /* The part of the held run around `byte` that begins there; empty if the
  * depot does not hold it. */
-static struct xd_range run_at(const struct xd_book *b, const struct xd_depot *d,
-                              uint64_t byte)
+static struct xd_range run_at(const struct xd_book *b,
+                              const struct xd_holder *d, uint64_t byte)
 {
     struct xd_range r =
         xd_rangeset_next(&d->held, (struct xd_range){byte, b->wanted.end});
@@ -24,13 +24,13 @@ static struct xd_range run_at(const struct xd_book *b, const struct xd_depot *d,
     return r;
 }
 
-uint64_t xd_depots_sole_end(const struct xd_book *b, unsigned depot,
-                            uint64_t byte)
+uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
+                             uint64_t byte)
 {
     uint64_t end = run_at(b, &b->depots[depot], byte).end;
 
     for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_depot *d = &b->depots[i];
+        const struct xd_holder *d = &b->depots[i];
 
         if (!d->no_ranges && fits(d, 0))
             end =
@@ -42,14 +42,14 @@ uint64_t xd_depots_sole_end(const struct xd_book *b, unsigned depot,
     return end;
 }
 
-unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
-                           uint64_t byte, uint64_t *out_end)
+unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
+                            uint64_t byte, uint64_t *out_end)
 {
     unsigned without_ranges = b->n_depots;
     bool is_sole = true;
 
     for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_depot *d = &b->depots[i];
+        const struct xd_holder *d = &b->depots[i];
         struct xd_range run;
 
         if (!fits(d, 0))
@@ -70,7 +70,7 @@ unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
     }
     if (!is_sole || without_ranges == b->n_depots)
         return b->n_depots;
-    *out_end = xd_depots_sole_end(b, without_ranges, byte);
+    *out_end = xd_holders_sole_end(b, without_ranges, byte);
     return without_ranges;
 }
 
@@ -79,7 +79,7 @@ unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
 static uint64_t held_elsewhere_to(const struct xd_book *b, uint64_t byte)
 {
     for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_depot *d = &b->depots[i];
+        const struct xd_holder *d = &b->depots[i];
         struct xd_range run = run_at(b, d, byte);
 
         if (!d->no_ranges && fits(d, 0) && !xd_range_is_empty(run))
@@ -88,9 +88,9 @@ static uint64_t held_elsewhere_to(const struct xd_book *b, uint64_t byte)
     return byte;
 }
 
-uint64_t xd_depots_work(const struct xd_book *b, unsigned depot, uint64_t from)
+uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
 {
-    const struct xd_depot *d = &b->depots[depot];
+    const struct xd_holder *d = &b->depots[depot];
     uint64_t end = b->wanted.end;
 
     while (from < end) {

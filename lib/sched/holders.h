@@ -4,8 +4,8 @@
  * A depot *could bring* a byte if it is not dropped, holds it, and knows
  * ranges; one that knows none could where no other is left that could.
  */
-#ifndef XD_SCHED_DEPOTS_H
-#define XD_SCHED_DEPOTS_H
+#ifndef XD_SCHED_HOLDERS_H
+#define XD_SCHED_HOLDERS_H
 
 #include "sched/policy.h"
 
@@ -19,16 +19,17 @@
  * of the run of bytes for which that is so; n_depots if there is none, and
  * *out_end is left alone.
  */
-unsigned xd_depots_bringer(const struct xd_book *b, unsigned need,
-                           uint64_t byte, uint64_t *out_end);
+unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
+                            uint64_t byte, uint64_t *out_end);
 
 /* The first byte from `from` on that has not arrived and that the depot could
  * bring; wanted.end if there is none. */
-uint64_t xd_depots_work(const struct xd_book *b, unsigned depot, uint64_t from);
+uint64_t xd_holders_work(const struct xd_book *b, unsigned depot,
+                         uint64_t from);
 
 /* Where the bytes end, counted from `byte`, that this depot without ranges
  * may bring in one fetch, cuts being edges of its objects. */
-uint64_t xd_depots_sole_end(const struct xd_book *b, unsigned depot,
-                            uint64_t byte);
+uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
+                             uint64_t byte);
 
 #endif
