@@ -29,6 +29,7 @@ struct xd_option_info {
     const char *default_value; /* as xd_options_set() would take it, or NULL */
     const char *used_by;       /* algorithms that heed it, or NULL: all */
     const char *sentence;      /* what it does */
+    int repeats;               /* whether each value adds to those before */
 };
 
 XD_BEGIN_DECLS
@@ -44,7 +45,8 @@ XD_API void xd_options_free(struct xd_options *o); /* NULL does nothing */
 
 /*
  * Set one option by its long name.  Sizes take k, m, g, t (1024); times take
- * ms, s, m, h; a switch takes "yes" or "no".
+ * ms, s, m, h; a switch takes "yes" or "no".  Set again, an option has the
+ * last value, or all of them if it repeats.
  * Ownership: `value` is copied.
  * Errors: INVAL, with the name, the value and the allowed range in err->msg.
  */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/hosts.h"
 
 /* One replica of the manifest, on its way to its depot. */
 struct entry {
@@ -16,6 +17,7 @@ struct entry {
 struct entries {
     struct entry *list;
     size_t n, capacity;
+    const char *exclude; /* hosts, or NULL */
 };
 
 static int by_host(const void *a, const void *b)
@@ -71,9 +73,13 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
 {
     struct xd_url url;
     struct entry *entry;
+    int is_excluded;
 
     if (!xd_url_split(replica->url, &url) || !can_be_fetched(url.scheme))
         return 0;
+    is_excluded = xd_hosts_have(e->exclude, &url);
+    if (is_excluded != 0)
+        return is_excluded < 0 ? is_excluded : 0;
     if (e->n == e->capacity) {
         size_t capacity = e->capacity ? 2 * e->capacity : 16;
         struct entry *list = xd_realloc(e->list, capacity, sizeof *list);
@@ -177,10 +183,10 @@ static int make_depots(struct xd_depots *d, struct entries *e)
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   struct xd_error *err)
+                   const char *exclude, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
-    struct entries entries = {0};
+    struct entries entries = {.exclude = exclude};
     int rc;
 
     if (xd_manifest_file(m, file, &info) < 0)

@@ -61,9 +61,10 @@ struct xd_depots {
     uint64_t size; /* of the file, or XD_SIZE_UNKNOWN */
 };
 
-/* Errors: NOMEM.  On failure nothing is held. */
+/* Those of `exclude`, a list of engine/hosts.h or NULL, are left out.
+ * Errors: INVAL, NOMEM.  On failure nothing is held. */
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   struct xd_error *err);
+                   const char *exclude, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
 
 /* The size that depots told, of a file of which no manifest said it. */

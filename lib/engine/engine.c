@@ -156,7 +156,7 @@ static void fini_tables(struct xd_engine *e)
 /* Who decides: the scheduler, or the census that finds the size first. */
 static int init_decisions(struct xd_engine *e, struct xd_error *err)
 {
-    if (e->depots.n == 0 && e->depots.size != 0)
+    if (e->depots.n == 0 && e->depots.size == XD_SIZE_UNKNOWN)
         return xd_fail(err, XD_E_NOREPLICA,
                        "no replica lies on a depot that can be fetched from");
     if (e->depots.size != XD_SIZE_UNKNOWN)
@@ -176,21 +176,23 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e = xd_alloc(1, sizeof *e);
     if (!e)
         return xd_fail_nomem(err);
-    if (o)
-        e->options = *o;
-    else
+    if (!o) {
         xd_options_init(&e->options);
+    } else if (xd_options_copy(&e->options, o) < 0) {
+        rc = xd_fail_nomem(err);
+        goto free_engine;
+    }
     e->fd = fd;
     e->until = XD_NEVER;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);
     if (rc < 0)
-        goto free_engine;
+        goto fini_options;
     if (init_threads(e) < 0) {
         rc = xd_fail_nomem(err);
-        goto free_engine;
+        goto fini_options;
     }
-    rc = xd_depots_init(&e->depots, m, file, err);
+    rc = xd_depots_init(&e->depots, m, file, e->options.exclude, err);
     if (rc < 0)
         goto fini_threads;
     rc = init_tables(e, path);
@@ -208,6 +210,8 @@ fini_tables:
     fini_tables(e);
 fini_threads:
     fini_threads(e);
+fini_options:
+    xd_options_fini(&e->options);
 free_engine:
     xd_free(e);
     return rc;
@@ -264,5 +268,6 @@ void xd_engine_free(struct xd_engine *e)
     xd_sink_free(e->sink);
     fini_tables(e);
     fini_threads(e);
+    xd_options_fini(&e->options);
     xd_free(e);
 }

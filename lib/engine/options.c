@@ -7,6 +7,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "engine/hosts.h"
 #include "sched/sched.h"
 
 enum algorithm { ALG_BASIC, ALG_AGGRESSIVE, ALG_PROGRESS, N_ALGORITHMS };
@@ -25,7 +26,7 @@ enum {
     ALL = BASIC | AGGRESSIVE | PROGRESS
 };
 
-enum kind { CHOICE, COUNT, COUNT_OR_AUTO, SIZE, TIME, SWITCH, RANGE };
+enum kind { CHOICE, COUNT, COUNT_OR_AUTO, SIZE, TIME, SWITCH, RANGE, HOSTS };
 
 struct row {
     const char *name;
@@ -128,6 +129,7 @@ static bool parse_number(const struct row *row, const char *value,
             return false;
         break;
     case RANGE:
+    case HOSTS:
         return false;
     }
     if (number < row->least || number > row->most)
@@ -136,18 +138,21 @@ static bool parse_number(const struct row *row, const char *value,
     return true;
 }
 
-static bool parse_value(const struct row *row, const char *value,
-                        struct xd_options *o)
+/* 0, INVAL or NOMEM. */
+static int set_value(const struct row *row, const char *value,
+                     struct xd_options *o)
 {
     char *field = (char *)o + row->offset;
     uint64_t number;
 
     if (row->kind == RANGE)
-        return parse_span(value, &o->range);
+        return parse_span(value, &o->range) ? 0 : XD_E_INVAL;
+    if (row->kind == HOSTS)
+        return xd_hosts_add(&o->exclude, value);
     if (!parse_number(row, value, &number))
-        return false;
+        return XD_E_INVAL;
     memcpy(field, &number, sizeof number);
-    return true;
+    return 0;
 }
 
 void xd_options_init(struct xd_options *o)
@@ -155,8 +160,27 @@ void xd_options_init(struct xd_options *o)
     *o = (struct xd_options){.range = {.last = UINT64_MAX}};
     for (size_t i = 0; i < N_ROWS; i++) {
         if (rows[i].default_value)
-            parse_value(&rows[i], rows[i].default_value, o);
+            set_value(&rows[i], rows[i].default_value, o);
     }
+}
+
+int xd_options_copy(struct xd_options *out, const struct xd_options *o)
+{
+    char *exclude = NULL;
+
+    if (o->exclude) {
+        exclude = xd_strdup(o->exclude);
+        if (!exclude)
+            return XD_E_NOMEM;
+    }
+    *out = *o;
+    out->exclude = exclude;
+    return 0;
+}
+
+void xd_options_fini(struct xd_options *o)
+{
+    xd_free(o->exclude);
 }
 
 int xd_options_new(struct xd_options **out, struct xd_error *err)
@@ -173,6 +197,8 @@ int xd_options_new(struct xd_options **out, struct xd_error *err)
 
 void xd_options_free(struct xd_options *o)
 {
+    if (o)
+        xd_options_fini(o);
     xd_free(o);
 }
 
@@ -181,10 +207,14 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
 {
     for (size_t i = 0; i < N_ROWS; i++) {
         const struct row *row = &rows[i];
+        int rc;
 
         if (strcmp(row->name, name) != 0)
             continue;
-        if (!parse_value(row, value, o))
+        rc = set_value(row, value, o);
+        if (rc == XD_E_NOMEM)
+            return xd_fail_nomem(err);
+        if (rc < 0)
             return xd_fail(err, XD_E_INVAL, "%s: '%s' is not %s", name, value,
                            row->range ? row->range : "yes or no");
         o->set |= 1u << i;
@@ -237,6 +267,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     info.default_value = rows[i].default_value;
     info.used_by = used_by_text(rows[i].used_by);
     info.sentence = rows[i].sentence;
+    info.repeats = rows[i].kind == HOSTS;
     xd_copy_out(out, &info, sizeof info);
     return 1;
 }

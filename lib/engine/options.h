@@ -21,13 +21,18 @@ struct xd_options {
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
         max_depots, force, no_cancel, silence, retry, lookahead, records;
     struct xd_span range;
-    unsigned set; /* bit i: row i of the table was set by the user */
+    char *exclude; /* a list of engine/hosts.h, or NULL; owned */
+    unsigned set;  /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;
 };
 
 /* The defaults. */
 void xd_options_init(struct xd_options *o);
+
+/* Errors: NOMEM.  A copy is released with fini(), and so is what was set. */
+int xd_options_copy(struct xd_options *out, const struct xd_options *o);
+void xd_options_fini(struct xd_options *o);
 
 /* "progress" */
 const char *xd_options_algorithm(const struct xd_options *o);

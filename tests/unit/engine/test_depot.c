@@ -7,13 +7,18 @@ static struct xd_manifest *manifest;
 static struct xd_depots depots;
 static struct xd_error error;
 
-static void read_text(const char *text)
+static void read_without(const char *exclude, const char *text)
 {
     int rc = xd_manifest_parse(&manifest, text, strlen(text), NULL, &error);
 
     ck_assert_msg(rc == 0, "%s", error.msg);
-    rc = xd_depots_init(&depots, manifest, 0, &error);
+    rc = xd_depots_init(&depots, manifest, 0, exclude, &error);
     ck_assert_msg(rc == 0, "%s", error.msg);
+}
+
+static void read_text(const char *text)
+{
+    read_without(NULL, text);
 }
 
 static void teardown(void)
@@ -160,6 +165,52 @@ START_TEST(a_size_that_depots_told_is_every_sources_end)
 }
 END_TEST
 
+#define FOUR                                                       \
+    METALINK("<file name=\"f\"><size>10</size>"                    \
+             "<url priority=\"1\">http://a.example/f</url>"        \
+             "<url priority=\"2\">https://a.example./f</url>"      \
+             "<url priority=\"3\">http://b.example:8080/f</url>"   \
+             "<url priority=\"4\">http://[2001:db8::1]:81/f</url>" \
+             "</file>")
+
+START_TEST(a_host_is_excluded_with_all_its_ports)
+{
+    read_without("a.example [2001:db8::1]", FOUR);
+    ck_assert_uint_eq(depots.n, 1);
+    ck_assert_str_eq(depots.list[0].host, "b.example:8080");
+}
+END_TEST
+
+START_TEST(a_port_is_excluded_alone)
+{
+    read_without("a.example:443 b.example:80", FOUR);
+    ck_assert_uint_eq(depots.n, 3);
+    ck_assert_uint_eq(depots.list[0].n_sources, 1);
+    ck_assert_str_eq(depots.list[0].url, "http://a.example/f");
+}
+END_TEST
+
+START_TEST(part_of_a_hosts_name_excludes_nothing)
+{
+    read_without("a.exampl example .example xa.example", FOUR);
+    ck_assert_uint_eq(depots.n, 3);
+}
+END_TEST
+
+START_TEST(bytes_that_only_excluded_depots_hold_are_named)
+{
+    struct xd_layout layout;
+
+    read_without("a.example b.example [2001:db8::1]", FOUR);
+    ck_assert_uint_eq(depots.n, 0);
+    ck_assert_int_eq(
+        xd_depots_layout(&depots, (struct xd_range){0, 10}, &layout, &error),
+        XD_E_NOREPLICA);
+    ck_assert_str_eq(error.msg,
+                     "no replica that can be fetched holds bytes 0-9");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("depot");
@@ -173,5 +224,9 @@ int main(void)
     tcase_add_test(tcase, edges_of_extents_are_cuts);
     tcase_add_test(tcase, bytes_that_only_an_unknown_protocol_holds_are_named);
     tcase_add_test(tcase, a_size_that_depots_told_is_every_sources_end);
+    tcase_add_test(tcase, a_host_is_excluded_with_all_its_ports);
+    tcase_add_test(tcase, a_port_is_excluded_alone);
+    tcase_add_test(tcase, part_of_a_hosts_name_excludes_nothing);
+    tcase_add_test(tcase, bytes_that_only_excluded_depots_hold_are_named);
     return run_suite("depot", tcase);
 }

@@ -165,6 +165,46 @@ START_TEST(a_caller_with_a_smaller_struct_gets_no_more_than_that)
 }
 END_TEST
 
+START_TEST(excluded_hosts_add_up_in_one_spelling)
+{
+    ck_assert_int_eq(set("exclude", "A.Example."), 0);
+    ck_assert_int_eq(set("exclude", "b.example:80"), 0);
+    ck_assert_int_eq(set("exclude", "[2001:DB8::1]"), 0);
+    ck_assert_str_eq(options->exclude, "a.example b.example:80 [2001:db8::1]");
+}
+END_TEST
+
+START_TEST(what_is_no_host_is_not_excluded)
+{
+    static const char *const bad[] = {
+        "",           "http://a.example",
+        "a.example/", "u@a.example",
+        "a b",        "a.x:",
+        "a.x:0",      "a.x:65536",
+        "a.x?",       "a.x#y",
+        "::1",        "*.example",
+        "256.0.0.1",
+    };
+
+    ck_assert_int_eq(set("exclude", "a.example"), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(set("exclude", bad[i]) == XD_E_INVAL, "%s", bad[i]);
+    ck_assert_str_eq(options->exclude, "a.example");
+}
+END_TEST
+
+START_TEST(a_copy_does_not_share_its_hosts)
+{
+    struct xd_options copy;
+
+    ck_assert_int_eq(set("exclude", "a.example"), 0);
+    ck_assert_int_eq(xd_options_copy(&copy, options), 0);
+    ck_assert_int_eq(set("exclude", "b.example"), 0);
+    ck_assert_str_eq(copy.exclude, "a.example");
+    xd_options_fini(&copy);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("options");
@@ -183,5 +223,8 @@ int main(void)
     tcase_add_test(tcase, an_empty_file_is_wanted_whole);
     tcase_add_test(tcase,
                    a_caller_with_a_smaller_struct_gets_no_more_than_that);
+    tcase_add_test(tcase, excluded_hosts_add_up_in_one_spelling);
+    tcase_add_test(tcase, what_is_no_host_is_not_excluded);
+    tcase_add_test(tcase, a_copy_does_not_share_its_hosts);
     return run_suite("options", tcase);
 }

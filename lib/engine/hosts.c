@@ -1,0 +1,91 @@
+#include "engine/hosts.h"
+
+#include <string.h>
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+/* As a web server's URL gives it: in the one way in which hosts are compared.
+ * NULL when out of memory. */
+static char *spell(struct xd_url u, bool with_port)
+{
+    u.scheme = XD_SCHEME_HTTP;
+    u.port_is_default = !with_port;
+    return xd_url_depot(&u);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+
+    while (*list) {
+        size_t n = strcspn(list, " ");
+
+        if (n == len && memcmp(list, word, n) == 0)
+            return true;
+        list += n + (list[n] == ' ');
+    }
+    return false;
+}
+
+/* `text` is "http://HOST"; the parts of the URL point into it. */
+static bool split_host(const char *text, struct xd_url *u)
+{
+    return xd_url_split(text, u) && !u->userinfo && !*u->path;
+}
+
+static int add_word(char **list, const char *word)
+{
+    struct xd_text t = {.s = NULL};
+
+    if (*list)
+        xd_text_addf(&t, "%s ", *list);
+    xd_text_add(&t, word, strlen(word));
+    if (t.failed) {
+        xd_text_fini(&t);
+        return XD_E_NOMEM;
+    }
+    xd_free(*list);
+    *list = t.s;
+    return 0;
+}
+
+int xd_hosts_add(char **list, const char *host)
+{
+    struct xd_text t = {.s = NULL};
+    struct xd_url u;
+    char *word = NULL;
+    int rc = XD_E_NOMEM;
+
+    xd_text_addf(&t, "http://%s", host);
+    if (t.failed)
+        goto out;
+    rc = XD_E_INVAL;
+    if (!split_host(t.s, &u))
+        goto out;
+    rc = XD_E_NOMEM;
+    word = spell(u, strlen(host) > u.host_len);
+    if (word)
+        rc = add_word(list, word);
+out:
+    xd_free(word);
+    xd_text_fini(&t);
+    return rc;
+}
+
+int xd_hosts_have(const char *list, const struct xd_url *u)
+{
+    char *all, *one;
+    int rc = XD_E_NOMEM;
+
+    if (!list || u->host_len == 0)
+        return 0;
+    all = spell(*u, false);
+    one = spell(*u, true);
+    if (all && one)
+        rc = has_word(list, all) || has_word(list, one);
+    xd_free(all);
+    xd_free(one);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/*
+ * A list of hosts, as an option keeps it: "a.example b.example:8080".  One
+ * without a port stands for all servers of that host.
+ */
+#ifndef XD_ENGINE_HOSTS_H
+#define XD_ENGINE_HOSTS_H
+
+#include "base/url.h"
+
+/*
+ * Add `host`, "NAME" or "NAME:PORT", to *list, which is NULL or was made here,
+ * and is the caller's to release with xd_free().
+ * Errors: INVAL (it is no host), NOMEM; then the list is as before.
+ */
+int xd_hosts_add(char **list, const char *host);
+
+/* Whether `list` (NULL: an empty one) has the server of `u`: 1, 0 or NOMEM. */
+int xd_hosts_have(const char *list, const struct xd_url *u);
+
+#endif
