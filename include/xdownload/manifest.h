@@ -68,8 +68,9 @@ XD_BEGIN_DECLS
 
 /*
  * Parse `len` bytes at `data`: an exNode, a Metalink or a list of URLs,
- * recognised by content.  `origin` is where the text came from (a path or an
- * URL, for error sentences and relative URLs), or NULL.
+ * recognised by content.  `origin` is where the text came from (a path, "-" for
+ * standard input, or an URL), or NULL: for error sentences and relative URLs,
+ * and only what comes from a path may name files of this machine.
  *
  * Ownership: *out is the caller's, to release with xd_manifest_unref(); it is
  *            NULL after an error.  Nothing passed in is kept.

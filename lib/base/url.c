@@ -200,6 +200,55 @@ char *xd_url_depot(const struct xd_url *u)
     return t.s;
 }
 
+static int hex_digit(char c)
+{
+    const char *at = c != '\0' ? strchr(HEX, c) : NULL;
+
+    if (at == NULL)
+        return -1;
+    return at - HEX < 16 ? (int)(at - HEX) : (int)(at - HEX) - 6;
+}
+
+/* The byte that the escape at `s` ("%2F") stands for; -1 if it is none, or
+ * stands for the end of a string. */
+static int unescape(const char *s)
+{
+    int high = hex_digit(s[1]), low = high >= 0 ? hex_digit(s[2]) : -1;
+
+    return low >= 0 && high + low > 0 ? high * 16 + low : -1;
+}
+
+bool xd_url_is_local(const struct xd_url *u)
+{
+    bool is_here =
+        u->host_len == 0 ||
+        (u->host_len == 9 && strncasecmp(u->host, "localhost", 9) == 0);
+
+    if (u->scheme != XD_SCHEME_FILE || !is_here || u->userinfo != NULL ||
+        u->path[0] != '/' || u->path[u->path_len] != '\0')
+        return false;
+    for (const char *s = u->path; *s != '\0'; s++)
+        if (*s == '%' && unescape(s) < 0)
+            return false;
+    return true;
+}
+
+char *xd_url_local_path(const struct xd_url *u)
+{
+    char *path = xd_strndup(u->path, u->path_len), *out = path;
+
+    if (path == NULL)
+        return NULL;
+    for (const char *in = path; *in != '\0'; in++) {
+        int escaped = *in == '%' ? unescape(in) : -1;
+
+        *out++ = escaped >= 0 ? (char)escaped : *in;
+        in += escaped >= 0 ? 2 : 0;
+    }
+    *out = '\0';
+    return path;
+}
+
 char *xd_url_public(const char *s)
 {
     struct xd_url u;

@@ -48,6 +48,13 @@ bool xd_url_split(const char *s, struct xd_url *out);
  */
 char *xd_url_depot(const struct xd_url *u);
 
+/* Whether it is a file: URL that names a path on this machine and nothing
+ * more: no other host, no query, no broken %-sequence. */
+bool xd_url_is_local(const struct xd_url *u);
+
+/* The path that such a URL names.  Returns NULL when out of memory. */
+char *xd_url_local_path(const struct xd_url *u);
+
 /*
  * The URL as people may see it: without user name, query and fragment, and of
  * an IBP capability, which is a secret, only the host.  Of what is no URL,

@@ -22,7 +22,10 @@ int xd_builder_init(struct xd_builder *b, const char *origin,
                             u.scheme == XD_SCHEME_HTTPS ||
                             u.scheme == XD_SCHEME_FTP;
         b->origin_said = xd_url_public(origin);
+    } else if (origin && strcmp(origin, "-") == 0) {
+        b->origin_said = xd_strdup("standard input");
     } else {
+        b->origin_is_path = origin && !strstr(origin, "://");
         b->origin_said = xd_strdup(origin ? origin : "manifest");
     }
     b->manifest = xd_alloc(1, sizeof *b->manifest);

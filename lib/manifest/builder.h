@@ -77,6 +77,7 @@ struct xd_builder {
     const char *origin;  /* or NULL */
     char *origin_said;   /* as people may see it */
     bool origin_is_base; /* an URL that relative ones resolve against */
+    bool origin_is_path; /* of a file here, which may name others */
     struct xd_manifest *manifest;
     struct xd_error *err;
     /* Kept up to date by the reader: what sentences begin with. */

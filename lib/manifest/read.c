@@ -58,7 +58,7 @@ int xd_manifest_read(struct xd_manifest **out, const char *path,
     if (!is_stdin)
         close(fd);
     if (rc == 0)
-        rc = xd_manifest_parse(out, text.s, text.len, name, err);
+        rc = xd_manifest_parse(out, text.s, text.len, path, err);
     xd_free(text.s);
     return rc;
 }

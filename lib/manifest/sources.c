@@ -35,7 +35,7 @@ static const char *resolve_url(struct xd_builder *b, struct xd_span url)
 }
 
 /* NULL if bytes may be fetched from there, else why not. */
-static const char *reject_url(const char *url)
+static const char *reject_url(const struct xd_builder *b, const char *url)
 {
     struct xd_url u;
     if (!url || !xd_url_split(url, &u))
@@ -47,7 +47,12 @@ static const char *reject_url(const char *url)
     case XD_SCHEME_IBP:
         return NULL;
     case XD_SCHEME_FILE:
-        return "it is a file: URL, which a manifest may not name";
+        if (!b->origin_is_path)
+            return "it is a file: URL, which only a manifest that is itself a "
+                   "file may name";
+        return xd_url_is_local(&u)
+                   ? NULL
+                   : "it is a file: URL that names no path on this machine";
     case XD_SCHEME_OTHER:
         return "its URL has a scheme other than http, https, ftp and ibp";
     }
@@ -66,7 +71,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
 {
     struct xd_draft *d = &b->draft;
     const char *url = resolve_url(b, s->url);
-    const char *why_not = reject_url(url);
+    const char *why_not = reject_url(b, url);
     if (b->out_of_memory)
         return;
     if (why_not && s->length != XD_SIZE_UNKNOWN) {

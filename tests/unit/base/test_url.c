@@ -255,6 +255,43 @@ START_TEST(what_is_no_url_is_shown_unless_it_may_hold_a_secret)
 }
 END_TEST
 
+static void has_path(const char *url, const char *expected)
+{
+    struct xd_url u = split(url);
+    char *path;
+
+    ck_assert_msg(xd_url_is_local(&u), "%s", url);
+    path = xd_url_local_path(&u);
+    ck_assert_str_eq(path, expected);
+    xd_free(path);
+}
+
+START_TEST(a_file_url_names_a_path_of_this_machine)
+{
+    has_path("file:///", "/");
+    has_path("file:///a/b", "/a/b");
+    has_path("FILE://LocalHost/a", "/a");
+    has_path("file:///a%20b%2f%C3%a9%7E", "/a b/\xc3\xa9~");
+    has_path("file:///%01%10", "/\x01\x10");
+}
+END_TEST
+
+START_TEST(what_names_more_or_less_than_a_path_here_is_not_local)
+{
+    static const char *const urls[] = {
+        "http://h/a",          "file://",      "file://elsewhere/a",
+        "file://localhostx/a", "file:///a?b",  "file:///a#b",
+        "file:///a%00b",       "file:///a%2",  "file:///a%",
+        "file:///a%g0",        "file:///a%0g", "file://me@localhost/a"};
+
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        struct xd_url u = split(urls[i]);
+
+        ck_assert_msg(!xd_url_is_local(&u), "%s", urls[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("url");
@@ -274,5 +311,7 @@ int main(void)
     tcase_add_test(t, an_ibp_depot_and_the_disk_are_no_web_server);
     tcase_add_test(t, secrets_are_not_shown);
     tcase_add_test(t, what_is_no_url_is_shown_unless_it_may_hold_a_secret);
+    tcase_add_test(t, a_file_url_names_a_path_of_this_machine);
+    tcase_add_test(t, what_names_more_or_less_than_a_path_here_is_not_local);
     return run_suite("base.url", t);
 }

@@ -116,6 +116,38 @@ START_TEST(no_usable_url_is_an_error_that_says_why)
 }
 END_TEST
 
+START_TEST(only_a_manifest_that_is_a_file_may_name_files_of_this_machine)
+{
+    static const char *const elsewhere[] = {
+        NULL, "-", "http://h/list", "file:///home/list", "https://h h/list"};
+    const char *text = "http://a/x\nfile:///pool/a%20b\n";
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        ck_assert_int_eq(parse_from(text, elsewhere[i]), 0);
+        expect_bytes(0, 0, XD_SIZE_UNKNOWN, 1);
+        expect_warning("line 2: a source is not used: it is a file: URL, "
+                       "which only a manifest that is itself a file may name");
+    }
+    ck_assert_int_eq(parse_from(text, "lists/mine"), 0);
+    expect_url(0, 0, 1, "file:///pool/a%20b");
+    ck_assert_uint_eq(n_warnings(), 0);
+}
+END_TEST
+
+START_TEST(a_file_url_names_a_path_on_this_machine_or_nothing)
+{
+    static const char *const none[] = {"file://elsewhere/x", "file://",
+                                       "file:///x?y", "file:///x%2",
+                                       "file://me@localhost/x"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "http://a/x\n%s\n", none[i]);
+        ck_assert_int_eq(parse_from(text, "list"), 0);
+        expect_bytes(0, 0, XD_SIZE_UNKNOWN, 1);
+        expect_warning("line 2: a source is not used: it ");
+    }
+}
+END_TEST
+
 START_TEST(many_urls_are_sorted_out_without_comparing_each_with_each)
 {
     enum { N = 100000, LINE = 40 };
@@ -149,6 +181,9 @@ int main(void)
     tcase_add_test(t, a_url_longer_than_any_is_dropped);
     tcase_add_test(t, urls_given_one_by_one_are_copies_of_one_file);
     tcase_add_test(t, no_usable_url_is_an_error_that_says_why);
+    tcase_add_test(
+        t, only_a_manifest_that_is_a_file_may_name_files_of_this_machine);
+    tcase_add_test(t, a_file_url_names_a_path_on_this_machine_or_nothing);
     tcase_add_test(t,
                    many_urls_are_sorted_out_without_comparing_each_with_each);
     return run_suite("urls", t);
