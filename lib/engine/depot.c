@@ -65,7 +65,26 @@ static int by_best_source(const void *a, const void *b)
 
 static bool can_be_fetched(enum xd_scheme scheme)
 {
-    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS;
+    switch (scheme) {
+    case XD_SCHEME_HTTP:
+    case XD_SCHEME_HTTPS:
+    case XD_SCHEME_FTP:
+    case XD_SCHEME_FILE:
+        return true;
+    case XD_SCHEME_IBP:
+    case XD_SCHEME_OTHER:
+        return false;
+    }
+    return false;
+}
+
+/* xd_url_depot() puts no two kinds into one depot. */
+static enum xd_depot_kind kind_of(const char *url)
+{
+    struct xd_url u;
+
+    return xd_url_split(url, &u) && u.scheme == XD_SCHEME_FILE ? XD_DEPOT_DISK
+                                                               : XD_DEPOT_WEB;
 }
 
 static int add_entry(struct entries *e, const struct xd_extent *extent,
@@ -154,6 +173,7 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
             furthest = d->sources[i].range.end;
         d->sources[i].furthest = furthest;
     }
+    d->kind = kind_of(d->sources[0].url);
     d->url = xd_url_public(best_source(d)->url);
     d->host = run[0].host;
     run[0].host = NULL;

@@ -30,8 +30,16 @@ struct xd_source {
     bool is_gone; /* will not do in this run */
 };
 
+/* How it is asked. */
+enum xd_depot_kind {
+    XD_DEPOT_WEB,  /* http, https, ftp */
+    XD_DEPOT_DISK, /* file: */
+    XD_N_DEPOT_KINDS
+};
+
 struct xd_depot {
     /* Constant after xd_depots_new(). */
+    enum xd_depot_kind kind;
     char *host;
     char *url;                 /* of its best source, fit to be shown */
     struct xd_source *sources; /* by range.begin, then best first */

@@ -79,10 +79,14 @@ struct xd_worker {
     struct xd_lane *lanes;
     unsigned n_lanes;
 
+    /* Owned by the worker thread: made when a depot first wants them. */
+    struct xd_transport *transports[XD_N_DEPOT_KINDS];
+
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
     struct xd_depot *served; /* the last one: its connections are still open */
-    struct xd_transport *transport; /* the thread's own; wakeup() by any */
+    struct xd_transport *transport; /* that for `depot`, which the thread polls;
+                                       the thread's own, wakeup() by any */
 };
 
 /* A line for the user's log function, told after the lock is released. */

@@ -10,13 +10,55 @@
  * depot's bytes count, and are safe, within half a second. */
 #define FLUSH_AFTER (XD_SECOND / 2)
 
+static int new_transport(struct xd_worker *w, enum xd_depot_kind kind,
+                         struct xd_error *err)
+{
+    struct xd_transport_config config = {.n_slots = w->n_lanes,
+                                         .silence = w->engine->options.silence};
+
+    switch (kind) {
+    case XD_DEPOT_WEB:
+        return xd_http_new(&w->transports[kind], &config, &w->handler, err);
+    case XD_DEPOT_DISK:
+        return xd_local_new(&w->transports[kind], &config, &w->handler, err);
+    case XD_N_DEPOT_KINDS:
+        break;
+    }
+    return xd_fail(err, XD_E_BUG, "no transport is of kind %d", (int)kind);
+}
+
+/*
+ * Point `transport` at the one for `depot`; false if it had to be made, which
+ * releases the lock: everything may be otherwise now.  Only afterwards are
+ * requests taken, so that who asks for something finds a transport to wake.
+ */
+static bool choose_transport_locked(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+    enum xd_depot_kind kind = w->depot->kind;
+    struct xd_error error = {0};
+    int rc;
+
+    w->transport = w->transports[kind];
+    if (w->transport)
+        return true;
+    xd_engine_unlock(e);
+    rc = new_transport(w, kind, &error);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    return false;
+}
+
 /* Wait for something to serve; false when the download is over. */
 static bool take_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
 
-    while (!xd_engine_is_over_locked(e) && !w->depot) {
-        if (!xd_cond_wait_until(&e->work_ready, &e->lock, e->until))
+    while (!xd_engine_is_over_locked(e) &&
+           (!w->depot || !choose_transport_locked(w))) {
+        if (!w->depot &&
+            !xd_cond_wait_until(&e->work_ready, &e->lock, e->until))
             xd_decide_locked(e);
     }
     if (xd_engine_is_over_locked(e))
@@ -95,8 +137,9 @@ static void leave_locked(struct xd_worker *w)
     xd_cond_signal(&e->bytes_ready);
 }
 
-static void serve(struct xd_worker *w)
+static void *worker_main(void *arg)
 {
+    struct xd_worker *w = arg;
     struct xd_engine *e = w->engine;
 
     xd_engine_lock(e);
@@ -109,36 +152,10 @@ static void serve(struct xd_worker *w)
         give_locked(w);
     }
     leave_locked(w);
-    xd_engine_unlock(e);
-}
-
-static void *worker_main(void *arg)
-{
-    struct xd_worker *w = arg;
-    struct xd_engine *e = w->engine;
-    struct xd_transport_config config = {.n_slots = w->n_lanes,
-                                         .silence = e->options.silence};
-    struct xd_transport *transport;
-    struct xd_error error = {0};
-    int rc = xd_http_new(&transport, &config, &w->handler, &error);
-
-    xd_engine_lock(e);
-    if (rc < 0) {
-        xd_engine_fail_locked(e, &error);
-        leave_locked(w);
-    } else {
-        w->transport = transport;
-    }
-    xd_engine_unlock(e);
-    if (rc < 0)
-        return NULL;
-
-    serve(w);
-
-    xd_engine_lock(e);
     w->transport = NULL;
     xd_engine_unlock(e);
-    xd_transport_free(transport);
+    for (unsigned i = 0; i < XD_N_DEPOT_KINDS; i++)
+        xd_transport_free(w->transports[i]);
     return NULL;
 }
 

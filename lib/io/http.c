@@ -1,5 +1,5 @@
 /*
- * HTTP through libcurl: one multi handle, one easy handle for each slot, both
+ * HTTP and FTP through libcurl: one multi handle, one easy handle for each slot, both
  * kept as long as the transport, so that connections are used again.
  *
  * Callbacks of libcurl only take notes (http_fetch.c); handles are removed and
@@ -7,13 +7,13 @@
  */
 #include "io/transport.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 
 #include <curl/curl.h>
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "io/curl_global.h"
 #include "io/http_fetch.h"
@@ -63,7 +63,7 @@ static int http_start(struct xd_transport *t, unsigned slot,
     struct xd_http_fetch *f = &h->fetches[slot];
     int rc;
 
-    assert(slot < h->n_fetches && !f->is_busy && request->length > 0);
+    XD_ASSERT(slot < h->n_fetches && !f->is_busy && request->length > 0);
     rc = xd_http_fetch_prepare(f, request, err);
     if (rc < 0)
         return rc;
@@ -94,6 +94,7 @@ static void http_resume(struct xd_transport *t, unsigned slot)
 /* Take a request whose outcome is decided off the wire and hand it back. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
+    xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);
     f->is_busy = false;
     h->handler->end(h->handler->user, f->slot, &f->outcome);
@@ -234,8 +235,10 @@ static void http_free(struct xd_transport *t)
     struct http *h = (struct http *)t;
 
     for (unsigned i = 0; i < h->n_fetches; i++) {
-        if (h->fetches[i].is_busy)
+        if (h->fetches[i].is_busy) {
+            xd_http_fetch_hang_up(&h->fetches[i]);
             curl_multi_remove_handle(h->multi, h->fetches[i].easy);
+        }
         xd_http_fetch_fini(&h->fetches[i]);
     }
     curl_multi_cleanup(h->multi);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "io/request.h"
 
 struct text {
     const char *s;
@@ -177,20 +178,11 @@ bool xd_http_asks_for_range(const struct xd_request *r)
     return !r->whole && (r->offset > 0 || r->length != XD_TO_END);
 }
 
-uint64_t xd_http_request_end(const struct xd_request *r)
-{
-    uint64_t end;
-
-    if (r->length == XD_TO_END || !xd_add_u64(r->offset, r->length, &end))
-        return XD_TO_END;
-    return end;
-}
-
 /* "bytes 0-99", "bytes 5- " or "the whole object", as asked for. */
 static const char *say_request(const struct xd_request *r, char *out,
                                size_t size)
 {
-    uint64_t end = xd_http_request_end(r);
+    uint64_t end = xd_request_end(r);
 
     if (!xd_http_asks_for_range(r))
         snprintf(out, size, "the whole object");
@@ -214,25 +206,6 @@ static void refuse(struct xd_http_judgement *out, enum xd_verdict verdict,
             say_request(r, asked, sizeof asked));
 }
 
-static void refuse_size(struct xd_http_judgement *out,
-                        const struct xd_request *r, const char *name,
-                        uint64_t size)
-{
-    out->outcome.verdict = XD_VERDICT_DIFFERENT;
-    out->outcome.object_size = size;
-    if (size == XD_SIZE_UNKNOWN)
-        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
-                "%s: has no bytes from %" PRIu64 " on", name, r->offset);
-    else if (r->object_size == XD_SIZE_UNKNOWN)
-        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
-                "%s: has %" PRIu64 " bytes, none from %" PRIu64 " on", name,
-                size, r->offset);
-    else
-        xd_fail(&out->outcome.error, XD_E_DIFFERENT,
-                "%s: has %" PRIu64 " bytes instead of %" PRIu64, name, size,
-                r->object_size);
-}
-
 static void accept(struct xd_http_judgement *out, uint64_t end,
                    uint64_t object_size)
 {
@@ -244,7 +217,7 @@ static void accept(struct xd_http_judgement *out, uint64_t end,
 static bool range_is_as_asked(const struct xd_http_answer *a,
                               const struct xd_request *r)
 {
-    uint64_t end = a->last + 1, asked_end = xd_http_request_end(r);
+    uint64_t end = a->last + 1, asked_end = xd_request_end(r);
 
     return a->first == r->offset &&
            (end == asked_end || (end < asked_end && end == a->total));
@@ -269,7 +242,7 @@ static void judge_range(const struct xd_http_answer *a,
                "without saying how large the object is");
     } else if (r->object_size != XD_SIZE_UNKNOWN &&
                a->total != r->object_size) {
-        refuse_size(out, r, name, a->total);
+        xd_request_is_different(r, name, a->total, &out->outcome);
     } else if (!range_is_as_asked(a, r)) {
         snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
                  a->last);
@@ -287,18 +260,18 @@ static void judge_whole(const struct xd_http_answer *a,
     bool tells = a->has_length && !a->is_chunked;
     uint64_t told = tells ? a->length : XD_SIZE_UNKNOWN;
     uint64_t size = tells ? told : r->object_size;
-    uint64_t end = xd_http_request_end(r);
+    uint64_t end = xd_request_end(r);
     /* All of it may be just what was asked for. */
     bool is_range = xd_http_asks_for_range(r) &&
                     (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
 
     if (tells && r->object_size != XD_SIZE_UNKNOWN && told != r->object_size) {
-        refuse_size(out, r, name, told);
+        xd_request_is_different(r, name, told, &out->outcome);
     } else if (is_range) {
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, "with the whole object");
         out->outcome.object_size = told;
     } else if (tells && r->offset > 0 && told <= r->offset) {
-        refuse_size(out, r, name, told);
+        xd_request_is_different(r, name, told, &out->outcome);
     } else {
         accept(out, end < size ? end : size, told);
     }
@@ -314,7 +287,7 @@ static void judge_unsatisfied(const struct xd_http_answer *a,
     if (size != XD_SIZE_UNKNOWN && size > r->offset)
         refuse(out, XD_VERDICT_GONE, a, r, name, "(no such range)");
     else
-        refuse_size(out, r, name, size);
+        xd_request_is_different(r, name, size, &out->outcome);
 }
 
 static void judge_refusal(const struct xd_http_answer *a, const char *name,

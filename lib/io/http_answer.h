@@ -43,9 +43,6 @@ struct xd_http_judgement {
 /* Whether a Range header goes with the request. */
 bool xd_http_asks_for_range(const struct xd_request *r);
 
-/* The end of what is asked for, or XD_TO_END. */
-uint64_t xd_http_request_end(const struct xd_request *r);
-
 /* `name` stands for the URL in sentences. */
 void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
                    const char *name, struct xd_http_judgement *out);

@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "io/ftp_answer.h"
 
 #define BUFFER_BYTES (128L << 10) /* larger ones cost more than they save */
 #define MAX_REDIRECTS 10L
@@ -77,7 +79,10 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
                 MAX_HEADER_BYTES);
         return 0;
     }
-    xd_http_answer_line(&f->answer, line, len);
+    if (f->is_ftp)
+        xd_ftp_answer_line(&f->answer, line, len);
+    else
+        xd_http_answer_line(&f->answer, line, len);
     return len;
 }
 
@@ -101,11 +106,12 @@ static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
             return CURL_WRITEFUNC_PAUSE;
     }
     f->at = end > f->at ? end : f->at;
-    if (f->at == f->judgement.end) {
-        decide(f, XD_VERDICT_OK);
-        f->quit = true;
-    }
-    return len;
+    if (f->at < f->judgement.end)
+        return len;
+    decide(f, XD_VERDICT_OK);
+    f->quit = true;
+    /* libcurl would wait, blocking, for what an FTP server says at the end. */
+    return f->is_ftp ? CURL_WRITEFUNC_PAUSE : len;
 }
 
 /*
@@ -145,7 +151,9 @@ static void tell_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
     struct xd_head head = {.object_size = f->judgement.object_size,
-                           .is_range = a->status == 206};
+                           .is_range = f->is_ftp
+                                           ? xd_http_asks_for_range(&f->request)
+                                           : a->status == 206};
     int rc;
 
     if (a->etag[0] != '\0')
@@ -165,25 +173,30 @@ static void judge(struct xd_http_fetch *f)
     const struct xd_http_answer *a = &f->answer;
 
     f->is_judged = true;
-    xd_http_judge(a, &f->request, f->name, &f->judgement);
+    if (f->is_ftp)
+        xd_ftp_judge(a, &f->request, f->name, &f->judgement);
+    else
+        xd_http_judge(a, &f->request, f->name, &f->judgement);
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         tell_head(f);
         return;
     }
     f->is_decided = true;
     f->outcome = f->judgement.outcome;
-    f->quit = a->is_chunked || !a->has_length || a->length > SMALL_BODY_BYTES;
+    f->quit = f->is_ftp || a->is_chunked || !a->has_length ||
+              a->length > SMALL_BODY_BYTES;
     set_retry_after(f);
 }
 
 static bool set_protocols(CURL *e)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85.0 */
-    return curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    return curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https,ftp") ==
+           CURLE_OK;
 #else
     return curl_easy_setopt(e, CURLOPT_PROTOCOLS,
-                            (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) ==
-           CURLE_OK;
+                            (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS |
+                                   CURLPROTO_FTP)) == CURLE_OK;
 #endif
 }
 
@@ -212,6 +225,15 @@ static bool set_quick_exit(CURL *e)
 #endif
 }
 
+/* Where OpenSSL and curl(1) look too, but not libcurl. */
+static bool set_trust(CURL *e)
+{
+    const char *file = getenv("SSL_CERT_FILE");
+
+    return file == NULL || file[0] == '\0' ||
+           curl_easy_setopt(e, CURLOPT_CAINFO, file) == CURLE_OK;
+}
+
 /* What is the same for all requests. */
 static bool set_up(struct xd_http_fetch *f, const char *user_agent,
                    struct curl_slist *header)
@@ -227,14 +249,15 @@ static bool set_up(struct xd_http_fetch *f, const char *user_agent,
            SET(CURLOPT_WRITEFUNCTION, on_body) &&
            SET(CURLOPT_WRITEDATA, (void *)f) &&
            SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES) &&
-           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
            SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
            SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) &&
            SET(CURLOPT_FOLLOWLOCATION, 1L) &&
            SET(CURLOPT_MAXREDIRS, MAX_REDIRECTS) &&
            SET(CURLOPT_USERAGENT, user_agent) &&
-           SET(CURLOPT_HTTPHEADER, header) && set_protocols(e) &&
-           set_quick_exit(e);
+           SET(CURLOPT_HTTPHEADER, header) &&
+           SET(CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD) &&
+           set_protocols(e) && set_trust(e) && set_quick_exit(e);
 #undef SET
 }
 
@@ -259,24 +282,10 @@ void xd_http_fetch_fini(struct xd_http_fetch *f)
     f->easy = NULL;
 }
 
-/* A URL of 8 KiB would leave no room for what is to be said of it. */
-static int set_name(struct xd_http_fetch *f, const char *url)
+/* FTP knows no end of a range: it is read up to there. */
+static bool set_range(struct xd_http_fetch *f, const struct xd_request *r)
 {
-    char *shown = xd_url_public(url);
-
-    if (shown == NULL)
-        return XD_E_NOMEM;
-    if (snprintf(f->name, sizeof f->name, "%s", shown) >= (int)sizeof f->name)
-        snprintf(f->name + sizeof f->name - 4, 4, "...");
-    xd_free(shown);
-    return 0;
-}
-
-static bool set_request(CURL *e, const struct xd_request *r)
-{
-    struct xd_url u;
-    bool is_https = xd_url_split(r->url, &u) && u.scheme == XD_SCHEME_HTTPS;
-    uint64_t end = xd_http_request_end(r);
+    uint64_t end = f->is_ftp ? XD_TO_END : xd_request_end(r);
     char range[50];
 
     if (end == XD_TO_END)
@@ -284,18 +293,31 @@ static bool set_request(CURL *e, const struct xd_request *r)
     else
         snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, r->offset,
                  end - 1);
-    return curl_easy_setopt(e, CURLOPT_URL, r->url) == CURLE_OK &&
-           curl_easy_setopt(e, CURLOPT_RANGE,
+    return curl_easy_setopt(f->easy, CURLOPT_RANGE,
                             xd_http_asks_for_range(r) ? range : NULL) ==
+           CURLE_OK;
+}
+
+/* Requests at one https depot wait for the first one's connection, which
+ * HTTP/2 lets them share; without TLS there is none to be shared. */
+static bool set_request(struct xd_http_fetch *f, const struct xd_request *r)
+{
+    struct xd_url u;
+    bool is_url = xd_url_split(r->url, &u);
+    bool is_https = is_url && u.scheme == XD_SCHEME_HTTPS;
+
+    f->is_ftp = is_url && u.scheme == XD_SCHEME_FTP;
+    return curl_easy_setopt(f->easy, CURLOPT_URL, r->url) == CURLE_OK &&
+           curl_easy_setopt(f->easy, CURLOPT_PIPEWAIT, is_https ? 1L : 0L) ==
                CURLE_OK &&
-           set_redirects(e, is_https);
+           set_redirects(f->easy, is_https) && set_range(f, r);
 }
 
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
 {
-    if (set_name(f, request->url) < 0 || !set_request(f->easy, request))
+    if (xd_request_name(f->name, request->url) < 0 || !set_request(f, request))
         return xd_fail_nomem(err);
     f->request = *request;
     f->request.url = NULL;
@@ -355,14 +377,38 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
         f->outcome.error.os_errno = (int)os_errno;
 }
 
-void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
+/* An object without bytes, or none where they were asked for; or a refusal. */
+static void conclude_ftp(struct xd_http_fetch *f, CURLcode result)
 {
-    /* An answer without a body, or one that broke off before it; a redirect
-     * that went wrong is libcurl's to tell. */
+    if (f->is_judged || f->is_decided)
+        return;
+    if (result == CURLE_OK || result == CURLE_BAD_DOWNLOAD_RESUME) {
+        judge(f);
+    } else if (result == CURLE_FTP_COULDNT_USE_REST) {
+        f->is_decided = true;
+        xd_ftp_judge_no_ranges(&f->answer, f->name, &f->outcome);
+    } else if (xd_ftp_has_refused(&f->answer)) {
+        f->is_decided = true;
+        xd_ftp_judge_refusal(&f->answer, f->name, &f->outcome);
+    }
+}
+
+/* An answer without a body, or one that broke off before it; a redirect that
+ * went wrong is libcurl's to tell. */
+static void conclude_http(struct xd_http_fetch *f, CURLcode result)
+{
     if (!f->is_judged && !f->is_decided && f->answer.complete &&
         f->answer.status >= 200 &&
         (result == CURLE_OK || !f->answer.has_location))
         judge(f);
+}
+
+void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
+{
+    if (f->is_ftp)
+        conclude_ftp(f, result);
+    else
+        conclude_http(f, result);
     if (f->is_decided)
         return;
     if (result == CURLE_OK && f->is_judged && f->at >= f->request.offset &&
@@ -372,6 +418,16 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else
         fail_by_curl(f, result);
+}
+
+void xd_http_fetch_hang_up(struct xd_http_fetch *f)
+{
+    curl_socket_t fd;
+
+    if (f->is_ftp &&
+        curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
+        fd != CURL_SOCKET_BAD)
+        shutdown(fd, SHUT_RDWR);
 }
 
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)

@@ -1,5 +1,5 @@
 /*
- * One slot of the HTTP transport: a libcurl handle and the request on it.
+ * One slot of the HTTP (and FTP) transport: a libcurl handle and the request on it.
  *
  *     prepare() -> libcurl calls back: header lines, body -> conclude()
  *
@@ -12,6 +12,7 @@
 #include <curl/curl.h>
 
 #include "io/http_answer.h"
+#include "io/request.h"
 
 struct xd_http_fetch {
     /* Constant after init(). */
@@ -22,7 +23,8 @@ struct xd_http_fetch {
 
     /* The request. */
     struct xd_request request; /* but for its URL */
-    char name[201];            /* the URL, for sentences */
+    char name[XD_REQUEST_NAME_BYTES];
+    bool is_ftp;
 
     /* The answer. */
     struct xd_http_answer answer;
@@ -58,6 +60,13 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
 /* Decide the outcome, unless it is, from how libcurl says that it ended. */
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
+
+/*
+ * It is over, whatever libcurl wants to say yet: an FTP connection, of which a
+ * range has no end but its own, is cut, or libcurl would wait for the server's
+ * farewell.
+ */
+void xd_http_fetch_hang_up(struct xd_http_fetch *f);
 
 /* Decide it, unless it is, and quit: nothing came for so long, or stop(). */
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence);

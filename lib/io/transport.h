@@ -4,8 +4,8 @@
  *     worker thread:  start(slot) ... poll() -> head, bytes, bytes, end
  *     any thread:     wakeup()        (poll returns at once)
  *
- * A slot carries one request at a time.  The transport knows HTTP (or FTP, or
- * IBP) and nothing else: which bytes, from whom and what becomes of them is
+ * A slot carries one request at a time.  The transport knows HTTP and FTP (or
+ * the local disk, or IBP) and nothing else: which bytes, from whom and what becomes of them is
  * decided elsewhere.  It checks that what comes is what was asked for: a byte
  * that does not belong to the request never reaches the handler.
  *
@@ -97,13 +97,24 @@ struct xd_transport_ops {
 };
 
 /*
- * HTTP through libcurl.  `handler` and its user outlive the transport.
+ * HTTP and FTP through libcurl.  `handler` and its user outlive the transport.
  * Errors: NOMEM.
  */
 int xd_http_new(struct xd_transport **out,
                 const struct xd_transport_config *config,
                 const struct xd_transport_handler *handler,
                 struct xd_error *err);
+
+/*
+ * Regular files of this machine, by their file: URLs; a link to one is as
+ * good.  `handler` and its user outlive the transport.  poll() waits for the
+ * disk.
+ * Errors: NOMEM.
+ */
+int xd_local_new(struct xd_transport **out,
+                 const struct xd_transport_config *config,
+                 const struct xd_transport_handler *handler,
+                 struct xd_error *err);
 
 /* Start a request on a free slot; its fate comes through the handler.
  * Errors: NOMEM, and then the handler hears nothing. */

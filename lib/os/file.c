@@ -19,6 +19,14 @@ static int open_retrying(const char *path, int flags)
     return fd;
 }
 
+static int check_regular(const struct stat *st, const char *path,
+                         struct xd_error *err)
+{
+    if (S_ISREG(st->st_mode))
+        return 0;
+    return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+}
+
 /*
  * Nothing is changed before the checks: what lies behind another name of the
  * file, or behind a link, is not ours to empty.
@@ -29,8 +37,8 @@ static int empty_own_file(int fd, const char *path, struct xd_error *err)
 
     if (fstat(fd, &st) != 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+    if (check_regular(&st, path, err) < 0)
+        return XD_E_IO;
     if (st.st_nlink != 1)
         return xd_fail(err, XD_E_IO,
                        "%s: has %ju names and would change under each", path,
@@ -89,6 +97,59 @@ int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
         len -= (size_t)n;
     }
     return 0;
+}
+
+/*
+ * Looked at first, as opening alone sets some devices in motion, and again
+ * when it is open, as it may have become another meanwhile.
+ */
+int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
+                 struct xd_error *err)
+{
+    struct stat st;
+    int fd, rc;
+
+    if (stat(path, &st) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    rc = check_regular(&st, path, err);
+    if (rc < 0)
+        return rc;
+    do
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if (fstat(fd, &st) != 0)
+        rc = xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    else
+        rc = check_regular(&st, path, err);
+    if (rc < 0) {
+        xd_file_close(fd);
+        return rc;
+    }
+    *out_size = (uint64_t)st.st_size;
+    *out_fd = fd;
+    return 0;
+}
+
+int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
+                     size_t len, struct xd_error *err)
+{
+    ssize_t n = -1;
+
+    if (len > PTRDIFF_MAX)
+        len = PTRDIFF_MAX;
+    do
+        if (offset <= (uint64_t)INT64_MAX)
+            n = pread(fd, data, len, (off_t)offset);
+        else
+            errno = EOVERFLOW;
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return xd_fail_errno(err, XD_E_IO, errno,
+                             "%s: cannot be read at offset %" PRIu64, path,
+                             offset);
+    return n;
 }
 
 int xd_file_truncate(int fd, const char *path, uint64_t size,

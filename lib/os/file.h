@@ -23,6 +23,18 @@ int xd_file_create(int *out_fd, const char *path, struct xd_error *err);
 int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
                   size_t len, struct xd_error *err);
 
+/*
+ * Open a regular file, or a link to one, for reading; what else the path may
+ * name (a fifo, a device) is neither waited for nor touched.
+ * *out_fd is the caller's, to release with xd_file_close().
+ */
+int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
+                 struct xd_error *err);
+
+/* Up to `len` bytes at `offset`; how many, 0 at the end. */
+int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
+                     size_t len, struct xd_error *err);
+
 /* Cut or stretch it to `size` bytes. */
 int xd_file_truncate(int fd, const char *path, uint64_t size,
                      struct xd_error *err);

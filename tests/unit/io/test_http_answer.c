@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "io/http_answer.h"
+#include "io/request.h"
 #include "suite.h"
 
 #define NAME "http://d3/x"
@@ -419,7 +420,7 @@ START_TEST(request_that_runs_over_the_last_number_goes_to_the_end)
 {
     struct xd_request r = {.offset = UINT64_MAX - 5, .length = 10};
 
-    ck_assert_uint_eq(xd_http_request_end(&r), XD_TO_END);
+    ck_assert_uint_eq(xd_request_end(&r), XD_TO_END);
 }
 END_TEST
 

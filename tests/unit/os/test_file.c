@@ -354,6 +354,60 @@ START_TEST(whatever_has_the_name_exists)
 }
 END_TEST
 
+START_TEST(a_file_is_read_at_any_offset_and_closed_on_exec)
+{
+    char buf[10];
+    uint64_t size;
+    int fd;
+
+    put(a, "hello");
+    ck_assert_int_eq(xd_file_open(&fd, &size, a, &err), 0);
+    ck_assert_uint_eq(size, 5);
+    ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    ck_assert_int_eq(xd_file_read(fd, a, 1, buf, sizeof buf, &err), 4);
+    ck_assert_mem_eq(buf, "ello", 4);
+    ck_assert_int_eq(xd_file_read(fd, a, 5, buf, sizeof buf, &err), 0);
+    ck_assert_int_eq(xd_file_read(fd, a, UINT64_MAX, buf, 1, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_read(-1, a, 7, buf, 1, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, EBADF);
+    ck_assert_ptr_nonnull(strstr(err.msg, ": cannot be read at offset 7: "));
+    xd_file_close(fd);
+}
+END_TEST
+
+START_TEST(a_link_to_a_file_is_opened_for_reading)
+{
+    uint64_t size;
+    int fd;
+
+    put(a, "hello");
+    ck_assert_int_eq(symlink(strrchr(a, '/') + 1, b), 0);
+    ck_assert_int_eq(xd_file_open(&fd, &size, b, &err), 0);
+    ck_assert_uint_eq(size, 5);
+    xd_file_close(fd);
+}
+END_TEST
+
+/* The fifo has no writer: to wait for one would be a hang. */
+START_TEST(what_is_no_file_is_not_opened_for_reading)
+{
+    uint64_t size;
+    int fd;
+
+    ck_assert_int_eq(mkfifo(a, 0600), 0);
+    ck_assert_int_eq(symlink(strrchr(a, '/') + 1, b), 0);
+    for (int i = 0; i < 3; i++) {
+        const char *path = (const char *[]){a, b, dir}[i];
+
+        ck_assert_int_eq(xd_file_open(&fd, &size, path, &err), XD_E_IO);
+        ck_assert_ptr_nonnull(strstr(err.msg, ": not a regular file"));
+    }
+    ck_assert_int_eq(unlink(a), 0);
+    ck_assert_int_eq(xd_file_open(&fd, &size, a, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, ENOENT);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("file");
@@ -382,5 +436,8 @@ int main(void)
     tcase_add_test(t, an_old_name_that_stays_takes_the_new_one_back);
     tcase_add_test(t, with_leave_a_file_is_replaced);
     tcase_add_test(t, whatever_has_the_name_exists);
+    tcase_add_test(t, a_file_is_read_at_any_offset_and_closed_on_exec);
+    tcase_add_test(t, a_link_to_a_file_is_opened_for_reading);
+    tcase_add_test(t, what_is_no_file_is_not_opened_for_reading);
     return run_suite("os.file", t);
 }

@@ -1,0 +1,316 @@
+/*
+ * The local disk as a depot.
+ *
+ *     start() opens, poll() reads a piece for each slot, the last piece or the
+ *     next poll() after stop() ends
+ *
+ * A link is followed: who may write a manifest that is obeyed may as well
+ * write the name of what the link leads to.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "io/request.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/thread.h"
+
+/* What is read at once: what the engine writes at once. */
+#define PIECE_BYTES ((size_t)256 << 10)
+
+struct local_fetch {
+    bool is_busy;
+    bool is_decided; /* outcome is valid: the next poll() ends it */
+    bool is_paused, has_told_head;
+    int fd; /* < 0: none */
+    uint64_t at, end, object_size;
+    char *url;
+    char name[XD_REQUEST_NAME_BYTES];
+    struct xd_outcome outcome;
+};
+
+struct local {
+    struct xd_transport base;
+    /* Constant after new(). */
+    const struct xd_transport_handler *handler;
+    unsigned n_fetches;
+
+    /* The owner's. */
+    struct local_fetch *fetches; /* one for each slot */
+    unsigned char *piece;
+
+    struct xd_mutex lock;
+    struct xd_cond woken; /* poll(): is_woken */
+    bool is_woken;        /* guarded by lock */
+};
+
+static unsigned slot_of(const struct local *l, const struct local_fetch *f)
+{
+    return (unsigned)(f - l->fetches);
+}
+
+static void decide(struct local_fetch *f, enum xd_verdict verdict)
+{
+    f->is_decided = true;
+    f->outcome.verdict = verdict;
+}
+
+/* Of all that can be wrong with a file, only want of memory or of descriptors
+ * may pass. */
+static void fail_to_open(struct local_fetch *f)
+{
+    int os_errno = f->outcome.error.os_errno;
+    bool may_pass =
+        os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM;
+
+    decide(f, may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+}
+
+/* What is there is what was asked for; an empty file has no first byte. */
+static void judge(struct local_fetch *f, const struct xd_request *r)
+{
+    uint64_t end = xd_request_end(r), size = f->object_size;
+    bool is_all = r->offset == 0 && r->length == XD_TO_END;
+
+    if ((r->object_size != XD_SIZE_UNKNOWN && r->object_size != size) ||
+        (r->offset >= size && !is_all)) {
+        f->is_decided = true;
+        xd_request_is_different(r, f->name, size, &f->outcome);
+    }
+    f->at = r->offset;
+    f->end = end < size ? end : size;
+}
+
+static int open_file(struct local_fetch *f, const struct xd_request *r,
+                     struct xd_error *err)
+{
+    struct xd_url u;
+    char *path;
+
+    if (!xd_url_split(r->url, &u) || !xd_url_is_local(&u)) {
+        decide(f, XD_VERDICT_GONE);
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: is not the URL of a local file", f->name);
+        return 0;
+    }
+    path = xd_url_local_path(&u);
+    if (path == NULL)
+        return xd_fail_nomem(err);
+    if (xd_file_open(&f->fd, &f->object_size, path, &f->outcome.error) < 0)
+        fail_to_open(f);
+    else
+        judge(f, r);
+    xd_free(path);
+    return 0;
+}
+
+static void close_file(struct local_fetch *f)
+{
+    if (f->fd >= 0)
+        xd_file_close(f->fd);
+    f->fd = -1;
+}
+
+static int local_start(struct xd_transport *t, unsigned slot,
+                       const struct xd_request *request, struct xd_error *err)
+{
+    struct local *l = (struct local *)t;
+    struct local_fetch *f = &l->fetches[slot];
+    int rc;
+
+    XD_ASSERT(slot < l->n_fetches && !f->is_busy && request->length > 0);
+    *f = (struct local_fetch){
+        .fd = -1,
+        .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
+    f->url = xd_strdup(request->url);
+    if (f->url == NULL || xd_request_name(f->name, request->url) < 0)
+        rc = xd_fail_nomem(err);
+    else
+        rc = open_file(f, request, err);
+    if (rc < 0)
+        xd_free(f->url);
+    f->is_busy = rc == 0;
+    return rc;
+}
+
+static void local_stop(struct xd_transport *t, unsigned slot)
+{
+    struct local_fetch *f = &((struct local *)t)->fetches[slot];
+
+    if (!f->is_busy || f->is_decided)
+        return;
+    decide(f, XD_VERDICT_STOPPED);
+    xd_fail(&f->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
+            f->name, f->at);
+}
+
+static void local_resume(struct xd_transport *t, unsigned slot)
+{
+    ((struct local *)t)->fetches[slot].is_paused = false;
+}
+
+/* The handler's answer to head() or bytes(). */
+static void refuse(struct local_fetch *f, int rc)
+{
+    decide(f, XD_VERDICT_STOPPED);
+    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name);
+}
+
+static void tell_head(struct local *l, struct local_fetch *f)
+{
+    struct xd_head head = {
+        .object_size = f->object_size, .final_url = f->url, .is_range = true};
+    int rc = l->handler->head(l->handler->user, slot_of(l, f), &head);
+
+    f->has_told_head = true;
+    if (rc < 0)
+        refuse(f, rc);
+}
+
+/* One piece. */
+static void read_some(struct local *l, struct local_fetch *f)
+{
+    uint64_t left = f->end - f->at;
+    size_t most = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+    int64_t n =
+        xd_file_read(f->fd, f->name, f->at, l->piece, most, &f->outcome.error);
+    int rc;
+
+    if (n < 0) {
+        decide(f, XD_VERDICT_GONE);
+        return;
+    }
+    if (n == 0) {
+        decide(f, XD_VERDICT_AGAIN);
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: became shorter, and ends at offset %" PRIu64, f->name,
+                f->at);
+        return;
+    }
+    rc =
+        l->handler->bytes(l->handler->user, slot_of(l, f), l->piece, (size_t)n);
+    if (rc == XD_E_AGAIN)
+        f->is_paused = true;
+    else if (rc < 0)
+        refuse(f, rc);
+    else
+        f->at += (uint64_t)n;
+}
+
+/* One step of what a slot carries. */
+static void advance(struct local *l, struct local_fetch *f)
+{
+    if (!f->is_decided && !f->has_told_head)
+        tell_head(l, f);
+    if (!f->is_decided && f->at < f->end)
+        read_some(l, f);
+    if (!f->is_decided && f->at == f->end)
+        decide(f, XD_VERDICT_OK);
+    if (!f->is_decided)
+        return;
+    close_file(f);
+    xd_free(f->url);
+    f->is_busy = false;
+    l->handler->end(l->handler->user, slot_of(l, f), &f->outcome);
+}
+
+/* True if anything was there to be done. */
+static bool advance_all(struct local *l)
+{
+    bool happened = false;
+
+    for (unsigned i = 0; i < l->n_fetches; i++) {
+        struct local_fetch *f = &l->fetches[i];
+
+        if (!f->is_busy || (f->is_paused && !f->is_decided))
+            continue;
+        advance(l, f);
+        happened = true;
+    }
+    return happened;
+}
+
+static void local_poll(struct xd_transport *t, xd_usec timeout)
+{
+    struct local *l = (struct local *)t;
+    xd_usec now = xd_now();
+    xd_usec until = timeout < XD_NEVER - now ? now + timeout : XD_NEVER;
+    bool happened = advance_all(l);
+
+    xd_mutex_lock(&l->lock);
+    while (!happened && !l->is_woken)
+        happened = !xd_cond_wait_until(&l->woken, &l->lock, until);
+    l->is_woken = false;
+    xd_mutex_unlock(&l->lock);
+}
+
+static void local_wakeup(struct xd_transport *t)
+{
+    struct local *l = (struct local *)t;
+
+    xd_mutex_lock(&l->lock);
+    l->is_woken = true;
+    xd_cond_signal(&l->woken);
+    xd_mutex_unlock(&l->lock);
+}
+
+static void release(struct local *l)
+{
+    xd_free(l->piece);
+    xd_free(l->fetches);
+    xd_free(l);
+}
+
+static void local_free(struct xd_transport *t)
+{
+    struct local *l = (struct local *)t;
+
+    for (unsigned i = 0; i < l->n_fetches; i++) {
+        if (!l->fetches[i].is_busy)
+            continue;
+        close_file(&l->fetches[i]);
+        xd_free(l->fetches[i].url);
+    }
+    xd_cond_fini(&l->woken);
+    xd_mutex_fini(&l->lock);
+    release(l);
+}
+
+static const struct xd_transport_ops local_ops = {.start = local_start,
+                                                  .stop = local_stop,
+                                                  .resume = local_resume,
+                                                  .poll = local_poll,
+                                                  .wakeup = local_wakeup,
+                                                  .free = local_free};
+
+int xd_local_new(struct xd_transport **out,
+                 const struct xd_transport_config *config,
+                 const struct xd_transport_handler *handler,
+                 struct xd_error *err)
+{
+    struct local *l = xd_alloc(1, sizeof *l);
+
+    if (l == NULL)
+        return xd_fail_nomem(err);
+    l->base.ops = &local_ops;
+    l->handler = handler;
+    l->n_fetches = config->n_slots;
+    l->fetches = xd_alloc(config->n_slots, sizeof *l->fetches);
+    l->piece = xd_alloc(PIECE_BYTES, 1);
+    if (l->fetches == NULL || l->piece == NULL || xd_mutex_init(&l->lock) < 0)
+        goto release;
+    if (xd_cond_init(&l->woken) < 0)
+        goto fini_lock;
+    *out = &l->base;
+    return 0;
+
+fini_lock:
+    xd_mutex_fini(&l->lock);
+release:
+    release(l);
+    return xd_fail_nomem(err);
+}
