@@ -21,6 +21,7 @@
 struct xd_holding {
     struct xd_range *held; /* ascending, disjoint, not empty */
     size_t n_held;
+    unsigned max_lanes; /* fetches at a time; 0: as many as there are lanes */
 };
 
 struct xd_layout {

@@ -258,7 +258,10 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     struct xd_holder *d = &s->book.depots[depot];
 
     if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
-        s->fetches[fetch].is_live || !choose(s, fetch, depot, &a->range))
+        s->fetches[fetch].is_live)
+        return false;
+    if ((d->max_lanes > 0 && lane >= d->max_lanes) ||
+        !choose(s, fetch, depot, &a->range))
         return false;
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,

@@ -76,6 +76,7 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
     for (size_t i = 0; i < l->n_depots; i++) {
         b->depots[i].slot = XD_NO_SLOT;
         b->depots[i].idle_to = b->wanted.begin;
+        b->depots[i].max_lanes = l->depots[i].max_lanes;
         for (size_t j = 0; j < l->depots[i].n_held; j++)
             if (xd_rangeset_add(&b->depots[i].held,
                                 clip(l->depots[i].held[j], b->wanted)) < 0)

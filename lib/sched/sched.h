@@ -15,7 +15,8 @@
  *   - a byte is in flight from at most R depots, and never twice from one
  *   - a lane runs one fetch at a time
  *   - a fetch that was started ends with exactly one DONE, FAILED or CANCELED
- *   - at most max_open depots are open
+ *   - at most max_open depots are open, and none runs more fetches than its
+ *     max_lanes
  *
  * The algorithms stand behind one table of functions, struct xd_policy in
  * policy.h: the paper's three now, others as one file each.

@@ -26,11 +26,17 @@ void model_init(struct model *m, const struct xd_layout *l,
     m->reader = wanted.begin;
     m->n_depots = (unsigned)l->n_depots;
     m->size_is_unknown = l->size == UINT64_MAX;
-    for (size_t d = 0; d < l->n_depots; d++)
+    for (size_t d = 0; d < l->n_depots; d++) {
+        unsigned most = l->depots[d].max_lanes;
+
+        m->depots[d].lanes = m->o.lanes_per_depot;
+        if (most > 0 && most < m->depots[d].lanes)
+            m->depots[d].lanes = most;
         for (size_t i = 0; i < l->depots[d].n_held; i++)
             for (uint64_t at = l->depots[d].held[i].begin;
                  at < l->depots[d].held[i].end && at < MODEL_BYTES; at++)
                 m->depots[d].holds[at] = true;
+    }
     for (size_t i = 0; i < l->n_cuts; i++)
         m->is_cut[l->cuts[i]] = true;
     if (m->size_is_unknown)
@@ -248,6 +254,8 @@ static enum model_rule check_place(const struct model *m,
             return RULE_LANE;
     if (a->lane >= m->o.lanes_per_depot)
         return RULE_LANE;
+    if (running_at(m, a->depot) >= d->lanes)
+        return RULE_LIMIT;
     if (!d->is_open || d->is_dropped || !is_awake(m, a->depot, now))
         return RULE_USABLE;
     return RULE_NONE;
@@ -419,7 +427,7 @@ static bool is_wrongly_idle(const struct model *m, unsigned depot, xd_usec now)
     const struct model_depot *d = &m->depots[depot];
 
     if (!d->is_open || d->is_dropped || !is_awake(m, depot, now) ||
-        running_at(m, depot) == m->o.lanes_per_depot)
+        running_at(m, depot) == d->lanes)
         return false;
     if (m->size_is_unknown)
         return head_of(m) == m->wanted.begin;

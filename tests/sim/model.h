@@ -20,6 +20,7 @@
 #define MODEL_RULES(X)                                                  \
     X(NUMBER, "the number of a fetch is dense and not in use")          \
     X(LANE, "a lane runs one fetch at a time")                          \
+    X(LIMIT, "a depot runs no more fetches than it allows")             \
     X(USABLE, "only an open depot that does not rest is asked")         \
     X(WANTED, "a fetch asks for some bytes, all of them wanted")        \
     X(HELD, "a depot is asked for what it holds")                       \
@@ -49,6 +50,7 @@ enum model_rule {
 
 struct model_depot {
     bool holds[MODEL_BYTES];
+    unsigned lanes;
     bool is_open, is_dropped, no_ranges;
     xd_usec rest_until;
     unsigned failures;

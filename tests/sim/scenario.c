@@ -53,6 +53,8 @@ static void draw_faults(struct draw *d, struct sim_depot *depot, uint64_t size)
         depot->claimed = part_of(d, (struct xd_range){0, size});
     if (chance(d, 10))
         depot->retry_after = between(d, 1, 60) * XD_SECOND;
+    if (chance(d, 25))
+        depot->max_lanes = (unsigned)between(d, 1, 4);
 }
 
 /* Each run of bytes between cuts lies on some depots, mostly on one at least;

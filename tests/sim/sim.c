@@ -362,9 +362,12 @@ static void start(struct sim *s)
         static struct xd_range held[MODEL_DEPOTS][MODEL_BYTES / 2];
 
         memcpy(held[i], s->sc->depots[i].held, sizeof held[i]);
-        holdings[i] = (struct xd_holding){held[i], s->sc->depots[i].n_held};
-        if (s->sc->size_is_unknown)
-            holdings[i] = (struct xd_holding){&everything, 1};
+        holdings[i] = (struct xd_holding){held[i], s->sc->depots[i].n_held,
+                                          s->sc->depots[i].max_lanes};
+        if (s->sc->size_is_unknown) {
+            holdings[i].held = &everything;
+            holdings[i].n_held = 1;
+        }
     }
     memcpy(cuts, s->sc->cuts, sizeof cuts);
     layout.cuts = cuts;

@@ -16,6 +16,7 @@
 struct sim_depot {
     struct xd_range held[MODEL_BYTES / 2];
     size_t n_held;
+    unsigned max_lanes;   /* or 0 */
     uint64_t bytes_per_s; /* of each fetch */
     xd_usec latency;
     unsigned fail_percent; /* of fetches break off somewhere */

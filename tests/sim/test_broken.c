@@ -42,6 +42,12 @@ static void another_depot(struct xd_sched_action *a)
         a->depot = 2;
 }
 
+static void second_lane_elsewhere(struct xd_sched_action *a)
+{
+    if (a->kind == XD_DO_FETCH && a->depot == 1 && a->lane == 1)
+        a->depot = 2;
+}
+
 static void one_byte_too_far(struct xd_sched_action *a)
 {
     if (a->kind == XD_DO_FETCH && a->range.end == sc.wanted.end)
@@ -164,6 +170,16 @@ START_TEST(two_fetches_on_one_lane_are_noticed)
 }
 END_TEST
 
+START_TEST(a_fetch_more_than_its_depot_allows_is_noticed)
+{
+    plain(&xd_policy_basic);
+    sc.o.lanes_per_depot = 2;
+    sc.depots[2].max_lanes = 1;
+    sc.spoil = second_lane_elsewhere;
+    expect_broken(RULE_LIMIT);
+}
+END_TEST
+
 START_TEST(a_fetch_at_a_depot_that_is_not_open_is_noticed)
 {
     plain(&xd_policy_basic);
@@ -234,7 +250,7 @@ START_TEST(an_end_that_comes_twice_is_noticed)
                                  .block_bytes = 10,
                                  .max_failures = 1};
     struct xd_range whole = {0, 10};
-    struct xd_holding holding = {&whole, 1};
+    struct xd_holding holding = {&whole, 1, 0};
     struct xd_layout layout = {.size = 10, .depots = &holding, .n_depots = 1};
     struct xd_sched_action open = {.kind = XD_DO_OPEN};
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
@@ -368,6 +384,7 @@ int main(void)
                         sizeof table / sizeof *table);
     tcase_add_test(t, without_spoiling_the_same_scenario_keeps_every_rule);
     tcase_add_test(t, two_fetches_on_one_lane_are_noticed);
+    tcase_add_test(t, a_fetch_more_than_its_depot_allows_is_noticed);
     tcase_add_test(t, a_fetch_at_a_depot_that_is_not_open_is_noticed);
     tcase_add_test(t, a_fetch_of_what_the_depot_does_not_hold_is_noticed);
     tcase_add_test(t, a_fetch_across_a_cut_is_noticed);

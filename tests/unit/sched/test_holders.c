@@ -7,7 +7,7 @@ static struct xd_range stripes[8];
 static void holds_only(struct play *p, unsigned i, uint64_t begin, uint64_t end)
 {
     stripes[i] = (struct xd_range){begin, end};
-    p->holdings[i] = (struct xd_holding){&stripes[i], 1};
+    p->holdings[i] = (struct xd_holding){&stripes[i], 1, 0};
 }
 
 START_TEST(the_first_depots_by_preference_are_opened)
@@ -301,7 +301,7 @@ START_TEST(one_that_rests_makes_room_before_one_that_is_awake)
     struct xd_range first[] = {{0, 10}, {20, 60}};
 
     play_init(&p, &xd_policy_basic, 3, 60);
-    p.holdings[0] = (struct xd_holding){first, 2};
+    p.holdings[0] = (struct xd_holding){first, 2, 0};
     holds_only(&p, 1, 10, 20);
     holds_only(&p, 2, 10, 20);
     p.o.max_open = 2;
@@ -327,7 +327,7 @@ START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
     struct xd_range first[] = {{0, 10}, {20, 40}};
 
     play_init(&p, &xd_policy_basic, 2, 40);
-    p.holdings[0] = (struct xd_holding){first, 2};
+    p.holdings[0] = (struct xd_holding){first, 2, 0};
     holds_only(&p, 1, 10, 20);
     p.o.max_open = 1;
     p.o.block_bytes = 5;

@@ -42,6 +42,43 @@ START_TEST(numbers_of_fetches_are_dense_and_free_after_the_end)
 }
 END_TEST
 
+START_TEST(a_depot_that_allows_fewer_lanes_gets_no_more)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 1000);
+    p.o.lanes_per_depot = 3;
+    p.holdings[0].max_lanes = 1;
+    p.holdings[1].max_lanes = 2;
+    play_start(&p);
+    expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 1, 1);
+    expect_block(&p, 1, 2);
+    expect_wait(&p);
+    play_done(&p, 0);
+    expect_block(&p, 0, 3);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_that_allows_more_lanes_than_there_are_gets_those)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.lanes_per_depot = 2;
+    p.holdings[0].max_lanes = 5;
+    play_start(&p);
+    expect_opened(&p, 1);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 0, 1);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(a_fetch_is_canceled_when_another_has_completed_its_block)
 {
     struct play p;
@@ -311,6 +348,8 @@ int main(void)
 
     tcase_add_test(t, a_lane_runs_one_fetch_until_its_end_event);
     tcase_add_test(t, numbers_of_fetches_are_dense_and_free_after_the_end);
+    tcase_add_test(t, a_depot_that_allows_fewer_lanes_gets_no_more);
+    tcase_add_test(t, a_depot_that_allows_more_lanes_than_there_are_gets_those);
     tcase_add_test(t, a_fetch_is_canceled_when_another_has_completed_its_block);
     tcase_add_test(t, a_canceled_fetch_may_still_end_with_done);
     tcase_add_test(t, losers_run_on_if_asked_to);

@@ -99,7 +99,7 @@ START_TEST(progress_with_stripes_that_interleave)
     stripes = calloc(n * BLOCKS, sizeof *stripes);
     ck_assert_ptr_nonnull(stripes);
     for (unsigned i = 0; i < n; i++) {
-        p.holdings[i] = (struct xd_holding){stripes + i * BLOCKS, 0};
+        p.holdings[i] = (struct xd_holding){stripes + i * BLOCKS, 0, 0};
         for (uint64_t b = 0; b < BLOCKS; b++)
             if (b % n == i || (b + 1) % n == i)
                 p.holdings[i].held[p.holdings[i].n_held++] =
