@@ -232,7 +232,7 @@ static int end_mapping(void *user)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
-    uint64_t end, object_end;
+    uint64_t end = 0, object_end = 0;
     int rc = check_numbers(r, &end, &object_end);
     if (rc < 0)
         return rc;
