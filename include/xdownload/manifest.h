@@ -36,6 +36,7 @@ struct xd_file {
     size_t n_pieces;  /* 0: no piece hashes */
     uint64_t piece_bytes;        /* length of every piece but the last */
     const char *piece_algorithm; /* "sha-256", or NULL */
+    unsigned max_connections;    /* to all depots together; 0: not given */
 };
 
 /* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
@@ -60,6 +61,7 @@ struct xd_replica {
     uint64_t object_size; /* of that object, or XD_SIZE_UNKNOWN */
     unsigned priority;    /* 1 is best; XD_PRIORITY_NONE if not given */
     const char *location; /* ISO 3166-1 country code, or NULL */
+    unsigned max_connections; /* to its depot, for this file; 0: not given */
 };
 
 #define XD_PRIORITY_NONE 999999u /* RFC 5854, section 4.2.16: the last */
@@ -102,7 +104,7 @@ XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
 XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);
 XD_API void xd_manifest_unref(struct xd_manifest *m);
 
-/* "exnode", "metalink4" or "urls". */
+/* "exnode", "metalink4", "metalink3" or "urls". */
 XD_API const char *xd_manifest_format(const struct xd_manifest *m);
 
 /* What was dropped and why, one sentence each; NULL past the last one. */

@@ -1,10 +1,12 @@
 #include "manifest/builder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/extents.h"
@@ -145,12 +147,30 @@ void xd_builder_size(struct xd_builder *b, uint64_t size)
     }
 }
 
+unsigned xd_builder_connections(struct xd_builder *b, struct xd_span text)
+{
+    struct xd_quoted q;
+    uint64_t n;
+    text = xd_span_trim(text);
+    if (xd_parse_u64(text.s, text.len, &n) && n >= 1 && n <= UINT_MAX)
+        return (unsigned)n;
+    xd_builder_warn(b, "%s is no number of connections", xd_quote(&q, text));
+    return 0;
+}
+
+void xd_builder_max_connections(struct xd_builder *b, unsigned n)
+{
+    struct xd_draft *d = &b->draft;
+    d->max_connections = xd_least_connections(d->max_connections, n);
+}
+
 static int make_file(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
     f->row.struct_size = sizeof f->row;
     f->row.name = d->name;
     f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
+    f->row.max_connections = d->max_connections;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f);

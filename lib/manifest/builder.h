@@ -32,6 +32,7 @@ struct xd_source {
     unsigned priority;
     const char *location; /* or NULL; in the manifest's pool */
     const char *sha256;   /* of these bytes, or NULL; in the manifest's pool */
+    unsigned max_connections;
 };
 
 /* A source that passed the checks. */
@@ -62,6 +63,7 @@ struct xd_draft {
     const char *name;
     uint64_t size;
     bool size_is_contradicted;
+    unsigned max_connections;
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];
@@ -121,6 +123,18 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
                        uint64_t piece_bytes);
 void xd_builder_piece(struct xd_builder *b, struct xd_span hex);
 
+/* The list cannot be used: a warning that ends in "the pieces are not
+ * used". */
+void xd_builder_spoil_pieces(struct xd_builder *b, const char *format, ...)
+    XD_PRINTF(2, 3);
+
+/* A number of connections at a time, from 1 on; 0 with a warning if it is
+ * none. */
+unsigned xd_builder_connections(struct xd_builder *b, struct xd_span text);
+
+/* Those of the current file, to all its sources together. */
+void xd_builder_max_connections(struct xd_builder *b, unsigned n);
+
 /* A SHA-256 in lower case, or NULL with a warning. */
 const char *xd_builder_sha256(struct xd_builder *b, struct xd_span hex);
 
@@ -130,6 +144,9 @@ const char *xd_builder_location(struct xd_builder *b, struct xd_span code);
 /* A source whose offset + length is at most XD_FILE_MAX, or that has the
  * whole file. */
 void xd_builder_source(struct xd_builder *b, const struct xd_source *s);
+
+/* A source of the whole file that is of no use, and why ("it is ..."). */
+void xd_builder_drop_source(struct xd_builder *b, const char *why);
 
 /* Bytes that one of the mappings describes in a way that is of no use, and why
  * ("it is ..."): a warning, and the reason of a hole. */

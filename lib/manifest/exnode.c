@@ -59,7 +59,7 @@ static int begin_metadata(struct xd_xml *x, void *user)
     struct reader *r = user;
     struct xd_span name;
     r->key[0] = '\0';
-    if (xd_xml_attribute(x, "name", &name) && name.len < sizeof r->key) {
+    if (xd_xml_attribute(x, NULL, "name", &name) && name.len < sizeof r->key) {
         memcpy(r->key, name.s, name.len);
         r->key[name.len] = '\0';
     }
@@ -124,7 +124,7 @@ static int begin_function(struct xd_xml *x, void *user)
     struct mapping *m = &((struct reader *)user)->mapping;
     struct xd_span name = {"a function", 10};
     struct xd_quoted q;
-    xd_xml_attribute(x, "name", &name);
+    xd_xml_attribute(x, NULL, "name", &name);
     if (xd_span_is(name, "identity") || ++m->n_functions > MAX_FUNCTIONS)
         return 0;
     /* The quotation marks of a word are not needed. */

@@ -45,6 +45,14 @@ static int by_preference(const void *left, const void *right)
     return c ? c : compare_preference(a, b);
 }
 
+static void merge_twin(struct xd_mapping *kept, const struct xd_mapping *twin)
+{
+    if (!kept->sha256)
+        kept->sha256 = twin->sha256;
+    kept->row.max_connections = xd_least_connections(kept->row.max_connections,
+                                                     twin->row.max_connections);
+}
+
 /* Two sorts rather than a table of URLs: never quadratic, whatever a manifest
  * repeats.  Returns how many mappings are left. */
 static size_t sort_and_drop_twins(struct xd_mapping *m, size_t n)
@@ -57,8 +65,8 @@ static size_t sort_and_drop_twins(struct xd_mapping *m, size_t n)
         struct xd_mapping *last = &m[kept - 1];
         if (compare_bytes(last, &m[i]) || compare_object(last, &m[i]))
             m[kept++] = m[i];
-        else if (!last->sha256)
-            last->sha256 = m[i].sha256;
+        else
+            merge_twin(last, &m[i]);
     }
     qsort(m, kept, sizeof *m, by_preference);
     return kept;

@@ -14,6 +14,7 @@ struct xd_format {
 };
 
 extern const struct xd_format xd_format_exnode;
+extern const struct xd_format xd_format_metalink3;
 extern const struct xd_format xd_format_metalink4;
 
 /* Lists of URLs have no root. */

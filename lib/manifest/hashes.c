@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "manifest/names.h"
 
 #define MAX_HEX 512
@@ -145,6 +146,20 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
     }
 }
 
+void xd_builder_spoil_pieces(struct xd_builder *b, const char *format, ...)
+{
+    struct xd_piece_list *l = &b->draft.lists[b->draft.n_lists - 1];
+    char why[200];
+    va_list args;
+    if (l->bad)
+        return;
+    va_start(args, format);
+    xd_format_line(why, sizeof why, format, args);
+    va_end(args);
+    xd_builder_warn(b, "%s: the pieces are not used", why);
+    l->bad = true;
+}
+
 void xd_builder_piece(struct xd_builder *b, struct xd_span hex)
 {
     struct xd_draft *d = &b->draft;
@@ -154,9 +169,8 @@ void xd_builder_piece(struct xd_builder *b, struct xd_span hex)
     if (l->bad || b->out_of_memory)
         return;
     if (!is_hash(l->algorithm, hex, value)) {
-        xd_builder_warn(b, "%s is no %s of a piece: the pieces are not used",
-                        xd_quote(&q, hex), l->algorithm->name);
-        l->bad = true;
+        xd_builder_spoil_pieces(b, "%s is no %s of a piece", xd_quote(&q, hex),
+                                l->algorithm->name);
         return;
     }
     size_t stride = hex.len + 1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/copy_out.h"
 
 void xd_model_file_fini(struct xd_model_file *f)
 {
@@ -46,19 +47,14 @@ size_t xd_manifest_n_files(const struct xd_manifest *m)
     return m->n_files;
 }
 
-/*
- * Fill the caller's struct, which may be older (shorter) or newer (longer)
- * than ours.  Both begin with struct_size, which stays the caller's.
- */
+/* Whether `out` can hold at least its own size. */
 static int copy_row(void *out, const void *row, size_t row_size)
 {
-    size_t wanted, head = sizeof wanted;
-    memcpy(&wanted, out, head);
-    if (wanted < head)
+    size_t size;
+    memcpy(&size, out, sizeof size);
+    if (size < sizeof size)
         return XD_E_INVAL;
-    size_t common = wanted < row_size ? wanted : row_size;
-    memcpy((char *)out + head, (const char *)row + head, common - head);
-    memset((char *)out + common, 0, wanted - common);
+    xd_copy_out(out, row, row_size);
     return 0;
 }
 

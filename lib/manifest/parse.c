@@ -7,8 +7,9 @@
 
 #define MIB ((size_t)1 << 20)
 
-static const struct xd_format *const formats[] = {&xd_format_exnode,
-                                                  &xd_format_metalink4};
+/* Metalink 3 before 4, which takes any that has no namespace. */
+static const struct xd_format *const formats[] = {
+    &xd_format_exnode, &xd_format_metalink3, &xd_format_metalink4};
 
 static const struct xd_format *format_of(const struct xd_xml_root *root)
 {

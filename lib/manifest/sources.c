@@ -67,6 +67,13 @@ static uint64_t hash_url(const char *url)
     return h;
 }
 
+void xd_builder_drop_source(struct xd_builder *b, const char *why)
+{
+    xd_builder_warn(b, "a source is not used: %s", why);
+    if (b->first_dropped_source == 0)
+        b->first_dropped_source = b->manifest->n_warnings;
+}
+
 void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
 {
     struct xd_draft *d = &b->draft;
@@ -79,9 +86,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
         return;
     }
     if (why_not) {
-        xd_builder_warn(b, "a source is not used: %s", why_not);
-        if (b->first_dropped_source == 0)
-            b->first_dropped_source = b->manifest->n_warnings;
+        xd_builder_drop_source(b, why_not);
         return;
     }
     struct xd_mapping *more = xd_grow(d->mappings, d->n_mappings,
@@ -101,7 +106,8 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .offset = s->object_offset,
                                     .object_size = s->object_size,
                                     .priority = s->priority,
-                                    .location = s->location},
+                                    .location = s->location,
+                                    .max_connections = s->max_connections},
                             .sha256 = s->sha256};
     d->n_mappings++;
 }

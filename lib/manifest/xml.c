@@ -55,20 +55,52 @@ static void note_line(struct xd_xml *x)
     x->b->number = x->first_line + (line > 0 ? (unsigned long)line - 1 : 0);
 }
 
+/* NULL is the namespace of what has none. */
+static bool is_namespace(const char *uri, const char *wanted)
+{
+    return uri && wanted ? strcmp(uri, wanted) == 0 : uri == wanted;
+}
+
 static const struct xd_xml_rule *find_rule(const struct xd_xml *x,
                                            const char *name, const char *uri)
 {
     int within =
         x->depth > 0 ? x->frames[x->depth - 1].rule->state : XD_XML_TOP;
-    const char *wanted = x->namespace_uri;
     /* The caller has looked at the root's namespace. */
-    if (x->depth > 0 && (!uri != !wanted || (uri && strcmp(uri, wanted) != 0)))
+    if (x->depth > 0 && !is_namespace(uri, x->namespace_uri))
         return NULL;
     for (size_t i = 0; i < x->n_rules; i++) {
         if (x->rules[i].within == within && strcmp(x->rules[i].name, name) == 0)
             return &x->rules[i];
     }
     return NULL;
+}
+
+bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
+                      const char *name, struct xd_span *out)
+{
+    /* Five pointers each: name, prefix, namespace, begin and end of value. */
+    for (int i = 0; i < x->n_attributes; i++) {
+        const xmlChar **a = x->attributes + (ptrdiff_t)i * 5;
+        if (strcmp((const char *)a[0], name) == 0 &&
+            is_namespace((const char *)a[2], namespace_uri)) {
+            *out = xd_span((const char *)a[3], (size_t)(a[4] - a[3]));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void describe_root(struct xd_xml *x, const char *name, const char *uri)
+{
+    struct xd_xml_root *root = x->root;
+    struct xd_span version = {"", 0};
+    xd_xml_attribute(x, NULL, "version", &version);
+    snprintf(root->name, sizeof root->name, "%s", name);
+    snprintf(root->namespace_uri, sizeof root->namespace_uri, "%s",
+             uri ? uri : "");
+    snprintf(root->version, sizeof root->version, "%.*s", (int)version.len,
+             version.s);
 }
 
 static void begin_element(void *user, const xmlChar *name,
@@ -82,10 +114,10 @@ static void begin_element(void *user, const xmlChar *name,
     if (x->rc < 0)
         return;
     note_line(x);
+    x->attributes = attributes;
+    x->n_attributes = n_attributes;
     if (x->root) {
-        snprintf(x->root->name, sizeof x->root->name, "%s", (const char *)name);
-        snprintf(x->root->namespace_uri, sizeof x->root->namespace_uri, "%s",
-                 uri ? (const char *)uri : "");
+        describe_root(x, (const char *)name, (const char *)uri);
         stop(x, XD_E_CANCELED);
         return;
     }
@@ -101,8 +133,6 @@ static void begin_element(void *user, const xmlChar *name,
         return;
     }
     x->frames[x->depth++] = (struct frame){rule, x->text.len};
-    x->attributes = attributes;
-    x->n_attributes = n_attributes;
     int rc = rule->begin ? rule->begin(x, x->user) : 0;
     x->n_attributes = 0;
     if (rc < 0)
@@ -181,20 +211,6 @@ static void hear_error(void *user, error_pointer e)
     const char *message = e->message ? e->message : "";
     int len = (int)strcspn(message, "\r\n");
     stop(x, xd_builder_fail(x->b, "the XML is broken: %.*s", len, message));
-}
-
-bool xd_xml_attribute(const struct xd_xml *x, const char *name,
-                      struct xd_span *out)
-{
-    /* Five pointers each: name, prefix, namespace, begin and end of value. */
-    for (int i = 0; i < x->n_attributes; i++) {
-        const xmlChar **a = x->attributes + (ptrdiff_t)i * 5;
-        if (!a[2] && strcmp((const char *)a[0], name) == 0) {
-            *out = xd_span((const char *)a[3], (size_t)(a[4] - a[3]));
-            return true;
-        }
-    }
-    return false;
 }
 
 static int run(struct xd_xml *x, struct xd_span text)

@@ -41,6 +41,7 @@ struct xd_xml_rule {
 struct xd_xml_root {
     char name[32];
     char namespace_uri[128]; /* "" if it has none */
+    char version[8];         /* the attribute, or "" */
 };
 
 /* What the outermost element is; comes before xd_xml_parse() and checks the
@@ -57,9 +58,9 @@ int xd_xml_parse(struct xd_builder *b, struct xd_span text,
                  const char *namespace_uri, const struct xd_xml_rule *rules,
                  size_t n_rules, void *user);
 
-/* An attribute, without a namespace, of the element that begins.  False if it
- * has none of this name. */
-bool xd_xml_attribute(const struct xd_xml *x, const char *name,
-                      struct xd_span *out);
+/* An attribute of the element that begins, in this namespace (NULL: in none).
+ * False if it has none of this name. */
+bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
+                      const char *name, struct xd_span *out);
 
 #endif

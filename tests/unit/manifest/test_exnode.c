@@ -165,7 +165,7 @@ START_TEST(stripes_overlap_and_only_together_cover_the_file)
     ck_assert_uint_eq(a.offset, 200);
     ck_assert_uint_eq(a.object_size, 1700);
     expect_url(0, 0, 1, "ftp://d.example/head");
-    ck_assert_uint_eq(replica_at(0, 0, 1).object_size, XD_SIZE_UNKNOWN);
+    ck_assert_uint_eq(replica_at(0, 0, 1).object_size, 1500);
     ck_assert_uint_eq(replica_at(0, 2, 0).object_size, 1000);
 }
 END_TEST

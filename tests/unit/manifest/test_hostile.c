@@ -19,9 +19,10 @@ static char *load(const char *name, size_t *out_len)
 }
 
 static const char *const samples[] = {
-    "tiny.xnd",      "copies.xnd",  "fragments.xnd", "functions.xnd",
-    "hole.xnd",      "stripes.xnd", "film.meta4",    "odd.meta4",
-    "several.meta4", "mirrors.urls"};
+    "tiny.xnd",        "copies.xnd",   "fragments.xnd", "functions.xnd",
+    "hole.xnd",        "stripes.xnd",  "film.meta4",    "odd.meta4",
+    "several.meta4",   "mirrors.urls", "film.metalink", "odd.metalink",
+    "mirrors.metalink"};
 
 #define N_SAMPLES (sizeof samples / sizeof *samples)
 

@@ -353,9 +353,9 @@ END_TEST
 START_TEST(a_missing_namespace_is_forgiven_and_a_wrong_one_is_not)
 {
     parse("<metalink><file name='f'><url>http://a/x</url></file></metalink>");
-    expect_refused("<metalink xmlns='https://www.metalinker.org/'><file "
+    expect_refused("<metalink xmlns='https://metalink.example/'><file "
                    "name='f'><url>http://a/x</url></file></metalink>",
-                   "namespace \"https://www.metalinker.org/\"");
+                   "namespace \"https://metalink.example/\"");
 }
 END_TEST
 
