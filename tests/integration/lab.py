@@ -20,6 +20,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -46,6 +47,20 @@ def find_nginx():
     """The path of nginx, which Debian keeps out of a user's PATH, or None."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
     return shutil.which("nginx", path=path)
+
+
+class Certificate:
+    """A certificate that is its own authority, made by openssl."""
+
+    def __init__(self, folder, name):
+        """name: what it is for, as openssl writes it: "IP:127.0.0.1"."""
+        self.folder = Path(tempfile.mkdtemp(dir=folder, prefix="tls-"))
+        self.path, self.key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec",
+             "-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=lab",
+             "-addext", f"subjectAltName={name}", "-keyout", self.key,
+             "-out", self.path], check=True, stderr=subprocess.DEVNULL)
 
 
 def bytes_of(size, seed=1):
@@ -94,12 +109,13 @@ class Nginx:
     """One nginx process; each of its servers is one depot."""
 
     def __init__(self, folder, servers):
-        """servers: (listening socket, lines of configuration) of each."""
+        """servers: (listening socket, what its "listen" line says more,
+        lines of configuration) of each."""
         self.folder = Path(tempfile.mkdtemp(dir=folder, prefix="nginx-"))
         self.log = self.folder / "access.log"
         config = self.folder / "nginx.conf"
         config.write_text(self._config(servers))
-        fds = [s.fileno() for s, _ in servers]
+        fds = [s.fileno() for s, _, _ in servers]
         env = dict(ENVIRONMENT, NGINX="".join(f"{fd};" for fd in fds))
         # The shell ends nginx when its input ends, so also if we are killed.
         self.process = subprocess.Popen(
@@ -107,14 +123,14 @@ class Nginx:
              find_nginx(), "-p", str(self.folder), "-c", str(config)],
             stdin=subprocess.PIPE, stderr=open(self.folder / "stderr", "w"),
             env=env, pass_fds=fds, start_new_session=True)
-        for s, _ in servers:
+        for s, _, _ in servers:
             s.close()
 
     def _config(self, servers):
         blocks = "\n".join(
-            "server { listen %s:%d sndbuf=32k; %s\n"
+            "server { listen %s:%d sndbuf=32k %s; %s\n"
             "location = /-/mark { return 204; } }"
-            % (*s.getsockname(), lines) for s, lines in servers)
+            % (*s.getsockname(), how, lines) for s, how, lines in servers)
         built = subprocess.run([find_nginx(), "-V"], stderr=subprocess.PIPE,
                                text=True, check=True).stderr
         temp = "\n".join(
@@ -131,17 +147,19 @@ http {{
 {temp}
 log_format depot escape=json '{{"depot":"$server_addr:$server_port",'
   '"connection":$connection,"uri":"$uri","status":$status,'
-  '"sent":$body_bytes_sent,"range":"$http_range"}}';
+  '"sent":$body_bytes_sent,"range":"$http_range",'
+  '"protocol":"$server_protocol","end":$msec,"seconds":$request_time}}';
 access_log {self.log} depot;
 {blocks}
 }}
 """
 
-    def requests(self, host):
+    def requests(self, host, scheme="http"):
         """What was asked at `host`, as the log has it, once it is complete."""
         mark = f"/-/mark?{time.monotonic_ns()}"
         with contextlib.closing(urllib.request.urlopen(
-                f"http://{host}{mark}", timeout=PATIENCE)):
+                f"{scheme}://{host}{mark}", timeout=PATIENCE,
+                context=ssl._create_unverified_context())):
             pass
         marks = {"n": 0}
 
@@ -166,19 +184,21 @@ access_log {self.log} depot;
 class Depot:
     """What a manifest calls a depot: a host that may hold copies."""
 
-    def __init__(self, host, origin=None, nginx=None, throttle=None):
+    def __init__(self, host, origin=None, nginx=None, throttle=None,
+                 scheme="http"):
+        self.scheme = scheme
         self.host = host        # where clients connect to
         self.origin = origin    # where nginx listens
         self.nginx = nginx
         self.throttle = throttle
 
     def url(self, name):
-        return f"http://{self.host}/{name}"
+        return f"{self.scheme}://{self.host}/{name}"
 
     def requests(self):
         if self.throttle:
             time.sleep(0.1)  # it passes on that the client has gone
-        return self.nginx.requests(self.origin)
+        return self.nginx.requests(self.origin, self.scheme)
 
     def bytes_sent(self):
         return sum(r["sent"] for r in self.requests()
@@ -253,14 +273,16 @@ class Run:
 class Process:
     """A run in progress."""
 
-    def __init__(self, command, cwd, report_path, stdin, stdout, stderr):
+    def __init__(self, command, cwd, report_path, stdin, stdout, stderr,
+                 environment):
         self.report_path = report_path
         self.err_file = tempfile.TemporaryFile(dir=cwd)
         self.out_file = tempfile.TemporaryFile(dir=cwd)
         self.began = time.monotonic()
         self.popen = subprocess.Popen(
             command, cwd=cwd, stdin=stdin, stdout=stdout or self.out_file,
-            stderr=stderr or self.err_file, env=ENVIRONMENT, start_new_session=True)
+            stderr=stderr or self.err_file, env=environment,
+            start_new_session=True)
 
     @property
     def pid(self):
@@ -325,6 +347,7 @@ class Lab:
         self.work.mkdir()
         self._open = contextlib.ExitStack()
         self._n = 0
+        self.environment = dict(ENVIRONMENT)  # of xdownload
 
     def __enter__(self):
         return self
@@ -335,6 +358,13 @@ class Lab:
 
     # ---- depots ----
 
+    def certificate(self, name="IP:127.0.0.1", trusted=True):
+        """A certificate, which xdownload takes for an authority's."""
+        made = Certificate(self.folder, name)
+        if trusted:
+            self.environment["SSL_CERT_FILE"] = str(made.path)
+        return made
+
     def file(self, name, size, seed=1):
         """Put a file of random bytes on every ordinary depot."""
         data = bytes_of(size, seed)
@@ -342,7 +372,8 @@ class Lab:
         return data
 
     def depots(self, n, ranges=True, files=None, status=None, rate=None,
-               address="127.0.0.1", config="", **throttle):
+               address="127.0.0.1", config="", certificate=None, http2=True,
+               **throttle):
         """n depots of one kind, in one nginx.
 
         ranges: False: it answers every range with the whole file
@@ -350,6 +381,7 @@ class Lab:
         status: it answers everything with this status
         rate:   bytes per second of each, over all its connections
         address: or a function of the depot's number
+        certificate: it speaks TLS, and HTTP/2 unless that is False
         """
         root = self.www
         if files is not None:
@@ -361,18 +393,23 @@ class Lab:
             lines += " max_ranges 0;"
         if status:
             lines += f" location / {{ return {status}; }}"
+        how, scheme = "", "http"
+        if certificate:
+            how, scheme = ("ssl http2" if http2 else "ssl"), "https"
+            lines += (f" ssl_certificate {certificate.path};"
+                      f" ssl_certificate_key {certificate.key};")
         place = address if callable(address) else lambda i: address
         sockets = [listening_socket(place(i)) for i in range(n)]
         origins = ["%s:%d" % s.getsockname() for s in sockets]
-        nginx = Nginx(self.folder, [(s, lines) for s in sockets])
+        nginx = Nginx(self.folder, [(s, how, lines) for s in sockets])
         self._open.callback(nginx.close)
         if rate is None:
-            return [Depot(o, o, nginx) for o in origins]
+            return [Depot(o, o, nginx, scheme=scheme) for o in origins]
         throttles = [Throttle(o.split(":")[1], rate, self.folder, **throttle)
                      for o in origins]
         for t in throttles:
             self._open.callback(t.close)
-        return [Depot(f"127.0.0.1:{t.port}", o, nginx, t)
+        return [Depot(f"127.0.0.1:{t.port}", o, nginx, t, scheme)
                 for o, t in zip(origins, throttles)]
 
     def depot(self, **options):
@@ -472,7 +509,8 @@ class Lab:
             self._n += 1
             path = self.folder / f"report-{self._n}.json"
             command[1:1] = ["--report", str(path)]
-        process = Process(command, self.work, path, stdin, stdout, stderr)
+        process = Process(command, self.work, path, stdin, stdout, stderr,
+                          self.environment)
         self._open.callback(process.kill)
         return process
 

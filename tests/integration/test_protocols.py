@@ -1,0 +1,392 @@
+"""HTTPS, HTTP/2, FTP and local files, each against a real server."""
+import contextlib
+import os
+import shutil
+import threading
+
+import pytest
+
+from lab import Depot, bytes_of
+
+SIZE = 2_000_003
+
+
+@pytest.fixture(autouse=True)
+def _openssl():
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+
+
+def depot_of(run, depot):
+    return next(d for d in run.report["depots"] if d["host"] == depot.host)
+
+
+def asked(request):
+    """How many bytes a request of nginx's log was for."""
+    first, last = request["range"].removeprefix("bytes=").split("-")
+    return int(last) - int(first) + 1
+
+
+def most_at_once(requests):
+    """How many of them were in progress at one moment."""
+    begins = [(r["end"] - r["seconds"], 1) for r in requests]
+    ends = [(r["end"], -1) for r in requests]
+    most = now = 0
+    for _, step in sorted(begins + ends):
+        now += step
+        most = max(most, now)
+    return most
+
+
+# ---- TLS and HTTP/2 ----
+
+def test_requests_at_one_https_depot_are_streams_of_one_connection(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(certificate=lab.certificate(),
+                      config="limit_rate 200k;")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 4, "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    requests = depot.requests()
+    assert {r["protocol"] for r in requests} == {"HTTP/2.0"}
+    assert depot.connections() == 1
+    assert len(requests) == 8
+    assert most_at_once(requests) == 4
+
+
+def test_without_http2_each_request_at_a_time_has_its_connection(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(certificate=lab.certificate(), http2=False,
+                      config="limit_rate 200k;")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert {r["protocol"] for r in depot.requests()} == {"HTTP/1.1"}
+    assert depot.connections() == 2
+
+
+def test_without_tls_http_1_1_is_spoken(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot(config="limit_rate 200k;")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "256k")
+    assert run.rc == 0, run.err
+    assert {r["protocol"] for r in depot.requests()} == {"HTTP/1.1"}
+    assert depot.connections() == 2
+
+
+@pytest.mark.parametrize("algorithm", ["aggressive", "progress"])
+def test_requests_that_are_cut_short_leave_their_connection_whole(lab,
+                                                                  algorithm):
+    data = lab.file("f.bin", 2 * SIZE)
+    slow = lab.depot(certificate=lab.certificate(), rate=300_000)
+    fast = lab.depot(rate=3_000_000)
+    run = lab.xdownload(lab.exnode("f.bin", [slow, fast]), "-a", algorithm,
+                        "-t", 2, "-b", "64k", "-R", 2,
+                        *(["-P", 1] if algorithm == "progress" else []))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    requests = slow.requests()
+    assert {r["protocol"] for r in requests} == {"HTTP/2.0"}
+    cut = [r for r in requests if r["sent"] < asked(r)]
+    after = [r for r in requests if r["end"] > min(c["end"] for c in cut)]
+    assert cut and after
+    assert slow.connections() == 1
+    assert depot_of(run, slow)["failures"] == 0
+
+
+def test_a_reader_that_is_slow_holds_up_no_stream_for_ever(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(certificate=lab.certificate())
+    process = lab.start(lab.exnode("f.bin", [depot]), "-o", "-", "-t", 4,
+                        "--lookahead", "64k", "-b", "16k",
+                        stdout=(pipe := os.pipe())[1])
+    os.close(pipe[1])
+    got = bytearray()
+    with open(pipe[0], "rb", buffering=0) as out:
+        while part := out.read(4096):
+            got += part
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert bytes(got) == data
+    assert depot.connections() == 1
+
+
+@pytest.mark.parametrize("name, trusted, says", [
+    ("IP:127.0.0.1", False, "certificate"),
+    ("DNS:elsewhere.example", True, "127.0.0.1"),
+], ids=["unknown", "of-another-name"])
+def test_a_wrong_certificate_is_that_depots_failure(lab, name, trusted, says):
+    data = lab.file("f.bin", SIZE)
+    wrong = lab.depot(certificate=lab.certificate(name, trusted))
+    good = lab.depot()
+    run = lab.xdownload(lab.exnode("f.bin", [wrong, good]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    error = depot_of(run, wrong)["error"]
+    assert error.startswith(f"{wrong.url('f.bin')}: SSL")
+    assert says in error
+    assert depot_of(run, wrong)["bytes"] == 0
+    assert wrong.requests() == []
+
+
+def test_a_wrong_certificate_of_the_only_depot_is_said(lab):
+    lab.file("f.bin", SIZE)
+    wrong = lab.depot(certificate=lab.certificate(trusted=False))
+    run = lab.xdownload(lab.exnode("f.bin", [wrong]))
+    assert run.rc == 1
+    assert f"{wrong.url('f.bin')}: SSL certificate problem" in run.err
+    assert not lab.path("f.bin").exists()
+
+
+def test_what_began_encrypted_is_not_redirected_into_the_clear(lab):
+    lab.file("f.bin", SIZE)
+    clear = lab.depot()
+    certificate = lab.certificate()
+    down = lab.depot(certificate=certificate,
+                     config=f"location /f.bin {{ return 302 {clear.url('f.bin')}; }}")
+    run = lab.xdownload(lab.exnode("f.bin", [down], SIZE))
+    assert run.rc == 1
+    assert clear.requests() == []
+
+
+def test_a_redirect_to_https_is_followed(lab):
+    data = lab.file("f.bin", SIZE)
+    safe = lab.depot(certificate=lab.certificate())
+    up = lab.depot(config=f"location /f.bin {{ return 302 {safe.url('f.bin')}; }}")
+    run = lab.xdownload(lab.exnode("f.bin", [up], SIZE))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_the_http_and_https_urls_of_a_host_are_one_depot(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(certificate=lab.certificate())
+    clear = Depot(depot.host)  # where TLS is awaited
+    run = lab.xdownload(lab.metalink("f.bin", [clear, depot]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert len(run.report["depots"]) == 1
+
+
+# ---- FTP ----
+
+class FtpDepot(Depot):
+    """pyftpdlib with the files of `folder`; `said` has what clients said."""
+
+    def __init__(self, folder, refuse=()):
+        """refuse: {command: reply} that it answers in place of its own."""
+        handlers = pytest.importorskip("pyftpdlib.handlers")
+        servers = pytest.importorskip("pyftpdlib.servers")
+        authorizers = pytest.importorskip("pyftpdlib.authorizers")
+        said = self.said = []
+        refuse = dict(refuse)
+
+        class Handler(handlers.FTPHandler):
+            def pre_process_command(self, line, cmd, arg):
+                said.append(line)
+                if cmd in refuse:
+                    self.respond(refuse[cmd])
+                    return
+                super().pre_process_command(line, cmd, arg)
+
+        Handler.authorizer = authorizers.DummyAuthorizer()
+        Handler.authorizer.add_anonymous(str(folder))
+        self.server = servers.FTPServer(("127.0.0.1", 0), Handler)
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+        super().__init__("127.0.0.1:%d" % self.server.address[1],
+                         scheme="ftp")
+
+    def _serve(self):
+        while not self.ended.is_set():
+            self.server.ioloop.loop(timeout=0.05, blocking=False)
+
+    def close(self):
+        self.ended.set()
+        self.thread.join()
+        self.server.close_all()
+
+    def commands(self, name):
+        return [line for line in self.said if line.split()[0] == name]
+
+
+@pytest.fixture
+def ftp(lab):
+    """Makes an FTP depot of the common files, or of others."""
+    with contextlib.ExitStack() as made:
+        def make(refuse=(), folder=None):
+            return made.enter_context(contextlib.closing(
+                FtpDepot(folder or lab.www, refuse)))
+        yield make
+
+
+def test_ranges_come_from_an_ftp_depot(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    depot = ftp()
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "512k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    begins = {int(line.split()[1]) for line in depot.commands("REST")}
+    assert begins - {0} == {524288, 1048576, 1572864}
+    assert depot_of(run, depot)["failures"] == 0
+
+
+def test_ftp_and_http_depots_share_a_file(lab, ftp):
+    data = lab.file("f.bin", 4 * SIZE)
+    both = [ftp(), lab.depot(rate=4_000_000)]
+    run = lab.xdownload(lab.metalink("f.bin", both), "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert all(depot_of(run, d)["bytes"] for d in both)
+
+
+def test_an_ftp_depot_says_the_size_that_no_manifest_has_said(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.urls("f.bin", [ftp()]), "-o", "-")
+    assert run.rc == 0, run.err
+    assert run.out == data
+
+
+def test_a_url_with_a_name_and_a_password_logs_in_with_them(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    depot = ftp()
+    depot.server.handler.authorizer.add_user("me", "secret", str(lab.www))
+    depot.url = lambda name: f"ftp://me:secret@{depot.host}/{name}"
+    run = lab.xdownload(lab.exnode("f.bin", [depot]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "USER me" in depot.said
+    assert "secret" not in run.err
+
+
+def test_blanks_and_folders_of_an_ftp_url_reach_the_server(lab, ftp):
+    (lab.www / "a b").mkdir()
+    data = bytes_of(SIZE)
+    (lab.www / "a b" / "f.bin").write_bytes(data)
+    depot = ftp()
+    run = lab.xdownload(lab.exnode_of("f.bin", [
+        (0, SIZE, depot.url("a%20b/f.bin"), 0, SIZE)]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.parametrize("refuse, says", [
+    ({"SIZE": "550 no such file."}, "answered 550"),
+    ({"SIZE": "502 what?"}, "does not say how large it is"),
+    ({"SIZE": "213 2000002"}, "has 2000002 bytes instead of 2000003"),
+    ({"RETR": "450 busy."}, "answered 450"),
+    ({"USER": "421 too many."}, "answered 421"),
+    ({"PASS": "530 not you."}, "answered 530"),
+], ids=["gone", "no-size", "other-size", "busy", "full", "no-login"])
+def test_what_an_ftp_depot_refuses_comes_from_another(lab, ftp, refuse, says):
+    data = lab.file("f.bin", SIZE)
+    bad = ftp(refuse)
+    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot(rate=4_000_000)]),
+                        "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert depot_of(run, bad)["bytes"] == 0
+    assert depot_of(run, bad)["error"] == f"{bad.url('f.bin')}: {says}" \
+        .replace(": does not", ": the FTP server does not")
+
+
+def test_a_file_that_an_ftp_depot_does_not_have_is_gone(lab, ftp):
+    lab.file("f.bin", SIZE)
+    empty = lab.folder / "empty"
+    empty.mkdir()
+    bad = ftp(folder=empty)
+    run = lab.xdownload(lab.exnode("f.bin", [bad]))
+    assert run.rc == 1
+    assert f"{bad.url('f.bin')}: answered 550" in run.err
+    assert len(bad.commands("USER")) == 1  # it is not asked again
+
+
+def test_an_ftp_depot_that_begins_at_the_first_byte_only_is_read_past(lab,
+                                                                      ftp):
+    data = lab.file("f.bin", SIZE)
+    depot = ftp({"REST": "502 what?"})
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-b", "1m")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_an_ftp_depot_that_says_no_farewell_holds_nobody_up(lab, ftp):
+    """libcurl would wait for answers to its last words, for two minutes."""
+    data = lab.file("f.bin", SIZE)
+    depot = ftp()
+
+    def say_nothing(*_):
+        pass
+    bad = ftp({"RETR": "550 no."})
+    for d in depot, bad:
+        d.server.handler.ftp_QUIT = say_nothing
+        d.server.handler.ftp_ABOR = say_nothing
+    run = lab.xdownload(lab.exnode("f.bin", [depot, bad]), "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+# ---- local files ----
+
+class Disk(Depot):
+    """Files of this machine, by their URLs."""
+
+    def __init__(self, folder):
+        super().__init__("file:", scheme="file")
+        self.folder = folder
+
+    def url(self, name):
+        return f"file://{self.folder}/{name}"
+
+
+@pytest.mark.parametrize("make", ["exnode", "metalink", "urls"])
+def test_a_manifest_here_may_name_files_here(lab, make):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(getattr(lab, make)("f.bin", [Disk(lab.www)]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_a_local_copy_and_depots_share_a_file(lab):
+    data = lab.file("f.bin", SIZE)
+    half = SIZE // 2
+    (lab.www / "half").write_bytes(data[:half])
+    depot = lab.depot()
+    run = lab.xdownload(lab.exnode_of("f.bin", [
+        (0, half, Disk(lab.www).url("half"), 0, half),
+        (half, SIZE - half, depot.url("f.bin"), half, SIZE)]), "-o", "-")
+    assert run.rc == 0, run.err
+    assert run.out == data
+
+
+def test_one_worker_serves_the_disk_and_then_a_depot(lab):
+    data = lab.file("f.bin", SIZE)
+    nowhere = Disk(lab.folder / "nowhere")
+    run = lab.xdownload(lab.metalink("f.bin", [nowhere, lab.depot()]),
+                        "--max-depots", 1)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "No such file" in depot_of(run, nowhere)["error"]
+
+
+def test_a_manifest_from_elsewhere_names_no_files_here(lab):
+    lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", [Disk(lab.www)])
+    with open(manifest) as stdin:
+        run = lab.xdownload("-", stdin=stdin)
+    assert run.rc == 3
+    assert "file: URL" in run.err
+    assert not lab.path("f.bin").exists()
+
+
+def test_what_is_no_regular_file_is_not_waited_for(lab):
+    data = lab.file("f.bin", SIZE)
+    odd = lab.folder / "odd"
+    odd.mkdir()
+    os.mkfifo(odd / "f.bin")
+    fifo = Disk(odd)
+    run = lab.xdownload(lab.exnode("f.bin", [fifo, lab.depot()], SIZE))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "not a regular file" in depot_of(run, fifo)["error"]
