@@ -337,6 +337,15 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
     return 0;
 }
 
+/* Without a known size: it came to its end, and nothing of it was rejected
+ * meanwhile. */
+static bool stream_is_complete(const struct xd_sched *s,
+                               const struct xd_sched_event *ev)
+{
+    return ev->kind == XD_EV_DONE &&
+           xd_rangeset_contains(&s->book.arrived, s->book.wanted);
+}
+
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
@@ -351,7 +360,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
     rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);
-    if (rc == 0 && s->size_is_unknown && ev->kind != XD_EV_DONE)
+    if (rc == 0 && s->size_is_unknown && !stream_is_complete(s, ev))
         rc = lack(s, s->book.wanted);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(s, f, ev);

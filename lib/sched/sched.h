@@ -31,8 +31,9 @@
  *
  * A file of unknown size (layout.h) comes as one fetch to UINT64_MAX from one
  * depot, whatever the policy and the window; DONE says in range.end where the
- * file ended.  When that fetch fails, nothing of it counts any longer, what was
- * accepted included, and the next depot's fetch begins where the first did.
+ * file ended.  When that fetch fails, or any byte of it was rejected before its
+ * end, nothing of it counts any longer, what was accepted included, and the
+ * next fetch begins where the first did.
  *
  * Not thread-safe.  The engine calls it with its lock held.
  */

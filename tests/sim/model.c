@@ -580,7 +580,8 @@ static enum model_rule fetch_event(struct model *m,
     if (ev->kind == XD_EV_FAILED && f->block != UINT64_MAX &&
         !is_complete(m, f->block))
         m->tried[f->block][f->depot] = true;
-    if (ev->kind != XD_EV_DONE && m->size_is_unknown)
+    if (m->size_is_unknown &&
+        (ev->kind != XD_EV_DONE || head_of(m) < m->wanted.end))
         forget_all(m);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(m, f, ev);

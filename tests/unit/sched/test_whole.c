@@ -116,6 +116,24 @@ START_TEST(what_is_rejected_begins_anew)
 }
 END_TEST
 
+START_TEST(a_stream_of_which_a_part_was_rejected_begins_anew_at_its_end)
+{
+    struct play p;
+    unsigned fetch;
+
+    start(&p, 1);
+    fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
+    play_bytes(&p, fetch, 500);
+    play_range(&p, XD_EV_REJECTED, 0, 500);
+    expect_wait(&p);
+    ended_at(&p, fetch, 900);
+    ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
+    play_range(&p, XD_EV_ACCEPTED, 0, 900);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(when_every_depot_is_dropped_it_fails_at_the_first_byte)
 {
     struct play p;
@@ -148,6 +166,8 @@ int main(void)
     tcase_add_test(t, a_depot_that_breaks_off_each_time_is_dropped);
     tcase_add_test(t, a_depot_that_lost_a_part_is_not_asked_again);
     tcase_add_test(t, what_is_rejected_begins_anew);
+    tcase_add_test(
+        t, a_stream_of_which_a_part_was_rejected_begins_anew_at_its_end);
     tcase_add_test(t, when_every_depot_is_dropped_it_fails_at_the_first_byte);
     return run_suite("sched.whole", t);
 }
