@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limit.h"
 #include "base/url.h"
 #include "engine/hosts.h"
 
@@ -115,6 +116,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
                                   .object_size = replica->object_size,
                                   .url = replica->url,
                                   .priority = replica->priority,
+                                  .max_connections = replica->max_connections,
                                   .order = e->n}};
     if (extent->length != XD_SIZE_UNKNOWN)
         entry->source.range.end = extent->offset + extent->length;
@@ -172,6 +174,8 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
         if (furthest < d->sources[i].range.end)
             furthest = d->sources[i].range.end;
         d->sources[i].furthest = furthest;
+        d->max_connections = xd_stricter_limit(d->max_connections,
+                                               d->sources[i].max_connections);
     }
     d->kind = kind_of(d->sources[0].url);
     d->url = xd_url_public(best_source(d)->url);
@@ -212,8 +216,10 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
     if (xd_manifest_file(m, file, &info) < 0)
         return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
                        file);
-    *d = (struct xd_depots){
-        .manifest = xd_manifest_ref(m), .file = file, .size = info.size};
+    *d = (struct xd_depots){.manifest = xd_manifest_ref(m),
+                            .file = file,
+                            .size = info.size,
+                            .max_connections = info.max_connections};
     rc = collect_entries(d, info.n_extents, &entries);
     if (rc == 0 && entries.n > 0) {
         qsort(entries.list, entries.n, sizeof *entries.list, by_host);

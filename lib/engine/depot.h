@@ -24,8 +24,9 @@ struct xd_source {
     uint64_t object_offset, object_size;
     const char *url; /* the manifest's */
     unsigned priority;
-    size_t order;      /* in the manifest */
-    uint64_t furthest; /* greatest range.end up to this source */
+    unsigned max_connections; /* to its depot; 0: no limit */
+    size_t order;             /* in the manifest */
+    uint64_t furthest;        /* greatest range.end up to this source */
     /* Guarded by engine.lock. */
     bool is_gone; /* will not do in this run */
 };
@@ -44,7 +45,8 @@ struct xd_depot {
     char *url;                 /* of its best source, fit to be shown */
     struct xd_source *sources; /* by range.begin, then best first */
     size_t n_sources;
-    uint64_t bytes_held; /* as the manifest says, or XD_SIZE_UNKNOWN */
+    uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
+    unsigned max_connections; /* the least of its sources'; 0: no limit */
 
     /* Guarded by engine.lock. */
     enum xd_depot_state state;
@@ -66,7 +68,8 @@ struct xd_depots {
     size_t file;
     struct xd_depot *list; /* best first */
     size_t n;
-    uint64_t size; /* of the file, or XD_SIZE_UNKNOWN */
+    uint64_t size;            /* of the file, or XD_SIZE_UNKNOWN */
+    unsigned max_connections; /* to all together; 0: no limit */
 };
 
 /* Those of `exclude`, a list of engine/hosts.h or NULL, are left out.

@@ -126,6 +126,28 @@ static void fini_threads(struct xd_engine *e)
     xd_log_fini(&e->log);
 }
 
+/* No more requests at a time than the manifest allows: rather one at each of
+ * many depots than many at one. */
+static void obey_max_connections(struct xd_engine *e)
+{
+    struct xd_options *o = &e->options;
+    uint64_t most = e->depots.max_connections, n = e->depots.n;
+    uint64_t open = o->max_depots < n ? o->max_depots : n;
+
+    if (most == 0 || open * o->threads_per_depot <= most)
+        return;
+    if (o->max_depots > most)
+        o->max_depots = most;
+    if (open > most)
+        open = most;
+    if (o->threads_per_depot > most / open)
+        o->threads_per_depot = most / open;
+    xd_engine_say_locked(e, XD_LOG_WARN,
+                         "the manifest allows no more connections at a time "
+                         "than %llu",
+                         (unsigned long long)most);
+}
+
 /* What needs memory: workers are made as depots are opened. */
 static int init_tables(struct xd_engine *e, const char *path)
 {
@@ -195,6 +217,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = xd_depots_init(&e->depots, m, file, e->options.exclude, err);
     if (rc < 0)
         goto fini_threads;
+    obey_max_connections(e);
     rc = init_tables(e, path);
     if (rc < 0) {
         xd_fail_nomem(err);

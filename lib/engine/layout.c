@@ -60,6 +60,7 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
             return XD_E_NOMEM;
         layout->depots[i].held = held.ranges;
         layout->depots[i].n_held = held.n;
+        layout->depots[i].max_lanes = d->list[i].max_connections;
         for (size_t j = 0; j < held.n; j++) {
             if (xd_rangeset_add(everything, held.ranges[j]) < 0)
                 return XD_E_NOMEM;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limit.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
@@ -161,7 +162,7 @@ unsigned xd_builder_connections(struct xd_builder *b, struct xd_span text)
 void xd_builder_max_connections(struct xd_builder *b, unsigned n)
 {
     struct xd_draft *d = &b->draft;
-    d->max_connections = xd_least_connections(d->max_connections, n);
+    d->max_connections = xd_stricter_limit(d->max_connections, n);
 }
 
 static int make_file(struct xd_builder *b, struct xd_model_file *f)

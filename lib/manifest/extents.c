@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/limit.h"
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -49,8 +50,8 @@ static void merge_twin(struct xd_mapping *kept, const struct xd_mapping *twin)
 {
     if (!kept->sha256)
         kept->sha256 = twin->sha256;
-    kept->row.max_connections = xd_least_connections(kept->row.max_connections,
-                                                     twin->row.max_connections);
+    kept->row.max_connections =
+        xd_stricter_limit(kept->row.max_connections, twin->row.max_connections);
 }
 
 /* Two sorts rather than a table of URLs: never quadratic, whatever a manifest

@@ -47,7 +47,7 @@ size_t xd_manifest_n_files(const struct xd_manifest *m)
     return m->n_files;
 }
 
-/* Whether `out` can hold at least its own size. */
+/* A struct whose size was not set is no struct of ours. */
 static int copy_row(void *out, const void *row, size_t row_size)
 {
     size_t size;

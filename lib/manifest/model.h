@@ -39,12 +39,6 @@ struct xd_manifest {
     size_t n_warnings, warnings_capacity;
 };
 
-/* The stricter of two numbers of connections; 0 is no limit. */
-static inline unsigned xd_least_connections(unsigned a, unsigned b)
-{
-    return a == 0 || (b > 0 && b < a) ? b : a;
-}
-
 /* Releases the arrays of one file. */
 void xd_model_file_fini(struct xd_model_file *f);
 

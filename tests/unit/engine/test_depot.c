@@ -211,6 +211,30 @@ START_TEST(bytes_that_only_excluded_depots_hold_are_named)
 }
 END_TEST
 
+START_TEST(the_strictest_source_limits_its_depot)
+{
+    struct xd_layout layout;
+
+    read_text("<metalink version='3.0'><files><file name='f'><size>10</size>"
+              "<resources maxconnections='7'>"
+              "<url preference='9' maxconnections='3'>http://a.example/f</url>"
+              "<url preference='8' maxconnections='2'>ftp://a.example/f</url>"
+              "<url preference='7'>https://a.example/f</url>"
+              "<url preference='6'>http://b.example/f</url>"
+              "</resources></file></files></metalink>");
+    ck_assert_uint_eq(depots.max_connections, 7);
+    ck_assert_uint_eq(depots.n, 2);
+    ck_assert_uint_eq(depots.list[0].max_connections, 2);
+    ck_assert_uint_eq(depots.list[1].max_connections, 0);
+    ck_assert_int_eq(
+        xd_depots_layout(&depots, (struct xd_range){0, 10}, &layout, &error),
+        0);
+    ck_assert_uint_eq(layout.depots[0].max_lanes, 2);
+    ck_assert_uint_eq(layout.depots[1].max_lanes, 0);
+    xd_layout_fini(&layout);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("depot");
@@ -228,5 +252,6 @@ int main(void)
     tcase_add_test(tcase, a_port_is_excluded_alone);
     tcase_add_test(tcase, part_of_a_hosts_name_excludes_nothing);
     tcase_add_test(tcase, bytes_that_only_excluded_depots_hold_are_named);
+    tcase_add_test(tcase, the_strictest_source_limits_its_depot);
     return run_suite("depot", tcase);
 }

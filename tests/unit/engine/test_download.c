@@ -144,6 +144,15 @@ static void put_file(const char *text)
     close(fd);
 }
 
+/* Keeps the first line that is said. */
+static void keep_line(void *user, enum xd_log_level level, const char *line)
+{
+    char *said = user;
+
+    if (said[0] == '\0' && level <= XD_LOG_WARN)
+        snprintf(said, 500, "%s", line);
+}
+
 /* Until something is in flight. */
 static void wait_for_a_request(struct mock_server *server)
 {
@@ -408,6 +417,56 @@ START_TEST(progress_ends_with_every_byte)
 }
 END_TEST
 
+/* Nobody answers at these. */
+static void describe_three(const char *limit)
+{
+    char text[1000];
+
+    snprintf(
+        text, sizeof text,
+        "<metalink version='3.0'><files><file name='f'><size>1000000</size>"
+        "<resources maxconnections='%s'><url>http://127.0.0.1:1/x</url>"
+        "<url>http://127.0.0.1:2/x</url><url>http://127.0.0.1:3/x</url>"
+        "</resources></file></files></metalink>",
+        limit);
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, strlen(text), NULL, &error), 0);
+}
+
+START_TEST(no_more_requests_run_than_the_manifest_allows)
+{
+    static const struct {
+        const char *limit;
+        unsigned depots, threads;
+    } rows[] = {{"1", 1, 1}, {"2", 2, 1}, {"5", 3, 1},
+                {"7", 3, 2}, {"9", 3, 3}, {"1000", 3, 4}};
+    struct xd_progress p = {.struct_size = sizeof p};
+
+    describe_three(rows[_i].limit);
+    set("threads-per-depot", "4");
+    set("block-size", "4k");
+    set("max-depots", "8");
+    start();
+    xd_download_progress(download, &p);
+    ck_assert_uint_eq(p.threads_per_depot, rows[_i].threads);
+    ck_assert_uint_le(p.lanes_busy, rows[_i].depots * rows[_i].threads);
+    ck_assert_uint_le(p.depots_open, rows[_i].depots);
+}
+END_TEST
+
+START_TEST(a_limit_of_connections_that_is_felt_is_said)
+{
+    char said[500] = "";
+
+    describe_three("2");
+    xd_options_set_log(options, keep_line, said);
+    prepare();
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_str_eq(said, "the manifest allows no more connections at a time "
+                           "than 2");
+}
+END_TEST
+
 START_TEST(a_caller_with_a_smaller_struct_gets_no_more_than_that)
 {
     struct xd_progress p = {.struct_size =
@@ -492,6 +551,9 @@ int main(void)
     tcase_add_test(tcase, when_every_depot_has_failed_the_sentence_says_why);
     tcase_add_test(tcase, every_request_leaves_a_record);
     tcase_add_test(tcase, progress_ends_with_every_byte);
+    tcase_add_loop_test(tcase, no_more_requests_run_than_the_manifest_allows, 0,
+                        6);
+    tcase_add_test(tcase, a_limit_of_connections_that_is_felt_is_said);
     tcase_add_test(tcase,
                    a_caller_with_a_smaller_struct_gets_no_more_than_that);
     tcase_add_test(tcase, an_empty_file_is_made_without_a_request);
