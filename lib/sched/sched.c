@@ -337,6 +337,16 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
     return 0;
 }
 
+static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
+{
+    if (xd_rangeset_add(&s->book.depots[depot].held, clip(r, s->book.wanted)) <
+        0)
+        return XD_E_NOMEM;
+    xd_core_forget_searches(s);
+    s->book.o.policy->lost(s->policy, depot);
+    return 0;
+}
+
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
@@ -373,6 +383,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return lack(s, ev->range);
     case XD_EV_LOST:
         return lose(s, ev->depot, ev->range);
+    case XD_EV_HOLDS:
+        return regain(s, ev->depot, ev->range);
     case XD_EV_NORANGES:
         no_ranges(s, ev->depot);
         return 0;
