@@ -69,24 +69,42 @@ static int set_once(const char **field, const char *value, const char *name)
 
 static int set_progress(struct args *a, const char *value)
 {
-    static const char *const words[] = {"auto", "bar", "plain", "none"};
+    static const char *const words[] = {"auto", "bar", "plain", "none", "json"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], value) == 0) {
             a->progress = (enum progress_mode)i;
             return 0;
         }
-    return words_usage("--progress takes auto, bar, plain or none, not %s",
+    return words_usage("--progress takes auto, bar, plain, none or json, not "
+                       "%s",
                        value);
 }
 
 static int set_library(struct args *a, const char *name, const char *value)
 {
+    struct xd_option_info info = {.struct_size = sizeof info};
     struct xd_error err;
 
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0)
+            a->given[i] = value;
     if (xd_options_set(a->options, name, value, &err) < 0)
         return words_usage("%s", err.msg);
     return 0;
+}
+
+/* "NAME=VALUE" */
+static int set_any(struct args *a, const char *setting)
+{
+    const size_t len = strcspn(setting, "=");
+    char name[100]; /* longer than any */
+
+    if (setting[len] == '\0' || len == 0 || len >= sizeof name)
+        return words_usage("--set takes NAME=VALUE, not %s", setting);
+    memcpy(name, setting, len);
+    name[len] = '\0';
+    return set_library(a, name, setting + len + 1);
 }
 
 /* Obey one option. */
@@ -110,6 +128,13 @@ static int take(struct args *a, const struct option_row *row, const char *value)
     case OPTION_DRY_RUN:
         a->dry_run = true;
         return 0;
+    case OPTION_MANIFESTS:
+        a->are_manifests = true;
+        return 0;
+    case OPTION_FILE:
+        return set_once(&a->file, value, row->name);
+    case OPTION_SET:
+        return set_any(a, value);
     case OPTION_JSON:
         a->json = true;
         return 0;
@@ -122,8 +147,7 @@ static int take(struct args *a, const struct option_row *row, const char *value)
         a->done = true;
         return 0;
     case OPTION_LIBRARY:
-        a->given[row->library_row] = value != NULL ? value : "yes";
-        return set_library(a, row->name, a->given[row->library_row]);
+        return set_library(a, row->name, value != NULL ? value : "yes");
     }
     return 0;
 }
@@ -181,10 +205,9 @@ static int tell_urls(struct args *a)
     for (size_t i = 1; i < a->n_inputs; i++)
         if (is_url(a->inputs[i]) != a->urls)
             return words_usage(
-                "%s is a %s, but %s is a %s: give either the URLs of one file "
-                "or manifests",
-                a->inputs[0], a->urls ? "URL" : "manifest", a->inputs[i],
-                a->urls ? "manifest" : "URL");
+                "%s is a %s, but %s is a %s: give either files or URLs",
+                a->inputs[0], a->urls ? "URL" : "file", a->inputs[i],
+                a->urls ? "file" : "URL");
     return 0;
 }
 
@@ -199,18 +222,11 @@ static int check(struct args *a)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"
                                : "no manifest and no URL is given");
-    if (a->command == COMMAND_SHOW) {
-        if (a->n_inputs > 1)
-            return words_usage("show takes one manifest, not %zu", a->n_inputs);
-        return 0;
-    }
+    if (a->command == COMMAND_SHOW && a->n_inputs > 1)
+        return words_usage("show takes one manifest, not %zu", a->n_inputs);
     const int status = tell_urls(a);
     if (status != 0)
         return status;
-    if (a->output != NULL && !a->urls && a->n_inputs > 1)
-        return words_usage("--output names one file, but there are %zu "
-                           "manifests: use --directory",
-                           a->n_inputs);
     if (xd_options_check(a->options, &err) < 0)
         return words_usage("%s", err.msg);
     return 0;

@@ -24,7 +24,8 @@ enum progress_mode {
     PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
     PROGRESS_BAR,
     PROGRESS_PLAIN,
-    PROGRESS_NONE
+    PROGRESS_NONE,
+    PROGRESS_JSON
 };
 
 struct args {
@@ -33,13 +34,14 @@ struct args {
     bool quiet, verbose, dry_run, json;
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
-    const char *output, *directory, *report;
+    const char *output, *directory, *report, *file;
     char **inputs; /* what is to be fetched or shown, at least one */
     size_t n_inputs;
-    bool urls; /* the inputs are URLs of one file, and no manifests */
+    bool urls;          /* the inputs are URLs, not files */
+    bool are_manifests; /* what the URLs lead to, says --manifests */
     struct xd_options *options;
     const char *given[OPTIONS_MAX]; /* values for the rows of the library's
-                                       table, or NULL */
+                                       table, the last ones, or NULL */
 };
 
 /*

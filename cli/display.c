@@ -7,10 +7,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "progress_json.h"
 #include "summary.h"
 #include "view.h"
 
+/* Between two lines. */
 #define PLAIN_SECONDS 5
+#define JSON_SECONDS 1
 
 static bool is_dumb(void)
 {
@@ -19,14 +22,14 @@ static bool is_dumb(void)
     return term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
 }
 
-static enum progress_mode choose(const struct args *a)
+static enum progress_mode choose(const struct args *a, const struct target *t)
 {
-    if (a->quiet)
+    if (a->quiet && a->progress != PROGRESS_JSON)
         return PROGRESS_NONE;
     switch (a->progress) {
     case PROGRESS_AUTO:
         /* The file and the picture on one terminal would spoil each other. */
-        if (args_to_stdout(a) && isatty(STDOUT_FILENO))
+        if (t->fd >= 0 && isatty(t->fd))
             return PROGRESS_NONE;
         return isatty(STDERR_FILENO) && !is_dumb() ? PROGRESS_BAR
                                                    : PROGRESS_PLAIN;
@@ -34,14 +37,23 @@ static enum progress_mode choose(const struct args *a)
         return is_dumb() ? PROGRESS_PLAIN : PROGRESS_BAR;
     case PROGRESS_PLAIN:
     case PROGRESS_NONE:
+    case PROGRESS_JSON:
         return a->progress;
     }
     return PROGRESS_NONE;
 }
 
-void display_init(struct display *d, const struct args *a, const char *name)
+static double seconds_between_lines(const struct display *d)
 {
-    *d = (struct display){choose(a), name, PLAIN_SECONDS};
+    return d->mode == PROGRESS_JSON ? JSON_SECONDS : PLAIN_SECONDS;
+}
+
+void display_init(struct display *d, const struct args *a, const char *name,
+                  const struct target *t)
+{
+    *d = (struct display){
+        .mode = choose(a, t), .name = name, .path = target_path(t)};
+    d->next_line = seconds_between_lines(d);
 }
 
 /* Where a line may end: the last column stays free, for what a terminal does
@@ -129,6 +141,21 @@ void display_clear(const struct display *d)
         put_at_once(clear, sizeof clear - 1);
 }
 
+static void put_line(FILE *to, struct display *d, const struct snapshot *s)
+{
+    const double every = seconds_between_lines(d);
+
+    if (s->progress.seconds < d->next_line)
+        return;
+    d->next_line += every;
+    if (d->next_line <= s->progress.seconds) /* it was stopped meanwhile */
+        d->next_line = s->progress.seconds + every;
+    if (d->mode == PROGRESS_JSON)
+        progress_json_put(to, s, d->path, NULL, NULL);
+    else if (d->mode == PROGRESS_PLAIN)
+        view_plain(to, s, d->name);
+}
+
 void display_update(struct display *d, const struct snapshot *s,
                     const char *above)
 {
@@ -142,10 +169,7 @@ void display_update(struct display *d, const struct snapshot *s,
         draw_picture(to, d, s, above);
     } else {
         fputs(above, to);
-        if (d->mode == PROGRESS_PLAIN && s->progress.seconds >= d->next_plain) {
-            view_plain(to, s, d->name);
-            d->next_plain = s->progress.seconds + PLAIN_SECONDS;
-        }
+        put_line(to, d, s);
     }
     if (fclose(to) == 0)
         put_at_once(text, len);
@@ -166,8 +190,24 @@ void display_end(struct display *d, const struct snapshot *s,
         fputs("\r\033[J", to);
     fputs(above, to);
     measure(&columns, &rows);
-    if (d->mode != PROGRESS_NONE && outcome != NULL)
+    if (outcome != NULL &&
+        (d->mode == PROGRESS_BAR || d->mode == PROGRESS_PLAIN))
         summary_put(to, s, d->name, outcome, columns);
+    if (fclose(to) == 0)
+        put_at_once(text, len);
+    free(text);
+}
+
+void display_result(const struct display *d, const struct snapshot *s,
+                    const char *outcome, const char *error)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = d->mode == PROGRESS_JSON ? open_memstream(&text, &len) : NULL;
+
+    if (to == NULL)
+        return;
+    progress_json_put(to, s, d->path, outcome, error);
     if (fclose(to) == 0)
         put_at_once(text, len);
     free(text);

@@ -1,6 +1,6 @@
 /*
  * The display on standard error while a download runs: a picture that is
- * redrawn in place, plain lines, or nothing.
+ * redrawn in place, lines for people or for programs, or nothing.
  *
  * Between two drawings the cursor stands at the start of the picture.  So
  * nothing has to be known of how the terminal moved the lines about when its
@@ -12,15 +12,18 @@
 
 #include "args.h"
 #include "snapshot.h"
+#include "target.h"
 
 struct display {
     enum progress_mode mode; /* never PROGRESS_AUTO */
-    const char *name;
-    double next_plain; /* seconds of the download */
+    const char *name, *path;
+    double next_line; /* seconds of the download */
 };
 
-/* `name` must outlive the display. */
-void display_init(struct display *d, const struct args *a, const char *name);
+/* `name` is what people call the file that goes to `t`; both must outlive the
+ * display. */
+void display_init(struct display *d, const struct args *a, const char *name,
+                  const struct target *t);
 
 /* Draw `s`, as often as the caller likes.  `above` are lines to stay, above
  * the picture; "" if there are none. */
@@ -30,8 +33,12 @@ void display_update(struct display *d, const struct snapshot *s,
 /* Take the picture away, until the next one. */
 void display_clear(const struct display *d);
 
-/* The last call: `s` as a summary, to stay; none if `outcome` is NULL. */
+/* At the end: `s` as a summary, to stay; none if `outcome` is NULL. */
 void display_end(struct display *d, const struct snapshot *s,
                  const char *outcome, const char *above);
+
+/* The last line for programs, also of a download that never began. */
+void display_result(const struct display *d, const struct snapshot *s,
+                    const char *outcome, const char *error);
 
 #endif

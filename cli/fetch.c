@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include <unistd.h>
-
 #include "display.h"
 #include "log.h"
 #include "records.h"
@@ -59,7 +57,7 @@ static const char *outcome_of(int rc)
 
 static void say_interrupted(const struct run *r)
 {
-    const char *part = r->job->target->part;
+    const struct target *target = r->job->target;
     char *far = NULL;
     size_t len;
     FILE *to = open_memstream(&far, &len);
@@ -68,8 +66,8 @@ static void say_interrupted(const struct run *r)
         return;
     view_how_far(to, &r->snapshot);
     if (fclose(to) == 0) {
-        if (part != NULL && target_exists(part))
-            words_error("interrupted at %s; %s stays", far, part);
+        if (target->fd < 0 && target_exists(target->part))
+            words_error("interrupted at %s; %s stays", far, target->part);
         else
             words_error("interrupted at %s", far);
     }
@@ -108,9 +106,9 @@ static int follow(struct run *r, struct xd_error *err)
 int fetch_new(struct xd_download **out, const struct job *job,
               struct xd_error *err)
 {
-    if (job->target->path == NULL)
-        return xd_download_new_fd(out, job->manifest, job->file, STDOUT_FILENO,
-                                  job->args->options, err);
+    if (job->target->fd >= 0)
+        return xd_download_new_fd(out, job->manifest, job->file,
+                                  job->target->fd, job->args->options, err);
     return xd_download_new(out, job->manifest, job->file, job->target->path,
                            job->args->options, err);
 }
@@ -120,8 +118,6 @@ static int run(struct run *r, struct xd_error *err)
     const struct job *job = r->job;
     int rc;
 
-    if (target_check(job->target, job->args, err->msg, sizeof err->msg) != 0)
-        return XD_E_IO;
     xd_options_set_log(job->args->options, log_say, &r->log);
     rc = fetch_new(&r->download, job, err);
     if (rc < 0)
@@ -137,21 +133,27 @@ int fetch_file(const struct job *job)
 {
     struct run r = {.job = job};
     struct xd_error err = {.code = XD_OK};
+    int rc = XD_E_IO;
 
     snapshot_init(&r.snapshot);
     log_init(&r.log, job->args->quiet);
-    display_init(&r.display, job->args, job->name);
+    /* Before signals are only noted, for it may wait for a reader. */
+    const int status =
+        target_open(job->target, job->args, err.msg, sizeof err.msg);
+    display_init(&r.display, job->args, job->name, job->target);
     signals_watch();
-    const int rc = run(&r, &err);
+    if (status == 0)
+        rc = run(&r, &err);
     log_take(&r.log, stderr);
     if (rc == XD_E_CANCELED)
         say_interrupted(&r);
     else if (rc < 0 && rc != XD_E_PIPE)
         words_error("%s", err.msg);
+    const char *error = rc < 0 ? err.msg : NULL;
+    display_result(&r.display, &r.snapshot, outcome_of(rc), error);
     if (job->report != NULL)
-        report_put(job->report, &r.snapshot,
-                   job->target->path != NULL ? job->target->path : "-",
-                   outcome_of(rc), rc < 0 ? err.msg : NULL);
+        report_put(job->report, &r.snapshot, target_path(job->target),
+                   outcome_of(rc), error);
     xd_download_free(r.download);
     signals_restore();
     log_fini(&r.log);

@@ -17,7 +17,7 @@ struct job {
     struct xd_manifest *manifest;
     size_t file;      /* of the manifest */
     const char *name; /* what to call it before people */
-    const struct target *target;
+    struct target *target;
     FILE *report; /* NULL: none is wanted */
 };
 

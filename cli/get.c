@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "fetch.h"
+#include "inputs.h"
 #include "plan.h"
 #include "report.h"
 #include "signals.h"
 #include "status.h"
 #include "words.h"
+
+/* So many names are told where none of them was meant. */
+#define NAMES 10
 
 struct get {
     const struct args *args;
@@ -75,6 +79,45 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
     target_fini(&target);
 }
 
+static const char *name_of(struct xd_manifest *m, size_t i)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+
+    return xd_manifest_file(m, i, &file) == 0 && file.name != NULL
+               ? file.name
+               : "(a file without name)";
+}
+
+static void say_no_such_file(struct get *g, struct xd_manifest *m,
+                             const char *input)
+{
+    const size_t n = xd_manifest_n_files(m);
+    char names[NAMES * 260] = "", more[40] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < n && i < NAMES && len < sizeof names; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                i > 0 ? ", " : "", name_of(m, i));
+    if (n > NAMES)
+        snprintf(more, sizeof more, " and %zu more", n - NAMES);
+    words_error("%s describes no file %s, but %s%s", input, g->args->file,
+                names, more);
+    note_input(g, STATUS_USAGE, "no file of that name");
+}
+
+static void get_one(struct get *g, struct xd_manifest *m, const char *input)
+{
+    const size_t n = xd_manifest_n_files(m);
+    size_t i = 0;
+
+    while (i < n && strcmp(name_of(m, i), g->args->file) != 0)
+        i++;
+    if (i < n)
+        get_file(g, m, i, input);
+    else
+        say_no_such_file(g, m, input);
+}
+
 static void get_manifest(struct get *g, struct xd_manifest *m,
                          const char *input)
 {
@@ -82,10 +125,14 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
 
     if (!g->args->quiet)
         words_warnings(m);
+    if (g->args->file != NULL) {
+        get_one(g, m, input);
+        return;
+    }
     if (g->args->output != NULL && n > 1) {
         note_input(g,
                    words_usage("%s describes %zu files, and --output names "
-                               "one: use --directory",
+                               "one: use --directory or --file",
                                input, n),
                    "several files, and one --output");
         return;
@@ -94,23 +141,38 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
         get_file(g, m, i, input);
 }
 
-static void get_input(struct get *g, const char *input)
+static void get_input(struct get *g, const struct inputs *in, size_t i)
 {
     struct xd_manifest *m;
     struct xd_error err;
 
-    const int rc =
-        g->args->urls
-            ? xd_manifest_from_urls(&m, (const char *const *)g->args->inputs,
-                                    g->args->n_inputs, XD_SIZE_UNKNOWN, &err)
-            : xd_manifest_read(&m, input, &err);
+    const int rc = inputs_manifest(in, i, &m, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         note_input(g, status_of(rc), err.msg);
         return;
     }
-    get_manifest(g, m, input);
+    get_manifest(g, m, g->args->inputs[i]);
     xd_manifest_unref(m);
+}
+
+static void get_inputs(struct get *g)
+{
+    struct inputs in;
+
+    const int status = inputs_init(&in, g->args);
+    if (status != 0)
+        note_input(g, status, in.why);
+    else if (g->args->output != NULL && in.n > 1)
+        note_input(g,
+                   words_usage("--output names one file, but there are %zu "
+                               "manifests: use --directory",
+                               in.n),
+                   "several manifests, and one --output");
+    else
+        for (size_t i = 0; i < in.n && goes_on(g); i++)
+            get_input(g, &in, i);
+    inputs_fini(&in);
 }
 
 static int check_directory(const char *path)
@@ -169,9 +231,7 @@ int get_all(const struct args *a)
         g.status = open_report(&g.report, a->report);
     if (g.status != 0)
         return g.status;
-    const size_t n = a->urls ? 1 : a->n_inputs;
-    for (size_t i = 0; i < n && goes_on(&g); i++)
-        get_input(&g, a->inputs[i]);
+    get_inputs(&g);
     close_report(&g);
     return g.status;
 }

@@ -19,12 +19,12 @@
 static const char usage[] =
     "usage: xdownload [OPTION...] MANIFEST...\n"
     "       xdownload [OPTION...] URL...\n"
-    "       xdownload show MANIFEST [--json]\n"
+    "       xdownload show MANIFEST-OR-URL [--json]\n"
     "\n"
     "Fetch files that are kept in copies on several servers, from all of them\n"
     "at once.  A manifest (an exNode, a Metalink or a list of URLs; - is\n"
-    "standard input) says which server holds which bytes.  Several URLs are\n"
-    "copies of one file.\n"
+    "standard input) says which server holds which bytes.  URLs lead to\n"
+    "manifests, or to copies of one file.\n"
     "\n";
 
 static const char examples[] =

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <xdownload/manifest.h>
+
 #include "text.h"
 
 static void put_string(FILE *to, const char *s)
@@ -93,6 +95,14 @@ void json_count(struct json *j, const char *name, uint64_t n)
 {
     lead(j, name);
     fprintf(j->to, "%" PRIu64, n);
+}
+
+void json_size(struct json *j, const char *name, uint64_t bytes)
+{
+    if (bytes == XD_SIZE_UNKNOWN)
+        json_null(j, name);
+    else
+        json_count(j, name, bytes);
 }
 
 void json_number(struct json *j, const char *name, double x)

@@ -28,6 +28,8 @@ void json_null(struct json *j, const char *name);
 void json_string(struct json *j, const char *name, const char *s); /* NULL:
                                                                       null */
 void json_count(struct json *j, const char *name, uint64_t n);
+/* null if XD_SIZE_UNKNOWN */
+void json_size(struct json *j, const char *name, uint64_t bytes);
 void json_number(struct json *j, const char *name, double x); /* null if not
                                                                  finite */
 

@@ -6,23 +6,28 @@
 
 static const struct option_row own_rows[] = {
     {OPTION_OUTPUT, COMMAND_GET, "output", 'o', "FILE",
-     "write to FILE; - is standard output, in order", NULL, 0},
+     "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
-     "put the files into this folder", NULL, 0},
-    {OPTION_QUIET, BOTH, "quiet", 'q', NULL, "say nothing but errors", NULL, 0},
+     "put the files into this folder", NULL},
+    {OPTION_QUIET, BOTH, "quiet", 'q', NULL, "say nothing but errors", NULL},
     {OPTION_VERBOSE, COMMAND_GET, "verbose", 'v', NULL,
-     "a line for each request: depot, offset, length, seconds, outcome", NULL,
-     0},
+     "a line for each request: depot, offset, length, seconds, outcome", NULL},
     {OPTION_PROGRESS, COMMAND_GET, "progress", 0, "HOW",
-     "auto, bar, plain or none", "auto", 0},
+     "auto, bar, plain, none or json", "auto"},
     {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
-     "write a report in JSON; - is standard error", NULL, 0},
+     "write a report in JSON; - is standard error", NULL},
     {OPTION_DRY_RUN, COMMAND_GET, "dry-run", 0, NULL,
-     "say what would be fetched, and contact no depot", NULL, 0},
+     "say what would be fetched, and contact no depot", NULL},
+    {OPTION_MANIFESTS, BOTH, "manifests", 'M', NULL,
+     "what the URLs lead to are manifests, lists of URLs too", NULL},
+    {OPTION_FILE, COMMAND_GET, "file", 0, "NAME",
+     "fetch only this file of those that a manifest describes", NULL},
+    {OPTION_SET, COMMAND_GET, "set", 0, "NAME=VALUE",
+     "set any of the options below, by name", NULL},
     {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,
-     "show: print the manifest as JSON", NULL, 0},
-    {OPTION_VERSION, BOTH, "version", 'V', NULL, "print the versions", NULL, 0},
-    {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL, 0},
+     "show: print the manifest as JSON", NULL},
+    {OPTION_VERSION, BOTH, "version", 'V', NULL, "print the versions", NULL},
+    {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL},
 };
 
 /* Letters for options of the library. */
@@ -64,7 +69,6 @@ size_t options_table(struct option_row out[OPTIONS_MAX])
                 info.argument,
                 info.sentence,
                 info.argument != NULL ? info.default_value : NULL,
-                i,
             };
     return n;
 }

@@ -16,6 +16,9 @@ enum option_id {
     OPTION_PROGRESS,
     OPTION_REPORT,
     OPTION_DRY_RUN,
+    OPTION_MANIFESTS,
+    OPTION_FILE,
+    OPTION_SET,
     OPTION_JSON,
     OPTION_VERSION,
     OPTION_HELP,
@@ -30,7 +33,6 @@ struct option_row {
     const char *argument; /* NULL: a switch */
     const char *sentence; /* for the help */
     const char *more;     /* the default, or NULL */
-    size_t library_row;   /* of OPTION_LIBRARY: for xd_option_info() */
 };
 
 /* The rows, at most OPTIONS_MAX, into `out`.  Returns how many. */

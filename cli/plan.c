@@ -27,10 +27,11 @@ static void put_target(const struct job *job)
     const struct target *t = job->target;
     char why[sizeof((struct xd_error *)NULL)->msg];
 
+    const bool is_ordered = t->path == NULL || target_is_ordered(t);
     printf(LABEL, "to");
-    text_put(stdout, t->path != NULL ? t->path : "standard output, in order");
-    putchar('\n');
-    if (t->path == NULL)
+    text_put(stdout, t->path != NULL ? t->path : "standard output");
+    puts(is_ordered ? ", in order" : "");
+    if (is_ordered)
         return;
     if (target_check(t, job->args, why, sizeof why) != 0) {
         printf(LABEL, "but");
@@ -54,7 +55,7 @@ static void put_options(const struct args *a)
 
     for (size_t i = 0; xd_option_info(i, &info) > 0; i++) {
         const char *value = args_value(a, info.name);
-        if (info.argument == NULL || value == NULL)
+        if (info.argument == NULL || value == NULL || info.repeats)
             continue;
         if (info.used_by != NULL && algorithm != NULL &&
             strstr(info.used_by, algorithm) == NULL)

@@ -2,14 +2,6 @@
 
 #include "json.h"
 
-static void put_size(struct json *j, const char *name, uint64_t bytes)
-{
-    if (bytes == XD_SIZE_UNKNOWN)
-        json_null(j, name);
-    else
-        json_count(j, name, bytes);
-}
-
 static void put_depot(struct json *j, const struct xd_depot_stats *d)
 {
     json_open_object(j, NULL);
@@ -38,7 +30,7 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_init(&j, to);
     json_open_object(&j, NULL);
     json_string(&j, "file", file);
-    put_size(&j, "size", p->bytes_total);
+    json_size(&j, "size", p->bytes_total);
     json_number(&j, "seconds", p->seconds);
     json_count(&j, "bytes_received", p->bytes_received);
     json_count(&j, "bytes_redundant", p->bytes_redundant);

@@ -5,6 +5,7 @@
 
 #include <xdownload/manifest.h>
 
+#include "inputs.h"
 #include "show_json.h"
 #include "status.h"
 #include "text.h"
@@ -85,12 +86,12 @@ static void put_file(const struct xd_manifest *m, size_t i)
         put_extent(m, i, j);
 }
 
-int show_manifest(const struct args *a)
+static int show(const struct args *a, const struct inputs *in)
 {
     struct xd_manifest *m;
     struct xd_error err;
 
-    const int rc = xd_manifest_read(&m, a->inputs[0], &err);
+    const int rc = inputs_manifest(in, 0, &m, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);
@@ -104,4 +105,15 @@ int show_manifest(const struct args *a)
             put_file(m, i);
     xd_manifest_unref(m);
     return STATUS_COMPLETE;
+}
+
+int show_manifest(const struct args *a)
+{
+    struct inputs in;
+
+    int status = inputs_init(&in, a);
+    if (status == 0)
+        status = show(a, &in);
+    inputs_fini(&in);
+    return status;
 }

@@ -1,10 +1,13 @@
 #include "target.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "status.h"
 #include "words.h"
@@ -28,13 +31,15 @@ static char *join(const char *dir, const char *name, const char *tail)
 int target_init(struct target *t, const struct args *a, const char *name,
                 const char *input)
 {
-    *t = (struct target){NULL, NULL};
-    if (args_to_stdout(a))
+    *t = (struct target){.is_given = a->output != NULL, .fd = -1};
+    if (args_to_stdout(a)) {
+        t->fd = STDOUT_FILENO;
         return 0;
+    }
     if (a->output != NULL)
         name = a->output;
     if (name == NULL)
-        return words_usage("%s does not name the file: give --output", input);
+        return words_usage("%s does not name the file: give -o FILE", input);
     t->path = join(a->directory, name, "");
     t->part = join(a->directory, name, ".part");
     if (t->path != NULL && t->part != NULL)
@@ -48,7 +53,17 @@ void target_fini(struct target *t)
 {
     free(t->path);
     free(t->part);
-    *t = (struct target){NULL, NULL};
+    if (t->path != NULL && t->fd >= 0)
+        close(t->fd);
+    *t = (struct target){.fd = -1};
+}
+
+bool target_is_ordered(const struct target *t)
+{
+    struct stat st;
+
+    return t->path != NULL && t->is_given && stat(t->path, &st) == 0 &&
+           !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 bool target_exists(const char *path)
@@ -62,19 +77,42 @@ int target_check(const struct target *t, const struct args *a, char *why,
                  size_t size)
 {
     const char *force = args_value(a, "force");
-    struct stat st;
+    struct stat st, end;
 
-    if (t->path == NULL || lstat(t->path, &st) < 0)
+    if (t->path == NULL || target_is_ordered(t) || lstat(t->path, &st) < 0)
         return 0;
-    if (S_ISDIR(st.st_mode))
+    if (stat(t->path, &end) == 0 && S_ISDIR(end.st_mode))
         snprintf(why, size, "%s is a folder: --directory puts files into it",
                  t->path);
-    else if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) &&
-             (force == NULL || strcmp(force, "yes") != 0))
+    else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+        snprintf(why, size, "%s is no regular file: -o writes to it", t->path);
+    else if (force == NULL || strcmp(force, "yes") != 0)
         snprintf(why, size, "%s exists already: --force replaces it", t->path);
     else
         return 0;
     return STATUS_LOCAL;
+}
+
+int target_open(struct target *t, const struct args *a, char *why, size_t size)
+{
+    struct stat st;
+
+    const int status = target_check(t, a, why, size);
+    if (status != 0 || !target_is_ordered(t))
+        return status;
+    t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (t->fd < 0)
+        snprintf(why, size, "%s: %s", t->path, strerror(errno));
+    else if (fstat(t->fd, &st) == 0 && S_ISREG(st.st_mode))
+        snprintf(why, size, "%s has become a regular file meanwhile", t->path);
+    else
+        return 0;
+    return STATUS_LOCAL;
+}
+
+const char *target_path(const struct target *t)
+{
+    return t->path != NULL ? t->path : "-";
 }
 
 const char *target_name(const struct target *t)

@@ -232,12 +232,24 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     return 0;
 }
 
+/* The transport is content when an object ends before the range does; here it
+ * means that the depot holds less than the manifest says. */
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_worker *w = user;
+    struct xd_lane *lane = &w->lanes[slot];
+    uint64_t end = lane->flushed + lane->buffered;
+    struct xd_error error = {0};
 
-    w->lanes[slot].is_over = true;
-    w->lanes[slot].outcome = *outcome;
+    lane->is_over = true;
+    lane->outcome = *outcome;
+    if (outcome->verdict != XD_VERDICT_OK || end == lane->range.end ||
+        lane->range.end == XD_SIZE_UNKNOWN)
+        return;
+    xd_fail(&error, XD_E_DIFFERENT,
+            "%s: its copy ends %llu bytes before the range that was asked for",
+            w->served->host, (unsigned long long)(lane->range.end - end));
+    end_unasked(lane, XD_VERDICT_DIFFERENT, &error);
 }
 
 struct xd_transport_handler xd_lane_handler(struct xd_worker *w)

@@ -193,17 +193,16 @@ static bool is_lost(struct reader *r)
     return why != NULL;
 }
 
-/* Only a web server's object is as long as the allocation says: a byte array
- * of IBP may not be full. */
+/* A byte array of IBP may not be full; what others hold is as long as the
+ * allocation says. */
 static uint64_t object_size(const struct mapping *m, uint64_t object_end)
 {
     struct xd_url u;
-    bool is_web = xd_url_split(m->url.s, &u) &&
-                  (u.scheme == XD_SCHEME_HTTP || u.scheme == XD_SCHEME_HTTPS);
+    bool is_full = xd_url_split(m->url.s, &u) && u.scheme != XD_SCHEME_IBP;
     bool is_long_enough = m->alloc_length.is_given &&
                           m->alloc_length.value >= object_end &&
                           m->alloc_length.value <= XD_FILE_MAX;
-    return is_web && is_long_enough ? m->alloc_length.value : XD_SIZE_UNKNOWN;
+    return is_full && is_long_enough ? m->alloc_length.value : XD_SIZE_UNKNOWN;
 }
 
 static int check_numbers(struct reader *r, uint64_t *out_end,
@@ -232,7 +231,7 @@ static int end_mapping(void *user)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
-    uint64_t end, object_end;
+    uint64_t end = 0, object_end = 0;
     int rc = check_numbers(r, &end, &object_end);
     if (rc < 0)
         return rc;

@@ -298,10 +298,10 @@ def test_of_223_depots_at_most_16_are_open(lab):
     run = lab.xdownload(lab.metalink("f.bin", depots), "-b", "64k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
-    asked = depots[0].nginx.requests(depots[0].origin)
+    depots[0].requests()  # once it has the log, the others' lines are there
     used = {r["depot"] for r in depots[0].nginx.entries
             if r["uri"] != "/-/mark"}
-    assert asked and 2 <= len(used) <= 16
+    assert 2 <= len(used) <= 16
     assert len(run.report["depots"]) == 223
 
 

@@ -31,6 +31,22 @@ static const struct mock_step other_size[] = {
         "Content-Range: bytes 0-99/200\r\nContent-Length: 100\r\n\r\n"),
     BODY(0, SIZE), END};
 
+static const struct mock_step other_half[] = {
+    SAY("HTTP/1.1 206 Partial Content\r\n"
+        "Content-Range: bytes 50-99/100\r\nContent-Length: 50\r\n\r\n"),
+    BODY(50, 50), END};
+static const struct mock_step half[] = {
+    SAY("HTTP/1.1 206 Partial Content\r\n"
+        "Content-Range: bytes 0-49/50\r\nContent-Length: 50\r\n\r\n"),
+    BODY(0, 50), END};
+
+#define NUMBER(name, value) \
+    "<e:metadata name=\"" name "\" type=\"integer\">" value "</e:metadata>"
+#define MAPPED "<exnode xmlns:e=\"http://loci.cs.utk.edu/exnode\">"
+#define MAPPING                                                            \
+    "<e:mapping>" NUMBER("exnode_offset", "0") NUMBER("alloc_offset", "0") \
+        NUMBER("logical_length", "%d") "<e:read>%s</e:read></e:mapping>"
+
 static char folder[] = "/tmp/xd-test-XXXXXX";
 static char path[64], part[80];
 static struct xd_manifest *manifest;
@@ -306,6 +322,31 @@ START_TEST(a_depot_with_another_file_is_dropped_by_name)
 }
 END_TEST
 
+/* No manifest says how long the object is, only which bytes it holds. */
+START_TEST(a_copy_that_ends_too_early_is_not_taken_for_whole)
+{
+    struct mock_server *bad = mock_start(half);
+    struct mock_server *server = mock_start(other_half);
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+    char text[2000];
+    int n = snprintf(text, sizeof text, MAPPED MAPPING MAPPING "</exnode>",
+                     SIZE, mock_url(bad), SIZE, mock_url(server));
+
+    set("algorithm", "basic");
+    ck_assert_msg(xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error) ==
+                      0,
+                  "%s", error.msg);
+    start();
+    ck_assert_msg(xd_download_wait(download, -1, &error) == 0, "%s", error.msg);
+    assert_file_is_right();
+    ck_assert_int_eq(xd_download_depot(download, 0, &stats), 0);
+    ck_assert_int_eq(stats.state, XD_DEPOT_FAILED);
+    ck_assert_ptr_nonnull(strstr(stats.last_error, "ends 50 bytes before"));
+    mock_stop(server);
+    mock_stop(bad);
+}
+END_TEST
+
 START_TEST(when_every_depot_has_failed_the_sentence_says_why)
 {
     char url[64];
@@ -447,6 +488,7 @@ int main(void)
     tcase_add_test(tcase, an_existing_file_is_replaced_by_force);
     tcase_add_test(tcase, options_are_copied);
     tcase_add_test(tcase, a_depot_with_another_file_is_dropped_by_name);
+    tcase_add_test(tcase, a_copy_that_ends_too_early_is_not_taken_for_whole);
     tcase_add_test(tcase, when_every_depot_has_failed_the_sentence_says_why);
     tcase_add_test(tcase, every_request_leaves_a_record);
     tcase_add_test(tcase, progress_ends_with_every_byte);
