@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/blame.h"
 #include "engine/worker.h"
 
 typedef unsigned long long ull;
@@ -92,8 +93,7 @@ static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    xd_rangeset_fini(&e->claims);
-    xd_rangeset_fini(&e->kept);
+    xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
     if (e->drained > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
@@ -119,6 +119,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->fetch = action->fetch;
     lane->range = action->range;
     lane->stop = false;
+    lane->is_distrusted = false;
     if (depot->lanes_busy++ == 0)
         depot->busy_since = xd_now();
     depot->state = XD_DEPOT_BUSY;
@@ -126,7 +127,7 @@ static void fetch_locked(struct xd_engine *e,
     wake_locked(depot->worker);
 }
 
-static void stop_locked(struct xd_engine *e, struct xd_lane *lane)
+void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane)
 {
     lane->stop = true;
     for (unsigned i = 0; i < e->n_workers; i++) {
@@ -137,33 +138,46 @@ static void stop_locked(struct xd_engine *e, struct xd_lane *lane)
     }
 }
 
-/* Nobody can bring the bytes from `at` on: say what became of the depots. */
-static void give_up_locked(struct xd_engine *e, uint64_t at)
+/* The depot whose failure says most: a lie counts for more than an absence. */
+static const struct xd_depot *worst_depot(const struct xd_engine *e,
+                                          unsigned *out_n_failed)
 {
-    const struct xd_depot *last = NULL;
-    struct xd_error error = {0};
-    unsigned n_failed = 0;
+    const struct xd_depot *worst = NULL;
 
+    *out_n_failed = 0;
     for (size_t i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = &e->depots.list[i];
 
-        if (d->last_error.code != XD_OK) {
-            n_failed++;
-            last = d;
-        }
+        if (d->last_error.code == XD_OK)
+            continue;
+        ++*out_n_failed;
+        if (!worst || worst->last_error.code != XD_E_CORRUPT)
+            worst = d;
     }
-    if (!last)
+    return worst;
+}
+
+/* Nobody can bring the bytes from `at` on: say what became of the depots. */
+static void give_up_locked(struct xd_engine *e, uint64_t at)
+{
+    unsigned n_failed;
+    const struct xd_depot *worst = worst_depot(e, &n_failed);
+    struct xd_error error = {0};
+
+    if (!worst)
         xd_fail(&error, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
                 (ull)at);
     else if (n_failed == 1)
         xd_fail(&error, XD_E_NOREPLICA,
                 "no depot is left that holds byte %llu: %s", (ull)at,
-                last->last_error.msg);
+                worst->last_error.msg);
     else
         xd_fail(&error, XD_E_NOREPLICA,
                 "no depot is left that holds byte %llu: %u failed, one with: "
                 "%s",
-                (ull)at, n_failed, last->last_error.msg);
+                (ull)at, n_failed, worst->last_error.msg);
+    if (worst && worst->last_error.code == XD_E_CORRUPT)
+        error.code = XD_E_CORRUPT;
     xd_engine_fail_locked(e, &error);
 }
 
@@ -208,7 +222,6 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
         .lanes_per_depot = (unsigned)o->threads_per_depot,
         .max_open = (unsigned)o->max_depots,
         .block_bytes = o->block_bytes,
-        .window_bytes = e->path ? 0 : o->lookahead,
         .max_failures = (unsigned)o->retry,
         .run_losers = o->no_cancel};
     struct xd_layout layout;
@@ -217,6 +230,10 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
     e->drained = e->wanted.begin;
+    rc = xd_verify_start_locked(e, err);
+    if (rc < 0)
+        return rc;
+    options.window_bytes = e->path ? 0 : e->window;
     rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
@@ -278,7 +295,7 @@ static bool stop_lanes_locked(struct xd_engine *e)
                 continue;
             is_busy = true;
             if (!lane->stop)
-                stop_locked(e, lane);
+                xd_decide_stop_locked(e, lane);
         }
     }
     return !is_busy;
@@ -302,7 +319,7 @@ static bool act_locked(struct xd_engine *e,
         fetch_locked(e, action);
         return true;
     case XD_DO_CANCEL:
-        stop_locked(e, e->fetches[action->fetch]);
+        xd_decide_stop_locked(e, e->fetches[action->fetch]);
         return true;
     case XD_DO_FINISH:
         e->until = XD_NEVER;
@@ -316,6 +333,8 @@ static bool act_locked(struct xd_engine *e,
         end_census_locked(e);
         return true;
     case XD_DO_FAIL:
+        if (xd_blame_next_locked(e, action->range.begin))
+            return true;
         give_up_locked(e, action->range.begin);
         return false;
     }

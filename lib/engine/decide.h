@@ -13,6 +13,9 @@
  * depot told it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
 int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 
+/* Stop what `lane` carries. */
+void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane);
+
 /* Ask for decisions, and carry them out, until there are none. */
 void xd_decide_locked(struct xd_engine *e);
 

@@ -110,6 +110,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.algorithm = xd_options_algorithm(&e->options);
     p.threads_per_depot = (unsigned)e->options.threads_per_depot;
     p.block_bytes = e->options.block_bytes;
+    p.verified = xd_verify_algorithm_locked(e);
     if (e->sched) {
         const struct xd_sched_options *o = xd_sched_options(e->sched);
 

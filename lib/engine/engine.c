@@ -168,6 +168,7 @@ static void fini_tables(struct xd_engine *e)
     xd_census_free(e->census);
     xd_rangeset_fini(&e->claims);
     xd_rangeset_fini(&e->kept);
+    xd_verify_fini(&e->verify);
     xd_records_fini(&e->records);
     xd_free(e->fetches);
     xd_free(e->workers);
@@ -206,6 +207,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     e->fd = fd;
     e->until = XD_NEVER;
+    e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);
     if (rc < 0)
@@ -244,8 +246,7 @@ static int open_sink(struct xd_engine *e, struct xd_error *err)
 {
     if (e->path)
         return xd_file_sink_new(&e->sink, e->path, e->options.force, err);
-    return xd_ordered_sink_new(&e->sink, &e->ordered, e->fd,
-                               e->options.lookahead, err);
+    return xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
 }
 
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)

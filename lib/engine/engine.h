@@ -31,6 +31,7 @@
 #include "engine/depot.h"
 #include "engine/options.h"
 #include "engine/records.h"
+#include "engine/verify.h"
 #include "io/sink.h"
 #include "io/transport.h"
 #include "os/log.h"
@@ -53,6 +54,7 @@ struct xd_lane {
     unsigned fetch;        /* the scheduler's name for it */
     struct xd_range range; /* bytes of the file */
     bool stop;             /* the scheduler took it back */
+    bool is_distrusted;    /* what still comes must not count */
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_source *source; /* NULL: the depot has none any more */
@@ -124,6 +126,8 @@ struct xd_engine {
     struct xd_census *census; /* NULL once the size is known */
     struct xd_rangeset claims; /* bytes that somebody has, or writes now */
     struct xd_rangeset kept;   /* bytes that are written */
+    struct xd_verify verify;   /* which of them are proved */
+    uint64_t window;           /* in order: so far ahead bytes may lie */
     uint64_t drained;          /* in order: all before it is out */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;

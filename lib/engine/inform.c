@@ -23,19 +23,36 @@ void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                                            .range = {lane->range.begin, end}});
 }
 
-void xd_inform_kept_locked(struct xd_engine *e, struct xd_range range)
+void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range)
 {
-    struct xd_error error = {0};
-
-    if (xd_rangeset_add(&e->kept, range) < 0) {
-        xd_fail_nomem(&error);
-        xd_engine_fail_locked(e, &error);
-        return;
-    }
     tell_locked(
         e, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
-    if (e->ordered)
-        xd_cond_signal(&e->bytes_ready);
+}
+
+void xd_inform_rejected_locked(struct xd_engine *e, struct xd_range range)
+{
+    tell_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = range});
+}
+
+void xd_inform_lost_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range)
+{
+    tell_locked(e, (struct xd_sched_event){
+                       .kind = XD_EV_LOST, .depot = depot, .range = range});
+}
+
+void xd_inform_holds_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range)
+{
+    tell_locked(e, (struct xd_sched_event){
+                       .kind = XD_EV_HOLDS, .depot = depot, .range = range});
+}
+
+void xd_inform_banned_locked(struct xd_engine *e, unsigned depot)
+{
+    tell_locked(e,
+                (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = depot});
 }
 
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
@@ -118,9 +135,7 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
         struct xd_range gap = xd_rangeset_next_gap(&held, rest);
 
         if (!xd_range_is_empty(gap))
-            tell_locked(e, (struct xd_sched_event){.kind = XD_EV_LOST,
-                                                   .depot = number,
-                                                   .range = gap});
+            xd_inform_lost_locked(e, number, gap);
         rest.begin = gap.end;
     }
     xd_rangeset_fini(&held);
@@ -154,6 +169,12 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                                    .fetch = lane->fetch,
                                    .range = {lane->range.begin, lane->flushed}};
 
+    if (lane->is_distrusted) {
+        event.kind = XD_EV_CANCELED;
+        event.range.end = lane->range.begin;
+        tell_locked(e, event);
+        return;
+    }
     switch (lane->outcome.verdict) {
     case XD_VERDICT_OK:
         if (lane->range.end == XD_SIZE_UNKNOWN)

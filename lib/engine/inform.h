@@ -13,8 +13,16 @@
 void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                             uint64_t end);
 
-/* These bytes are written. */
-void xd_inform_kept_locked(struct xd_engine *e, struct xd_range range);
+/* These bytes are good; or were found wrong. */
+void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range);
+void xd_inform_rejected_locked(struct xd_engine *e, struct xd_range range);
+
+/* `depot` does not hold `range`; or does after all; or is not to be used. */
+void xd_inform_lost_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range);
+void xd_inform_holds_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range);
+void xd_inform_banned_locked(struct xd_engine *e, unsigned depot);
 
 /* The reader took everything before `position`. */
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position);

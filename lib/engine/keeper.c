@@ -4,24 +4,16 @@
 #include "engine/decide.h"
 #include "engine/inform.h"
 
-/* All before this byte of the file can be written out in order. */
-static uint64_t frontier_locked(const struct xd_engine *e)
-{
-    struct xd_range rest = {e->drained, e->wanted.end};
-
-    return xd_rangeset_next_gap(&e->kept, rest).begin;
-}
-
 static bool can_drain_locked(const struct xd_engine *e)
 {
     return e->ordered && e->state != ENGINE_FAILING &&
-           frontier_locked(e) > e->drained;
+           xd_verify_frontier_locked(e) > e->drained;
 }
 
-/* Until there are bytes to drain, or the last worker has left. */
+/* Until there are bytes to hash or to drain, or the last worker has left. */
 static void wait_locked(struct xd_engine *e)
 {
-    while (!can_drain_locked(e) &&
+    while (!xd_verify_can_work_locked(e) && !can_drain_locked(e) &&
            (!xd_engine_is_over_locked(e) || e->n_serving > 0))
         xd_cond_wait(&e->bytes_ready, &e->lock);
 }
@@ -29,7 +21,7 @@ static void wait_locked(struct xd_engine *e)
 /* Write out what lies in order, without the lock. */
 static void drain_locked(struct xd_engine *e)
 {
-    uint64_t frontier = frontier_locked(e);
+    uint64_t frontier = xd_verify_frontier_locked(e);
     uint64_t begin = e->wanted.begin;
     struct xd_error error = {0};
     int rc;
@@ -48,16 +40,18 @@ static void drain_locked(struct xd_engine *e)
     xd_engine_wake_all_locked(e);
 }
 
-/* Give the complete file its name. */
+/* Give the complete file its name, if it is the right one. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
     struct xd_error error = {0};
-    int rc;
+    int rc = xd_verify_judge_locked(e, &error);
 
-    xd_engine_unlock(e);
-    rc = xd_sink_finish(e->sink, size, &error);
-    xd_engine_lock(e);
+    if (rc == 0) {
+        xd_engine_unlock(e);
+        rc = xd_sink_finish(e->sink, size, &error);
+        xd_engine_lock(e);
+    }
     if (rc < 0)
         e->error = error;
 }
@@ -69,9 +63,12 @@ static void *keeper_main(void *arg)
     xd_engine_lock(e);
     for (;;) {
         wait_locked(e);
-        if (!can_drain_locked(e))
+        if (xd_verify_can_work_locked(e))
+            xd_verify_work_locked(e);
+        else if (can_drain_locked(e))
+            drain_locked(e);
+        else
             break;
-        drain_locked(e);
     }
     if (e->state == ENGINE_FINISHING)
         finish_locked(e);

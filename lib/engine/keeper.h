@@ -1,6 +1,7 @@
 /*
  * The keeper: one thread beside the workers, for what must not hold them up.
- * It writes bytes out in order, or gives the finished file its name.
+ * It hashes what was written, writes bytes out in order, and gives the finished
+ * file its name.
  */
 #ifndef XD_ENGINE_KEEPER_H
 #define XD_ENGINE_KEEPER_H

@@ -88,7 +88,7 @@ static bool fits_window(const struct xd_engine *e, uint64_t end)
     if (!e->ordered)
         return true;
     front = e->wanted.begin + xd_ordered_sink_front(e->ordered);
-    return end <= front + e->options.lookahead;
+    return end <= front + e->window;
 }
 
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
@@ -122,10 +122,17 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
 static void kept_locked(struct xd_worker *w, struct xd_range range)
 {
     struct xd_engine *e = w->engine;
+    unsigned depot = (unsigned)(w->served - e->depots.list);
 
     w->served->bytes += xd_range_length(range);
     xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
-    xd_inform_kept_locked(e, range);
+    xd_verify_kept_locked(e, depot, range);
+}
+
+/* The byte that the census asks for may be of another file. */
+static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
+{
+    return !e->census && !lane->is_distrusted && !xd_engine_is_over_locked(e);
 }
 
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
@@ -139,9 +146,9 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 
     xd_engine_lock(e);
     count_received_locked(w, lane->buffered);
-    xd_inform_bytes_locked(e, lane, rest.end);
-    /* The byte that the census asks for may be of another file. */
-    while (rc == 0 && !e->census && !xd_engine_is_over_locked(e)) {
+    if (!lane->is_distrusted)
+        xd_inform_bytes_locked(e, lane, rest.end);
+    while (rc == 0 && counts_locked(e, lane)) {
         struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
 
         if (xd_range_is_empty(gap))

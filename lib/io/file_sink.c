@@ -27,6 +27,27 @@ static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
     return xd_file_write(f->fd, f->part, offset, data, len, err);
 }
 
+static int file_read(struct xd_sink *s, uint64_t offset, void *data, size_t len,
+                     struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+    unsigned char *to = data;
+
+    while (len > 0) {
+        int64_t n = xd_file_read(f->fd, f->part, offset, to, len, err);
+
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            return xd_fail(err, XD_E_IO, "%s: it was cut at %llu meanwhile",
+                           f->part, (unsigned long long)offset);
+        offset += (uint64_t)n;
+        to += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
 static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
@@ -52,8 +73,10 @@ static void file_free(struct xd_sink *s)
     release(f);
 }
 
-static const struct xd_sink_ops file_ops = {
-    .write = file_write, .finish = file_finish, .free = file_free};
+static const struct xd_sink_ops file_ops = {.write = file_write,
+                                            .read = file_read,
+                                            .finish = file_finish,
+                                            .free = file_free};
 
 static char *part_of(const char *path)
 {

@@ -44,14 +44,10 @@ struct xd_ordered_sink {
     atomic_uint_fast64_t front; /* moved by drain() alone */
 };
 
-static int ordered_write(struct xd_sink *s, uint64_t offset, const void *data,
-                         size_t len, struct xd_error *err)
+static int check_window(struct xd_ordered_sink *o, uint64_t offset, size_t len,
+                        struct xd_error *err)
 {
-    struct xd_ordered_sink *o = (struct xd_ordered_sink *)s;
     uint64_t front = xd_ordered_sink_front(o);
-    size_t at = (size_t)(offset % o->window);
-    size_t to_edge = (size_t)o->window - at;
-    size_t first = len < to_edge ? len : to_edge;
 
     if (offset < front || len > o->window || offset - front > o->window - len)
         return xd_fail(err, XD_E_BUG,
@@ -59,8 +55,38 @@ static int ordered_write(struct xd_sink *s, uint64_t offset, const void *data,
                        " do not lie in the window of %" PRIu64
                        " bytes at %" PRIu64,
                        len, offset, o->window, front);
+    return 0;
+}
+
+static int ordered_write(struct xd_sink *s, uint64_t offset, const void *data,
+                         size_t len, struct xd_error *err)
+{
+    struct xd_ordered_sink *o = (struct xd_ordered_sink *)s;
+    size_t at = (size_t)(offset % o->window);
+    size_t to_edge = (size_t)o->window - at;
+    size_t first = len < to_edge ? len : to_edge;
+    int rc = check_window(o, offset, len, err);
+
+    if (rc < 0)
+        return rc;
     memcpy(o->ring + at, data, first);
     memcpy(o->ring, (const unsigned char *)data + first, len - first);
+    return 0;
+}
+
+static int ordered_read(struct xd_sink *s, uint64_t offset, void *data,
+                        size_t len, struct xd_error *err)
+{
+    struct xd_ordered_sink *o = (struct xd_ordered_sink *)s;
+    size_t at = (size_t)(offset % o->window);
+    size_t to_edge = (size_t)o->window - at;
+    size_t first = len < to_edge ? len : to_edge;
+    int rc = check_window(o, offset, len, err);
+
+    if (rc < 0)
+        return rc;
+    memcpy(data, o->ring + at, first);
+    memcpy((unsigned char *)data + first, o->ring, len - first);
     return 0;
 }
 
@@ -87,8 +113,10 @@ static void ordered_free(struct xd_sink *s)
     xd_free(o);
 }
 
-static const struct xd_sink_ops ordered_ops = {
-    .write = ordered_write, .finish = ordered_finish, .free = ordered_free};
+static const struct xd_sink_ops ordered_ops = {.write = ordered_write,
+                                               .read = ordered_read,
+                                               .finish = ordered_finish,
+                                               .free = ordered_free};
 
 /* pipe2() is not in the standard that we keep to. */
 static int open_interrupt(int fds[2], struct xd_error *err)

@@ -19,6 +19,8 @@ struct xd_sink {
 struct xd_sink_ops {
     int (*write)(struct xd_sink *s, uint64_t offset, const void *data,
                  size_t len, struct xd_error *err);
+    int (*read)(struct xd_sink *s, uint64_t offset, void *data, size_t len,
+                struct xd_error *err);
     int (*finish)(struct xd_sink *s, uint64_t size, struct xd_error *err);
     void (*free)(struct xd_sink *s);
 };
@@ -69,6 +71,13 @@ static inline int xd_sink_write(struct xd_sink *s, uint64_t offset,
                                 struct xd_error *err)
 {
     return s->ops->write(s, offset, data, len, err);
+}
+
+/* Read back what was written and has not left the window. */
+static inline int xd_sink_read(struct xd_sink *s, uint64_t offset, void *data,
+                               size_t len, struct xd_error *err)
+{
+    return s->ops->read(s, offset, data, len, err);
 }
 
 /* All `size` bytes were written: a file is cut there, as an attempt that was

@@ -48,7 +48,7 @@ static int empty_own_file(int fd, const char *path, struct xd_error *err)
 
 int xd_file_create(int *out_fd, const char *path, struct xd_error *err)
 {
-    int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL);
+    int fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
     int rc;
 
     if (fd >= 0) {
@@ -59,7 +59,7 @@ int xd_file_create(int *out_fd, const char *path, struct xd_error *err)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
 
     /* Not to wait for the reader of a fifo; it means nothing to a file. */
-    fd = open_retrying(path, O_WRONLY | O_NONBLOCK);
+    fd = open_retrying(path, O_RDWR | O_NONBLOCK);
     if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (fd < 0)

@@ -13,7 +13,7 @@
 #include <xdownload/error.h>
 
 /*
- * Make a new file for writing, never following a link.  If one is there, it
+ * Make a new file for writing and reading back, never following a link.  If one is there, it
  * is emptied, but only if it is a regular file with one link.
  * *out_fd is the caller's, to release with xd_file_close().
  */

@@ -92,7 +92,7 @@ struct xd_policy {
     void (*missing)(void *p, struct xd_range r); /* these no longer are */
     void (*opened)(void *p, unsigned depot);     /* it has its slot */
     void (*parked)(void *p, unsigned depot, unsigned slot);
-    void (*lost)(void *p, unsigned depot);      /* it holds less */
+    void (*lost)(void *p, unsigned depot); /* it holds less, or more again */
     void (*readiness)(void *p, unsigned depot); /* it became ready, or is no
                                                    longer */
 };

@@ -346,6 +346,16 @@ static bool stream_is_complete(const struct xd_sched *s,
            xd_rangeset_contains(&s->book.arrived, s->book.wanted);
 }
 
+static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
+{
+    if (xd_rangeset_add(&s->book.depots[depot].held, clip(r, s->book.wanted)) <
+        0)
+        return XD_E_NOMEM;
+    xd_core_forget_searches(s);
+    s->book.o.policy->lost(s->policy, depot);
+    return 0;
+}
+
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
@@ -382,6 +392,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return lack(s, ev->range);
     case XD_EV_LOST:
         return lose(s, ev->depot, ev->range);
+    case XD_EV_HOLDS:
+        return regain(s, ev->depot, ev->range);
     case XD_EV_NORANGES:
         no_ranges(s, ev->depot);
         return 0;

@@ -80,6 +80,7 @@ enum xd_sched_event_kind {
     XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
                        there is in flight) */
+    XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST */
     XD_EV_NORANGES, /* depot: gives only whole objects */
     XD_EV_BANNED,   /* depot: never again in this run (no fetch there is in
                        flight) */

@@ -1,7 +1,8 @@
 # Sourced by examples/quickstart.sh and tests/run.sh: installs what is missing.
 #
 #     want_command gcc gcc            # command, package that has it
-#     want_package libxml2-dev        # any of the packages; the first is taken
+#     want_package libxml2-dev
+    want_package libssl-dev        # any of the packages; the first is taken
 #     install_missing                 # says the line, then runs it
 
 missing=
@@ -30,6 +31,7 @@ want_build()
     want_package libc6-dev
     want_package libcurl4-openssl-dev libcurl4-gnutls-dev libcurl4-nss-dev
     want_package libxml2-dev
+    want_package libssl-dev
     want_command nginx nginx-light
 }
 

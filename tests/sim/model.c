@@ -612,6 +612,9 @@ enum model_rule model_event(struct model *m, const struct xd_sched_event *ev)
         put(m->depots[ev->depot].holds,
             m->size_is_unknown ? m->wanted : ev->range, false);
         break;
+    case XD_EV_HOLDS:
+        put(m->depots[ev->depot].holds, ev->range, true);
+        break;
     case XD_EV_NORANGES:
         m->depots[ev->depot].no_ranges = true;
         m->depots[ev->depot].rest_until = 0;

@@ -41,6 +41,24 @@ START_TEST(one_that_alone_holds_missing_bytes_comes_first)
 }
 END_TEST
 
+START_TEST(what_was_lost_can_be_held_again)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 100);
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_lost(&p, 0, 0, 20);
+    expect_block(&p, 0, 2);
+    expect_block(&p, 1, 0);
+    play_event(&p, (struct xd_sched_event){
+                       .kind = XD_EV_HOLDS, .depot = 0, .range = {0, 20}});
+    play_done(&p, 0);
+    expect_block(&p, 0, 1);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(one_that_holds_nothing_wanted_is_never_opened)
 {
     struct play p;
@@ -469,6 +487,7 @@ int main(void)
 
     tcase_add_test(t, the_first_depots_by_preference_are_opened);
     tcase_add_test(t, one_that_alone_holds_missing_bytes_comes_first);
+    tcase_add_test(t, what_was_lost_can_be_held_again);
     tcase_add_test(t, one_that_holds_nothing_wanted_is_never_opened);
     tcase_add_test(t, one_that_can_do_no_more_makes_room_for_the_next);
     tcase_add_test(t, depots_rest_while_all_that_arrived_is_being_checked);

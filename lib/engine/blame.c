@@ -1,0 +1,378 @@
+#include "engine/blame.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+
+typedef unsigned long long ull;
+
+/* Of a longer piece no copy is held to be compared: the depots that brought it
+ * are then only found out when each is asked alone. */
+#define MAX_COPY ((uint64_t)16 << 20)
+
+/* A piece that was wrong, and came from several depots. */
+struct xd_suspicion {
+    struct xd_suspicion *next;
+    size_t piece;
+    struct xd_range range;
+    unsigned char *copy;       /* the first, wrong one, or NULL */
+    struct xd_origins origins; /* of the copy */
+    unsigned char *was_asked;  /* a flag for each depot */
+    unsigned alone;            /* the one that is asked now */
+};
+
+static void free_one(struct xd_suspicion *s)
+{
+    xd_free(s->copy);
+    xd_free(s->was_asked);
+    xd_origins_fini(&s->origins);
+    xd_free(s);
+}
+
+void xd_blame_free(struct xd_suspicion *list)
+{
+    while (list) {
+        struct xd_suspicion *next = list->next;
+
+        free_one(list);
+        list = next;
+    }
+}
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
+{
+    struct xd_suspicion **s = &e->verify.suspicions;
+
+    while (*s && (*s)->piece != piece)
+        s = &(*s)->next;
+    return s;
+}
+
+static bool is_banned(const struct xd_depot *d)
+{
+    return d->last_error.code == XD_E_CORRUPT;
+}
+
+static bool holds_all(const struct xd_depot *d, struct xd_range range)
+{
+    struct xd_rangeset held;
+    bool result;
+
+    if (is_banned(d) || xd_depot_holds(d, &held) < 0)
+        return false;
+    result = xd_rangeset_contains(&held, range);
+    xd_rangeset_fini(&held);
+    return result;
+}
+
+/* What is in flight of `range` at other depots than `but` must not count. */
+static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
+                                  const struct xd_depot *but)
+{
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        for (unsigned j = 0; w->depot && w->depot != but && j < w->n_lanes;
+             j++) {
+            struct xd_lane *lane = &w->lanes[j];
+
+            if (lane->state == LANE_FREE || lane->range.begin >= range.end ||
+                lane->range.end <= range.begin)
+                continue;
+            lane->is_distrusted = true;
+            xd_decide_stop_locked(e, lane);
+        }
+    }
+}
+
+/* What a liar brought is wanted again, but for what is proved or out. */
+static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
+{
+    struct xd_verify *v = &e->verify;
+    uint64_t at = e->drained;
+
+    while (!xd_engine_is_over_locked(e)) {
+        size_t i = xd_origins_find(&v->origins, at);
+        struct xd_range run, proved;
+        size_t piece;
+
+        if (i == v->origins.n)
+            break;
+        run = v->origins.runs[i].range;
+        run.begin = run.begin > at ? run.begin : at;
+        at = run.end;
+        if (v->origins.runs[i].depot != depot)
+            continue;
+        piece = xd_pieces_find(&v->pieces, run.begin);
+        if (piece < v->pieces.n) {
+            proved = xd_pieces_range(&v->pieces, piece);
+            if (proved.begin > run.begin) {
+                run.end = proved.begin < run.end ? proved.begin : run.end;
+            } else {
+                run.end = proved.end < run.end ? proved.end : run.end;
+                if (v->pieces.states[piece] == XD_PIECE_GOOD)
+                    run.begin = run.end;
+            }
+        }
+        at = run.end;
+        if (!xd_range_is_empty(run))
+            xd_verify_reject_locked(e, run);
+    }
+}
+
+static void ban_locked(struct xd_engine *e, unsigned number,
+                       struct xd_range range)
+{
+    struct xd_depot *d = &e->depots.list[number];
+
+    if (is_banned(d))
+        return;
+    xd_fail(&d->last_error, XD_E_CORRUPT,
+            "%s: sent wrong bytes within %llu-%llu: their %s does not match",
+            d->url, (ull)range.begin, (ull)(range.end - 1),
+            e->verify.pieces.algorithm);
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again",
+                         d->last_error.msg);
+    d->failures++;
+    d->state = XD_DEPOT_FAILED;
+    for (size_t i = 0; i < d->n_sources; i++)
+        d->sources[i].is_gone = true;
+    if (d->worker) {
+        for (unsigned j = 0; j < d->worker->n_lanes; j++) {
+            struct xd_lane *lane = &d->worker->lanes[j];
+
+            if (lane->state == LANE_FREE)
+                continue;
+            lane->is_distrusted = true;
+            xd_decide_stop_locked(e, lane);
+        }
+    }
+    xd_inform_banned_locked(e, number);
+    reject_all_of_locked(e, number);
+}
+
+static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
+{
+    for (size_t i = 0; i < s->origins.n; i++) {
+        if (s->origins.runs[i].depot == depot)
+            return true;
+    }
+    return false;
+}
+
+/* Who is asked next, alone: first those who had no part in the wrong copy. */
+static bool choose(struct xd_engine *e, struct xd_suspicion *s)
+{
+    for (int bringers = 0; bringers < 2; bringers++) {
+        for (unsigned i = 0; i < e->depots.n; i++) {
+            if (s->was_asked[i] || was_bringer(s, i) != (bringers == 1) ||
+                !holds_all(&e->depots.list[i], s->range))
+                continue;
+            s->was_asked[i] = 1;
+            s->alone = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tell the scheduler that the depot holds of `range` what it does hold. */
+static void restore_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range)
+{
+    struct xd_rangeset held;
+
+    if (xd_depot_holds(&e->depots.list[depot], &held) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    while (!xd_range_is_empty(range)) {
+        struct xd_range run = xd_rangeset_next(&held, range);
+
+        if (!xd_range_is_empty(run))
+            xd_inform_holds_locked(e, depot, run);
+        range.begin = run.end;
+    }
+    xd_rangeset_fini(&held);
+}
+
+/* For the scheduler only one depot holds the piece, or again all that do. */
+static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
+                            bool to_one)
+{
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        if (is_banned(&e->depots.list[i]))
+            continue;
+        if (to_one && i != s->alone)
+            xd_inform_lost_locked(e, i, s->range);
+        else
+            restore_locked(e, i, s->range);
+    }
+    if (to_one)
+        distrust_lanes_locked(e, s->range, &e->depots.list[s->alone]);
+}
+
+static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "no depot has bytes %llu-%llu that match their %s",
+            (ull)s->range.begin, (ull)(s->range.end - 1),
+            e->verify.pieces.algorithm);
+    xd_engine_fail_locked(e, &error);
+}
+
+static int copy_origins(struct xd_suspicion *s, const struct xd_origins *from)
+{
+    for (size_t i = xd_origins_find(from, s->range.begin);
+         i < from->n && from->runs[i].range.begin < s->range.end; i++) {
+        struct xd_origin run = from->runs[i];
+
+        if (run.range.begin < s->range.begin)
+            run.range.begin = s->range.begin;
+        if (run.range.end > s->range.end)
+            run.range.end = s->range.end;
+        if (xd_origins_add(&s->origins, run.range, run.depot) < 0)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+/* Read the piece as it is now, without the lock; NULL if it is too long or
+ * cannot be read. */
+static unsigned char *read_copy_locked(struct xd_engine *e,
+                                       struct xd_range range)
+{
+    size_t len = (size_t)xd_range_length(range);
+    unsigned char *copy = NULL;
+    int rc = -1;
+
+    if (xd_range_length(range) > MAX_COPY)
+        return NULL;
+    xd_engine_unlock(e);
+    copy = xd_alloc(len, 1);
+    if (copy)
+        rc = xd_sink_read(e->sink, range.begin - e->wanted.begin, copy, len,
+                          NULL);
+    xd_engine_lock(e);
+    if (rc == 0)
+        return copy;
+    xd_free(copy);
+    return NULL;
+}
+
+static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
+{
+    struct xd_suspicion *s = xd_alloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->piece = piece;
+    s->range = xd_pieces_range(&e->verify.pieces, piece);
+    s->was_asked = xd_alloc(e->depots.n, 1);
+    if (!s->was_asked || copy_origins(s, &e->verify.origins) < 0) {
+        free_one(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void drop_locked(struct xd_engine *e, struct xd_suspicion **where)
+{
+    struct xd_suspicion *s = *where;
+
+    *where = s->next;
+    restrict_locked(e, s, false);
+    free_one(s);
+}
+
+/* Ask the next depot alone for the piece of a suspicion. */
+static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
+{
+    if (!choose(e, s)) {
+        give_up_locked(e, s);
+        return false;
+    }
+    restrict_locked(e, s, true);
+    xd_verify_reject_locked(e, s->range);
+    return true;
+}
+
+void xd_blame_bad_locked(struct xd_engine *e, size_t i)
+{
+    struct xd_suspicion **where = find(e, i);
+    struct xd_suspicion *s = *where;
+    unsigned only;
+
+    if (s) {
+        ban_locked(e, s->alone, s->range);
+        ask_next_locked(e, s);
+        xd_decide_locked(e);
+        return;
+    }
+    s = suspect_locked(e, i);
+    if (!s) {
+        fail_nomem_locked(e);
+        return;
+    }
+    if (s->origins.n == 1) {
+        struct xd_range range = s->range;
+
+        only = s->origins.runs[0].depot;
+        free_one(s);
+        xd_verify_reject_locked(e, range);
+        ban_locked(e, only, range);
+    } else {
+        s->copy = read_copy_locked(e, s->range);
+        s->next = e->verify.suspicions;
+        e->verify.suspicions = s;
+        ask_next_locked(e, s);
+    }
+    xd_decide_locked(e);
+}
+
+void xd_blame_good_locked(struct xd_engine *e, size_t i)
+{
+    struct xd_suspicion **where = find(e, i);
+    struct xd_suspicion *s = *where;
+    unsigned char *now;
+
+    if (s) {
+        now = s->copy ? read_copy_locked(e, s->range) : NULL;
+        for (size_t j = 0; now && j < s->origins.n; j++) {
+            struct xd_range r = s->origins.runs[j].range;
+            uint64_t at = r.begin - s->range.begin;
+
+            if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(r)) != 0)
+                ban_locked(e, s->origins.runs[j].depot, r);
+        }
+        xd_free(now);
+        drop_locked(e, find(e, i));
+    }
+    xd_decide_locked(e);
+}
+
+bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte)
+{
+    struct xd_suspicion *s = e->verify.suspicions;
+
+    while (s && (byte < s->range.begin || byte >= s->range.end))
+        s = s->next;
+    if (!s || !choose(e, s))
+        return false;
+    restrict_locked(e, s, true);
+    return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * A piece is wrong: who lied?
+ *
+ * When all of it came from one depot, that one did.  Else the piece is fetched
+ * again from one depot alone, then from the next, until it is right; what
+ * differs in the first copy names who had brought it.  A depot that lied is
+ * not used again in this run, and what else it brought and nothing has proved
+ * is fetched again.
+ *
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_BLAME_H
+#define XD_ENGINE_BLAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct xd_engine;
+struct xd_suspicion;
+
+/* Piece `i`, all of which is kept, does not match its hash.  May release the
+ * lock to read back what is wrong.  Only the keeper calls this. */
+void xd_blame_bad_locked(struct xd_engine *e, size_t i);
+
+/* Piece `i` matches, perhaps after it did not: then compare. */
+void xd_blame_good_locked(struct xd_engine *e, size_t i);
+
+/* Nobody is left who could bring `byte`: if that is because one depot alone
+ * was asked, ask the next.  True if there is one. */
+bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte);
+
+void xd_blame_free(struct xd_suspicion *list);
+
+#endif

@@ -1,0 +1,94 @@
+#include "io/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+struct xd_hasher {
+    const EVP_MD *algorithm;
+    EVP_MD_CTX *context;
+};
+
+static const struct known {
+    const char *name;
+    const EVP_MD *(*get)(void);
+    int strength;
+} known[] = {
+    {"sha-512", EVP_sha512, 256}, {"sha-384", EVP_sha384, 192},
+    {"sha-256", EVP_sha256, 128}, {"sha-224", EVP_sha224, 112},
+    {"sha-1", EVP_sha1, 0},       {"md5", EVP_md5, 0},
+};
+
+static const struct known *find(const char *algorithm)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(algorithm, known[i].name) == 0)
+            return &known[i];
+    }
+    return NULL;
+}
+
+int xd_hash_strength(const char *algorithm)
+{
+    const struct known *k = find(algorithm);
+
+    return k ? k->strength : -1;
+}
+
+int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
+                  struct xd_error *err)
+{
+    const struct known *k = find(algorithm);
+    struct xd_hasher *h;
+
+    *out = NULL;
+    if (!k)
+        return xd_fail(err, XD_E_INVAL, "%s cannot be computed", algorithm);
+    h = xd_alloc(1, sizeof *h);
+    if (!h)
+        return xd_fail_nomem(err);
+    h->algorithm = k->get();
+    h->context = EVP_MD_CTX_new();
+    if (!h->context || EVP_DigestInit_ex(h->context, h->algorithm, NULL) != 1) {
+        xd_hasher_free(h);
+        return xd_fail_nomem(err);
+    }
+    *out = h;
+    return 0;
+}
+
+void xd_hasher_free(struct xd_hasher *h)
+{
+    if (!h)
+        return;
+    EVP_MD_CTX_free(h->context);
+    xd_free(h);
+}
+
+/* Once begun, a digest of memory cannot fail; a wrong answer would be worse
+ * than none. */
+void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len)
+{
+    if (EVP_DigestUpdate(h->context, data, len) != 1)
+        abort();
+}
+
+void xd_hasher_end(struct xd_hasher *h, char out_hex[XD_HASH_HEX_MAX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    unsigned n;
+
+    if (EVP_DigestFinal_ex(h->context, bytes, &n) != 1 ||
+        EVP_DigestInit_ex(h->context, h->algorithm, NULL) != 1)
+        abort();
+    for (unsigned i = 0; i < n; i++) {
+        out_hex[2 * i] = digits[bytes[i] >> 4];
+        out_hex[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out_hex[2 * n] = '\0';
+}

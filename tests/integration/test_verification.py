@@ -1,0 +1,163 @@
+"""No byte is believed that the manifest can prove wrong."""
+import hashlib
+
+import pytest
+
+from lab import bytes_of
+
+SIZE = 3_000_003
+PIECE = 256 << 10
+ALGORITHMS = ["basic", "aggressive", "progress"]
+
+
+def spoiled(data, every=400_000):
+    """The same size, one bit of each `every` bytes another."""
+    bad = bytearray(data)
+    for i in range(1000, len(bad), every):
+        bad[i] ^= 1
+    return bytes(bad)
+
+
+def metalink(lab, name, data, depots, pieces=None, whole=True):
+    """A Metalink with a hash of the whole, or of pieces of that length."""
+    text = [f'<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+            f'<file name="{name}"><size>{len(data)}</size>']
+    if whole:
+        text.append(f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}'
+                    '</hash>')
+    if pieces:
+        text.append(f'<pieces type="sha-256" length="{pieces}">')
+        text += [f"<hash>{hashlib.sha256(data[i:i + pieces]).hexdigest()}"
+                 "</hash>" for i in range(0, len(data), pieces)]
+        text.append("</pieces>")
+    text += [f"<url>{d.url(name)}</url>" for d in depots]
+    text.append("</file></metalink>")
+    return lab.write("verified.meta4", "".join(text))
+
+
+def blamed(run):
+    return {d["host"] for d in run.report["depots"]
+            if d["error"] and "wrong bytes" in d["error"]}
+
+
+def test_the_report_says_what_proved_the_file(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    run = lab.xdownload(metalink(lab, "f.bin", data, depots, PIECE), "-o", "a")
+    assert run.report["verified"] == "sha-256"
+    run = lab.xdownload(metalink(lab, "f.bin", data, depots), "-o", "b")
+    assert run.report["verified"] == "sha-256"
+    run = lab.xdownload(metalink(lab, "f.bin", data, depots, whole=False),
+                        "-o", "c")
+    assert run.report["verified"] is None
+
+
+@pytest.mark.parametrize("to", ["f.bin", "-"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_liar_among_honest_depots_is_named_and_left(lab, algorithm, to):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data)})
+    manifest = metalink(lab, "f.bin", data, [liar, *lab.depots(2)], PIECE)
+    run = lab.xdownload(manifest, "-a", algorithm, "-b", "64k", "-o", to)
+    assert run.rc == 0, run.err
+    assert (run.out if to == "-" else lab.read(to)) == data
+    assert blamed(run) <= {liar.host}
+    assert run.report["verified"] == "sha-256"
+
+
+@pytest.mark.parametrize("block", ["64k", "256k", "1m"])
+def test_of_two_depots_that_share_a_piece_the_liar_is_found_out(lab, block):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)})
+    manifest = metalink(lab, "f.bin", data, [liar, lab.depot()], PIECE)
+    run = lab.xdownload(manifest, "-a", "basic", "-b", block)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert blamed(run) == {liar.host}
+
+
+def test_when_all_lie_the_status_is_4_and_the_part_stays(lab):
+    data = lab.file("f.bin", SIZE)
+    liars = lab.depots(2, files={"f.bin": spoiled(data, 1000)})
+    run = lab.xdownload(metalink(lab, "f.bin", data, liars, PIECE))
+    assert run.rc == 4
+    assert "sha-256" in run.err
+    assert not (lab.work / "f.bin").exists()
+    assert (lab.work / "f.bin.part").exists()
+
+
+def test_a_wrong_whole_is_never_given_its_name(lab):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data)})
+    run = lab.xdownload(metalink(lab, "f.bin", data, [liar]))
+    assert run.rc == 4
+    assert not (lab.work / "f.bin").exists()
+
+
+def test_a_wrong_whole_in_a_pipe_is_status_4_after_its_bytes(lab):
+    data = lab.file("f.bin", SIZE)
+    bad = spoiled(data)
+    run = lab.xdownload(metalink(lab, "f.bin", data,
+                                 [lab.depot(files={"f.bin": bad})]), "-o", "-")
+    assert run.rc == 4
+    assert run.out == bad
+
+
+def test_mappings_of_an_exnode_are_held_against_their_sha256(lab):
+    data = lab.file("f.bin", SIZE)
+    half = SIZE // 2
+    liar = lab.depot(files={"f.bin": spoiled(data)})
+    honest = lab.depot()
+    mappings = "".join(
+        "<exnode:mapping>"
+        f'<exnode:metadata name="exnode_offset" type="integer">{a}'
+        "</exnode:metadata>"
+        f'<exnode:metadata name="logical_length" type="integer">{b - a}'
+        "</exnode:metadata>"
+        f'<exnode:metadata name="alloc_offset" type="integer">{a}'
+        "</exnode:metadata>"
+        '<exnode:metadata name="sha256" type="string">'
+        f"{hashlib.sha256(data[a:b]).hexdigest()}</exnode:metadata>"
+        f"<exnode:read>{d.url('f.bin')}</exnode:read></exnode:mapping>"
+        for a, b in [(0, half), (half, SIZE)] for d in (liar, honest))
+    manifest = lab.write(
+        "hashed.xnd",
+        '<exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">'
+        '<exnode:metadata name="filename" type="string">f.bin'
+        f"</exnode:metadata>{mappings}</exnode>")
+    run = lab.xdownload(manifest, "-a", "basic", "-b", "100k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert blamed(run) == {liar.host}
+    assert run.report["verified"] == "sha-256"
+
+
+def test_one_liar_costs_at_most_a_piece_and_what_was_in_flight(lab):
+    data = lab.file("f.bin", 8 << 20)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)})
+    manifest = metalink(lab, "f.bin", data, [liar, *lab.depots(2)], PIECE)
+    run = lab.xdownload(manifest, "-a", "basic", "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert liar.bytes_sent() <= 4 * PIECE
+
+
+def test_a_range_is_verified_by_the_pieces_inside_it(lab):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)})
+    manifest = metalink(lab, "f.bin", data, [liar, lab.depot()], PIECE)
+    first, last = 100, 4 * PIECE + 99
+    run = lab.xdownload(manifest, "-a", "basic", "-b", "64k", "-r",
+                        f"{first}-{last}", "-o", "r")
+    assert run.rc == 0, run.err
+    whole = slice(PIECE - first, 4 * PIECE - first)
+    assert lab.read("r")[whole] == data[first:last + 1][whole]
+
+
+def test_bytes_of_another_seed_never_pass(lab):
+    data = lab.file("f.bin", SIZE)
+    other = lab.depot(files={"f.bin": bytes_of(SIZE, seed=2)})
+    run = lab.xdownload(metalink(lab, "f.bin", data, [other, lab.depot()],
+                                 PIECE))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
