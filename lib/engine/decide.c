@@ -93,7 +93,8 @@ static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
+    if (e->kept.n > 0)
+        xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
     if (e->drained > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
