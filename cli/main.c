@@ -17,12 +17,16 @@
 #include "words.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
- * place, and our words would end in it. */
+ * place, and our words would end in it.  What takes it here cannot be used the
+ * way that the descriptor is: who writes there learns of it. */
 static bool has_standard_files(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int unusable = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", unusable) != fd)
             return false;
+    }
     return true;
 }
 

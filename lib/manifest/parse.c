@@ -89,7 +89,7 @@ bool xd_manifest_recognise(const void *data, size_t len)
         return false;
     struct xd_span text = skip_front(&b, xd_span(data, len));
     struct xd_xml_root root;
-    bool is_xml = text.len > 0 && text.s[0] == '<';
+    bool is_xml = text.len > 0 && text.s[0] == '<' && check_text(&b, text) == 0;
     bool is_one =
         is_xml && xd_xml_read_root(&b, text, &root) == 0 && format_of(&root);
     xd_builder_fini(&b);

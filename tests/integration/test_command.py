@@ -4,11 +4,12 @@ import os
 import re
 import signal
 import stat
+import subprocess
 import time
 
 import pytest
 
-from lab import wait_until
+from lab import ENVIRONMENT, XDOWNLOAD, wait_until
 
 SIZE = 1_500_001
 
@@ -60,6 +61,29 @@ def test_a_full_disk_is_local_trouble(lab):
         run = lab.xdownload("-o", "-", lab.exnode("f.bin", lab.depots(1)),
                             stdout=full)
     assert run.rc == 5
+
+
+def closing(lab, fd, *args):
+    """A run that begins with that descriptor closed."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {fd}>&-', "sh", XDOWNLOAD, *args],
+        cwd=lab.work, env=ENVIRONMENT, timeout=60, check=False,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def test_a_closed_standard_output_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    run = closing(lab, 1, "-o", "-", lab.exnode("f.bin", lab.depots(1)))
+    assert run.returncode == 5 and run.stderr
+    assert closing(lab, 1, "--help").returncode == 5
+
+
+@pytest.mark.parametrize("fd", [0, 1, 2])
+def test_words_do_not_end_in_the_file_when_a_descriptor_is_closed(lab, fd):
+    data = lab.file("f.bin", SIZE)
+    run = closing(lab, fd, "-v", lab.exnode("f.bin", lab.depots(2)))
+    assert run.returncode == 0, run.stderr
+    assert lab.read("f.bin") == data
 
 
 @pytest.mark.parametrize("text, first, last", [

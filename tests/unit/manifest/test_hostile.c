@@ -2,6 +2,7 @@
  * nothing printed.  The sanitizers watch. */
 #include <unistd.h>
 
+#include "manifest/parse.h"
 #include "reading.h"
 
 #define URL "<url>http://a/x</url>"
@@ -351,6 +352,8 @@ START_TEST(nothing_is_printed)
         METALINK "<file><url>%zz[[</url></file></metalink>"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ck_assert_int_eq(parse_from(texts[i], "http://a/m"), XD_E_MANIFEST);
+    static const char broken_ucs4[] = "<\0\0\0\0\xe1\x65\x21<\0\0\0";
+    ck_assert(!xd_manifest_recognise(broken_ucs4, sizeof broken_ucs4));
     fflush(NULL);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
