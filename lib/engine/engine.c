@@ -169,6 +169,7 @@ static void fini_tables(struct xd_engine *e)
     xd_rangeset_fini(&e->claims);
     xd_rangeset_fini(&e->kept);
     xd_verify_fini(&e->verify);
+    xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
     xd_free(e->fetches);
     xd_free(e->workers);
@@ -244,9 +245,13 @@ free_engine:
 
 static int open_sink(struct xd_engine *e, struct xd_error *err)
 {
-    if (e->path)
-        return xd_file_sink_new(&e->sink, e->path, e->options.force, err);
-    return xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
+    int rc =
+        e->path
+            ? xd_file_sink_new(&e->sink, e->path, e->options.force, err)
+            : xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
+
+    e->target = e->sink;
+    return rc;
 }
 
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)

@@ -140,6 +140,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     struct xd_engine *e = w->engine;
     struct xd_range rest = {lane->flushed, lane->flushed + lane->buffered};
     const unsigned char *data = lane->buffer;
+    struct xd_sink *target;
     uint64_t begin = rest.begin, kept = 0;
     struct xd_error error = {0};
     int rc = 0;
@@ -158,8 +159,9 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
             xd_fail_nomem(&error);
             break;
         }
+        target = e->target;
         xd_engine_unlock(e);
-        rc = xd_sink_write(e->sink, gap.begin - e->wanted.begin,
+        rc = xd_sink_write(target, gap.begin - e->wanted.begin,
                            data + (gap.begin - begin),
                            (size_t)xd_range_length(gap), &error);
         xd_engine_lock(e);
@@ -250,6 +252,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
             "%s: its copy ends %llu bytes before the range that was asked for",
             w->served->host, (unsigned long long)(lane->range.end - end));
     end_unasked(lane, XD_VERDICT_DIFFERENT, &error);
+    lane->outcome.object_size = lane->object_size;
 }
 
 struct xd_transport_handler xd_lane_handler(struct xd_worker *w)

@@ -10,6 +10,7 @@
 #include "os/file.h"
 
 #define PART ".part"
+#define SCRATCH ".part.scratch"
 
 struct file_sink {
     struct xd_sink base;
@@ -78,16 +79,16 @@ static const struct xd_sink_ops file_ops = {.write = file_write,
                                             .finish = file_finish,
                                             .free = file_free};
 
-static char *part_of(const char *path)
+static char *with_suffix(const char *path, const char *suffix)
 {
-    size_t len = strlen(path);
-    char *part = xd_alloc(len + sizeof PART, 1);
+    size_t len = strlen(path), more = strlen(suffix) + 1;
+    char *name = xd_alloc(len + more, 1);
 
-    if (part == NULL)
+    if (name == NULL)
         return NULL;
-    memcpy(part, path, len);
-    memcpy(part + len, PART, sizeof PART);
-    return part;
+    memcpy(name, path, len);
+    memcpy(name + len, suffix, more);
+    return name;
 }
 
 /* finish() refuses to replace too; here it is said before a byte is spent. */
@@ -109,7 +110,7 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
     f->base.ops = &file_ops;
     f->replace = replace;
     f->path = xd_strdup(path);
-    f->part = part_of(path);
+    f->part = with_suffix(path, PART);
     if (f->path == NULL || f->part == NULL)
         rc = xd_fail_nomem(err);
     else
@@ -118,6 +119,29 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
         release(f);
         return rc;
     }
+    *out = &f->base;
+    return 0;
+}
+
+int xd_scratch_sink_new(struct xd_sink **out, const char *path,
+                        struct xd_error *err)
+{
+    struct file_sink *f = xd_alloc(1, sizeof *f);
+    int rc;
+
+    if (f == NULL)
+        return xd_fail_nomem(err);
+    f->base.ops = &file_ops;
+    f->part = with_suffix(path, SCRATCH);
+    if (f->part == NULL)
+        rc = xd_fail_nomem(err);
+    else
+        rc = xd_file_create(&f->fd, f->part, err);
+    if (rc < 0) {
+        release(f);
+        return rc;
+    }
+    xd_file_remove(f->part);
     *out = &f->base;
     return 0;
 }

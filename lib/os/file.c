@@ -235,3 +235,8 @@ void xd_file_close(int fd)
 {
     close(fd);
 }
+
+void xd_file_remove(const char *path)
+{
+    unlink(path);
+}

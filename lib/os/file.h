@@ -44,6 +44,9 @@ int xd_file_truncate(int fd, const char *path, uint64_t size,
 int xd_file_rename(const char *from, const char *to, bool replace,
                    struct xd_error *err);
 
+/* Take the name away; an open file lives on without it. */
+void xd_file_remove(const char *path);
+
 /* Whether anything, a dangling link included, has this name. */
 bool xd_file_exists(const char *path);
 
