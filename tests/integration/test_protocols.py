@@ -405,6 +405,29 @@ def test_an_ftp_depot_that_says_no_farewell_holds_nobody_up(lab, ftp):
     assert lab.read("f.bin") == data
 
 
+def test_an_ftp_copy_that_breaks_off_without_a_word_holds_nobody_up(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    folder = lab.folder / "short"
+    folder.mkdir()
+    (folder / "f.bin").write_bytes(data[:SIZE // 2])
+    bad = ftp({"SIZE": f"213 {SIZE}"}, mute=("221", "226", "426"),
+              folder=folder)
+    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot()]), "-a", "basic",
+                        "-b", "4m", "--silence", "10m", patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "was closed early, at offset 1000001" in depot_of(run, bad)["error"]
+
+
+def test_an_empty_file_of_an_ftp_depot_holds_nobody_up(lab, ftp):
+    lab.file("f.bin", 0)
+    depot = ftp(mute=("221", "226", "426"))
+    run = lab.xdownload(lab.urls("f.bin", [depot]), "--silence", "10m",
+                        patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == b""
+
+
 # ---- local files ----
 
 class Disk(Depot):
