@@ -101,6 +101,7 @@ if [ $all = yes ]; then
     want_command clang clang
     want_command clang-format clang-format
     want_command git git
+    want_command aria2c aria2
 fi
 install_missing || exit 1
 
