@@ -101,8 +101,18 @@ static int set_library(struct args *a, const char *name, const char *value)
     return 0;
 }
 
+/* What the library has copied and nobody is to read in a list of processes. */
+static void hide_secret(const char *name, char *value)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0 && info.is_secret)
+            memset(value, '*', strlen(value));
+}
+
 /* "NAME=VALUE" */
-static int set_any(struct args *a, const char *setting)
+static int set_any(struct args *a, char *setting)
 {
     const size_t len = strcspn(setting, "=");
     char name[100]; /* longer than any */
@@ -111,11 +121,22 @@ static int set_any(struct args *a, const char *setting)
         return words_usage("--set takes NAME=VALUE, not %s", setting);
     memcpy(name, setting, len);
     name[len] = '\0';
-    return set_library(a, name, setting + len + 1);
+    const int status = set_library(a, name, setting + len + 1);
+    hide_secret(name, setting + len + 1);
+    return status;
+}
+
+static int set_row(struct args *a, const struct option_row *row, char *value)
+{
+    if (value == NULL)
+        return set_library(a, row->name, "yes");
+    const int status = set_library(a, row->name, value);
+    hide_secret(row->name, value);
+    return status;
 }
 
 /* Obey one option. */
-static int take(struct args *a, const struct option_row *row, const char *value)
+static int take(struct args *a, const struct option_row *row, char *value)
 {
     switch (row->id) {
     case OPTION_OUTPUT:
@@ -156,7 +177,7 @@ static int take(struct args *a, const struct option_row *row, const char *value)
         a->done = true;
         return 0;
     case OPTION_LIBRARY:
-        return set_library(a, row->name, value != NULL ? value : "yes");
+        return set_row(a, row, value);
     }
     return 0;
 }
@@ -231,6 +252,21 @@ static int check_show(const struct args *a)
     return 0;
 }
 
+/* Who types a URL means its server to see his credentials.  What is no URL is
+ * told of when it is asked. */
+static int trust_urls(struct args *a)
+{
+    struct xd_error err;
+
+    for (size_t i = 0; a->urls && i < a->n_inputs; i++)
+        if (xd_options_set(a->options, "auth-host", a->inputs[i], &err) ==
+            XD_E_NOMEM) {
+            words_error("%s", err.msg);
+            return STATUS_FAILED;
+        }
+    return 0;
+}
+
 /* Whether what was given goes together. */
 static int check(struct args *a)
 {
@@ -245,6 +281,8 @@ static int check(struct args *a)
     int status = a->command == COMMAND_SHOW ? check_show(a) : 0;
     if (status == 0)
         status = tell_urls(a);
+    if (status == 0)
+        status = trust_urls(a);
     if (status != 0)
         return status;
     if (xd_options_check(a->options, &err) < 0)

@@ -32,21 +32,48 @@ static const struct option_row own_rows[] = {
     {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL},
 };
 
-/* Letters for options of the library. */
-static const struct {
+/* What is special about options of the library: a letter, or that they say
+ * how a URL is asked what it leads to. */
+static const struct special {
     const char *name;
     char letter;
-} letters[] = {
-    {"algorithm", 'a'},  {"redundancy", 'R'},        {"progress-number", 'P'},
-    {"block-size", 'b'}, {"threads-per-depot", 't'}, {"range", 'r'},
+    unsigned commands;
+} specials[] = {
+    {"algorithm", 'a', COMMAND_GET},
+    {"redundancy", 'R', COMMAND_GET},
+    {"progress-number", 'P', COMMAND_GET},
+    {"block-size", 'b', COMMAND_GET},
+    {"threads-per-depot", 't', COMMAND_GET},
+    {"range", 'r', COMMAND_GET},
+    {"silence", 0, BOTH},
+    {"max-time", 'm', BOTH},
+    {"connect-timeout", 0, BOTH},
+    {"max-redirs", 0, BOTH},
+    {"user-agent", 'A', BOTH},
+    {"header", 'H', BOTH},
+    {"user", 'u', BOTH},
+    {"netrc", 'n', BOTH},
+    {"netrc-file", 0, BOTH},
+    {"oauth2-bearer", 0, BOTH},
+    {"auth-host", 0, BOTH},
+    {"proxy", 'x', BOTH},
+    {"noproxy", 0, BOTH},
+    {"cacert", 0, BOTH},
+    {"capath", 0, BOTH},
+    {"cert", 'E', BOTH},
+    {"key", 0, BOTH},
+    {"insecure", 'k', BOTH},
+    {"interface", 0, BOTH},
+    {"ipv4", '4', BOTH},
+    {"ipv6", '6', BOTH},
 };
 
-static char letter_of(const char *name)
+static struct special special_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (strcmp(letters[i].name, name) == 0)
-            return letters[i].letter;
-    return 0;
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        if (strcmp(specials[i].name, name) == 0)
+            return specials[i];
+    return (struct special){name, 0, COMMAND_GET};
 }
 
 /* The command sets these itself. */
@@ -61,16 +88,18 @@ size_t options_table(struct option_row out[OPTIONS_MAX])
     struct xd_option_info info = {.struct_size = sizeof info};
 
     memcpy(out, own_rows, sizeof own_rows);
-    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++) {
+        const struct special special = special_of(info.name);
         if (!is_ours(&info))
             out[n++] = (struct option_row){
                 OPTION_LIBRARY,
-                COMMAND_GET,
+                special.commands,
                 info.name,
-                letter_of(info.name),
+                special.letter,
                 info.argument,
                 info.sentence,
                 info.argument != NULL ? info.default_value : NULL,
             };
+    }
     return n;
 }

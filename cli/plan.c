@@ -55,7 +55,8 @@ static void put_options(const struct args *a)
 
     for (size_t i = 0; xd_option_info(i, &info) > 0; i++) {
         const char *value = args_value(a, info.name);
-        if (info.argument == NULL || value == NULL || info.repeats)
+        if (info.argument == NULL || value == NULL || info.repeats ||
+            info.is_secret)
             continue;
         if (info.used_by != NULL && algorithm != NULL &&
             strstr(info.used_by, algorithm) == NULL)

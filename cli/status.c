@@ -24,6 +24,7 @@ int status_of(int code)
     case XD_E_DIFFERENT:
     case XD_E_NOMEM:
     case XD_E_AGAIN:
+    case XD_E_TIMEOUT:
     case XD_E_STATE:
     case XD_E_BUG:
     case XD_E_UNUSED_:

@@ -9,8 +9,16 @@
 
 #define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
 
-/* Take user names and passwords out of all URLs. */
-static void hide_logins(char *line)
+/* The end of a URL in a sentence, whose mark behind it is no part of it. */
+static char *end_of_url(char *url)
+{
+    char *end = url + strcspn(url, " ");
+
+    return end > url && strchr(":,;", end[-1]) != NULL ? end - 1 : end;
+}
+
+/* Take user names, passwords and queries out of all URLs. */
+static void hide_secrets(char *line)
 {
     for (char *at = line; (at = strstr(at, "://")) != NULL;) {
         at += 3;
@@ -19,6 +27,10 @@ static void hide_logins(char *line)
         while (host > at && host[-1] != '@')
             host--;
         memmove(at, host, strlen(host) + 1);
+        char *query = at + strcspn(at, " ?#");
+        const char *end = end_of_url(at);
+        if (query < end)
+            memmove(query, end, strlen(end) + 1);
     }
 }
 
@@ -29,7 +41,7 @@ static void say(const char *format, va_list args)
     char line[5000]; /* a sentence and the longest path name */
 
     vsnprintf(line, sizeof line, format, args);
-    hide_logins(line);
+    hide_secrets(line);
     fputs("xdownload: ", stderr);
     text_put(stderr, line);
     putc('\n', stderr);

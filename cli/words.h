@@ -1,6 +1,6 @@
 /*
  * Words for people, on standard error: a line each, made safe for a terminal,
- * and without the user names and passwords of URLs.
+ * and without the user names, passwords and queries of URLs.
  * Standard output is for data alone.
  */
 #ifndef CLI_WORDS_H

@@ -26,7 +26,8 @@
     X(STATE, -10, "not allowed at this point of the object's life")  \
     X(BUG, -11, "the library broke its own rules; please report it") \
     X(PIPE, -12, "the reader of the output went away")               \
-    X(DIFFERENT, -13, "a depot holds a different file")
+    X(DIFFERENT, -13, "a depot holds a different file")              \
+    X(TIMEOUT, -14, "the time allowed for the whole ran out")
 
 enum xd_code {
     XD_OK = 0,

@@ -30,6 +30,7 @@ struct xd_option_info {
     const char *used_by;       /* algorithms that heed it, or NULL: all */
     const char *sentence;      /* what it does */
     int repeats;               /* whether each value adds to those before */
+    int is_secret;             /* whether a value is not to be shown */
 };
 
 XD_BEGIN_DECLS

@@ -329,7 +329,7 @@ static bool act_locked(struct xd_engine *e,
 {
     switch (action->kind) {
     case XD_DO_WAIT:
-        e->until = action->until;
+        e->until = action->until < e->deadline ? action->until : e->deadline;
         return false;
     case XD_DO_OPEN:
         open_locked(e, &e->depots.list[action->depot]);
@@ -366,6 +366,15 @@ static bool act_locked(struct xd_engine *e,
     return false;
 }
 
+static void run_out_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_TIMEOUT, "not all bytes came within %.1f s (max-time)",
+            (double)e->options.max_time / (double)XD_SECOND);
+    xd_engine_fail_locked(e, &error);
+}
+
 /* In a repair decisions wait for the keeper, or for lanes to end. */
 static bool is_ready_locked(struct xd_engine *e)
 {
@@ -384,6 +393,8 @@ void xd_decide_locked(struct xd_engine *e)
     struct xd_sched_action action;
 
     do {
+        if (now >= e->deadline && !xd_engine_is_over_locked(e))
+            run_out_locked(e);
         if (xd_engine_is_over_locked(e) || !is_ready_locked(e))
             return;
         if (e->sched)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/limit.h"
 #include "base/url.h"
-#include "engine/hosts.h"
+#include "base/hosts.h"
 
 /* One replica of the manifest, on its way to its depot. */
 struct entry {

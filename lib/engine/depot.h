@@ -72,7 +72,7 @@ struct xd_depots {
     unsigned max_connections; /* to all together; 0: no limit */
 };
 
-/* Those of `exclude`, a list of engine/hosts.h or NULL, are left out.
+/* Those of `exclude`, a list of base/hosts.h or NULL, are left out.
  * Errors: INVAL, NOMEM.  On failure nothing is held. */
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                    const char *exclude, struct xd_error *err);

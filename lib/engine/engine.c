@@ -208,6 +208,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     e->fd = fd;
     e->until = XD_NEVER;
+    e->deadline = XD_NEVER;
+    e->budget.rate = e->options.net.limit_rate;
     e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);
@@ -266,6 +268,8 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     }
     e->state = ENGINE_RUNNING;
     e->started = xd_now();
+    if (e->options.max_time > 0)
+        e->deadline = e->started + e->options.max_time;
     xd_engine_unlock(e);
 
     rc = open_sink(e, &error);

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <xdownload/download.h>
 
+#include "base/bucket.h"
 #include "base/range.h"
 #include "base/rate.h"
 #include "base/text.h"
@@ -70,6 +71,7 @@ struct xd_lane {
     struct xd_outcome outcome;
     bool is_paused;        /* its next bytes lie beyond the window: */
     uint64_t paused_until; /* they end here */
+    xd_usec resume_at;     /* and nobody may take bytes before this */
     uint64_t object_size;  /* as its head said */
 };
 
@@ -137,7 +139,9 @@ struct xd_engine {
     unsigned n_serving;       /* workers that have not left yet */
     struct xd_lane **fetches; /* by the scheduler's name */
     size_t n_fetches;
-    xd_usec until; /* when the scheduler wants to be asked again */
+    xd_usec until;           /* when the scheduler wants to be asked again */
+    xd_usec deadline;        /* for the last byte; XD_NEVER: there is none */
+    struct xd_bucket budget; /* bytes that the lanes may take */
     uint64_t bytes_received, bytes_redundant;
     struct xd_rate rate;
     xd_usec end_time;

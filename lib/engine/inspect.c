@@ -6,6 +6,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "engine/options.h"
 #include "io/transport.h"
 #include "manifest/parse.h"
@@ -22,6 +23,7 @@
 
 struct item {
     const char *url;
+    char *shown;         /* the URL, fit to be shown */
     char *final_url;     /* after redirects: what it says is relative to this */
     struct xd_text text; /* what came, while it may be a manifest */
     bool has_answered, is_manifest;
@@ -35,13 +37,15 @@ struct xd_inspection {
     struct item *items;
     size_t n;
     bool are_manifests;
-    xd_usec silence;
+    xd_usec silence, max_time;
+    const struct xd_net_options *net; /* the caller's, or NULL */
 
     /* The thread's own. */
     struct xd_transport *transport;
     size_t slots[MAX_SLOTS]; /* the item in each, or n */
     unsigned n_slots;
     size_t n_started, n_ended;
+    bool has_run_out;
     xd_usec started, deadline; /* XD_NEVER: nobody has answered yet */
     struct xd_error error;
 };
@@ -84,7 +88,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         return xd_fail_nomem(&item->error);
     if (item->text.len > XD_MANIFEST_MAX)
         return xd_fail(&item->error, XD_E_MANIFEST,
-                       "%s: longer than a manifest may be", item->url);
+                       "%s: longer than a manifest may be", item->shown);
     if (in->are_manifests || item->is_manifest)
         return 0;
     is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
@@ -108,6 +112,12 @@ static void understand(struct xd_inspection *in, struct item *item)
         item->manifest = NULL;
 }
 
+static void fail_late(struct item *item)
+{
+    xd_fail(&item->error, XD_E_TIMEOUT,
+            "%s: has not answered in the time allowed (max-time)", item->shown);
+}
+
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_inspection *in = user;
@@ -120,9 +130,11 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         understand(in, item);
         break;
     case XD_VERDICT_STOPPED: /* no manifest, too long, no memory, or left */
-        if (!item->has_answered)
+        if (in->has_run_out)
+            fail_late(item);
+        else if (!item->has_answered)
             xd_fail(&item->error, XD_E_AGAIN, "%s: has not answered yet",
-                    item->url);
+                    item->shown);
         break;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
@@ -159,26 +171,49 @@ static void direct(struct xd_inspection *in, bool is_late)
     }
 }
 
+/* The time allowed is over: end what runs, and begin nothing more. */
+static void run_out(struct xd_inspection *in)
+{
+    in->has_run_out = true;
+    for (unsigned slot = 0; slot < in->n_slots; slot++)
+        if (in->slots[slot] < in->n)
+            xd_transport_stop(in->transport, slot);
+    for (; in->n_started < in->n; in->n_started++, in->n_ended++)
+        fail_late(&in->items[in->n_started]);
+}
+
+static xd_usec min_time(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
+}
+
 static void *inspect_main(void *arg)
 {
     struct xd_inspection *in = arg;
     struct xd_transport_handler handler = {
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
-    struct xd_transport_config config = {.n_slots = in->n_slots,
-                                         .silence = in->silence};
+    struct xd_transport_config config = {
+        .n_slots = in->n_slots, .silence = in->silence, .net = in->net};
+
+    xd_usec end;
 
     if (xd_http_new(&in->transport, &config, &handler, &in->error) < 0)
         return NULL;
     in->started = xd_now();
     in->deadline = XD_NEVER;
+    end = in->max_time > 0 ? in->started + in->max_time : XD_NEVER;
     while (in->n_ended < in->n) {
-        xd_usec now = xd_now();
+        xd_usec now = xd_now(), until = now + XD_SECOND;
         bool is_late = now >= in->deadline;
 
+        if (now >= end)
+            run_out(in);
         direct(in, is_late);
-        xd_transport_poll(in->transport, is_late || in->deadline == XD_NEVER
-                                             ? XD_SECOND
-                                             : in->deadline - now);
+        if (!is_late)
+            until = min_time(in->deadline, until);
+        if (now < end)
+            until = min_time(end, until);
+        xd_transport_poll(in->transport, until - now);
     }
     xd_transport_free(in->transport);
     return NULL;
@@ -199,8 +234,15 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     in->n_slots = n < MAX_SLOTS ? (unsigned)n : MAX_SLOTS;
     for (unsigned slot = 0; slot < in->n_slots; slot++)
         in->slots[slot] = n;
-    for (size_t i = 0; i < n; i++)
-        in->items[i] = (struct item){.url = urls[i], .size = XD_SIZE_UNKNOWN};
+    for (size_t i = 0; i < n; i++) {
+        in->items[i] = (struct item){.url = urls[i],
+                                     .shown = xd_url_public(urls[i]),
+                                     .size = XD_SIZE_UNKNOWN};
+        if (!in->items[i].shown) {
+            xd_inspection_free(in);
+            return XD_E_NOMEM;
+        }
+    }
     *out = in;
     return 0;
 }
@@ -221,6 +263,8 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
         return xd_fail_nomem(err);
     in->are_manifests = are_manifests != 0;
     in->silence = (o ? o : &defaults)->silence;
+    in->max_time = o ? o->max_time : 0;
+    in->net = o ? &o->net : NULL;
     /* On a thread of its own, for a TLS write may raise SIGPIPE. */
     if (xd_thread_start(&thread, inspect_main, in) < 0) {
         xd_inspection_free(in);
@@ -257,6 +301,7 @@ void xd_inspection_free(struct xd_inspection *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->n; i++) {
+        xd_free(in->items[i].shown);
         xd_free(in->items[i].final_url);
         xd_text_fini(&in->items[i].text);
         xd_manifest_unref(in->items[i].manifest);

@@ -99,7 +99,8 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
         start(w, slot);
     else if (lane->stop_now)
         xd_transport_stop(w->transport, slot);
-    else if (lane->is_paused && fits_window(w->engine, lane->paused_until)) {
+    else if (lane->is_paused && fits_window(w->engine, lane->paused_until) &&
+             xd_now() >= lane->resume_at) {
         lane->is_paused = false;
         xd_transport_resume(w->transport, slot);
     }
@@ -206,18 +207,50 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return 0;
 }
 
+/* Be given what ends at `until` again, when there may be room for it. */
+static int pause_lane(struct xd_lane *lane, uint64_t until, xd_usec resume_at)
+{
+    lane->is_paused = true;
+    lane->paused_until = until;
+    lane->resume_at = resume_at;
+    return XD_E_AGAIN;
+}
+
+/* Take bytes of what all lanes together may have: 0, or how long to wait. */
+static xd_usec take_budget(struct xd_engine *e, xd_usec now, size_t len)
+{
+    xd_usec wait;
+
+    if (e->options.net.limit_rate == 0)
+        return 0;
+    xd_engine_lock(e);
+    wait = xd_bucket_take(&e->budget, now, len);
+    xd_engine_unlock(e);
+    return wait;
+}
+
+static int on_skip(void *user, unsigned slot, size_t len)
+{
+    struct xd_worker *w = user;
+    struct xd_lane *lane = &w->lanes[slot];
+    xd_usec now = xd_now(), wait = take_budget(w->engine, now, len);
+
+    return wait > 0 ? pause_lane(lane, lane->flushed, now + wait) : 0;
+}
+
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
     const unsigned char *from = data;
     uint64_t end = lane->flushed + lane->buffered + len;
+    xd_usec now = xd_now(), wait;
 
-    if (!fits_window(w->engine, end)) {
-        lane->is_paused = true;
-        lane->paused_until = end;
-        return XD_E_AGAIN;
-    }
+    if (!fits_window(w->engine, end))
+        return pause_lane(lane, end, now);
+    wait = take_budget(w->engine, now, len);
+    if (wait > 0)
+        return pause_lane(lane, end, now + wait);
     while (len > 0) {
         size_t room = BUFFER_BYTES - lane->buffered;
         size_t n = len < room ? len : room;
@@ -259,6 +292,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 
 struct xd_transport_handler xd_lane_handler(struct xd_worker *w)
 {
-    return (struct xd_transport_handler){
-        .user = w, .head = on_head, .bytes = on_bytes, .end = on_end};
+    return (struct xd_transport_handler){.user = w,
+                                         .head = on_head,
+                                         .bytes = on_bytes,
+                                         .skip = on_skip,
+                                         .end = on_end};
 }

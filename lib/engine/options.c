@@ -6,8 +6,9 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "base/hosts.h"
 #include "base/number.h"
-#include "engine/hosts.h"
+#include "engine/option_texts.h"
 #include "sched/sched.h"
 
 enum algorithm { ALG_BASIC, ALG_AGGRESSIVE, ALG_PROGRESS, N_ALGORITHMS };
@@ -26,7 +27,24 @@ enum {
     ALL = BASIC | AGGRESSIVE | PROGRESS
 };
 
-enum kind { CHOICE, COUNT, COUNT_OR_AUTO, SIZE, TIME, SWITCH, RANGE, HOSTS };
+enum kind {
+    /* numbers */
+    CHOICE,
+    COUNT,
+    COUNT_OR_AUTO,
+    SIZE,
+    TIME,
+    SWITCH,
+    RANGE,
+    /* texts */
+    HOSTS,   /* lists of base/hosts.h */
+    SERVERS, /* the same, URLs too */
+    TEXT,
+    SECRET,
+    LOGIN,
+    HEADER, /* lines */
+    PROXY
+};
 
 struct row {
     const char *name;
@@ -53,7 +71,7 @@ static const struct row rows[] = {
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
-_Static_assert(N_ROWS <= 32, "struct xd_options.set is too small");
+_Static_assert(N_ROWS <= 64, "struct xd_options.set is too small");
 
 static bool parse_choice(const char *value, uint64_t *out)
 {
@@ -130,12 +148,71 @@ static bool parse_number(const struct row *row, const char *value,
         break;
     case RANGE:
     case HOSTS:
+    case SERVERS:
+    case TEXT:
+    case SECRET:
+    case LOGIN:
+    case HEADER:
+    case PROXY:
         return false;
     }
     if (number < row->least || number > row->most)
         return false;
     *out = number;
     return true;
+}
+
+static bool is_text(const struct row *row)
+{
+    return row->kind >= HOSTS;
+}
+
+/* What must not be repeated to anybody. */
+static bool is_secret(const struct row *row)
+{
+    return row->kind >= SECRET;
+}
+
+static char **text_of(struct xd_options *o, const struct row *row)
+{
+    return (char **)(void *)((char *)o + row->offset);
+}
+
+/* 0, INVAL or NOMEM. */
+static int set_text(const struct row *row, const char *value, char **field)
+{
+    switch (row->kind) {
+    case HOSTS:
+        return xd_hosts_add(field, value);
+    case SERVERS:
+        return strstr(value, "://") ? xd_hosts_add_url(field, value)
+                                    : xd_hosts_add(field, value);
+    case LOGIN:
+        if (!xd_is_login(value))
+            return XD_E_INVAL;
+        break;
+    case HEADER:
+        return xd_is_header(value) ? xd_text_option_add_line(field, value)
+                                   : XD_E_INVAL;
+    case PROXY:
+        if (!xd_is_proxy(value))
+            return XD_E_INVAL;
+        break;
+    case TEXT:
+    case SECRET:
+        if (!xd_is_plain_text(value))
+            return XD_E_INVAL;
+        break;
+    case CHOICE:
+    case COUNT:
+    case COUNT_OR_AUTO:
+    case SIZE:
+    case TIME:
+    case SWITCH:
+    case RANGE:
+        return XD_E_INVAL;
+    }
+    return xd_text_option_set(field, value);
 }
 
 /* 0, INVAL or NOMEM. */
@@ -147,8 +224,8 @@ static int set_value(const struct row *row, const char *value,
 
     if (row->kind == RANGE)
         return parse_span(value, &o->range) ? 0 : XD_E_INVAL;
-    if (row->kind == HOSTS)
-        return xd_hosts_add(&o->exclude, value);
+    if (is_text(row))
+        return set_text(row, value, text_of(o, row));
     if (!parse_number(row, value, &number))
         return XD_E_INVAL;
     memcpy(field, &number, sizeof number);
@@ -166,21 +243,32 @@ void xd_options_init(struct xd_options *o)
 
 int xd_options_copy(struct xd_options *out, const struct xd_options *o)
 {
-    char *exclude = NULL;
+    struct xd_options copy = *o;
+    int rc = 0;
 
-    if (o->exclude) {
-        exclude = xd_strdup(o->exclude);
-        if (!exclude)
-            return XD_E_NOMEM;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        char **field = is_text(&rows[i]) ? text_of(&copy, &rows[i]) : NULL;
+        const char *text = field ? *field : NULL;
+
+        if (!text)
+            continue;
+        *field = rc == 0 ? xd_strdup(text) : NULL;
+        if (!*field)
+            rc = XD_E_NOMEM;
     }
-    *out = *o;
-    out->exclude = exclude;
-    return 0;
+    if (rc == 0)
+        *out = copy;
+    else
+        xd_options_fini(&copy);
+    return rc;
 }
 
 void xd_options_fini(struct xd_options *o)
 {
-    xd_free(o->exclude);
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (is_text(&rows[i]))
+            xd_free(*text_of(o, &rows[i]));
+    }
 }
 
 int xd_options_new(struct xd_options **out, struct xd_error *err)
@@ -214,10 +302,13 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
         rc = set_value(row, value, o);
         if (rc == XD_E_NOMEM)
             return xd_fail_nomem(err);
+        if (rc < 0 && is_secret(row))
+            return xd_fail(err, XD_E_INVAL, "%s: what was given is not %s",
+                           name, row->range);
         if (rc < 0)
             return xd_fail(err, XD_E_INVAL, "%s: '%s' is not %s", name, value,
                            row->range ? row->range : "yes or no");
-        o->set |= 1u << i;
+        o->set |= UINT64_C(1) << i;
         return 0;
     }
     return xd_fail(err, XD_E_INVAL, "there is no option '%s'", name);
@@ -244,8 +335,15 @@ static const char *used_by_text(unsigned used_by)
 
 int xd_options_check(const struct xd_options *o, struct xd_error *err)
 {
+    if (o->net.ipv4 && o->net.ipv6)
+        return xd_fail(err, XD_E_INVAL,
+                       "ipv4 and ipv6: each of them leaves the other out");
+    if (o->net.key && !o->net.cert)
+        return xd_fail(err, XD_E_INVAL,
+                       "key: there is no cert that it belongs to");
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!(o->set & 1u << i) || rows[i].used_by & 1u << o->algorithm)
+        if (!(o->set & UINT64_C(1) << i) ||
+            rows[i].used_by & 1u << o->algorithm)
             continue;
         return xd_fail(err, XD_E_INVAL,
                        "%s means nothing to the algorithm %s: it is used by %s",
@@ -267,7 +365,9 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     info.default_value = rows[i].default_value;
     info.used_by = used_by_text(rows[i].used_by);
     info.sentence = rows[i].sentence;
-    info.repeats = rows[i].kind == HOSTS;
+    info.repeats = rows[i].kind == HOSTS || rows[i].kind == SERVERS ||
+                   rows[i].kind == HEADER;
+    info.is_secret = is_secret(&rows[i]);
     xd_copy_out(out, &info, sizeof info);
     return 1;
 }

@@ -7,6 +7,7 @@
 #include <xdownload/options.h>
 
 #include "base/range.h"
+#include "io/net_options.h"
 
 /* What --range said, before the size is known. */
 struct xd_span {
@@ -19,10 +20,12 @@ struct xd_span {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, force, no_cancel, silence, retry, lookahead, records;
+        max_depots, force, no_cancel, silence, retry, lookahead, records,
+        max_time;
     struct xd_span range;
-    char *exclude; /* a list of engine/hosts.h, or NULL; owned */
-    unsigned set;  /* bit i: row i of the table was set by the user */
+    char *exclude;             /* a list of base/hosts.h, or NULL; owned */
+    struct xd_net_options net; /* its strings are owned */
+    uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;
 };

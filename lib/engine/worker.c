@@ -13,8 +13,9 @@
 static int new_transport(struct xd_worker *w, enum xd_depot_kind kind,
                          struct xd_error *err)
 {
-    struct xd_transport_config config = {.n_slots = w->n_lanes,
-                                         .silence = w->engine->options.silence};
+    const struct xd_options *o = &w->engine->options;
+    struct xd_transport_config config = {
+        .n_slots = w->n_lanes, .silence = o->silence, .net = &o->net};
 
     switch (kind) {
     case XD_DEPOT_WEB:
@@ -79,6 +80,9 @@ static xd_usec timeout_locked(const struct xd_worker *w)
 
         if (lane->buffered > 0 && lane->buffered_since + FLUSH_AFTER < until)
             until = lane->buffered_since + FLUSH_AFTER;
+        /* A pause for the window is ended by who makes room in it. */
+        if (lane->is_paused && lane->resume_at > now && lane->resume_at < until)
+            until = lane->resume_at;
     }
     if (until == XD_NEVER)
         return XD_NEVER;

@@ -19,12 +19,6 @@
 #include "io/http_fetch.h"
 #include "os/clock.h"
 
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
-#define USER_AGENT                                                           \
-    "xdownload/" TEXT(XD_VERSION_MAJOR) "." TEXT(XD_VERSION_MINOR) "." TEXT( \
-        XD_VERSION_PATCH)
-
 /* How much time may pass unwatched in one turn and still count as silence of
  * the depots: see look(). */
 #define MAX_UNWATCHED (250 * XD_MS)
@@ -33,7 +27,7 @@ struct http {
     struct xd_transport base;
     /* Constant after new(). */
     CURLM *multi;
-    struct curl_slist *header;
+    struct xd_http_options options;
     const struct xd_transport_handler *handler;
     xd_usec silence;
     unsigned n_fetches;
@@ -92,11 +86,16 @@ static void http_resume(struct xd_transport *t, unsigned slot)
     h->fetches[slot].wants_resume = h->fetches[slot].paused;
 }
 
-/* Take a request whose outcome is decided off the wire and hand it back. */
+/* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);
+    if (xd_http_fetch_follow(f)) {
+        if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
+            return;
+        xd_http_fetch_conclude(f, CURLE_OUT_OF_MEMORY);
+    }
     f->is_busy = false;
     h->handler->end(h->handler->user, f->slot, &f->outcome);
 }
@@ -245,7 +244,7 @@ static void http_free(struct xd_transport *t)
         xd_http_fetch_fini(&h->fetches[i]);
     }
     curl_multi_cleanup(h->multi);
-    curl_slist_free_all(h->header);
+    xd_http_options_fini(&h->options);
     xd_free(h->fetches);
     xd_free(h);
 }
@@ -260,19 +259,16 @@ static const struct xd_transport_ops http_ops = {.start = http_start,
 static int set_up(struct http *h, const struct xd_transport_config *config,
                   struct xd_error *err)
 {
-    const char *user_agent =
-        config->user_agent != NULL ? config->user_agent : USER_AGENT;
     int rc = 0;
 
     h->multi = curl_multi_init();
-    /* Ranges are ranges of the encoded bytes: none may be. */
-    h->header = curl_slist_append(NULL, "Accept-Encoding: identity");
     h->fetches = xd_alloc(config->n_slots, sizeof *h->fetches);
-    if (h->multi == NULL || h->header == NULL || h->fetches == NULL)
+    if (h->multi == NULL || h->fetches == NULL ||
+        xd_http_options_init(&h->options, config->net) < 0)
         return xd_fail_nomem(err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,
-                                user_agent, h->header, err);
+                                &h->options, err);
         if (rc == 0)
             h->n_fetches++;
     }

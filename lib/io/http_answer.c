@@ -137,7 +137,7 @@ static void read_field(struct xd_http_answer *a, struct text name,
     else if (is_word(name, "Transfer-Encoding"))
         a->is_chunked = true;
     else if (is_word(name, "Location"))
-        a->has_location = true;
+        keep(a->location, sizeof a->location, value);
     else if (is_word(name, "ETag") && !begins_with(value, "W/"))
         keep(a->etag, sizeof a->etag, value);
     else if (is_word(name, "Last-Modified"))

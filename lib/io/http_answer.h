@@ -6,25 +6,26 @@
 #ifndef XD_IO_HTTP_ANSWER_H
 #define XD_IO_HTTP_ANSWER_H
 
+#include "base/url.h"
 #include "io/transport.h"
 
 /* A zeroed struct has seen nothing. */
 struct xd_http_answer {
-    unsigned status;      /* 0: no status line was seen */
-    bool complete;        /* the empty line after the header was seen */
-    bool has_location;    /* it points elsewhere */
-    bool is_multipart;    /* the body is several ranges */
-    bool is_chunked;      /* the body says itself where it ends */
-    bool contradicts;     /* says two things about one matter */
-    char encoding[32];    /* Content-Encoding, cut; "" if the bytes are plain */
-    char etag[200];       /* strong; "" if there is none, or a longer one */
-    char modified[64];    /* Last-Modified, likewise */
-    bool has_length;      /* Content-Length: */
-    uint64_t length;      /* that number */
-    bool has_range;       /* Content-Range: */
-    bool range_is_empty;  /* it reads "*", no range but the size */
-    uint64_t first, last; /* else the range, both included */
-    uint64_t total;       /* the size in it, or XD_SIZE_UNKNOWN */
+    unsigned status;   /* 0: no status line was seen */
+    bool complete;     /* the empty line after the header was seen */
+    bool is_multipart; /* the body is several ranges */
+    bool is_chunked;   /* the body says itself where it ends */
+    bool contradicts;  /* says two things about one matter */
+    char encoding[32]; /* Content-Encoding, cut; "" if the bytes are plain */
+    char etag[200];    /* strong; "" if there is none, or a longer one */
+    char modified[64]; /* Last-Modified, likewise */
+    char location[XD_URL_MAX + 1]; /* Location, likewise */
+    bool has_length;               /* Content-Length: */
+    uint64_t length;               /* that number */
+    bool has_range;                /* Content-Range: */
+    bool range_is_empty;           /* it reads "*", no range but the size */
+    uint64_t first, last;          /* else the range, both included */
+    uint64_t total;                /* the size in it, or XD_SIZE_UNKNOWN */
 };
 
 /* One line of the header as it came; a status line begins anew. */

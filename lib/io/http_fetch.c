@@ -1,7 +1,8 @@
 /*
  * A byte reaches the handler only after the answer was judged, and the answer
  * is judged when its body begins: libcurl hands over no body of the answers
- * that it deals with itself (redirects, 1xx), so that this one is the last.
+ * that it deals with itself (1xx), so that this one is the last.  Redirects are
+ * dealt with here, as requests of their own: see http_options.c.
  *
  * Headers are bounded by libcurl line by line, and by us as a whole.
  */
@@ -10,17 +11,20 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
 #include "io/ftp_answer.h"
+#include "io/http_redirect.h"
 #include "os/clock.h"
 
-#define BUFFER_BYTES (128L << 10) /* larger ones cost more than they save */
-#define MAX_REDIRECTS 10L
+#define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
+#define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
+#define MIN_WINDOW ((uint64_t)16 << 10)
+#define MAX_WINDOW ((uint64_t)4 << 20)
 #define MAX_HEADER_BYTES ((size_t)256 << 10)
 
 /* A refused answer's body up to this size is read to its end, because a new
@@ -35,14 +39,39 @@
 
 static void judge(struct xd_http_fetch *f);
 
+static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
+{
+    if (n < least)
+        return least;
+    return n < most ? n : most;
+}
+
+/* The kernel would take in megabytes before it learns that nobody reads on.  A
+ * quarter of a second's bytes let one connection have all of the rate. */
+static void bound_window(int fd, uint64_t limit_rate)
+{
+    int bytes = (int)clamp(limit_rate / 4, MIN_WINDOW, MAX_WINDOW);
+
+    if (limit_rate > 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+/* What is handed over at a time is small against what a second may bring. */
+static long buffer_bytes(uint64_t limit_rate)
+{
+    return limit_rate == 0 ? BUFFER_BYTES
+                           : (long)clamp(limit_rate / 40, MIN_BUFFER,
+                                         (uint64_t)BUFFER_BYTES);
+}
+
 /* A child that the host starts at any moment must not inherit it. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose,
                                  struct curl_sockaddr *address)
 {
+    const struct xd_http_fetch *f = user;
     int type = address->socktype;
     int fd;
 
-    (void)user;
     (void)purpose;
 #ifdef SOCK_CLOEXEC
     type |= SOCK_CLOEXEC;
@@ -53,6 +82,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
 #ifndef SOCK_CLOEXEC
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 #endif
+    bound_window(fd, f->options->net->limit_rate);
     return fd;
 }
 
@@ -95,22 +125,23 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
 /* Hand on what was asked for; a redirected or greedy depot may send more. */
 static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
 {
+    const struct xd_transport_handler *h = f->handler;
     uint64_t begin = f->request.offset > f->at ? f->request.offset : f->at;
     uint64_t end = f->judgement.end;
+    int rc = 0;
 
     if (end - f->at > len)
         end = f->at + len;
-    if (begin < end) {
-        int rc =
-            f->handler->bytes(f->handler->user, f->slot, data + (begin - f->at),
-                              (size_t)(end - begin));
-
-        f->paused = rc == XD_E_AGAIN;
-        if (rc < 0 && rc != XD_E_AGAIN)
-            refuse(f, rc);
-        if (rc < 0)
-            return CURL_WRITEFUNC_PAUSE;
-    }
+    if (begin < end)
+        rc = h->bytes(h->user, f->slot, data + (begin - f->at),
+                      (size_t)(end - begin));
+    else if (h->skip != NULL && end > f->at)
+        rc = h->skip(h->user, f->slot, (size_t)(end - f->at));
+    f->paused = rc == XD_E_AGAIN;
+    if (rc < 0 && rc != XD_E_AGAIN)
+        refuse(f, rc);
+    if (rc < 0)
+        return CURL_WRITEFUNC_PAUSE;
     f->at = end > f->at ? end : f->at;
     if (f->at < f->judgement.end)
         return len;
@@ -134,7 +165,7 @@ static size_t on_body(char *data, size_t one, size_t len, void *user)
         judge(f);
     if (f->quit)
         return CURL_WRITEFUNC_PAUSE;
-    if (!f->is_decided)
+    if (!f->is_decided && !f->follows)
         len = deliver(f, data, len);
     *f->alive_at = xd_now();
     return len;
@@ -180,12 +211,51 @@ static void tell_head(struct xd_http_fetch *f)
         head.validator = a->etag;
     else if (a->modified[0] != '\0')
         head.validator = a->modified;
-    if (curl_easy_getinfo(f->easy, CURLINFO_EFFECTIVE_URL, &head.final_url) !=
-        CURLE_OK)
-        head.final_url = NULL;
+    head.final_url = f->url;
     rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
         refuse(f, rc);
+}
+
+/* A body that is not wanted: read it to its end if that is near. */
+static void drop_body(struct xd_http_fetch *f)
+{
+    const struct xd_http_answer *a = &f->answer;
+
+    f->quit = f->is_ftp || a->is_chunked || !a->has_length ||
+              a->length > SMALL_BODY_BYTES;
+}
+
+static bool is_redirect(const struct xd_http_fetch *f)
+{
+    return !f->is_ftp && f->answer.status / 100 == 3 &&
+           f->answer.location[0] != '\0';
+}
+
+/* Where it points to, in place of where it was asked. */
+static void judge_redirect(struct xd_http_fetch *f)
+{
+    struct xd_error *error = &f->outcome.error;
+    uint64_t most = f->options->net->max_redirs;
+    char *next = NULL;
+    int rc = 0;
+
+    drop_body(f);
+    if (f->n_redirects >= most)
+        rc = xd_fail(error, XD_E_NET, "%s: more than %" PRIu64 " redirects",
+                     f->name, most);
+    else
+        rc = xd_http_redirect(&next, f->first, f->url, f->answer.location,
+                              f->name, error);
+    if (rc < 0) {
+        decide(f, rc == XD_E_NOMEM ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+        error->http_status = (int)f->answer.status;
+        return;
+    }
+    xd_free(f->url);
+    f->url = next;
+    f->n_redirects++;
+    f->follows = true;
 }
 
 static void judge(struct xd_http_fetch *f)
@@ -193,6 +263,10 @@ static void judge(struct xd_http_fetch *f)
     const struct xd_http_answer *a = &f->answer;
 
     f->is_judged = true;
+    if (is_redirect(f)) {
+        judge_redirect(f);
+        return;
+    }
     if (f->is_ftp)
         xd_ftp_judge(a, &f->request, f->name, &f->judgement);
     else
@@ -203,60 +277,12 @@ static void judge(struct xd_http_fetch *f)
     }
     f->is_decided = true;
     f->outcome = f->judgement.outcome;
-    f->quit = f->is_ftp || a->is_chunked || !a->has_length ||
-              a->length > SMALL_BODY_BYTES;
+    drop_body(f);
     set_retry_after(f);
 }
 
-static bool set_protocols(CURL *e)
-{
-#if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85.0 */
-    return curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https,ftp") ==
-           CURLE_OK;
-#else
-    return curl_easy_setopt(e, CURLOPT_PROTOCOLS,
-                            (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS |
-                                   CURLPROTO_FTP)) == CURLE_OK;
-#endif
-}
-
-/* What began encrypted stays so. */
-static bool set_redirects(CURL *e, bool is_https)
-{
-#if LIBCURL_VERSION_NUM >= 0x075500
-    return curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS_STR,
-                            is_https ? "https" : "http,https") == CURLE_OK;
-#else
-    long http = is_https ? 0L : (long)CURLPROTO_HTTP;
-
-    return curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS,
-                            http | (long)CURLPROTO_HTTPS) == CURLE_OK;
-#endif
-}
-
-/* Without it a name server that does not answer would hold up free(). */
-static bool set_quick_exit(CURL *e)
-{
-#if LIBCURL_VERSION_NUM >= 0x075700 /* 7.87.0 */
-    return curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
-#else
-    (void)e;
-    return true;
-#endif
-}
-
-/* Where OpenSSL and curl(1) look too, but not libcurl. */
-static bool set_trust(CURL *e)
-{
-    const char *file = getenv("SSL_CERT_FILE");
-
-    return file == NULL || file[0] == '\0' ||
-           curl_easy_setopt(e, CURLOPT_CAINFO, file) == CURLE_OK;
-}
-
 /* What is the same for all requests. */
-static bool set_up(struct xd_http_fetch *f, const char *user_agent,
-                   struct curl_slist *header)
+static bool set_up(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
 
@@ -264,6 +290,7 @@ static bool set_up(struct xd_http_fetch *f, const char *user_agent,
     return SET(CURLOPT_PRIVATE, (void *)f) &&
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
+           SET(CURLOPT_OPENSOCKETDATA, (void *)f) &&
            SET(CURLOPT_HEADERFUNCTION, on_header) &&
            SET(CURLOPT_HEADERDATA, (void *)f) &&
            SET(CURLOPT_WRITEFUNCTION, on_body) &&
@@ -271,29 +298,22 @@ static bool set_up(struct xd_http_fetch *f, const char *user_agent,
            SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
            SET(CURLOPT_XFERINFODATA, (void *)f) &&
            SET(CURLOPT_NOPROGRESS, 0L) &&
-           SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES) &&
-           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
-           SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
-           SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) &&
-           SET(CURLOPT_FOLLOWLOCATION, 1L) &&
-           SET(CURLOPT_MAXREDIRS, MAX_REDIRECTS) &&
-           SET(CURLOPT_USERAGENT, user_agent) &&
-           SET(CURLOPT_HTTPHEADER, header) &&
-           SET(CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD) &&
-           set_protocols(e) && set_trust(e) && set_quick_exit(e);
+           SET(CURLOPT_BUFFERSIZE, buffer_bytes(f->options->net->limit_rate)) &&
+           xd_http_options_apply(f->options, e);
 #undef SET
 }
 
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, const char *user_agent,
-                       struct curl_slist *header, struct xd_error *err)
+                       xd_usec *alive_at, const struct xd_http_options *options,
+                       struct xd_error *err)
 {
     f->slot = slot;
     f->alive_at = alive_at;
     f->handler = handler;
+    f->options = options;
     f->easy = curl_easy_init();
-    if (f->easy == NULL || !set_up(f, user_agent, header)) {
+    if (f->easy == NULL || !set_up(f)) {
         xd_http_fetch_fini(f);
         return xd_fail_nomem(err);
     }
@@ -303,7 +323,10 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
 void xd_http_fetch_fini(struct xd_http_fetch *f)
 {
     curl_easy_cleanup(f->easy);
+    xd_free(f->first);
+    xd_free(f->url);
     f->easy = NULL;
+    f->first = f->url = NULL;
 }
 
 /* FTP knows no end of a range: it is read up to there. */
@@ -322,37 +345,80 @@ static bool set_range(struct xd_http_fetch *f, const struct xd_request *r)
            CURLE_OK;
 }
 
-/* Requests at one https depot wait for the first one's connection, which
- * HTTP/2 lets them share; without TLS there is none to be shared. */
-static bool set_request(struct xd_http_fetch *f, const struct xd_request *r)
+/*
+ * Requests at one https depot wait for the first one's connection, which
+ * HTTP/2 lets them share; without TLS there is none to be shared.  A proxy that
+ * turned FTP into HTTP would answer with what nobody here reads.
+ */
+static bool set_request(struct xd_http_fetch *f)
 {
+    CURL *e = f->easy;
     struct xd_url u;
-    bool is_url = xd_url_split(r->url, &u);
+    bool is_url = xd_url_split(f->url, &u);
     bool is_https = is_url && u.scheme == XD_SCHEME_HTTPS;
+    bool is_trusted = f->is_trusted && xd_http_same_origin(f->first, f->url);
 
     f->is_ftp = is_url && u.scheme == XD_SCHEME_FTP;
-    return curl_easy_setopt(f->easy, CURLOPT_URL, r->url) == CURLE_OK &&
-           curl_easy_setopt(f->easy, CURLOPT_PIPEWAIT, is_https ? 1L : 0L) ==
-               CURLE_OK &&
-           set_redirects(f->easy, is_https) && set_range(f, r);
+#define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
+    return SET(CURLOPT_URL, f->url) &&
+           SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
+           SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
+           set_range(f, &f->request) &&
+           xd_http_options_authorize(f->options, e, f->url, is_trusted);
+#undef SET
+}
+
+/* For the answer to the first, or the next, URL. */
+static void reset_answer(struct xd_http_fetch *f)
+{
+    f->answer = (struct xd_http_answer){.status = 0};
+    f->is_judged = f->follows = false;
+    f->paused = f->quit = false;
+}
+
+static int set_url(struct xd_http_fetch *f, const char *url)
+{
+    int rc = xd_http_options_trust(f->options, url);
+
+    if (rc < 0)
+        return rc;
+    f->is_trusted = rc > 0;
+    xd_free(f->first);
+    xd_free(f->url);
+    f->first = xd_strdup(url);
+    f->url = xd_strdup(url);
+    return f->first != NULL && f->url != NULL ? 0 : XD_E_NOMEM;
 }
 
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
 {
-    if (xd_request_name(f->name, request->url) < 0 || !set_request(f, request))
-        return xd_fail_nomem(err);
     f->request = *request;
     f->request.url = NULL;
-    f->answer = (struct xd_http_answer){.status = 0};
+    if (xd_request_name(f->name, request->url) < 0 ||
+        set_url(f, request->url) < 0 || !set_request(f))
+        return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
     f->at = request->whole ? 0 : request->offset;
+    f->n_redirects = 0;
     f->header_bytes = 0;
-    f->is_judged = f->is_decided = false;
-    f->heard = f->paused = f->quit = false;
+    f->is_decided = f->heard = false;
+    reset_answer(f);
     return 0;
+}
+
+bool xd_http_fetch_follow(struct xd_http_fetch *f)
+{
+    if (!f->follows || f->is_decided)
+        return false;
+    reset_answer(f);
+    if (set_request(f))
+        return true;
+    xd_fail_nomem(&f->outcome.error);
+    decide(f, XD_VERDICT_AGAIN);
+    return false;
 }
 
 /* What no second attempt will change. */
@@ -361,7 +427,6 @@ static bool is_final(CURLcode result)
     switch ((int)result) {
     case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 among them */
     case CURLE_URL_MALFORMAT:
-    case CURLE_TOO_MANY_REDIRECTS:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -385,8 +450,10 @@ static void fail_early(struct xd_http_fetch *f)
 
 static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
 {
-    const char *reason =
-        f->reason[0] != '\0' ? f->reason : curl_easy_strerror(result);
+    /* libcurl quotes what it does not understand, a proxy's URL for one: that
+     * may have a password. */
+    bool tells = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
+    const char *reason = tells ? f->reason : curl_easy_strerror(result);
     long os_errno = 0;
 
     decide(f, is_final(result) ? XD_VERDICT_GONE : XD_VERDICT_AGAIN);
@@ -417,13 +484,11 @@ static void conclude_ftp(struct xd_http_fetch *f, CURLcode result)
     }
 }
 
-/* An answer without a body, or one that broke off before it; a redirect that
- * went wrong is libcurl's to tell. */
-static void conclude_http(struct xd_http_fetch *f, CURLcode result)
+/* An answer without a body, or one that broke off before it. */
+static void conclude_http(struct xd_http_fetch *f)
 {
     if (!f->is_judged && !f->is_decided && f->answer.complete &&
-        f->answer.status >= 200 &&
-        (result == CURLE_OK || !f->answer.has_location))
+        f->answer.status >= 200)
         judge(f);
 }
 
@@ -435,8 +500,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
     if (f->is_ftp)
         conclude_ftp(f, result);
     else
-        conclude_http(f, result);
-    if (f->is_decided)
+        conclude_http(f);
+    if (f->is_decided || f->follows)
         return;
     if (result == CURLE_OK && f->is_judged && f->at >= f->request.offset &&
         (f->judgement.end == XD_TO_END || f->judgement.end == f->at))

@@ -12,11 +12,13 @@
 #include <curl/curl.h>
 
 #include "io/http_answer.h"
+#include "io/http_options.h"
 #include "io/request.h"
 
 struct xd_http_fetch {
     /* Constant after init(). */
     const struct xd_transport_handler *handler;
+    const struct xd_http_options *options;
     unsigned slot;
     CURL *easy;
     xd_usec *alive_at; /* of the transport: when libcurl was last seen to go on,
@@ -27,6 +29,9 @@ struct xd_http_fetch {
     struct xd_request request; /* but for its URL */
     char name[XD_REQUEST_NAME_BYTES];
     bool is_ftp;
+    char *first, *url; /* owned: what was asked first, and after redirects */
+    bool is_trusted;   /* the server of `first` may see credentials */
+    uint64_t n_redirects;
 
     /* The answer. */
     struct xd_http_answer answer;
@@ -34,6 +39,7 @@ struct xd_http_fetch {
     size_t header_bytes; /* of all answers, redirects among them */
     uint64_t at;         /* in the object, of the next byte that comes */
     bool is_judged;      /* judgement is valid; the body has begun */
+    bool follows;        /* it is a redirect: follow() comes next */
     bool is_decided;     /* outcome is valid; what still comes is dropped */
     struct xd_outcome outcome;
 
@@ -47,12 +53,12 @@ struct xd_http_fetch {
     xd_usec heard_at;
 };
 
-/* `user_agent` is copied, `header` and `alive_at` must outlive the fetch.
- * Errors: NOMEM, and then fini() has nothing to do. */
+/* `alive_at` and `options` outlive the fetch.  Errors: NOMEM, and then fini()
+ * has nothing to do. */
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, const char *user_agent,
-                       struct curl_slist *header, struct xd_error *err);
+                       xd_usec *alive_at, const struct xd_http_options *options,
+                       struct xd_error *err);
 void xd_http_fetch_fini(struct xd_http_fetch *f);
 
 /* Errors: NOMEM. */
@@ -62,6 +68,10 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
 /* Decide the outcome, unless it is, from how libcurl says that it ended. */
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
+
+/* After it was taken off the wire: whether it is to be put there again, now
+ * for what a redirect pointed to. */
+bool xd_http_fetch_follow(struct xd_http_fetch *f);
 
 /*
  * It is over, whatever libcurl wants to say yet: an FTP connection, of which a

@@ -22,6 +22,8 @@
 
 #include "base/time.h"
 
+struct xd_net_options;
+
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
 /* What to ask for.  Strings are copied by start(). */
@@ -71,6 +73,9 @@ struct xd_transport_handler {
     /* The next bytes of the object, in order.  Returns 0; XD_E_AGAIN to be
      * given the same bytes again after resume(); another code refuses. */
     int (*bytes)(void *user, unsigned slot, const void *data, size_t len);
+    /* So many bytes came that lie before the range, and are dropped.  Returns
+     * as bytes() does.  May be NULL. */
+    int (*skip)(void *user, unsigned slot, size_t len);
     /* Exactly once per start(); the slot is free again. */
     void (*end)(void *user, unsigned slot, const struct xd_outcome *outcome);
 };
@@ -79,7 +84,8 @@ struct xd_transport_config {
     unsigned n_slots;
     xd_usec silence; /* a request ends when nothing came for so long, before
                            the first byte too; a paused one never does */
-    const char *user_agent; /* NULL: the library's own */
+    const struct xd_net_options *net; /* of people, or NULL; outlives the
+                                         transport, with its strings */
 };
 
 struct xd_transport {

@@ -28,12 +28,12 @@ def section(page, title):
 def options_of_the_help():
     text = subprocess.run([os.environ["XDOWNLOAD"], "--help"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text))
 
 
 def options_of_the_page():
     items = re.findall(r"(?m)^=item .*$", COMMAND_PAGE.read_text())
-    return set(re.findall(r"B<(--[a-z-]+)>", "\n".join(items)))
+    return set(re.findall(r"B<(--[a-z0-9-]+)>", "\n".join(items)))
 
 
 def test_help_and_manual_know_the_same_options():

@@ -6,7 +6,7 @@
 #include "base/range.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "engine/hosts.h"
+#include "base/hosts.h"
 #include "engine/options.h"
 #include "engine/records.h"
 #include "suite.h"

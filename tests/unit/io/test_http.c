@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/net_options.h"
 #include "io/transport.h"
 #include "mock_server.h"
 #include "os/clock.h"
@@ -210,9 +211,12 @@ END_TEST
 
 START_TEST(user_agent_is_the_one_given)
 {
+    char user_agent[] = "player/7";
+    struct xd_net_options net = XD_NET_OPTIONS_INIT;
     struct xd_transport_config config = {
-        .n_slots = 1, .silence = XD_SECOND * 60, .user_agent = "player/7"};
+        .n_slots = 1, .silence = XD_SECOND * 60, .net = &net};
 
+    net.user_agent = user_agent;
     xd_transport_free(transport);
     ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
     fetch(range_script, range(100, 200));

@@ -1,4 +1,4 @@
-#include "engine/hosts.h"
+#include "base/hosts.h"
 
 #include <string.h>
 #include <xdownload/error.h>
@@ -51,27 +51,39 @@ static int add_word(char **list, const char *word)
     return 0;
 }
 
+static int add_server(char **list, struct xd_url u, bool with_port)
+{
+    char *word = spell(u, with_port);
+    int rc = word ? add_word(list, word) : XD_E_NOMEM;
+
+    xd_free(word);
+    return rc;
+}
+
 int xd_hosts_add(char **list, const char *host)
 {
     struct xd_text t = {.s = NULL};
     struct xd_url u;
-    char *word = NULL;
     int rc = XD_E_NOMEM;
 
     xd_text_addf(&t, "http://%s", host);
     if (t.failed)
         goto out;
     rc = XD_E_INVAL;
-    if (!split_host(t.s, &u))
-        goto out;
-    rc = XD_E_NOMEM;
-    word = spell(u, strlen(host) > u.host_len);
-    if (word)
-        rc = add_word(list, word);
+    if (split_host(t.s, &u))
+        rc = add_server(list, u, strlen(host) > u.host_len);
 out:
-    xd_free(word);
     xd_text_fini(&t);
     return rc;
+}
+
+int xd_hosts_add_url(char **list, const char *url)
+{
+    struct xd_url u;
+
+    if (!xd_url_split(url, &u) || u.host_len == 0)
+        return XD_E_INVAL;
+    return add_server(list, u, true);
 }
 
 int xd_hosts_have(const char *list, const struct xd_url *u)

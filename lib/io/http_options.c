@@ -1,0 +1,227 @@
+/*
+ * Credentials are given to a handle only for a request to a server that may
+ * see them, and taken from it for any other: libcurl itself never has to
+ * decide, for what it follows and compares differs between its versions.
+ */
+#include "io/http_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <xdownload/error.h>
+#include <xdownload/version.h>
+
+#include "base/alloc.h"
+#include "base/hosts.h"
+#include "base/time.h"
+#include "base/url.h"
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define USER_AGENT                                                           \
+    "xdownload/" TEXT(XD_VERSION_MAJOR) "." TEXT(XD_VERSION_MINOR) "." TEXT( \
+        XD_VERSION_PATCH)
+
+static const struct xd_net_options defaults = XD_NET_OPTIONS_INIT;
+
+static bool is_secret(const char *line)
+{
+    static const char *const names[] = {"Authorization", "Cookie",
+                                        "Proxy-Authorization"};
+    size_t len = strcspn(line, ":;");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len && strncasecmp(names[i], line, len) == 0)
+            return true;
+    return false;
+}
+
+static int append(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+
+    if (longer == NULL)
+        return XD_E_NOMEM;
+    *list = longer;
+    return 0;
+}
+
+/* `lines` each end in a line feed. */
+static int add_headers(struct xd_http_options *o, const char *lines)
+{
+    int rc = 0;
+
+    while (rc == 0 && lines != NULL && *lines != '\0') {
+        size_t len = strcspn(lines, "\n");
+        char *line = xd_strndup(lines, len);
+
+        if (line == NULL)
+            return XD_E_NOMEM;
+        rc = append(&o->secret_header, line);
+        if (rc == 0 && !is_secret(line))
+            rc = append(&o->header, line);
+        xd_free(line);
+        lines += len + 1;
+    }
+    return rc;
+}
+
+/* "FILE:PASSWORD" as curl splits it: at the first colon that has no backslash
+ * before it. */
+static int split_cert(struct xd_http_options *o, const char *cert)
+{
+    char *out;
+
+    if (cert == NULL)
+        return 0;
+    o->cert = out = xd_strdup(cert);
+    if (out == NULL)
+        return XD_E_NOMEM;
+    for (; *cert != '\0' && *cert != ':'; cert++) {
+        if (cert[0] == '\\' && (cert[1] == ':' || cert[1] == '\\'))
+            cert++;
+        *out++ = *cert;
+    }
+    *out = '\0';
+    /* Without one OpenSSL would ask for it on the terminal. */
+    o->cert_password = xd_strdup(*cert == ':' ? cert + 1 : "");
+    return o->cert_password != NULL ? 0 : XD_E_NOMEM;
+}
+
+int xd_http_options_init(struct xd_http_options *o,
+                         const struct xd_net_options *net)
+{
+    /* Ranges are ranges of the encoded bytes: none may be. */
+    static const char identity[] = "Accept-Encoding: identity";
+
+    *o = (struct xd_http_options){.net = net != NULL ? net : &defaults};
+    if (append(&o->header, identity) == 0 &&
+        append(&o->secret_header, identity) == 0 &&
+        add_headers(o, o->net->headers) == 0 &&
+        split_cert(o, o->net->cert) == 0)
+        return 0;
+    xd_http_options_fini(o);
+    return XD_E_NOMEM;
+}
+
+void xd_http_options_fini(struct xd_http_options *o)
+{
+    curl_slist_free_all(o->header);
+    curl_slist_free_all(o->secret_header);
+    xd_free(o->cert);
+    xd_free(o->cert_password);
+    *o = (struct xd_http_options){.net = NULL};
+}
+
+#define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
+
+static bool set_protocols(CURL *e)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85.0 */
+    return SET(CURLOPT_PROTOCOLS_STR, "http,https,ftp");
+#else
+    return SET(CURLOPT_PROTOCOLS,
+               (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FTP));
+#endif
+}
+
+/* Without it a name server that does not answer would hold up free(). */
+static bool set_quick_exit(CURL *e)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700 /* 7.87.0 */
+    return SET(CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)e;
+    return true;
+#endif
+}
+
+/* Who is given is believed, and libcurl's own authorities are not. */
+static bool set_trust(CURL *e, const struct xd_net_options *net)
+{
+    /* Where OpenSSL and curl(1) look too, but not libcurl. */
+    const char *file = getenv("SSL_CERT_FILE");
+
+    if (net->cacert != NULL || net->capath != NULL) {
+        if (!SET(CURLOPT_CAINFO, net->cacert) ||
+            !SET(CURLOPT_CAPATH, net->capath))
+            return false;
+    } else if (file != NULL && file[0] != '\0') {
+        if (!SET(CURLOPT_CAINFO, file))
+            return false;
+    }
+    return !net->insecure ||
+           (SET(CURLOPT_SSL_VERIFYPEER, 0L) && SET(CURLOPT_SSL_VERIFYHOST, 0L));
+}
+
+static bool set_way(CURL *e, const struct xd_net_options *net)
+{
+    long family = CURL_IPRESOLVE_WHATEVER;
+
+    if (net->ipv4)
+        family = CURL_IPRESOLVE_V4;
+    if (net->ipv6)
+        family = CURL_IPRESOLVE_V6;
+    return SET(CURLOPT_IPRESOLVE, family) &&
+           SET(CURLOPT_INTERFACE, net->interface) &&
+           SET(CURLOPT_PROXY, net->proxy) && SET(CURLOPT_NOPROXY, net->noproxy);
+}
+
+bool xd_http_options_apply(const struct xd_http_options *o, CURL *e)
+{
+    const struct xd_net_options *net = o->net;
+    long connect_ms = (long)((net->connect_timeout + XD_MS - 1) / XD_MS);
+
+    return SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
+           SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
+           SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) &&
+           SET(CURLOPT_FOLLOWLOCATION, 0L) &&
+           SET(CURLOPT_CONNECTTIMEOUT_MS, connect_ms) &&
+           SET(CURLOPT_USERAGENT,
+               net->user_agent != NULL ? net->user_agent : USER_AGENT) &&
+           SET(CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD) &&
+           set_protocols(e) && set_trust(e, net) && set_way(e, net) &&
+           set_quick_exit(e);
+}
+
+int xd_http_options_trust(const struct xd_http_options *o, const char *url)
+{
+    struct xd_url u;
+
+    return xd_url_split(url, &u) ? xd_hosts_have(o->net->auth_hosts, &u) : 0;
+}
+
+static bool set_certificate(CURL *e, const struct xd_http_options *o,
+                            bool is_trusted)
+{
+    bool is_shown = is_trusted && o->cert != NULL;
+
+    return SET(CURLOPT_SSLCERT, is_shown ? o->cert : NULL) &&
+           SET(CURLOPT_SSLKEY, is_shown ? o->net->key : NULL) &&
+           SET(CURLOPT_KEYPASSWD, is_shown ? o->cert_password : NULL);
+}
+
+/* The nearest holds: what the URL says itself, a token, a name, the file. */
+bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
+                               const char *url, bool is_trusted)
+{
+    const struct xd_net_options *net = o->net;
+    struct xd_url u;
+    bool is_url = xd_url_split(url, &u);
+    bool is_open = is_trusted && is_url && u.userinfo == NULL;
+    const char *bearer =
+        is_open && u.scheme != XD_SCHEME_FTP ? net->oauth2_bearer : NULL;
+    const char *user = is_open && bearer == NULL ? net->user : NULL;
+    bool uses_file = is_open && bearer == NULL && user == NULL &&
+                     (net->netrc || net->netrc_file != NULL);
+
+    return SET(CURLOPT_HTTPHEADER, is_trusted ? o->secret_header : o->header) &&
+           SET(CURLOPT_XOAUTH2_BEARER, bearer) &&
+           SET(CURLOPT_HTTPAUTH,
+               (long)(bearer != NULL ? CURLAUTH_BEARER : CURLAUTH_BASIC)) &&
+           SET(CURLOPT_USERPWD, user) &&
+           SET(CURLOPT_NETRC,
+               (long)(uses_file ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED)) &&
+           SET(CURLOPT_NETRC_FILE, uses_file ? net->netrc_file : NULL) &&
+           set_certificate(e, o, is_trusted);
+}

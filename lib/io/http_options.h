@@ -1,0 +1,39 @@
+/*
+ * struct xd_net_options in libcurl's terms: what holds for every request, and
+ * what only those servers see to which credentials may go.
+ */
+#ifndef XD_IO_HTTP_OPTIONS_H
+#define XD_IO_HTTP_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <curl/curl.h>
+
+#include "io/net_options.h"
+
+struct xd_http_options {
+    const struct xd_net_options *net;
+    struct curl_slist *header;        /* for every server */
+    struct curl_slist *secret_header; /* with the credentials */
+    char *cert, *cert_password;
+};
+
+/* `net` (NULL: the defaults) outlives it.  Errors: NOMEM; then there is
+ * nothing to be released. */
+int xd_http_options_init(struct xd_http_options *o,
+                         const struct xd_net_options *net);
+void xd_http_options_fini(struct xd_http_options *o);
+
+/* Tell a handle what holds for every request, but sockets, callbacks and
+ * sizes; `o` outlives the handle.  False when out of memory. */
+bool xd_http_options_apply(const struct xd_http_options *o, CURL *e);
+
+/* Whether credentials may go to the server of `url`: 1, 0 or NOMEM. */
+int xd_http_options_trust(const struct xd_http_options *o, const char *url);
+
+/* Before each request of a handle, also a redirected one: whether the server
+ * of `url` sees the credentials.  False when out of memory. */
+bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
+                               const char *url, bool is_trusted);
+
+#endif

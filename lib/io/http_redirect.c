@@ -1,0 +1,119 @@
+#include "io/http_redirect.h"
+
+#include <strings.h>
+
+#include <curl/curl.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+
+bool xd_http_same_origin(const char *a, const char *b)
+{
+    struct xd_url x, y;
+
+    return xd_url_split(a, &x) && xd_url_split(b, &y) && x.scheme == y.scheme &&
+           x.port == y.port && x.host_len == y.host_len &&
+           strncasecmp(x.host, y.host, x.host_len) == 0;
+}
+
+/* Give `u` the part of `from`, or none where `from` is NULL or has none. */
+static CURLUcode copy_part(CURLU *u, CURLU *from, CURLUPart part)
+{
+    char *value = NULL;
+    CURLUcode rc = CURLUE_OK;
+
+    if (from != NULL)
+        rc = curl_url_get(from, part, &value, 0);
+    if (rc != CURLUE_OUT_OF_MEMORY)
+        rc = curl_url_set(u, part, value, 0);
+    curl_free(value);
+    return rc;
+}
+
+static CURLUcode set_login(CURLU *u, CURLU *from)
+{
+    CURLUcode rc = copy_part(u, from, CURLUPART_USER);
+
+    return rc == CURLUE_OK ? copy_part(u, from, CURLUPART_PASSWORD) : rc;
+}
+
+/* The URL in `u`, with the login of `first` if it is of the same origin. */
+static CURLUcode get_url(CURLU *u, const char *first, char **out)
+{
+    CURLU *origin = NULL;
+    CURLUcode rc = set_login(u, NULL);
+
+    if (rc == CURLUE_OK)
+        rc = curl_url_get(u, CURLUPART_URL, out, 0);
+    if (rc != CURLUE_OK || !xd_http_same_origin(first, *out))
+        return rc;
+    curl_free(*out);
+    *out = NULL;
+    origin = curl_url();
+    rc = origin != NULL ? curl_url_set(origin, CURLUPART_URL, first, 0)
+                        : CURLUE_OUT_OF_MEMORY;
+    if (rc == CURLUE_OK)
+        rc = set_login(u, origin);
+    if (rc == CURLUE_OK)
+        rc = curl_url_get(u, CURLUPART_URL, out, 0);
+    curl_url_cleanup(origin);
+    return rc;
+}
+
+/* libcurl resolves it, so that it is resolved as its server expects. */
+static CURLUcode resolve(const char *first, const char *from,
+                         const char *location, char **out)
+{
+    CURLU *u = curl_url();
+    CURLUcode rc = u != NULL ? curl_url_set(u, CURLUPART_URL, from, 0)
+                             : CURLUE_OUT_OF_MEMORY;
+
+    if (rc == CURLUE_OK)
+        rc = curl_url_set(u, CURLUPART_URL, location, CURLU_URLENCODE);
+    if (rc == CURLUE_OK)
+        rc = get_url(u, first, out);
+    curl_url_cleanup(u);
+    return rc;
+}
+
+static enum xd_scheme scheme_of(const char *url)
+{
+    struct xd_url u;
+
+    return xd_url_split(url, &u) ? u.scheme : XD_SCHEME_OTHER;
+}
+
+/* NULL: we go there. */
+static const char *refusal(const char *from, const char *to)
+{
+    enum xd_scheme scheme = scheme_of(to);
+
+    if (scheme == XD_SCHEME_HTTPS)
+        return NULL;
+    if (scheme != XD_SCHEME_HTTP)
+        return "to what is neither http nor https";
+    /* What began encrypted stays so. */
+    return scheme_of(from) == XD_SCHEME_HTTPS ? "from https to http" : NULL;
+}
+
+int xd_http_redirect(char **out, const char *first, const char *from,
+                     const char *location, const char *name,
+                     struct xd_error *err)
+{
+    char *url = NULL;
+    CURLUcode rc = resolve(first, from, location, &url);
+    const char *why = "to what is no URL that could be used";
+
+    *out = NULL;
+    if (rc == CURLUE_OK) {
+        why = refusal(from, url);
+        *out = why == NULL ? xd_strdup(url) : NULL;
+    }
+    curl_free(url);
+    if (rc == CURLUE_OUT_OF_MEMORY || (why == NULL && *out == NULL))
+        return xd_fail_nomem(err);
+    if (why != NULL)
+        return xd_fail(err, XD_E_NET, "%s: redirects %s", name, why);
+    return 0;
+}

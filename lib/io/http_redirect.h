@@ -1,0 +1,23 @@
+/* Where an HTTP answer sends us, and whether we go there. */
+#ifndef XD_IO_HTTP_REDIRECT_H
+#define XD_IO_HTTP_REDIRECT_H
+
+#include <stdbool.h>
+#include <xdownload/error.h>
+
+/* Whether both URLs are of one server and scheme. */
+bool xd_http_same_origin(const char *a, const char *b);
+
+/*
+ * The URL to ask next, when `from` was asked, because of `first`, and pointed
+ * to `location`.  Where it is of the origin of `first` it has that one's user
+ * name and password, and else none, whatever `location` says.
+ * Ownership: *out is the caller's, to release with xd_free().
+ * Errors:    NET: it is no URL of http or https, or turns from https to http;
+ *            NOMEM.  `name` stands for `first` in sentences.
+ */
+int xd_http_redirect(char **out, const char *first, const char *from,
+                     const char *location, const char *name,
+                     struct xd_error *err);
+
+#endif
