@@ -1,18 +1,30 @@
 #include "base/bucket.h"
 
-/* What may be made up for when nobody asked in time: it bounds the burst, and
+/* What may be made up for when nobody came in time: it bounds the burst, and
  * must be longer than threads are late. */
 #define SLACK (50 * XD_MS)
 
-xd_usec xd_bucket_take(struct xd_bucket *b, xd_usec now, uint64_t bytes)
+/* In floating point, for the product of two large numbers. */
+static xd_usec time_of(const struct xd_bucket *b, uint64_t bytes)
 {
+    return (xd_usec)((double)bytes * (double)XD_SECOND / (double)b->rate);
+}
+
+xd_usec xd_bucket_pay(struct xd_bucket *b, xd_usec now, uint64_t bytes)
+{
+    xd_usec begin;
+
     if (b->rate == 0)
         return 0;
-    if (b->paid > now)
-        return b->paid - now;
-    if (now - b->paid > SLACK)
+    if (now > SLACK && b->paid < now - SLACK)
         b->paid = now - SLACK;
-    /* In floating point, for the product of two large numbers. */
-    b->paid += (xd_usec)((double)bytes * (double)XD_SECOND / (double)b->rate);
-    return 0;
+    begin = b->paid;
+    b->paid += time_of(b, bytes);
+    return begin > now ? begin - now : 0;
+}
+
+void xd_bucket_refund(struct xd_bucket *b, uint64_t bytes)
+{
+    if (b->rate > 0)
+        b->paid -= time_of(b, bytes);
 }

@@ -1,10 +1,9 @@
 /*
- * A bound on bytes per second: a token bucket.
+ * A bound on bytes per second: a token bucket in which who comes pays, and then
+ * waits for his turn, so that all are served in the order in which they came.
  *
- * Who wants to take bytes asks; what he gets may overdraw, and then nobody gets
- * any until that is paid.  Over any time t at most rate * (t + 50 ms) bytes and
- * one take go through, and no less as long as somebody asks in time.  Time is an
- * argument.
+ * Over any time t at most rate * (t + 50 ms) bytes and one payment go through,
+ * and no less as long as there is a demand.  Time is an argument.
  */
 #ifndef XD_BASE_BUCKET_H
 #define XD_BASE_BUCKET_H
@@ -15,10 +14,13 @@
 
 struct xd_bucket {
     uint64_t rate; /* bytes per second; 0: no bound */
-    xd_usec paid;  /* what was taken is paid for at this time; 0 at first */
+    xd_usec paid;  /* when all that was paid for will be through; 0 at first */
 };
 
-/* 0: `bytes` were taken.  Else nothing was, and this is how long to wait. */
-xd_usec xd_bucket_take(struct xd_bucket *b, xd_usec now, uint64_t bytes);
+/* Pay for `bytes`.  Returns how long to wait before taking them. */
+xd_usec xd_bucket_pay(struct xd_bucket *b, xd_usec now, uint64_t bytes);
+
+/* Bytes that were paid for are not taken. */
+void xd_bucket_refund(struct xd_bucket *b, uint64_t bytes);
 
 #endif

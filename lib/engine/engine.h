@@ -71,7 +71,8 @@ struct xd_lane {
     struct xd_outcome outcome;
     bool is_paused;        /* its next bytes lie beyond the window: */
     uint64_t paused_until; /* they end here */
-    xd_usec resume_at;     /* and nobody may take bytes before this */
+    xd_usec resume_at;     /* and may not be taken before this */
+    size_t prepaid;        /* so many are paid for out of the budget */
     uint64_t object_size;  /* as its head said */
 };
 
@@ -141,7 +142,7 @@ struct xd_engine {
     size_t n_fetches;
     xd_usec until;           /* when the scheduler wants to be asked again */
     xd_usec deadline;        /* for the last byte; XD_NEVER: there is none */
-    struct xd_bucket budget; /* bytes that the lanes may take */
+    struct xd_bucket budget; /* of bytes, for all lanes */
     uint64_t bytes_received, bytes_redundant;
     struct xd_rate rate;
     xd_usec end_time;

@@ -33,6 +33,8 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->buffered = 0;
     lane->is_over = false;
     lane->is_paused = false;
+    xd_bucket_refund(&w->engine->budget, lane->prepaid);
+    lane->prepaid = 0;
     lane->object_size = XD_SIZE_UNKNOWN;
 }
 
@@ -216,26 +218,40 @@ static int pause_lane(struct xd_lane *lane, uint64_t until, xd_usec resume_at)
     return XD_E_AGAIN;
 }
 
-/* Take bytes of what all lanes together may have: 0, or how long to wait. */
-static xd_usec take_budget(struct xd_engine *e, xd_usec now, size_t len)
+/*
+ * When `len` bytes may be taken of what all lanes together may have.  Bytes
+ * that were refused come again, and are paid for already; others may have
+ * joined them.
+ */
+static xd_usec pay(struct xd_engine *e, struct xd_lane *lane, xd_usec now,
+                   size_t len)
 {
-    xd_usec wait;
+    size_t rest = len > lane->prepaid ? len - lane->prepaid : 0;
+    xd_usec wait = 0;
 
     if (e->options.net.limit_rate == 0)
-        return 0;
-    xd_engine_lock(e);
-    wait = xd_bucket_take(&e->budget, now, len);
-    xd_engine_unlock(e);
-    return wait;
+        return now;
+    if (rest > 0) {
+        xd_engine_lock(e);
+        wait = xd_bucket_pay(&e->budget, now, rest);
+        xd_engine_unlock(e);
+    }
+    /* Who has waited does not wait again for what was added. */
+    if (wait > 0 && lane->prepaid == 0) {
+        lane->prepaid = len;
+        return now + wait;
+    }
+    lane->prepaid -= len - rest;
+    return now;
 }
 
 static int on_skip(void *user, unsigned slot, size_t len)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
-    xd_usec now = xd_now(), wait = take_budget(w->engine, now, len);
+    xd_usec now = xd_now(), at = pay(w->engine, lane, now, len);
 
-    return wait > 0 ? pause_lane(lane, lane->flushed, now + wait) : 0;
+    return at > now ? pause_lane(lane, lane->flushed, at) : 0;
 }
 
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
@@ -244,13 +260,13 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     struct xd_lane *lane = &w->lanes[slot];
     const unsigned char *from = data;
     uint64_t end = lane->flushed + lane->buffered + len;
-    xd_usec now = xd_now(), wait;
+    xd_usec now = xd_now(), at;
 
     if (!fits_window(w->engine, end))
         return pause_lane(lane, end, now);
-    wait = take_budget(w->engine, now, len);
-    if (wait > 0)
-        return pause_lane(lane, end, now + wait);
+    at = pay(w->engine, lane, now, len);
+    if (at > now)
+        return pause_lane(lane, end, at);
     while (len > 0) {
         size_t room = BUFFER_BYTES - lane->buffered;
         size_t n = len < room ? len : room;
