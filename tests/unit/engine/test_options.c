@@ -193,14 +193,109 @@ START_TEST(what_is_no_host_is_not_excluded)
 }
 END_TEST
 
+START_TEST(servers_are_named_by_host_or_by_url)
+{
+    ck_assert_int_eq(set("auth-host", "A.example"), 0);
+    ck_assert_int_eq(set("auth-host", "https://u:p@b.example/x?y"), 0);
+    ck_assert_str_eq(options->net.auth_hosts, "a.example b.example:443");
+    ck_assert_int_eq(set("auth-host", "file:///x"), XD_E_INVAL);
+    ck_assert_str_eq(options->net.auth_hosts, "a.example b.example:443");
+}
+END_TEST
+
+START_TEST(headers_add_up_and_must_be_headers)
+{
+    static const char *const bad[] = {"",
+                                      "secret",
+                                      ": secret",
+                                      "A B: secret",
+                                      "A : secret",
+                                      "A: secret\n",
+                                      "A: b\r\nCookie: secret",
+                                      "A;secret",
+                                      "range: secret",
+                                      "Accept-Encoding: secret",
+                                      "If-Range: secret"};
+
+    ck_assert_int_eq(set("header", "A: b: c"), 0);
+    ck_assert_int_eq(set("header", "Ranges;"), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(set("header", bad[i]) == XD_E_INVAL, "%s", bad[i]);
+        ck_assert_ptr_nonnull(strstr(error.msg, "header"));
+        ck_assert_ptr_null(strstr(error.msg, "secret"));
+    }
+    ck_assert_str_eq(options->net.headers, "A: b: c\nRanges;\n");
+}
+END_TEST
+
+START_TEST(a_text_has_the_last_value)
+{
+    ck_assert_int_eq(set("user-agent", "a"), 0);
+    ck_assert_int_eq(set("user-agent", ""), 0);
+    ck_assert_str_eq(options->net.user_agent, "");
+    ck_assert_int_eq(set("user-agent", "a\nb"), XD_E_INVAL);
+    ck_assert_str_eq(options->net.user_agent, "");
+}
+END_TEST
+
+START_TEST(a_proxy_is_a_server)
+{
+    static const char *const good[] = {"", "p.example", "u:p@p.example:3128",
+                                       "http://p.example/",
+                                       "SOCKS5h://[::1]:1"};
+    static const char *const bad[] = {"gopher://secret", "http://secret@",
+                                      "p/secret",        "http://p?secret",
+                                      "a@secret@p",      "http://secret b"};
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(set("proxy", good[i]) == 0, "%s", error.msg);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_msg(set("proxy", bad[i]) == XD_E_INVAL, "%s", bad[i]);
+        ck_assert_ptr_null(strstr(error.msg, "secret"));
+    }
+}
+END_TEST
+
+START_TEST(secrets_are_told_apart)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+    size_t n = 0;
+
+    for (size_t i = 0; xd_option_info(i, &info); i++) {
+        n += info.is_secret != 0;
+        ck_assert(!info.is_secret || info.default_value == NULL);
+        if (strcmp(info.name, "user") == 0)
+            ck_assert(info.is_secret);
+    }
+    ck_assert_uint_eq(n, 5);
+}
+END_TEST
+
+START_TEST(what_excludes_each_other_is_an_error)
+{
+    ck_assert_int_eq(set("ipv4", "yes"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), 0);
+    ck_assert_int_eq(set("ipv6", "yes"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), XD_E_INVAL);
+    ck_assert_int_eq(set("ipv6", "no"), 0);
+    ck_assert_int_eq(set("key", "file"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), XD_E_INVAL);
+    ck_assert_int_eq(set("cert", "file"), 0);
+    ck_assert_int_eq(xd_options_check(options, &error), 0);
+}
+END_TEST
+
 START_TEST(a_copy_does_not_share_its_hosts)
 {
     struct xd_options copy;
 
     ck_assert_int_eq(set("exclude", "a.example"), 0);
+    ck_assert_int_eq(set("user", "a:b"), 0);
     ck_assert_int_eq(xd_options_copy(&copy, options), 0);
     ck_assert_int_eq(set("exclude", "b.example"), 0);
+    ck_assert_int_eq(set("user", "c:d"), 0);
     ck_assert_str_eq(copy.exclude, "a.example");
+    ck_assert_str_eq(copy.net.user, "a:b");
     xd_options_fini(&copy);
 }
 END_TEST
@@ -225,6 +320,12 @@ int main(void)
                    a_caller_with_a_smaller_struct_gets_no_more_than_that);
     tcase_add_test(tcase, excluded_hosts_add_up_in_one_spelling);
     tcase_add_test(tcase, what_is_no_host_is_not_excluded);
+    tcase_add_test(tcase, servers_are_named_by_host_or_by_url);
+    tcase_add_test(tcase, headers_add_up_and_must_be_headers);
+    tcase_add_test(tcase, a_text_has_the_last_value);
+    tcase_add_test(tcase, a_proxy_is_a_server);
+    tcase_add_test(tcase, secrets_are_told_apart);
+    tcase_add_test(tcase, what_excludes_each_other_is_an_error);
     tcase_add_test(tcase, a_copy_does_not_share_its_hosts);
     return run_suite("options", tcase);
 }

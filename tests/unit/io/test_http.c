@@ -756,6 +756,27 @@ START_TEST(unanswered_connect_is_silence)
 }
 END_TEST
 
+START_TEST(connecting_that_takes_too_long_fails)
+{
+    struct xd_net_options net = XD_NET_OPTIONS_INIT;
+    struct xd_transport_config config = {
+        .n_slots = 1, .silence = XD_SECOND * 60, .net = &net};
+    struct xd_request r = range(0, 100);
+    int hold[3];
+    char url[50];
+
+    net.connect_timeout = 200 * XD_MS;
+    xd_transport_free(transport);
+    ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
+    r.url = url;
+    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
+    check_says(&caught[0], "after 200 ms");
+    for (int i = 0; i < 3; i++)
+        close(hold[i]);
+}
+END_TEST
+
 START_TEST(poll_waits_no_longer_than_until_the_next_silence)
 {
     static const struct mock_step script[] = {HOLD, END};
@@ -1144,6 +1165,7 @@ int main(void)
     tcase_add_test(tcase, silence_after_some_bytes_ends_the_request);
     tcase_add_test(tcase, silence_after_the_header_ends_the_request);
     tcase_add_test(tcase, unanswered_connect_is_silence);
+    tcase_add_test(tcase, connecting_that_takes_too_long_fails);
     tcase_add_test(tcase, poll_waits_no_longer_than_until_the_next_silence);
     tcase_add_test(tcase, slow_but_steady_bytes_are_no_silence);
     tcase_add_test(tcase, idle_time_before_a_request_is_no_silence);

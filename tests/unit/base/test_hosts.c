@@ -1,0 +1,73 @@
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "base/hosts.h"
+#include "suite.h"
+
+static char *list;
+
+static void teardown(void)
+{
+    xd_free(list);
+    list = NULL;
+}
+
+static int has(const char *url)
+{
+    struct xd_url u;
+
+    ck_assert(xd_url_split(url, &u));
+    return xd_hosts_have(list, &u);
+}
+
+START_TEST(an_empty_list_has_nobody)
+{
+    ck_assert_int_eq(has("http://a.example/"), 0);
+}
+END_TEST
+
+START_TEST(a_host_stands_for_all_its_servers)
+{
+    ck_assert_int_eq(xd_hosts_add(&list, "A.Example."), 0);
+    ck_assert_int_eq(has("http://a.example/"), 1);
+    ck_assert_int_eq(has("ftp://a.example:8021/"), 1);
+    ck_assert_int_eq(has("http://b.a.example/"), 0);
+}
+END_TEST
+
+START_TEST(a_url_stands_for_its_server_alone)
+{
+    ck_assert_int_eq(xd_hosts_add_url(&list, "HTTPS://u:p@A.example/x?y#z"), 0);
+    ck_assert_int_eq(xd_hosts_add_url(&list, "http://[2001:db8::1]:8080"), 0);
+    ck_assert_str_eq(list, "a.example:443 [2001:db8::1]:8080");
+    ck_assert_int_eq(has("https://a.example/other"), 1);
+    ck_assert_int_eq(has("http://a.example/"), 0);
+    ck_assert_int_eq(has("https://a.example:4430/"), 0);
+    ck_assert_int_eq(has("https://b.example@c.example/"), 0);
+    ck_assert_int_eq(has("http://[2001:DB8::1]:8080/"), 1);
+}
+END_TEST
+
+START_TEST(what_has_no_host_is_no_server)
+{
+    static const char *const bad[] = {"", "a.example", "file:///etc", "http://",
+                                      "http://a.example@b.example@c/"};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(xd_hosts_add_url(&list, bad[i]) == XD_E_INVAL, "%s",
+                      bad[i]);
+    ck_assert_ptr_null(list);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("hosts");
+
+    tcase_add_checked_fixture(tcase, NULL, teardown);
+    tcase_add_test(tcase, an_empty_list_has_nobody);
+    tcase_add_test(tcase, a_host_stands_for_all_its_servers);
+    tcase_add_test(tcase, a_url_stands_for_its_server_alone);
+    tcase_add_test(tcase, what_has_no_host_is_no_server);
+    return run_suite("hosts", tcase);
+}
