@@ -81,6 +81,13 @@ static int set_progress(struct args *a, const char *value)
                        value);
 }
 
+static int set_format(struct args *a, const char *value, const char *name)
+{
+    if (strcmp(value, "metalink") != 0 && strcmp(value, "exnode") != 0)
+        return words_usage("--format takes metalink or exnode, not %s", value);
+    return set_once(&a->format, value, name);
+}
+
 static int set_library(struct args *a, const char *name, const char *value)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
@@ -133,6 +140,8 @@ static int take(struct args *a, const struct option_row *row, const char *value)
         return 0;
     case OPTION_FILE:
         return set_once(&a->file, value, row->name);
+    case OPTION_FORMAT:
+        return set_format(a, value, row->name);
     case OPTION_SET:
         return set_any(a, value);
     case OPTION_JSON:
@@ -211,6 +220,17 @@ static int tell_urls(struct args *a)
     return 0;
 }
 
+static int check_show(const struct args *a)
+{
+    if (a->n_inputs > 1)
+        return words_usage("show takes one manifest, not %zu", a->n_inputs);
+    if (a->format != NULL && a->json)
+        return words_usage("--format and --json exclude each other");
+    if (a->format == NULL && a->output != NULL)
+        return words_usage("with show, --output needs --format");
+    return 0;
+}
+
 /* Whether what was given goes together. */
 static int check(struct args *a)
 {
@@ -222,9 +242,9 @@ static int check(struct args *a)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"
                                : "no manifest and no URL is given");
-    if (a->command == COMMAND_SHOW && a->n_inputs > 1)
-        return words_usage("show takes one manifest, not %zu", a->n_inputs);
-    const int status = tell_urls(a);
+    int status = a->command == COMMAND_SHOW ? check_show(a) : 0;
+    if (status == 0)
+        status = tell_urls(a);
     if (status != 0)
         return status;
     if (xd_options_check(a->options, &err) < 0)

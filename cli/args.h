@@ -35,7 +35,8 @@ struct args {
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
-    char **inputs; /* what is to be fetched or shown, at least one */
+    const char *format; /* NULL: show is for people, or --json */
+    char **inputs;      /* what is to be fetched or shown, at least one */
     size_t n_inputs;
     bool urls;          /* the inputs are URLs, not files */
     bool are_manifests; /* what the URLs lead to, says --manifests */

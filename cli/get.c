@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "fetch.h"
 #include "inputs.h"
 #include "plan.h"
@@ -15,9 +16,6 @@
 #include "signals.h"
 #include "status.h"
 #include "words.h"
-
-/* So many names are told where none of them was meant. */
-#define NAMES 10
 
 struct get {
     const struct args *args;
@@ -79,45 +77,6 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
     target_fini(&target);
 }
 
-static const char *name_of(struct xd_manifest *m, size_t i)
-{
-    struct xd_file file = {.struct_size = sizeof file};
-
-    return xd_manifest_file(m, i, &file) == 0 && file.name != NULL
-               ? file.name
-               : "(a file without name)";
-}
-
-static void say_no_such_file(struct get *g, struct xd_manifest *m,
-                             const char *input)
-{
-    const size_t n = xd_manifest_n_files(m);
-    char names[NAMES * 260] = "", more[40] = "";
-    size_t len = 0;
-
-    for (size_t i = 0; i < n && i < NAMES && len < sizeof names; i++)
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
-                                i > 0 ? ", " : "", name_of(m, i));
-    if (n > NAMES)
-        snprintf(more, sizeof more, " and %zu more", n - NAMES);
-    words_error("%s describes no file %s, but %s%s", input, g->args->file,
-                names, more);
-    note_input(g, STATUS_USAGE, "no file of that name");
-}
-
-static void get_one(struct get *g, struct xd_manifest *m, const char *input)
-{
-    const size_t n = xd_manifest_n_files(m);
-    size_t i = 0;
-
-    while (i < n && strcmp(name_of(m, i), g->args->file) != 0)
-        i++;
-    if (i < n)
-        get_file(g, m, i, input);
-    else
-        say_no_such_file(g, m, input);
-}
-
 static void get_manifest(struct get *g, struct xd_manifest *m,
                          const char *input)
 {
@@ -126,7 +85,12 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
     if (!g->args->quiet)
         words_warnings(m);
     if (g->args->file != NULL) {
-        get_one(g, m, input);
+        size_t i;
+        const int status = choose_file(&i, g->args, m, input);
+        if (status == 0)
+            get_file(g, m, i, input);
+        else
+            note_input(g, status, "no file of that name");
         return;
     }
     if (g->args->output != NULL && n > 1) {

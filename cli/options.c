@@ -5,7 +5,7 @@
 #define BOTH (COMMAND_GET | COMMAND_SHOW)
 
 static const struct option_row own_rows[] = {
-    {OPTION_OUTPUT, COMMAND_GET, "output", 'o', "FILE",
+    {OPTION_OUTPUT, BOTH, "output", 'o', "FILE",
      "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
      "put the files into this folder", NULL},
@@ -20,12 +20,14 @@ static const struct option_row own_rows[] = {
      "say what would be fetched, and contact no depot", NULL},
     {OPTION_MANIFESTS, BOTH, "manifests", 'M', NULL,
      "what the URLs lead to are manifests, lists of URLs too", NULL},
-    {OPTION_FILE, COMMAND_GET, "file", 0, "NAME",
+    {OPTION_FILE, BOTH, "file", 0, "NAME",
      "fetch only this file of those that a manifest describes", NULL},
     {OPTION_SET, COMMAND_GET, "set", 0, "NAME=VALUE",
      "set any of the options below, by name", NULL},
     {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,
      "show: print the manifest as JSON", NULL},
+    {OPTION_FORMAT, COMMAND_SHOW, "format", 0, "FORMAT",
+     "show: write the manifest as a metalink or an exnode", NULL},
     {OPTION_VERSION, BOTH, "version", 'V', NULL, "print the versions", NULL},
     {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL},
 };

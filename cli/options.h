@@ -20,6 +20,7 @@ enum option_id {
     OPTION_FILE,
     OPTION_SET,
     OPTION_JSON,
+    OPTION_FORMAT,
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_LIBRARY /* xd_options_set() takes it */

@@ -6,6 +6,8 @@
 #include <xdownload/manifest.h>
 
 #include "inputs.h"
+#include "choose.h"
+#include "convert.h"
 #include "show_json.h"
 #include "status.h"
 #include "text.h"
@@ -21,6 +23,13 @@ static void put_line(const char *label, const char *text)
     putchar('\n');
 }
 
+static void put_limit(const char *before, unsigned n)
+{
+    if (n > 0)
+        printf("%sat most %u %s", before, n,
+               n == 1 ? "connection" : "connections");
+}
+
 static void put_replica(const struct xd_replica *replica)
 {
     fputs("    ", stdout);
@@ -33,6 +42,7 @@ static void put_replica(const struct xd_replica *replica)
         fputs("  in ", stdout);
         text_put(stdout, replica->location);
     }
+    put_limit("  ", replica->max_connections);
     putchar('\n');
 }
 
@@ -82,8 +92,32 @@ static void put_file(const struct xd_manifest *m, size_t i)
     if (file.n_pieces > 0)
         printf(LABEL "%zu of %s, %s\n", "pieces", file.n_pieces,
                units_size(size, file.piece_bytes), file.piece_algorithm);
+    if (file.max_connections > 0) {
+        printf(LABEL, "limit");
+        put_limit("", file.max_connections);
+        putchar('\n');
+    }
     for (size_t j = 0; j < file.n_extents; j++)
         put_extent(m, i, j);
+}
+
+static int put(const struct args *a, const struct xd_manifest *m)
+{
+    size_t first = 0, end = xd_manifest_n_files(m);
+
+    if (a->file != NULL) {
+        const int status = choose_file(&first, a, m, a->inputs[0]);
+        if (status != 0)
+            return status;
+        end = first + 1;
+    }
+    if (a->format != NULL)
+        return convert(a, m, a->file != NULL ? first : XD_ALL_FILES);
+    if (a->json)
+        show_json(m, first, end);
+    for (size_t i = first; i < end && !a->json; i++)
+        put_file(m, i);
+    return STATUS_COMPLETE;
 }
 
 static int show(const struct args *a, const struct inputs *in)
@@ -98,13 +132,9 @@ static int show(const struct args *a, const struct inputs *in)
     }
     if (!a->quiet)
         words_warnings(m);
-    if (a->json)
-        show_json(m);
-    else
-        for (size_t i = 0; i < xd_manifest_n_files(m); i++)
-            put_file(m, i);
+    const int status = put(a, m);
     xd_manifest_unref(m);
-    return STATUS_COMPLETE;
+    return status;
 }
 
 int show_manifest(const struct args *a)

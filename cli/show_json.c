@@ -12,6 +12,14 @@ static void put_size(struct json *j, const char *name, uint64_t bytes)
         json_count(j, name, bytes);
 }
 
+static void put_limit(struct json *j, unsigned n)
+{
+    if (n > 0)
+        json_count(j, "max_connections", n);
+    else
+        json_null(j, "max_connections");
+}
+
 /* A name may stand once in an object: of two hashes by one algorithm, the
  * first. */
 static bool was_named(const struct xd_manifest *m, size_t file, size_t i,
@@ -60,6 +68,7 @@ static void put_replica(struct json *j, const struct xd_replica *r)
     else
         json_count(j, "priority", r->priority);
     json_string(j, "location", r->location);
+    put_limit(j, r->max_connections);
     json_close_object(j);
 }
 
@@ -92,6 +101,7 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
     put_size(j, "size", f.size);
     put_hashes(j, m, file);
     put_pieces(j, &f);
+    put_limit(j, f.max_connections);
     json_open_array(j, "extents");
     for (size_t i = 0; i < f.n_extents; i++)
         put_extent(j, m, file, i);
@@ -99,14 +109,14 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
     json_close_object(j);
 }
 
-void show_json(const struct xd_manifest *m)
+void show_json(const struct xd_manifest *m, size_t first, size_t end)
 {
     struct json j;
 
     json_init(&j, stdout);
     json_open_object(&j, NULL);
     json_open_array(&j, "files");
-    for (size_t i = 0; i < xd_manifest_n_files(m); i++)
+    for (size_t i = first; i < end; i++)
         put_file(&j, m, i);
     json_close_array(&j);
     json_close_object(&j);

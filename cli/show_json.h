@@ -1,12 +1,13 @@
 /*
- * A manifest as one JSON document, whose shape xdownload(1) promises.
+ * Files of a manifest as one JSON document, whose shape xdownload(1) promises.
  */
 #ifndef CLI_SHOW_JSON_H
 #define CLI_SHOW_JSON_H
 
 #include <xdownload/manifest.h>
 
-/* On standard output; what is unknown is null. */
-void show_json(const struct xd_manifest *m);
+/* Those from `first` to before `end`, on standard output; what is unknown is
+ * null. */
+void show_json(const struct xd_manifest *m, size_t first, size_t end);
 
 #endif

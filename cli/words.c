@@ -2,11 +2,25 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "status.h"
 #include "text.h"
 
 #define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
+
+/* Take user names and passwords out of all URLs. */
+static void hide_logins(char *line)
+{
+    for (char *at = line; (at = strstr(at, "://")) != NULL;) {
+        at += 3;
+        const size_t len = strcspn(at, " /?#");
+        const char *host = at + len;
+        while (host > at && host[-1] != '@')
+            host--;
+        memmove(at, host, strlen(host) + 1);
+    }
+}
 
 static void say(const char *format, va_list args) XD_PRINTF(1, 0);
 
@@ -15,6 +29,7 @@ static void say(const char *format, va_list args)
     char line[5000]; /* a sentence and the longest path name */
 
     vsnprintf(line, sizeof line, format, args);
+    hide_logins(line);
     fputs("xdownload: ", stderr);
     text_put(stderr, line);
     putc('\n', stderr);

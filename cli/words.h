@@ -1,5 +1,6 @@
 /*
- * Words for people, on standard error: a line each, made safe for a terminal.
+ * Words for people, on standard error: a line each, made safe for a terminal,
+ * and without the user names and passwords of URLs.
  * Standard output is for data alone.
  */
 #ifndef CLI_WORDS_H

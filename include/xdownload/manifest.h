@@ -56,13 +56,15 @@ struct xd_extent {
 
 struct xd_replica {
     size_t struct_size;
-    const char *url;      /* of the object at the depot */
-    uint64_t offset;      /* of the extent's first byte in that object */
-    uint64_t object_size; /* of that object, or XD_SIZE_UNKNOWN */
-    unsigned priority;    /* 1 is best; XD_PRIORITY_NONE if not given */
-    const char *location; /* ISO 3166-1 country code, or NULL */
+    const char *url;          /* of the object at the depot */
+    uint64_t offset;          /* of the extent's first byte in that object */
+    uint64_t object_size;     /* of that object, or XD_SIZE_UNKNOWN */
+    unsigned priority;        /* 1 is best; XD_PRIORITY_NONE if not given */
+    const char *location;     /* ISO 3166-1 country code, or NULL */
     unsigned max_connections; /* to its depot, for this file; 0: not given */
 };
+
+#define XD_ALL_FILES SIZE_MAX
 
 #define XD_PRIORITY_NONE 999999u /* RFC 5854, section 4.2.16: the last */
 
@@ -123,6 +125,26 @@ XD_API int xd_manifest_extent(const struct xd_manifest *m, size_t file,
 XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
+
+/*
+ * The text of a manifest that says the same, in UTF-8: "metalink" (version 4)
+ * or "exnode".  `file` is the number of one file, or XD_ALL_FILES, which an
+ * exNode has room for only if there is one.
+ *
+ * Ownership: *out, which ends with a NUL, is the caller's, to release with
+ *            xd_manifest_text_free().  *out_len (may be NULL) is its length
+ *            without the NUL.
+ * Errors:    INVAL (no such file or format; or what the format cannot say: in
+ *            a Metalink copies of a part of the file, in an exNode an unknown
+ *            size), NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
+                                           const struct xd_manifest *m,
+                                           size_t file, const char *format,
+                                           size_t *out_len,
+                                           struct xd_error *err);
+
+XD_API void xd_manifest_text_free(char *text); /* NULL does nothing */
 
 /* The hash of one piece in lower-case hex, or NULL past the last. */
 XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,

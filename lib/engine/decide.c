@@ -93,7 +93,8 @@ static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
+    if (e->kept.n > 0)
+        xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
     if (e->drained > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
@@ -212,7 +213,21 @@ static int wanted_locked(struct xd_engine *e, struct xd_error *err)
     return xd_options_wanted(&e->options, size, &e->wanted, err);
 }
 
-int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
+/* Depots that were found to know no ranges still do not. */
+static int tell_no_ranges_locked(struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_sched_event event = {
+            .kind = XD_EV_NORANGES, .now = xd_now(), .depot = (unsigned)i};
+
+        if (e->depots.list[i].knows_no_ranges &&
+            xd_sched_event(e->sched, &event) < 0)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
 {
     const struct xd_options *o = &e->options;
     struct xd_sched_options options = {
@@ -222,35 +237,42 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
         .lanes_per_depot = (unsigned)o->threads_per_depot,
         .max_open = (unsigned)o->max_depots,
         .block_bytes = o->block_bytes,
+        .window_bytes = e->path ? 0 : e->window,
         .max_failures = (unsigned)o->retry,
         .run_losers = o->no_cancel};
     struct xd_layout layout;
+    int rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
+
+    if (rc < 0)
+        return rc;
+    e->sched = xd_sched_new(&layout, &options, e->wanted);
+    xd_layout_fini(&layout);
+    if (!e->sched || tell_no_ranges_locked(e) < 0)
+        return xd_fail_nomem(err);
+    say_lowered_locked(e, &options);
+    return 0;
+}
+
+int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
+{
     int rc = wanted_locked(e, err);
 
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
     e->drained = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
-    if (rc < 0)
-        return rc;
-    options.window_bytes = e->path ? 0 : e->window;
-    rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
-    if (rc < 0)
-        return rc;
-    e->sched = xd_sched_new(&layout, &options, e->wanted);
-    xd_layout_fini(&layout);
-    if (!e->sched)
-        return xd_fail_nomem(err);
-    say_lowered_locked(e, &options);
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_sched_event event = {
-            .kind = XD_EV_NORANGES, .now = xd_now(), .depot = (unsigned)i};
+    return rc < 0 ? rc : make_sched_locked(e, err);
+}
 
-        if (e->depots.list[i].knows_no_ranges &&
-            xd_sched_event(e->sched, &event) < 0)
-            return xd_fail_nomem(err);
+int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        if (e->depots.list[i].worker)
+            park_locked(e, &e->depots.list[i]);
     }
-    return 0;
+    xd_sched_free(e->sched);
+    e->sched = NULL;
+    return make_sched_locked(e, err);
 }
 
 /* The size is known, or known not to be; the scheduler takes over. */
@@ -282,7 +304,7 @@ static void end_census_locked(struct xd_engine *e)
         xd_engine_fail_locked(e, &error);
 }
 
-/* The census is over when its last request is. */
+/* Only when the last request has ended does another scheduler begin. */
 static bool stop_lanes_locked(struct xd_engine *e)
 {
     bool is_busy = false;
@@ -323,6 +345,8 @@ static bool act_locked(struct xd_engine *e,
         return true;
     case XD_DO_FINISH:
         e->until = XD_NEVER;
+        if (e->sched && xd_repair_begins_locked(e))
+            return false;
         if (!e->census) {
             e->state = ENGINE_FINISHING;
             xd_engine_wake_all_locked(e);
@@ -333,12 +357,25 @@ static bool act_locked(struct xd_engine *e,
         end_census_locked(e);
         return true;
     case XD_DO_FAIL:
-        if (xd_blame_next_locked(e, action->range.begin))
+        if (xd_blame_next_locked(e, action->range.begin) ||
+            xd_repair_gives_up_locked(e))
             return true;
         give_up_locked(e, action->range.begin);
         return false;
     }
     return false;
+}
+
+/* In a repair decisions wait for the keeper, or for lanes to end. */
+static bool is_ready_locked(struct xd_engine *e)
+{
+    if (!xd_repair_is_paused_locked(e))
+        return true;
+    e->until = XD_NEVER;
+    if (e->repair.phase != XD_REPAIR_STOPPING || !stop_lanes_locked(e))
+        return false;
+    xd_repair_fetch_locked(e);
+    return true;
 }
 
 void xd_decide_locked(struct xd_engine *e)
@@ -347,7 +384,7 @@ void xd_decide_locked(struct xd_engine *e)
     struct xd_sched_action action;
 
     do {
-        if (xd_engine_is_over_locked(e))
+        if (xd_engine_is_over_locked(e) || !is_ready_locked(e))
             return;
         if (xd_resume_must_open_locked(e)) {
             xd_cond_signal(&e->bytes_ready);

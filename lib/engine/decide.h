@@ -16,6 +16,10 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 /* Stop what `lane` carries. */
 void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane);
 
+/* A new scheduler for the same file: no lane carries anything, and every depot
+ * is in reserve.  Errors: as above. */
+int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err);
+
 /* Ask for decisions, and carry them out, until there are none. */
 void xd_decide_locked(struct xd_engine *e);
 

@@ -170,6 +170,7 @@ static void fini_tables(struct xd_engine *e)
     xd_rangeset_fini(&e->kept);
     xd_verify_fini(&e->verify);
     xd_resume_fini(&e->resume);
+    xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
     xd_free(e->fetches);
     xd_free(e->workers);
@@ -246,9 +247,13 @@ free_engine:
 
 static int open_sink(struct xd_engine *e, struct xd_error *err)
 {
-    if (e->path)
-        return xd_file_sink_new(&e->sink, e->path, e->options.force, err);
-    return xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
+    int rc =
+        e->path
+            ? xd_file_sink_new(&e->sink, e->path, e->options.force, err)
+            : xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
+
+    e->target = e->sink;
+    return rc;
 }
 
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)

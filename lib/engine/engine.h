@@ -31,6 +31,7 @@
 #include "engine/depot.h"
 #include "engine/options.h"
 #include "engine/records.h"
+#include "engine/repair.h"
 #include "engine/resume.h"
 #include "engine/verify.h"
 #include "io/sink.h"
@@ -129,6 +130,8 @@ struct xd_engine {
     struct xd_rangeset kept;   /* bytes that are written */
     struct xd_verify verify;   /* which of them are proved */
     struct xd_resume resume;   /* which an earlier run brought */
+    struct xd_repair repair;   /* when the whole file is wrong */
+    struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
     uint64_t window;           /* in order: so far ahead bytes may lie */
     uint64_t drained;          /* in order: all before it is out */
     struct xd_worker **workers;

@@ -15,7 +15,8 @@ static bool can_drain_locked(const struct xd_engine *e)
 static void wait_locked(struct xd_engine *e)
 {
     while (!xd_resume_must_open_locked(e) && !xd_resume_can_work_locked(e) &&
-           !xd_verify_can_work_locked(e) && !can_drain_locked(e) &&
+           !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
+           !can_drain_locked(e) &&
            (!xd_engine_is_over_locked(e) || e->n_serving > 0))
         xd_cond_wait_until(&e->bytes_ready, &e->lock,
                            xd_engine_is_over_locked(e) ? XD_NEVER
@@ -44,12 +45,12 @@ static void drain_locked(struct xd_engine *e)
     xd_engine_wake_all_locked(e);
 }
 
-/* Give the complete file its name, if it is the right one. */
+/* Give the complete file its name; a pipe is judged only now. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
     struct xd_error error = {0};
-    int rc = xd_verify_judge_locked(e, &error);
+    int rc = e->ordered ? xd_verify_judge_locked(e, &error) : 0;
 
     if (rc == 0) {
         xd_engine_unlock(e);
@@ -75,6 +76,8 @@ static void *keeper_main(void *arg)
             xd_resume_work_locked(e);
         else if (xd_verify_can_work_locked(e))
             xd_verify_work_locked(e);
+        else if (xd_repair_can_work_locked(e))
+            xd_repair_work_locked(e);
         else if (can_drain_locked(e))
             drain_locked(e);
         else

@@ -413,20 +413,12 @@ void xd_resume_finish(struct xd_engine *e)
 /* What earlier runs brought is of another file than this depot has now. */
 static void doubt_locked(struct xd_engine *e, const char *url)
 {
-    struct xd_origins *origins = &e->verify.origins;
-    size_t i = 0;
-
     xd_engine_say_locked(e, XD_LOG_WARN,
                          "%s: its copy has changed: what earlier runs brought "
                          "is fetched again",
                          url);
     e->resume.is_on_trust = false;
-    while (i < origins->n && !xd_engine_is_over_locked(e)) {
-        if (origins->runs[i].depot == XD_HELD)
-            xd_verify_reject_locked(e, origins->runs[i].range);
-        else
-            i++;
-    }
+    xd_verify_reject_held_locked(e);
     xd_decide_locked(e);
 }
 

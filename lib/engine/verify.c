@@ -150,8 +150,10 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_verify *v = &e->verify;
 
+    /* What a repair brings is not in the file yet. */
     if (xd_rangeset_add(&e->kept, range) < 0 ||
-        xd_origins_add(&v->origins, range, depot) < 0) {
+        (e->repair.phase == XD_REPAIR_NONE &&
+         xd_origins_add(&v->origins, range, depot) < 0)) {
         fail_nomem_locked(e);
         return;
     }
@@ -211,6 +213,19 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
     xd_inform_rejected_locked(e, range);
 }
 
+void xd_verify_reject_held_locked(struct xd_engine *e)
+{
+    struct xd_origins *o = &e->verify.origins;
+    size_t i = 0;
+
+    while (i < o->n && !xd_engine_is_over_locked(e)) {
+        if (o->runs[i].depot == XD_HELD)
+            xd_verify_reject_locked(e, o->runs[i].range);
+        else
+            i++;
+    }
+}
+
 static uint64_t good_to_locked(const struct xd_engine *e, uint64_t from)
 {
     struct xd_range rest = {from, e->wanted.end};
@@ -231,13 +246,14 @@ uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
 static bool can_hash_whole_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
+    bool is_last = e->repair.phase == XD_REPAIR_JUDGING;
     uint64_t ready;
 
-    if (!v->whole || e->wanted.end == v->hashed_to)
+    if (!v->whole || e->wanted.end == v->hashed_to ||
+        (e->repair.phase != XD_REPAIR_NONE && !is_last))
         return false;
     ready = good_to_locked(e, v->hashed_to) - v->hashed_to;
-    return e->ordered || e->state == ENGINE_FINISHING ? ready > 0
-                                                      : ready >= STEP;
+    return ready >= STEP || (ready > 0 && (e->ordered || is_last));
 }
 
 bool xd_verify_can_work_locked(const struct xd_engine *e)
@@ -325,6 +341,7 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
     if (!v->whole)
         return 0;
     xd_hasher_end(v->whole, hex);
+    v->hashed_to = e->wanted.begin;
     if (strcmp(hex, v->whole_hex) == 0)
         return 0;
     return xd_fail(err, XD_E_CORRUPT,

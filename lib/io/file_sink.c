@@ -11,6 +11,7 @@
 #include "os/file.h"
 
 #define PART ".part"
+#define SCRATCH ".part.scratch"
 
 struct file_sink {
     struct xd_sink base;
@@ -83,16 +84,16 @@ static const struct xd_sink_ops file_ops = {.write = file_write,
                                             .finish = file_finish,
                                             .free = file_free};
 
-static char *part_of(const char *path)
+static char *with_suffix(const char *path, const char *suffix)
 {
-    size_t len = strlen(path);
-    char *part = xd_alloc(len + sizeof PART, 1);
+    size_t len = strlen(path), more = strlen(suffix) + 1;
+    char *name = xd_alloc(len + more, 1);
 
-    if (part == NULL)
+    if (name == NULL)
         return NULL;
-    memcpy(part, path, len);
-    memcpy(part + len, PART, sizeof PART);
-    return part;
+    memcpy(name, path, len);
+    memcpy(name + len, suffix, more);
+    return name;
 }
 
 uint64_t xd_file_sink_found(const struct xd_sink *s)
@@ -155,13 +156,42 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
     f->base.ops = &file_ops;
     f->replace = replace;
     f->path = xd_strdup(path);
-    f->part = part_of(path);
+    f->part = with_suffix(path, PART);
     if (f->path == NULL || f->part == NULL)
         rc = xd_fail_nomem(err);
     else
         rc = create(f, err);
     if (rc < 0) {
         release(f);
+        return rc;
+    }
+    *out = &f->base;
+    return 0;
+}
+
+int xd_scratch_sink_new(struct xd_sink **out, const char *path,
+                        struct xd_error *err)
+{
+    struct file_sink *f = xd_alloc(1, sizeof *f);
+    int rc;
+
+    if (f == NULL)
+        return xd_fail_nomem(err);
+    f->base.ops = &file_ops;
+    f->part = with_suffix(path, SCRATCH);
+    if (f->part == NULL)
+        rc = xd_fail_nomem(err);
+    else
+        rc = xd_file_own(&f->fd, &f->found, f->part, err);
+    if (rc < 0) {
+        release(f);
+        return rc;
+    }
+    rc = xd_file_truncate(f->fd, f->part, 0, err);
+    if (rc == 0)
+        rc = xd_file_remove(f->part, err);
+    if (rc < 0) {
+        file_free(&f->base);
         return rc;
     }
     *out = &f->base;

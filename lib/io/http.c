@@ -41,6 +41,7 @@ struct http {
     struct xd_http_fetch *fetches; /* one for each slot */
     xd_usec looked_at;             /* xd_now() of the last look() */
     xd_usec watched;               /* the clock that silence is measured by */
+    xd_usec alive_at;              /* see http_fetch.h */
 };
 
 /*
@@ -214,8 +215,10 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
     int running;
 
     look(h, 0);
+    h->alive_at = xd_now();
     if (!obey(h))
         rc = wait_for_bytes(h, timeout);
+    h->alive_at = xd_now();
     if (rc == CURLM_OK)
         rc = curl_multi_perform(h->multi, &running);
     collect(h);
@@ -268,8 +271,8 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
     if (h->multi == NULL || h->header == NULL || h->fetches == NULL)
         return xd_fail_nomem(err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
-        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, user_agent,
-                                h->header, err);
+        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,
+                                user_agent, h->header, err);
         if (rc == 0)
             h->n_fetches++;
     }

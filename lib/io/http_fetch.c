@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "io/ftp_answer.h"
+#include "os/clock.h"
 
 #define BUFFER_BYTES (128L << 10) /* larger ones cost more than they save */
 #define MAX_REDIRECTS 10L
@@ -27,6 +28,10 @@
 #define SMALL_BODY_BYTES ((uint64_t)16 << 10)
 
 #define MAX_RETRY_AFTER ((curl_off_t)3600) /* seconds */
+
+/* Libcurl waits in steps of a second for some replies of an FTP server, which
+ * nobody could interrupt. */
+#define MAX_BLOCKING (XD_SECOND / 2)
 
 static void judge(struct xd_http_fetch *f);
 
@@ -83,6 +88,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
         xd_ftp_answer_line(&f->answer, line, len);
     else
         xd_http_answer_line(&f->answer, line, len);
+    *f->alive_at = xd_now();
     return len;
 }
 
@@ -128,9 +134,23 @@ static size_t on_body(char *data, size_t one, size_t len, void *user)
         judge(f);
     if (f->quit)
         return CURL_WRITEFUNC_PAUSE;
-    if (f->is_decided)
-        return len;
-    return deliver(f, data, len);
+    if (!f->is_decided)
+        len = deliver(f, data, len);
+    *f->alive_at = xd_now();
+    return len;
+}
+
+/* Called in passing, and between those steps. */
+static int on_progress(void *user, curl_off_t total, curl_off_t now,
+                       curl_off_t up_total, curl_off_t up_now)
+{
+    const struct xd_http_fetch *f = user;
+
+    (void)total;
+    (void)now;
+    (void)up_total;
+    (void)up_now;
+    return f->is_ftp && xd_now() - *f->alive_at >= MAX_BLOCKING;
 }
 
 static void set_retry_after(struct xd_http_fetch *f)
@@ -248,6 +268,9 @@ static bool set_up(struct xd_http_fetch *f, const char *user_agent,
            SET(CURLOPT_HEADERDATA, (void *)f) &&
            SET(CURLOPT_WRITEFUNCTION, on_body) &&
            SET(CURLOPT_WRITEDATA, (void *)f) &&
+           SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
+           SET(CURLOPT_XFERINFODATA, (void *)f) &&
+           SET(CURLOPT_NOPROGRESS, 0L) &&
            SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES) &&
            SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) &&
            SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
@@ -263,10 +286,11 @@ static bool set_up(struct xd_http_fetch *f, const char *user_agent,
 
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       const char *user_agent, struct curl_slist *header,
-                       struct xd_error *err)
+                       xd_usec *alive_at, const char *user_agent,
+                       struct curl_slist *header, struct xd_error *err)
 {
     f->slot = slot;
+    f->alive_at = alive_at;
     f->handler = handler;
     f->easy = curl_easy_init();
     if (f->easy == NULL || !set_up(f, user_agent, header)) {
@@ -405,6 +429,9 @@ static void conclude_http(struct xd_http_fetch *f, CURLcode result)
 
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
 {
+    /* Only the farewell is missing, and the size tells whether all came. */
+    if (f->is_ftp && result == CURLE_ABORTED_BY_CALLBACK)
+        result = f->answer.has_length ? CURLE_OK : CURLE_PARTIAL_FILE;
     if (f->is_ftp)
         conclude_ftp(f, result);
     else

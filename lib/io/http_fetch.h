@@ -19,6 +19,8 @@ struct xd_http_fetch {
     const struct xd_transport_handler *handler;
     unsigned slot;
     CURL *easy;
+    xd_usec *alive_at; /* of the transport: when libcurl was last seen to go on,
+                          as it was called or called back */
     char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure, or "" */
 
     /* The request. */
@@ -45,12 +47,12 @@ struct xd_http_fetch {
     xd_usec heard_at;
 };
 
-/* `user_agent` is copied, `header` must outlive the fetch.  Errors: NOMEM,
- * and then fini() has nothing to do. */
+/* `user_agent` is copied, `header` and `alive_at` must outlive the fetch.
+ * Errors: NOMEM, and then fini() has nothing to do. */
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       const char *user_agent, struct curl_slist *header,
-                       struct xd_error *err);
+                       xd_usec *alive_at, const char *user_agent,
+                       struct curl_slist *header, struct xd_error *err);
 void xd_http_fetch_fini(struct xd_http_fetch *f);
 
 /* Errors: NOMEM. */

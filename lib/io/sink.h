@@ -49,6 +49,13 @@ int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);
 
 /*
+ * A file without a name, beside PATH and gone with the sink, for what is only
+ * to be compared.  It cannot be finished.  Errors: IO, NOMEM.
+ */
+int xd_scratch_sink_new(struct xd_sink **out, const char *path,
+                        struct xd_error *err);
+
+/*
  * A window of memory in front of a descriptor:
  *
  *     written to fd |========== held, with gaps ==========|  not yet allowed

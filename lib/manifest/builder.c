@@ -1,13 +1,11 @@
 #include "manifest/builder.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limit.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/extents.h"
@@ -146,17 +144,6 @@ void xd_builder_size(struct xd_builder *b, uint64_t size)
     } else {
         d->size = size;
     }
-}
-
-unsigned xd_builder_connections(struct xd_builder *b, struct xd_span text)
-{
-    struct xd_quoted q;
-    uint64_t n;
-    text = xd_span_trim(text);
-    if (xd_parse_u64(text.s, text.len, &n) && n >= 1 && n <= UINT_MAX)
-        return (unsigned)n;
-    xd_builder_warn(b, "%s is no number of connections", xd_quote(&q, text));
-    return 0;
 }
 
 void xd_builder_max_connections(struct xd_builder *b, unsigned n)

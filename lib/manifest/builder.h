@@ -123,10 +123,13 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
                        uint64_t piece_bytes);
 void xd_builder_piece(struct xd_builder *b, struct xd_span hex);
 
-/* The list cannot be used: a warning that ends in "the pieces are not
- * used". */
-void xd_builder_spoil_pieces(struct xd_builder *b, const char *format, ...)
-    XD_PRINTF(2, 3);
+/* The number, from 0 on, that the manifest gives the piece that comes next. */
+void xd_builder_piece_number(struct xd_builder *b, struct xd_span number);
+
+/* A number from `least` to `most` that ranks a source; 0 with a warning if it
+ * is none.  `name` is what the manifest calls it. */
+unsigned xd_builder_rank(struct xd_builder *b, const char *name,
+                         struct xd_span text, unsigned least, unsigned most);
 
 /* A number of connections at a time, from 1 on; 0 with a warning if it is
  * none. */

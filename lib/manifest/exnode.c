@@ -10,10 +10,9 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "manifest/exnode.h"
 #include "manifest/format.h"
 #include "manifest/names.h"
-
-#define EXNODE_URI "http://loci.cs.utk.edu/exnode"
 
 /* IBP's own limit (MAX_CAP_LEN). */
 #define MAX_CAPABILITY 2048
@@ -38,7 +37,8 @@ struct number {
 
 struct mapping {
     struct number offset, length, alloc_offset, alloc_length, e2e_blocksize;
-    const char *sha256;
+    unsigned priority, max_connections; /* or 0 */
+    const char *location, *sha256;
     struct xd_text url;
     struct xd_text functions; /* "xor_encrypt over checksum" */
     unsigned n_functions;
@@ -46,12 +46,12 @@ struct mapping {
 
 struct reader {
     struct xd_builder *b;
-    char key[32]; /* of the metadata being read */
+    char key[48]; /* of the metadata being read */
     struct mapping mapping;
     size_t n_mappings;
     uint64_t end; /* of the file: the largest of all mappings' */
     struct number size;
-    bool is_named;
+    bool is_named, has_pieces;
 };
 
 static int begin_metadata(struct xd_xml *x, void *user)
@@ -66,6 +66,44 @@ static int begin_metadata(struct xd_xml *x, void *user)
     return 0;
 }
 
+/* What stands behind `head` in the key; a NULL span if it begins otherwise. */
+static struct xd_span key_behind(const struct reader *r, const char *head)
+{
+    size_t len = strlen(head);
+    return xd_span_of(strncmp(r->key, head, len) == 0 ? r->key + len : NULL);
+}
+
+/* "sha-1 262144" */
+static void begin_pieces(struct reader *r, struct xd_span text)
+{
+    const char *blank = memchr(text.s, ' ', text.len);
+    size_t len = blank ? (size_t)(blank - text.s) : text.len;
+    struct xd_span length = xd_span_trim(xd_span(text.s + len, text.len - len));
+    uint64_t piece_bytes = 0; /* said to be none, if it is no number */
+    xd_parse_u64(length.s, length.len, &piece_bytes);
+    xd_builder_pieces(r->b, xd_span(text.s, len), piece_bytes);
+    r->has_pieces = true;
+}
+
+/* Checks, and what else costs no bytes. */
+static void take_file_hint(struct reader *r, struct xd_span text)
+{
+    struct xd_span piece = key_behind(r, XD_EXNODE_PIECE);
+    struct xd_span algorithm = key_behind(r, XD_EXNODE_HASH);
+    if (strcmp(r->key, XD_EXNODE_SHA256) == 0) {
+        xd_builder_hash(r->b, xd_span_of("sha-256"), text);
+    } else if (strcmp(r->key, XD_EXNODE_MAX_CONNECTIONS) == 0) {
+        xd_builder_max_connections(r->b, xd_builder_connections(r->b, text));
+    } else if (strcmp(r->key, XD_EXNODE_PIECES) == 0) {
+        begin_pieces(r, text);
+    } else if (algorithm.s) {
+        xd_builder_hash(r->b, algorithm, text);
+    } else if (piece.s && r->has_pieces) {
+        xd_builder_piece_number(r->b, piece);
+        xd_builder_piece(r->b, text);
+    }
+}
+
 static int take_file_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
@@ -74,10 +112,10 @@ static int take_file_metadata(void *user, struct xd_span text)
     if (strcmp(r->key, "filename") == 0) {
         r->is_named = true;
         xd_builder_name(r->b, text);
-    } else if (strcmp(r->key, "sha256") == 0) {
-        xd_builder_hash(r->b, xd_span_of("sha-256"), text);
     } else if (strcmp(r->key, "size") == 0) {
         r->size.is_given = xd_parse_u64(text.s, text.len, &r->size.value);
+    } else {
+        take_file_hint(r, text);
     }
     return 0;
 }
@@ -99,6 +137,25 @@ static int read_number(struct reader *r, struct number *out,
     return 0;
 }
 
+/* What costs no bytes. */
+static void take_mapping_hint(struct reader *r, struct xd_span text)
+{
+    struct mapping *m = &r->mapping;
+    if (strcmp(r->key, "alloc_length") == 0)
+        m->alloc_length.is_given =
+            xd_parse_u64(text.s, text.len, &m->alloc_length.value);
+    else if (text.len == 0)
+        return;
+    else if (strcmp(r->key, XD_EXNODE_SHA256) == 0)
+        m->sha256 = xd_builder_sha256(r->b, text);
+    else if (strcmp(r->key, XD_EXNODE_PRIORITY) == 0)
+        m->priority = xd_builder_rank(r->b, r->key, text, 1, XD_PRIORITY_NONE);
+    else if (strcmp(r->key, XD_EXNODE_LOCATION) == 0)
+        m->location = xd_builder_location(r->b, text);
+    else if (strcmp(r->key, XD_EXNODE_MAX_CONNECTIONS) == 0)
+        m->max_connections = xd_builder_connections(r->b, text);
+}
+
 static int take_mapping_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
@@ -111,11 +168,7 @@ static int take_mapping_metadata(void *user, struct xd_span text)
         return read_number(r, &m->alloc_offset, text);
     if (strcmp(r->key, "e2e_blocksize") == 0)
         return read_number(r, &m->e2e_blocksize, text);
-    if (strcmp(r->key, "alloc_length") == 0)
-        m->alloc_length.is_given =
-            xd_parse_u64(text.s, text.len, &m->alloc_length.value);
-    else if (strcmp(r->key, "sha256") == 0 && text.len > 0)
-        m->sha256 = xd_builder_sha256(r->b, text);
+    take_mapping_hint(r, text);
     return 0;
 }
 
@@ -244,13 +297,16 @@ static int end_mapping(void *user)
         return 0;
     if (!is_lost(r))
         xd_builder_source(
-            r->b, &(struct xd_source){.offset = m->offset.value,
-                                      .length = m->length.value,
-                                      .url = xd_span(m->url.s, m->url.len),
-                                      .object_offset = m->alloc_offset.value,
-                                      .object_size = object_size(m, object_end),
-                                      .priority = XD_PRIORITY_NONE,
-                                      .sha256 = m->sha256});
+            r->b, &(struct xd_source){
+                      .offset = m->offset.value,
+                      .length = m->length.value,
+                      .url = xd_span(m->url.s, m->url.len),
+                      .object_offset = m->alloc_offset.value,
+                      .object_size = object_size(m, object_end),
+                      .priority = m->priority ? m->priority : XD_PRIORITY_NONE,
+                      .location = m->location,
+                      .sha256 = m->sha256,
+                      .max_connections = m->max_connections});
     return 0;
 }
 
@@ -290,7 +346,7 @@ static bool has_root(const struct xd_xml_root *root)
 {
     return strcmp(root->name, "exnode") == 0 &&
            (root->namespace_uri[0] == '\0' ||
-            strcmp(root->namespace_uri, EXNODE_URI) == 0);
+            strcmp(root->namespace_uri, XD_EXNODE_URI) == 0);
 }
 
 static int read_exnode(struct xd_builder *b, struct xd_span text,
@@ -298,7 +354,7 @@ static int read_exnode(struct xd_builder *b, struct xd_span text,
 {
     struct reader r = {.b = b};
     (void)root;
-    int rc = xd_xml_parse(b, text, EXNODE_URI, rules,
+    int rc = xd_xml_parse(b, text, XD_EXNODE_URI, rules,
                           sizeof rules / sizeof *rules, &r);
     xd_text_fini(&r.mapping.url);
     xd_text_fini(&r.mapping.functions);

@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/number.h"
 #include "manifest/names.h"
 
 #define MAX_HEX 512
@@ -146,17 +146,19 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
     }
 }
 
-void xd_builder_spoil_pieces(struct xd_builder *b, const char *format, ...)
+/* Out of order, a good piece would be taken for a bad one. */
+void xd_builder_piece_number(struct xd_builder *b, struct xd_span number)
 {
     struct xd_piece_list *l = &b->draft.lists[b->draft.n_lists - 1];
-    char why[200];
-    va_list args;
-    if (l->bad)
+    struct xd_quoted q;
+    uint64_t n;
+    number = xd_span_trim(number);
+    if (l->bad || (xd_parse_u64(number.s, number.len, &n) && n == l->n))
         return;
-    va_start(args, format);
-    xd_format_line(why, sizeof why, format, args);
-    va_end(args);
-    xd_builder_warn(b, "%s: the pieces are not used", why);
+    xd_builder_warn(b,
+                    "piece %s stands where piece %zu belongs: the pieces are "
+                    "not used",
+                    xd_quote(&q, number), l->n);
     l->bad = true;
 }
 
@@ -169,8 +171,9 @@ void xd_builder_piece(struct xd_builder *b, struct xd_span hex)
     if (l->bad || b->out_of_memory)
         return;
     if (!is_hash(l->algorithm, hex, value)) {
-        xd_builder_spoil_pieces(b, "%s is no %s of a piece", xd_quote(&q, hex),
-                                l->algorithm->name);
+        xd_builder_warn(b, "%s is no %s of a piece: the pieces are not used",
+                        xd_quote(&q, hex), l->algorithm->name);
+        l->bad = true;
         return;
     }
     size_t stride = hex.len + 1;

@@ -86,14 +86,9 @@ unsigned xd_metalink_rank(const struct xd_xml *x, struct xd_metalink *m,
                           const char *name, unsigned least, unsigned most)
 {
     struct xd_span text;
-    uint64_t rank;
-    if (!xd_xml_attribute(x, NULL, name, &text))
-        return 0;
-    text = xd_span_trim(text);
-    if (xd_parse_u64(text.s, text.len, &rank) && rank >= least && rank <= most)
-        return (unsigned)rank;
-    xd_builder_warn(m->b, "a %s is not between %u and %u", name, least, most);
-    return 0;
+    return xd_xml_attribute(x, NULL, name, &text)
+               ? xd_builder_rank(m->b, name, text, least, most)
+               : 0;
 }
 
 unsigned xd_metalink_connections(const struct xd_xml *x, struct xd_metalink *m,

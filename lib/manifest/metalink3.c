@@ -7,10 +7,8 @@
  */
 #include <strings.h>
 
-#include "base/number.h"
 #include "manifest/format.h"
 #include "manifest/metalink.h"
-#include "manifest/names.h"
 
 /* Metalink 4 counts the other way: this is priority 1. */
 #define BEST_PREFERENCE 100
@@ -32,36 +30,19 @@ enum state {
 struct reader {
     struct xd_metalink common; /* first: what is shared casts to it */
     bool is_torrent;           /* the <url> being read says so */
-    uint64_t next_piece;
-    bool has_number; /* the <hash> of a piece being read */
+    bool has_number;           /* the <hash> of a piece being read */
 };
 
-static int begin_pieces(struct xd_xml *x, void *user)
-{
-    struct reader *r = user;
-    r->next_piece = 0;
-    return xd_metalink_begin_pieces(x, &r->common);
-}
-
-/* Out of order, a good piece would be taken for a bad one. */
 static int begin_piece(struct xd_xml *x, void *user)
 {
     struct reader *r = user;
     struct xd_builder *b = r->common.b;
-    struct xd_span text;
-    struct xd_quoted q;
-    uint64_t number;
-    r->has_number = xd_xml_attribute(x, NULL, "piece", &text);
-    if (!r->has_number) {
+    struct xd_span number;
+    r->has_number = xd_xml_attribute(x, NULL, "piece", &number);
+    if (r->has_number)
+        xd_builder_piece_number(b, number);
+    else
         xd_builder_warn(b, "the hash of a piece without a number");
-        return 0;
-    }
-    text = xd_span_trim(text);
-    if (!xd_parse_u64(text.s, text.len, &number) || number != r->next_piece)
-        xd_builder_spoil_pieces(b, "piece %s stands where piece %llu belongs",
-                                xd_quote(&q, text),
-                                (unsigned long long)r->next_piece);
-    r->next_piece++;
     return 0;
 }
 
@@ -130,7 +111,7 @@ static const struct xd_xml_rule rules[] = {
     {A_FILE, "verification", VERIFICATION, NULL, NULL, NULL},
     {VERIFICATION, "hash", HASH, xd_metalink_begin_hash, NULL,
      xd_metalink_take_hash},
-    {VERIFICATION, "pieces", PIECES, begin_pieces, NULL, NULL},
+    {VERIFICATION, "pieces", PIECES, xd_metalink_begin_pieces, NULL, NULL},
     {PIECES, "hash", PIECE, begin_piece, NULL, take_piece},
     {A_FILE, "resources", RESOURCES, begin_resources, NULL, NULL},
     {RESOURCES, "url", URL, begin_url, NULL, take_url},

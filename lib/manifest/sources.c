@@ -1,10 +1,13 @@
 /* Sources: which URLs may be asked, and what is said of the others. */
 #include <libxml/uri.h>
+#include <limits.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/builder.h"
 #include "manifest/model.h"
+#include "manifest/names.h"
 
 static bool has_scheme(struct xd_span url)
 {
@@ -133,6 +136,28 @@ void xd_builder_loss(struct xd_builder *b, uint64_t offset, uint64_t length,
         b->out_of_memory = true;
     else
         d->losses[d->n_losses++] = (struct xd_loss){offset, length, copy};
+}
+
+unsigned xd_builder_rank(struct xd_builder *b, const char *name,
+                         struct xd_span text, unsigned least, unsigned most)
+{
+    uint64_t rank;
+    text = xd_span_trim(text);
+    if (xd_parse_u64(text.s, text.len, &rank) && rank >= least && rank <= most)
+        return (unsigned)rank;
+    xd_builder_warn(b, "a %s is not between %u and %u", name, least, most);
+    return 0;
+}
+
+unsigned xd_builder_connections(struct xd_builder *b, struct xd_span text)
+{
+    struct xd_quoted q;
+    uint64_t n;
+    text = xd_span_trim(text);
+    if (xd_parse_u64(text.s, text.len, &n) && n >= 1 && n <= UINT_MAX)
+        return (unsigned)n;
+    xd_builder_warn(b, "%s is no number of connections", xd_quote(&q, text));
+    return 0;
 }
 
 const char *xd_builder_location(struct xd_builder *b, struct xd_span code)

@@ -58,7 +58,8 @@ int xd_file_space(int fd, const char *path, uint64_t *out_free,
 int xd_file_rename(const char *from, const char *to, bool replace,
                    struct xd_error *err);
 
-/* Take the name away; a name that is not there is none. */
+/* Take the name away; a name that is not there is none, and an
+ * open file lives on without it. */
 int xd_file_remove(const char *path, struct xd_error *err);
 
 /* Whether both are names of one file. */

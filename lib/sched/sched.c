@@ -325,12 +325,27 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
     s->book.o.policy->readiness(s->policy, depot);
 }
 
-/* Without a known size a depot brings all or nothing. */
-static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
+/* Without a known size a depot holds all or nothing, also of what lies behind
+ * the end that one of them told. */
+static struct xd_range held_range(const struct xd_sched *s, struct xd_range r)
 {
     if (s->size_is_unknown)
-        r = s->book.wanted;
-    if (xd_rangeset_remove(&s->book.depots[depot].held, r) < 0)
+        return (struct xd_range){s->book.wanted.begin, UINT64_MAX};
+    return clip(r, s->book.wanted);
+}
+
+static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
+{
+    if (xd_rangeset_remove(&s->book.depots[depot].held, held_range(s, r)) < 0)
+        return XD_E_NOMEM;
+    xd_core_forget_searches(s);
+    s->book.o.policy->lost(s->policy, depot);
+    return 0;
+}
+
+static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
+{
+    if (xd_rangeset_add(&s->book.depots[depot].held, held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_core_forget_searches(s);
     s->book.o.policy->lost(s->policy, depot);
@@ -344,16 +359,6 @@ static bool stream_is_complete(const struct xd_sched *s,
 {
     return ev->kind == XD_EV_DONE &&
            xd_rangeset_contains(&s->book.arrived, s->book.wanted);
-}
-
-static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
-{
-    if (xd_rangeset_add(&s->book.depots[depot].held, clip(r, s->book.wanted)) <
-        0)
-        return XD_E_NOMEM;
-    xd_core_forget_searches(s);
-    s->book.o.policy->lost(s->policy, depot);
-    return 0;
 }
 
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)

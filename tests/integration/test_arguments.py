@@ -127,6 +127,17 @@ def test_copies_of_different_size_are_different_files(lab):
     assert work_files(lab) == []
 
 
+def test_a_password_that_was_typed_is_not_said(lab):
+    lab.file("a.bin", 1000)
+    lab.file("b.bin", 2000)
+    depot = lab.depot()
+    run = lab.xdownload(*[depot.url(name).replace("//", "//me:secret@")
+                          for name in ("a.bin", "b.bin")])
+    assert run.rc == 2
+    assert depot.url("a.bin") in run.err and depot.url("b.bin") in run.err
+    assert "secret" not in run.err
+
+
 def test_urls_that_do_not_answer_count_as_copies_of_what_others_have(lab):
     data = lab.file("f.bin", SIZE)
     depots = [lab.dead(), lab.silent(), lab.depot(status=503), lab.depot()]

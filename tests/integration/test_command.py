@@ -274,7 +274,7 @@ def test_help_and_version_go_to_standard_output(lab, args):
 
 @pytest.mark.parametrize("text", [
     "", "\0\0", "<exnode", "<metalink xmlns='urn:ietf:params:xml:ns:metalink'/>",
-    "no list of addresses\n", "file:///etc/passwd\n",
+    "no list of addresses\n", "gopher://a.example/x\n",
 ])
 def test_a_manifest_that_cannot_be_understood_is_3(lab, text):
     run = lab.xdownload(lab.write("m", text))

@@ -2,11 +2,15 @@
 import contextlib
 import os
 import shutil
+import socket
+import ssl
+import struct
+import subprocess
 import threading
 
 import pytest
 
-from lab import Depot, bytes_of
+from lab import PATIENCE, Depot, asked_range, bytes_of, listening_socket
 
 SIZE = 2_000_003
 
@@ -179,6 +183,66 @@ def test_the_http_and_https_urls_of_a_host_are_one_depot(lab):
     assert len(run.report["depots"]) == 1
 
 
+class ResettingDepot(Depot):
+    """Speaks TLS and resets each connection at some moment."""
+
+    def __init__(self, certificate, moment, data):
+        self.moment, self.data = moment, data
+        self.resets = 0
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificate.path, certificate.key)
+        self._socket = listening_socket()
+        super().__init__("127.0.0.1:%d" % self._socket.getsockname()[1],
+                         scheme="https")
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._socket.accept()
+                with contextlib.suppress(OSError):
+                    self._one(client)
+                self.resets += 1
+
+    def _one(self, client):
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                          struct.pack("ii", 1, 0))
+        if self.moment == "handshake":
+            client.recv(100)
+            client.close()
+            return
+        with self._context.wrap_socket(client, server_side=True) as tls:
+            first, last = asked_range(tls.recv(4096).decode())
+            body = self.data[first:last + 1]
+            tls.sendall(b"HTTP/1.1 206 Partial Content\r\nContent-Length: %d"
+                        b"\r\nContent-Range: bytes %d-%d/%d\r\n\r\n"
+                        % (len(body), first, last, len(self.data)))
+            half = len(body) // 2
+            tls.sendall(body if self.moment == "answered" else body[:half])
+
+    def close(self):
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join()
+
+
+@pytest.mark.parametrize("moment", ["handshake", "body", "answered"])
+def test_a_reset_under_tls_is_no_signal_to_the_host(lab, moment):
+    """The host is a program that leaves SIGPIPE as it is: it would die."""
+    data = lab.file("f.bin", SIZE)
+    with contextlib.closing(ResettingDepot(lab.certificate(), moment,
+                                           data)) as bad:
+        manifest = lab.exnode("f.bin", [bad, lab.depot(rate=2_000_000)])
+        run = subprocess.run([f"{os.environ['XD_BUILD']}/examples/fetch",
+                              manifest, lab.path("out")],
+                             env=lab.environment, stderr=subprocess.PIPE,
+                             timeout=PATIENCE)
+    assert run.returncode == 0, run.stderr
+    assert lab.read("out") == data
+    assert bad.resets > 0
+
+
 # ---- FTP ----
 
 class FtpDepot(Depot):
@@ -339,6 +403,29 @@ def test_an_ftp_depot_that_says_no_farewell_holds_nobody_up(lab, ftp):
     run = lab.xdownload(lab.exnode("f.bin", [depot, bad]), "-b", "256k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
+
+
+def test_an_ftp_copy_that_breaks_off_without_a_word_holds_nobody_up(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    folder = lab.folder / "short"
+    folder.mkdir()
+    (folder / "f.bin").write_bytes(data[:SIZE // 2])
+    bad = ftp({"SIZE": f"213 {SIZE}"}, mute=("221", "226", "426"),
+              folder=folder)
+    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot()]), "-a", "basic",
+                        "-b", "4m", "--silence", "10m", patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "was closed early, at offset 1000001" in depot_of(run, bad)["error"]
+
+
+def test_an_empty_file_of_an_ftp_depot_holds_nobody_up(lab, ftp):
+    lab.file("f.bin", 0)
+    depot = ftp(mute=("221", "226", "426"))
+    run = lab.xdownload(lab.urls("f.bin", [depot]), "--silence", "10m",
+                        patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == b""
 
 
 # ---- local files ----

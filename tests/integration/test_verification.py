@@ -86,6 +86,61 @@ def test_when_all_lie_the_status_is_4_and_the_part_stays(lab):
     assert (lab.work / "f.bin.part").exists()
 
 
+@pytest.mark.parametrize("n_honest", [1, 3])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_one_hash_of_the_whole_is_enough_to_find_the_liar(lab, algorithm,
+                                                          n_honest):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)})
+    manifest = metalink(lab, "f.bin", data, [liar, *lab.depots(n_honest)])
+    run = lab.xdownload(manifest, "-a", algorithm, "-b", "64k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert blamed(run) <= {liar.host}
+    assert run.report["verified"] == "sha-256"
+    assert sorted(p.name for p in lab.work.glob("f.bin*")) == ["f.bin"]
+
+
+def test_one_liar_costs_at_most_one_more_file(lab):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)})
+    honest = lab.depots(3)
+    manifest = metalink(lab, "f.bin", data, [liar, *honest])
+    run = lab.xdownload(manifest, "-a", "basic", "-b", "64k")
+    assert run.rc == 0, run.err
+    assert blamed(run) == {liar.host}
+    sent = sum(d.bytes_sent() for d in [liar, *honest])
+    assert sent <= 2 * SIZE
+
+
+def test_two_liars_of_three_are_not_told_from_the_honest(lab):
+    data = lab.file("f.bin", SIZE)
+    liars = lab.depots(2, files={"f.bin": spoiled(data, 1000)})
+    manifest = metalink(lab, "f.bin", data, [*liars, lab.depot()])
+    run = lab.xdownload(manifest, "-a", "basic", "-b", "64k")
+    assert run.rc == 4
+    assert not (lab.work / "f.bin").exists()
+    assert (lab.work / "f.bin.part").stat().st_size == SIZE
+
+
+def test_a_liar_who_alone_holds_its_part_cannot_be_replaced(lab):
+    data = lab.file("f.bin", SIZE)
+    bad = spoiled(data, 1000)
+    half = SIZE // 2
+    liar = lab.depot(files={"f.bin": bad})
+    manifest = lab.exnode_of("f.bin", [
+        (0, half, liar.url("f.bin"), 0, SIZE),
+        (half, SIZE - half, lab.depot().url("f.bin"), half, SIZE)])
+    text = (lab.work / manifest).read_text()
+    digest = hashlib.sha256(data).hexdigest()
+    text = text.replace("<exnode:mapping>",
+                        '<exnode:metadata name="sha256" type="string">'
+                        f"{digest}</exnode:metadata><exnode:mapping>", 1)
+    run = lab.xdownload(lab.write("halves.xnd", text), "-b", "64k")
+    assert run.rc == 4
+    assert not (lab.work / "f.bin").exists()
+
+
 def test_a_wrong_whole_is_never_given_its_name(lab):
     data = lab.file("f.bin", SIZE)
     liar = lab.depot(files={"f.bin": spoiled(data)})

@@ -1,8 +1,7 @@
 # Sourced by examples/quickstart.sh and tests/run.sh: installs what is missing.
 #
 #     want_command gcc gcc            # command, package that has it
-#     want_package libxml2-dev
-    want_package libssl-dev        # any of the packages; the first is taken
+#     want_package libxml2-dev        # any of the packages; the first is taken
 #     install_missing                 # says the line, then runs it
 
 missing=

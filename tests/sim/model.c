@@ -613,11 +613,10 @@ enum model_rule model_event(struct model *m, const struct xd_sched_event *ev)
             forget_all(m);
         break;
     case XD_EV_LOST:
-        put(m->depots[ev->depot].holds,
-            m->size_is_unknown ? m->wanted : ev->range, false);
-        break;
     case XD_EV_HOLDS:
-        put(m->depots[ev->depot].holds, ev->range, true);
+        put(m->depots[ev->depot].holds,
+            m->size_is_unknown ? (struct xd_range){0, UINT64_MAX} : ev->range,
+            ev->kind == XD_EV_HOLDS);
         break;
     case XD_EV_NORANGES:
         m->depots[ev->depot].no_ranges = true;

@@ -103,6 +103,22 @@ START_TEST(a_depot_that_lost_a_part_is_not_asked_again)
 }
 END_TEST
 
+/* Had depot 1 kept what lies behind the first end, depot 0, which has no
+ * ranges, would be asked only for what is before. */
+START_TEST(a_depot_that_lost_it_after_the_end_was_told_has_nothing_left)
+{
+    struct play p;
+
+    start(&p, 2);
+    ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    play_lost(&p, 1, 0, 900);
+    play_range(&p, XD_EV_REJECTED, 0, 900);
+    expect_fetch(&p, 0, 0, UINT64_MAX);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(what_is_rejected_begins_anew)
 {
     struct play p;
@@ -165,6 +181,8 @@ int main(void)
     tcase_add_test(t, after_a_failure_the_next_depot_starts_anew);
     tcase_add_test(t, a_depot_that_breaks_off_each_time_is_dropped);
     tcase_add_test(t, a_depot_that_lost_a_part_is_not_asked_again);
+    tcase_add_test(
+        t, a_depot_that_lost_it_after_the_end_was_told_has_nothing_left);
     tcase_add_test(t, what_is_rejected_begins_anew);
     tcase_add_test(
         t, a_stream_of_which_a_part_was_rejected_begins_anew_at_its_end);

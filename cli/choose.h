@@ -1,0 +1,16 @@
+/*
+ * --file NAME: one file of those that a manifest describes.
+ */
+#ifndef CLI_CHOOSE_H
+#define CLI_CHOOSE_H
+
+#include <xdownload/manifest.h>
+
+#include "args.h"
+
+/* The number of the file that --file names, or a status after it was said that
+ * `input` describes none of that name. */
+int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
+                const char *input);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Every byte is in, and the hash of the whole file is wrong: who lied?
+ *
+ *     JUDGING --right--> done
+ *        | wrong
+ *        v
+ *     STOPPING -> FETCHING -> COMPARING --differs, exchanged--> JUDGING
+ *     (the next suspect's bytes, from     |                        | wrong:
+ *      all others, to a scratch file)     +--no difference--+      | put back
+ *        ^                                                  |      |
+ *        +--------------------------------------------------+------+
+ *
+ * The suspects are taken in turn, who gave least first, so that one liar costs
+ * at most one more file.  Where the others' bytes differ from the suspect's,
+ * theirs are put into the file and it is hashed again: the hash itself
+ * decides, so that two depots suffice.
+ *
+ * Only for files: what left through a pipe cannot be taken back.  Every
+ * function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_REPAIR_H
+#define XD_ENGINE_REPAIR_H
+
+#include <stdbool.h>
+
+#include "base/range.h"
+
+struct xd_engine;
+struct xd_sink;
+
+enum xd_repair_phase {
+    XD_REPAIR_NONE,      /* the file is being fetched */
+    XD_REPAIR_JUDGING,   /* the keeper hashes what is left of it */
+    XD_REPAIR_STOPPING,  /* until no lane carries anything */
+    XD_REPAIR_FETCHING,  /* the suspect's bytes come from others */
+    XD_REPAIR_COMPARING, /* the keeper holds them against the suspect's */
+};
+
+struct xd_repair {
+    enum xd_repair_phase phase;
+    struct xd_sink *scratch; /* NULL: none was needed yet */
+    unsigned suspect;
+    unsigned char *was_suspected; /* a flag for each depot, or NULL */
+    struct xd_rangeset theirs;    /* what the suspect brought */
+    struct xd_rangeset exchanged; /* of it, what is the others' now */
+};
+
+void xd_repair_fini(struct xd_repair *r);
+
+/* The scheduler has every byte.  True: the file must be judged first. */
+bool xd_repair_begins_locked(struct xd_engine *e);
+
+/* The scheduler cannot get some byte.  True: it was a suspect's, and another
+ * is suspected now, or the download has failed. */
+bool xd_repair_gives_up_locked(struct xd_engine *e);
+
+/* Whether decisions wait: for the keeper, or for lanes to end. */
+bool xd_repair_is_paused_locked(const struct xd_engine *e);
+
+/* No lane carries anything: fetch the suspect's bytes from others. */
+void xd_repair_fetch_locked(struct xd_engine *e);
+
+/* What is for the keeper to do, which releases the lock meanwhile. */
+bool xd_repair_can_work_locked(const struct xd_engine *e);
+void xd_repair_work_locked(struct xd_engine *e);
+
+#endif

@@ -1,0 +1,122 @@
+/* From the model to text again. */
+#include "manifest/write.h"
+
+#include <libxml/chvalid.h>
+#include <libxml/xmlstring.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
+                                                  &xd_writer_exnode};
+
+void xd_write_escaped(struct xd_text *to, const char *s)
+{
+    while (*s) {
+        size_t plain = strcspn(s, "&<>\"");
+        xd_text_add(to, s, plain);
+        s += plain;
+        switch (*s) {
+        case '&':
+            xd_text_addf(to, "&amp;");
+            break;
+        case '<':
+            xd_text_addf(to, "&lt;");
+            break;
+        case '>':
+            xd_text_addf(to, "&gt;");
+            break;
+        case '"':
+            xd_text_addf(to, "&quot;");
+            break;
+        }
+        s += *s != '\0';
+    }
+}
+
+const char *xd_write_name(const struct xd_model_file *f)
+{
+    return f->row.name ? f->row.name : "(a file without a name)";
+}
+
+static bool can_stand_in_xml(const char *s)
+{
+    const xmlChar *c = (const xmlChar *)s;
+    while (*c) {
+        int len = 4;
+        int character = xmlGetUTF8Char(c, &len);
+        if (character < 0 || !xmlIsCharQ((unsigned)character))
+            return false;
+        c += len;
+    }
+    return true;
+}
+
+/* All else that is in the model was checked or comes from XML; but a list of
+ * URLs may have any bytes. */
+static int check_urls(const struct xd_model_file *f, struct xd_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->row.n_extents; i++)
+        n += f->extents[i].row.n_replicas;
+    for (size_t i = 0; i < n; i++) {
+        if (!can_stand_in_xml(f->replicas[i].url))
+            return xd_fail(err, XD_E_INVAL,
+                           "%s: URL number %zu is not UTF-8, as XML must be",
+                           xd_write_name(f), i + 1);
+    }
+    return 0;
+}
+
+static const struct xd_writer *find_writer(const char *format)
+{
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        if (strcmp(writers[i]->name, format) == 0)
+            return writers[i];
+    }
+    return NULL;
+}
+
+int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
+                      const char *format, size_t *out_len, struct xd_error *err)
+{
+    const struct xd_writer *writer = find_writer(format);
+    const struct xd_model_file *files = m->files;
+    size_t n = m->n_files;
+    struct xd_text text = {.s = NULL};
+    int rc = 0;
+    *out = NULL;
+    if (!writer)
+        return xd_fail(err, XD_E_INVAL,
+                       "no manifest can be written as \"%s\": give metalink or "
+                       "exnode",
+                       format);
+    if (file != XD_ALL_FILES && file >= n)
+        return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
+                       file);
+    if (file != XD_ALL_FILES) {
+        files += file;
+        n = 1;
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = check_urls(&files[i], err);
+    if (rc == 0)
+        rc = writer->write(&text, files, n, err);
+    if (rc == 0 && text.failed)
+        rc = xd_fail_nomem(err);
+    if (rc < 0) {
+        xd_text_fini(&text);
+        return rc;
+    }
+    *out = text.s;
+    if (out_len)
+        *out_len = text.len;
+    return 0;
+}
+
+void xd_manifest_text_free(char *text)
+{
+    xd_free(text);
+}

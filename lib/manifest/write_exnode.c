@@ -1,0 +1,128 @@
+/*
+ * exNode XML, as the tools of LoCI read it.  No metadata is empty: on those
+ * the original reader crashes.
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/url.h"
+#include "manifest/exnode.h"
+#include "manifest/write.h"
+
+typedef unsigned long long ull;
+
+/* Within the exnode, or, deeper, within a mapping. */
+enum place { FILE_METADATA = 2, MAPPING_METADATA = 4 };
+
+static void write_string(struct xd_text *to, enum place place, const char *name,
+                         const char *value)
+{
+    xd_text_addf(to, "%*s<exnode:metadata name=\"%s\" type=\"string\">",
+                 (int)place, "", name);
+    xd_write_escaped(to, value);
+    xd_text_addf(to, "</exnode:metadata>\n");
+}
+
+static void write_number(struct xd_text *to, enum place place, const char *name,
+                         uint64_t value)
+{
+    xd_text_addf(to,
+                 "%*s<exnode:metadata name=\"%s\" type=\"integer\">%llu"
+                 "</exnode:metadata>\n",
+                 (int)place, "", name, (ull)value);
+}
+
+static void write_limit(struct xd_text *to, enum place place, unsigned n)
+{
+    if (n > 0)
+        write_number(to, place, XD_EXNODE_MAX_CONNECTIONS, n);
+}
+
+static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
+{
+    char name[64];
+    for (size_t i = 0; i < f->row.n_hashes; i++) {
+        const struct xd_hash *h = &f->hashes[i];
+        bool is_sha256 = strcmp(h->algorithm, "sha-256") == 0;
+        snprintf(name, sizeof name, XD_EXNODE_HASH "%s", h->algorithm);
+        write_string(to, FILE_METADATA, is_sha256 ? XD_EXNODE_SHA256 : name,
+                     h->hex);
+    }
+    if (f->row.n_pieces == 0)
+        return;
+    snprintf(name, sizeof name, "%s %llu", f->row.piece_algorithm,
+             (ull)f->row.piece_bytes);
+    write_string(to, FILE_METADATA, XD_EXNODE_PIECES, name);
+    for (size_t i = 0; i < f->row.n_pieces; i++) {
+        snprintf(name, sizeof name, XD_EXNODE_PIECE "%zu", i);
+        write_string(to, FILE_METADATA, name, f->pieces + i * f->piece_stride);
+    }
+}
+
+/* Where the size of an object is not known, none is made up; but IBP's tools
+ * want the length of the allocation, and nobody takes that for its size. */
+static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
+                               uint64_t length)
+{
+    struct xd_url u;
+    bool is_ibp = xd_url_split(r->url, &u) && u.scheme == XD_SCHEME_IBP;
+    if (r->object_size != XD_SIZE_UNKNOWN)
+        write_number(to, MAPPING_METADATA, "alloc_length", r->object_size);
+    else if (is_ibp)
+        write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
+}
+
+static void write_mapping(struct xd_text *to, const struct xd_extent *e,
+                          const struct xd_replica *r)
+{
+    xd_text_addf(to, "  <exnode:mapping>\n");
+    write_alloc_length(to, r, e->length);
+    write_number(to, MAPPING_METADATA, "alloc_offset", r->offset);
+    write_number(to, MAPPING_METADATA, "e2e_blocksize", 0);
+    write_number(to, MAPPING_METADATA, "exnode_offset", e->offset);
+    write_number(to, MAPPING_METADATA, "logical_length", e->length);
+    if (e->sha256)
+        write_string(to, MAPPING_METADATA, XD_EXNODE_SHA256, e->sha256);
+    if (r->priority != XD_PRIORITY_NONE)
+        write_number(to, MAPPING_METADATA, XD_EXNODE_PRIORITY, r->priority);
+    if (r->location)
+        write_string(to, MAPPING_METADATA, XD_EXNODE_LOCATION, r->location);
+    write_limit(to, MAPPING_METADATA, r->max_connections);
+    xd_text_addf(to, "    <exnode:read>");
+    xd_write_escaped(to, r->url);
+    xd_text_addf(to, "</exnode:read>\n"
+                     "    <exnode:write></exnode:write>\n"
+                     "    <exnode:manage></exnode:manage>\n"
+                     "  </exnode:mapping>\n");
+}
+
+static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
+                        size_t n, struct xd_error *err)
+{
+    if (n > 1)
+        return xd_fail(err, XD_E_INVAL,
+                       "the manifest has %zu files, but an exNode holds one: "
+                       "choose it",
+                       n);
+    if (f->row.size == XD_SIZE_UNKNOWN)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: its size is not known, but an exNode has to say it",
+                       xd_write_name(f));
+    xd_text_addf(to, "%s<exnode xmlns:exnode=\"%s\">\n", XD_XML_DECLARATION,
+                 XD_EXNODE_URI);
+    write_string(to, FILE_METADATA, "Version", "3.0");
+    if (f->row.name)
+        write_string(to, FILE_METADATA, "filename", f->row.name);
+    write_number(to, FILE_METADATA, "size", f->row.size);
+    write_limit(to, FILE_METADATA, f->row.max_connections);
+    write_hashes(to, f);
+    for (size_t i = 0; i < f->row.n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+        for (size_t k = 0; k < e->row.n_replicas; k++)
+            write_mapping(to, &e->row, &f->replicas[e->first_replica + k]);
+    }
+    xd_text_addf(to, "</exnode>\n");
+    return 0;
+}
+
+const struct xd_writer xd_writer_exnode = {"exnode", write_exnode};

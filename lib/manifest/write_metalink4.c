@@ -1,0 +1,138 @@
+/*
+ * Metalink 4, RFC 5854: copies of whole files.
+ *
+ * What it has no words for and Metalink 3 has, maxconnections, is written in
+ * that format's namespace, which other readers pass over.
+ */
+#include "base/error.h"
+#include "manifest/metalink.h"
+#include "manifest/write.h"
+
+typedef unsigned long long ull;
+
+/* Whether each replica is a whole copy. */
+static int check_whole(const struct xd_model_file *f, struct xd_error *err)
+{
+    if (f->row.n_extents > 1)
+        return xd_fail(
+            err, XD_E_INVAL,
+            "%s: bytes %llu-%llu have copies of their own, but a "
+            "Metalink has only copies of the whole file",
+            xd_write_name(f), (ull)f->extents[0].row.offset,
+            (ull)(f->extents[0].row.offset + f->extents[0].row.length - 1));
+    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
+         i++) {
+        const struct xd_replica *r = &f->replicas[i];
+        if (r->offset > 0)
+            return xd_fail(err, XD_E_INVAL,
+                           "%s: a copy begins at byte %llu of what lies at its "
+                           "URL, which a Metalink cannot say",
+                           xd_write_name(f), (ull)r->offset);
+        if (r->object_size != XD_SIZE_UNKNOWN && r->object_size != f->row.size)
+            return xd_fail(err, XD_E_INVAL,
+                           "%s: a copy is %llu of the %llu bytes that lie at "
+                           "its URL, which a Metalink cannot say",
+                           xd_write_name(f), (ull)f->row.size,
+                           (ull)r->object_size);
+    }
+    return 0;
+}
+
+static bool limits_connections(const struct xd_model_file *f)
+{
+    bool limits = f->row.max_connections > 0;
+    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
+         i++)
+        limits |= f->replicas[i].max_connections > 0;
+    return limits;
+}
+
+static void write_connections(struct xd_text *to, unsigned n)
+{
+    if (n > 0)
+        xd_text_addf(to, " m3:maxconnections=\"%u\"", n);
+}
+
+static void write_hash(struct xd_text *to, const char *algorithm,
+                       const char *hex)
+{
+    xd_text_addf(to, "    <hash type=\"%s\">%s</hash>\n", algorithm, hex);
+}
+
+static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
+{
+    /* That of the only extent is one of the file. */
+    const char *sha256 = f->row.n_extents > 0 ? f->extents->row.sha256 : NULL;
+    for (size_t i = 0; i < f->row.n_hashes; i++) {
+        write_hash(to, f->hashes[i].algorithm, f->hashes[i].hex);
+        if (sha256 && strcmp(f->hashes[i].hex, sha256) == 0)
+            sha256 = NULL;
+    }
+    if (sha256)
+        write_hash(to, "sha-256", sha256);
+    if (f->row.n_pieces == 0)
+        return;
+    xd_text_addf(to, "    <pieces length=\"%llu\" type=\"%s\">\n",
+                 (ull)f->row.piece_bytes, f->row.piece_algorithm);
+    for (size_t i = 0; i < f->row.n_pieces; i++)
+        xd_text_addf(to, "      <hash>%s</hash>\n",
+                     f->pieces + i * f->piece_stride);
+    xd_text_addf(to, "    </pieces>\n");
+}
+
+static void write_url(struct xd_text *to, const struct xd_replica *r)
+{
+    xd_text_addf(to, "    <url");
+    if (r->priority != XD_PRIORITY_NONE)
+        xd_text_addf(to, " priority=\"%u\"", r->priority);
+    if (r->location)
+        xd_text_addf(to, " location=\"%s\"", r->location);
+    write_connections(to, r->max_connections);
+    xd_text_addf(to, ">");
+    xd_write_escaped(to, r->url);
+    xd_text_addf(to, "</url>\n");
+}
+
+static void write_file(struct xd_text *to, const struct xd_model_file *f)
+{
+    xd_text_addf(to, "  <file");
+    if (f->row.name) {
+        xd_text_addf(to, " name=\"");
+        xd_write_escaped(to, f->row.name);
+        xd_text_addf(to, "\"");
+    }
+    write_connections(to, f->row.max_connections);
+    xd_text_addf(to, ">\n");
+    if (f->row.size != XD_SIZE_UNKNOWN)
+        xd_text_addf(to, "    <size>%llu</size>\n", (ull)f->row.size);
+    write_hashes(to, f);
+    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
+         i++)
+        write_url(to, &f->replicas[i]);
+    xd_text_addf(to, "  </file>\n");
+}
+
+static int write_metalink4(struct xd_text *to,
+                           const struct xd_model_file *files, size_t n,
+                           struct xd_error *err)
+{
+    bool has_limits = false;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = check_whole(&files[i], err);
+        has_limits |= limits_connections(&files[i]);
+    }
+    if (rc < 0)
+        return rc;
+    xd_text_addf(to, "%s<metalink xmlns=\"%s\"", XD_XML_DECLARATION,
+                 XD_METALINK4_URI);
+    if (has_limits)
+        xd_text_addf(to, " xmlns:m3=\"%s\"", XD_METALINK3_URI);
+    xd_text_addf(to, ">\n");
+    for (size_t i = 0; i < n; i++)
+        write_file(to, &files[i]);
+    xd_text_addf(to, "</metalink>\n");
+    return 0;
+}
+
+const struct xd_writer xd_writer_metalink4 = {"metalink", write_metalink4};

@@ -1,0 +1,338 @@
+"""What people see on their terminal, on terminals of every size."""
+import contextlib
+import fcntl
+import os
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+import pytest
+
+from lab import PATIENCE
+from screen import FAMILIES, Screen
+
+SIZE = 600_000
+RATE = r"[\d.]+ [KM]?i?B/s"
+AMOUNT = r"[\d.]+ [KM]?i?B"
+SHORT = r"[\d.]+[KM]?"
+LEFT = r"(-:--|\d+:\d\d)"
+HISTORY = ["$ make", "all is made", "$ xdownload f.xnd"]
+
+
+class Terminal:
+    """A run of the command on a terminal of its own."""
+
+    def __init__(self, lab, columns, rows, *args, history=(), family="cut"):
+        self.screen = Screen(columns, rows, family)
+        for line in history or HISTORY:
+            self.screen.feed(f"{line}\r\n".encode())
+        self.bytes = b""
+        self._leader, follower = os.openpty()
+        self._set_size()
+        self.process = lab.start(*args, stderr=follower)
+        os.close(follower)
+
+    def _set_size(self):
+        fcntl.ioctl(self._leader, termios.TIOCSWINSZ, struct.pack(
+            "HHHH", self.screen.height, self.screen.columns, 0, 0))
+
+    def pump(self, seconds=0.05):
+        """Show what there is; False when the other end is closed."""
+        if not select.select([self._leader], [], [], seconds)[0]:
+            return True
+        try:
+            part = os.read(self._leader, 65536)
+        except OSError:  # how a terminal says that nobody is there
+            return False
+        self.bytes += part
+        self.screen.feed(part)
+        return True
+
+    def wait_for(self, *patterns):
+        """Until the whole screen is as the patterns say; its last match."""
+        end = time.monotonic() + PATIENCE
+        while not (matches := match_all(patterns, self.screen.shown())):
+            assert time.monotonic() < end and self.pump(), (
+                "never shown; the screen is\n" + self.picture())
+        return matches
+
+    def picture(self):
+        return "\n".join(f"|{row}|" for row in self.screen.shown())
+
+    def resize(self, columns, rows):
+        """While nothing is on its way, as it nearly always is."""
+        self.process.send(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)
+        while select.select([self._leader], [], [], 0)[0]:
+            self.pump()
+        self.screen.resize(columns, rows)
+        self._set_size()
+        self.process.send(signal.SIGWINCH)
+        self.process.send(signal.SIGCONT)
+
+    def finish(self):
+        while self.pump():
+            pass
+        return self.process.wait()
+
+    def close(self):
+        os.close(self._leader)
+
+
+@pytest.fixture
+def terminal(lab):
+    with contextlib.ExitStack() as opened:
+        def start(*args, **options):
+            made = Terminal(lab, *args, **options)
+            opened.callback(made.close)
+            return made
+        yield start
+
+
+def match_all(patterns, rows):
+    """The matches of all rows, each with its pattern; None if one has none."""
+    if len(patterns) != len(rows):
+        return None
+    matches = [re.fullmatch(p, r) for p, r in zip(patterns, rows)]
+    return matches if all(matches) else None
+
+
+def history():
+    return [re.escape(line) for line in HISTORY]
+
+
+def whole(name="f.bin", total="585.9 KiB", bar=r"\[#*-*\]  "):
+    """The line for the whole, where there is room for all of it."""
+    return (rf"{name}  +\d+ %  {bar}{AMOUNT} of {total}  {RATE}  "
+            rf"{LEFT} left")
+
+
+NARROW_WHOLE = rf" *\d+% {SHORT}/s {LEFT}"
+TITLES = r"depot +state +rate +bytes +blocks +redundant"
+
+
+def wide(host):
+    return (rf"{re.escape(host)}  (busy|idle|paused) +{RATE} +{AMOUNT} +\d+ +"
+            rf"{AMOUNT}")
+
+
+def narrow(host):
+    """Such a name is cut in the middle, and other columns are left out."""
+    return (rf"{re.escape(host[:3])}\d*[\d.]*~[\d.:]*{host[-2:]} +"
+            rf"({SHORT}/s|idle|paused)")
+
+
+def summary(name, outcome="complete"):
+    return (rf"{name}: {outcome}, {AMOUNT} in [\d.]+ s, {RATE}, "
+            r"[\d.]+ % redundant, .*verified.*")
+
+
+def ended(host):
+    return rf"{re.escape(host)} +{AMOUNT} +[\d.]+ % +{RATE} +\d+ +0"
+
+
+def two(lab):
+    """A slow and a quick depot, and the manifest of a file on both."""
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=r) for r in (60_000, 180_000)]
+    return depots, lab.exnode("f.bin", depots)
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_there_is_a_line_for_the_whole_and_one_for_each_depot(
+        lab, terminal, columns):
+    (slow, quick), manifest = two(lab)
+    shown = terminal(columns, 24, manifest, "-b", "16k")
+    matches = shown.wait_for(*history(), whole(), TITLES, wide(quick.host),
+                             wide(slow.host))
+    assert all(len(m[0]) < columns for m in matches)
+    _, titles, *depots = [m[0] for m in matches[len(HISTORY):]]
+    for row in depots:
+        assert row.index("/s") + 2 == titles.index("rate") + 4
+        assert len(row) == len(titles)
+    run = shown.finish()
+    assert run.rc == 0
+    assert match_all(
+        [*history(), summary("f.bin"),
+         "depot +bytes +share +mean rate +requests +failures",
+         ended(quick.host), ended(slow.host)],
+        shown.screen.lines()), shown.picture()
+
+
+def test_twenty_columns_have_room_for_the_least(lab, terminal):
+    (slow, quick), manifest = two(lab)
+    shown = terminal(20, 24, manifest, "-b", "16k")
+    matches = shown.wait_for(*history(), NARROW_WHOLE, narrow(quick.host),
+                             narrow(slow.host))
+    assert all(len(m[0]) < 20 for m in matches[3:])
+    assert shown.finish().rc == 0
+    lines = shown.screen.lines()
+    assert lines[:3] == HISTORY
+    assert re.fullmatch(summary("f.bin"), lines[3])
+    assert len(lines) == 7 and all(len(line) < 20 for line in lines[4:])
+
+
+def crowd(lab):
+    """223 depots, of which the first 14 are as quick as their number."""
+    lab.file("f.bin", SIZE)
+    open_ones = [lab.depot(rate=2_000 + 3_000 * i) for i in range(14)]
+    reserve = [lab.dead() for _ in range(209)]
+    return open_ones, lab.exnode("f.bin", open_ones + reserve)
+
+
+def number(text):
+    n, unit = text.split()
+    return float(n) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
+
+
+def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
+    depots, manifest = crowd(lab)
+    shown = terminal(80, 10, manifest, "-b", "4k", "--max-depots", "14")
+    some = rf"127\.0\.0\.1:\d+ +(?:busy|idle|paused) +{RATE} +({AMOUNT}) .*"
+    patterns = [whole()] + [some] * 8 + [r"\+6 more, \+209 in reserve"]
+    matches = shown.wait_for(*patterns)
+    # Later the order is that of the rates, for the first block takes a while.
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        shown.pump()
+    matches = match_all(patterns, shown.screen.shown())
+    assert matches, shown.picture()
+    amounts = [number(m[1]) for m in matches[1:-1]]
+    assert amounts == sorted(amounts, reverse=True) and amounts[0] > amounts[-1]
+    hosts = {m[0].split()[0] for m in matches[1:-1]}
+    assert depots[13].host in hosts and depots[0].host not in hosts
+    assert shown.screen.lines()[:3] == HISTORY
+    assert shown.finish().rc == 0
+    lines = shown.screen.lines()
+    assert lines[:3] == HISTORY
+    assert re.fullmatch(summary("f.bin"), lines[3])
+    assert lines[-1] == "+209 in reserve" and len(lines) == 3 + 2 + 14 + 1
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_terminal_of_few_rows_has_what_fits(lab, terminal, rows):
+    (slow, quick), manifest = two(lab)
+    shown = terminal(80, rows, manifest, "-b", "16k")
+    shown.wait_for(*[[whole()], [whole(), r"\+2 more"],
+                     [whole(), wide(quick.host), wide(slow.host)]][rows - 1])
+    assert shown.finish().rc == 0
+    lines = shown.screen.lines()
+    assert lines[:3] == HISTORY
+    assert re.fullmatch(summary("f.bin"), lines[3]) and len(lines) == 7
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("above", [1, 40])
+def test_it_stays_right_through_every_change_of_size(
+        lab, terminal, family, above):
+    """From the top of the screen and from its bottom."""
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=r) for r in (20_000, 30_000, 50_000)]
+    manifest = lab.exnode("f.bin", depots)
+    before = [f"line {i}" for i in range(above)]
+    shown = terminal(80, 24, manifest, "-b", "8k", history=before,
+                     family=family)
+    broad = [whole(), TITLES] + [r"127.*/s .*"] * 3
+    barless = [whole(bar="")] + broad[1:]
+    small = [NARROW_WHOLE] + [r"127.*(/s|idle|paused).*"] * 3
+
+    def shows(picture):
+        """The picture at its place, the nearest of what was there above it,
+        and nothing else."""
+        rows = shown.screen.height - len(picture)
+        least = 0 if family == "bottom" else 1
+        end = time.monotonic() + PATIENCE
+        while not any(match_all(
+                [re.escape(line) for line in before[above - n:]] + picture,
+                shown.screen.shown())
+                for n in range(least, min(rows, above) + 1)):
+            assert time.monotonic() < end and shown.pump(), shown.picture()
+
+    shows(broad)
+    for columns, rows, picture in [(20, 10, small), (80, 24, broad),
+                                   (20, 24, small), (200, 8, broad),
+                                   (70, 6, barless), (30, 5, small),
+                                   (80, 24, broad)]:
+        shown.resize(columns, rows)
+        shows(picture)
+    shown.resize(20, 10)
+    assert shown.finish().rc == 0
+    lines = shown.screen.lines()
+    assert lines[:above] == before
+    assert re.fullmatch(summary("f.bin"), lines[above])
+    assert len(lines) == above + 2 + 3
+
+
+def test_an_interruption_leaves_the_screen_in_order(lab, terminal):
+    (slow, quick), manifest = two(lab)
+    shown = terminal(80, 24, manifest, "-b", "16k")
+    shown.wait_for(*history(), whole(), TITLES, wide(quick.host),
+                   wide(slow.host))
+    shown.process.send(signal.SIGINT)
+    assert shown.finish().rc == 130
+    assert match_all(
+        [*history(), rf"f\.bin: interrupted, \d+ %, {AMOUNT} of .*, in .* s",
+         "depot .*", ended(quick.host), ended(slow.host),
+         rf"xdownload: interrupted at \d+ %, .*; f\.bin\.part stays"],
+        shown.screen.lines()), shown.picture()
+
+
+def test_lines_of_verbose_stand_above_the_picture(lab, terminal):
+    (slow, quick), manifest = two(lab)
+    shown = terminal(120, 12, manifest, "-b", "100k", "-v")
+    assert shown.finish().rc == 0
+    lines = shown.screen.lines()
+    requests = [line for line in lines
+                if re.fullmatch(r"127\.0\.0\.1:\d+ +\d+ +\d+ +[\d.]+  \w+", line)]
+    assert len(requests) >= 6
+    assert lines[:3] == HISTORY and lines[3:3 + len(requests)] == requests
+    assert re.fullmatch(summary("f.bin"), lines[3 + len(requests)])
+    assert len(lines) == 3 + len(requests) + 4
+
+
+def test_no_color_is_asked_for_in_vain_for_there_is_none(
+        lab, terminal):
+    lab.environment["NO_COLOR"] = "1"
+    (slow, quick), manifest = two(lab)
+    shown = terminal(80, 24, manifest, "-b", "16k")
+    shown.wait_for(*history(), whole(), TITLES, wide(quick.host),
+                   wide(slow.host))
+    assert shown.finish().rc == 0
+    assert shown.screen.drawings > 5
+    assert not re.search(rb"\x1b\[[\d;]*m", shown.bytes)
+
+
+@pytest.mark.parametrize("term, progress", [("dumb", "auto"), ("", "bar")])
+def test_a_dumb_terminal_gets_no_escapes(
+        lab, terminal, term, progress):
+    lab.environment["TERM"] = term
+    lab.file("f.bin", SIZE)
+    depot = lab.depot(rate=90_000)
+    shown = terminal(200, 24, lab.exnode("f.bin", [depot]), "-b", "16k",
+                     "--progress", progress)
+    assert shown.finish().rc == 0
+    assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", shown.bytes)
+    lines = shown.screen.lines()
+    assert lines[:3] == HISTORY
+    assert re.fullmatch(rf"f\.bin: \d+ %, {AMOUNT} of 585\.9 KiB, {RATE}, "
+                        rf"{LEFT} left, 1 of 1 depots in use", lines[3])
+    assert re.fullmatch(summary("f.bin"), lines[-3])
+
+
+def test_the_file_and_the_picture_do_not_share_a_terminal(lab, terminal):
+    """The file is given to /dev/tty's like: the very terminal."""
+    lab.file("f.bin", 0)
+    (lab.www / "f.bin").write_bytes(b"text\n" * 100)
+    leader, follower = os.openpty()
+    try:
+        shown = terminal(80, 24, lab.exnode("f.bin", [lab.depot()]), "-o",
+                         os.ttyname(follower))
+        assert shown.finish().rc == 0
+        assert shown.bytes == b""
+        assert os.read(leader, 65536).startswith(b"text\r\ntext\r\n")
+    finally:
+        os.close(leader)
+        os.close(follower)

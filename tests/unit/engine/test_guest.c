@@ -1,0 +1,357 @@
+/*
+ * The library is a guest: what a download must leave alone in the process that
+ * it runs in.
+ */
+#include <xdownload/download.h>
+
+#include <curl/curl.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/mock_server.h"
+#include "suite.h"
+
+#define SIZE 100
+#define OK_HEAD                         \
+    "HTTP/1.1 206 Partial Content\r\n"  \
+    "Content-Range: bytes 0-99/100\r\n" \
+    "Content-Length: 100\r\n\r\n"
+
+enum { MAX_FD = 256, SIGNALS = 32 };
+
+extern char **environ;
+
+static const struct mock_step good[] = {SAY(OK_HEAD), BODY(0, SIZE), END};
+static const struct mock_step half_then_silent[] = {SAY(OK_HEAD), BODY(0, 50),
+                                                    HOLD, END};
+static const struct mock_step slow[] = {SAY(OK_HEAD), BODY(0, 50), SLEEP(300),
+                                        BODY(50, 50), END};
+
+static char folder[] = "/tmp/xd-test-XXXXXX";
+static struct xd_manifest *manifest;
+static struct xd_options *options;
+static struct xd_download *download;
+static struct xd_error error;
+static pthread_t host;
+
+/* Of threads that are not the host's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned masks_seen;
+static bool resolver_was_seen;
+
+/* Each signal but those that a thread brings upon itself. */
+static void look_at_mask(void)
+{
+    sigset_t mask;
+
+    ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+    for (int i = 1; i < SIGNALS; i++) {
+        if (i == SIGKILL || i == SIGSTOP || i == SIGBUS || i == SIGFPE ||
+            i == SIGILL || i == SIGSEGV)
+            continue;
+        ck_assert_msg(sigismember(&mask, i) == 1, "signal %d may come", i);
+    }
+    pthread_mutex_lock(&lock);
+    masks_seen++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_line(void *user, enum xd_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    (void)line;
+    if (!pthread_equal(pthread_self(), host))
+        look_at_mask();
+}
+
+/* Called on a thread of libcurl's own. */
+int getaddrinfo(const char *node, const char *service,
+                const struct addrinfo *hints, struct addrinfo **out)
+{
+    (void)node;
+    (void)service;
+    (void)hints;
+    (void)out;
+    look_at_mask();
+    pthread_mutex_lock(&lock);
+    resolver_was_seen = true;
+    pthread_mutex_unlock(&lock);
+    return EAI_NONAME;
+}
+
+static void setup(void)
+{
+    host = pthread_self();
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    ck_assert_int_eq(setenv("HOME", folder, 1), 0);
+    ck_assert_int_eq(setenv("NO_PROXY", "*", 1), 0);
+}
+
+static void teardown(void)
+{
+    xd_download_free(download);
+    xd_manifest_unref(manifest);
+    xd_options_free(options);
+    unlink("out");
+    unlink("out.part");
+    ck_assert_int_eq(chdir("/"), 0);
+    rmdir(folder);
+}
+
+static void start(const char *url)
+{
+    char text[500];
+    int n = snprintf(text, sizeof text,
+                     "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                     "<file name=\"f\"><size>%d</size>"
+                     "<url>%s</url></file></metalink>",
+                     SIZE, url);
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 0, "out", options, &error), 0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+}
+
+static void finish(void)
+{
+    ck_assert_msg(xd_download_wait(download, -1, &error) == 0, "%s", error.msg);
+    xd_download_free(download);
+    download = NULL;
+    xd_manifest_unref(manifest);
+    manifest = NULL;
+}
+
+static void wait_for_bytes(void)
+{
+    struct xd_progress p = {.struct_size = sizeof p};
+
+    do {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        xd_download_progress(download, &p);
+    } while (p.bytes_received == 0);
+}
+
+START_TEST(no_signal_of_the_host_comes_to_a_thread_of_ours)
+{
+    xd_options_set_log(options, on_line, NULL);
+    ck_assert_int_eq(xd_options_set(options, "retry", "1", &error), 0);
+    start("http://nowhere.invalid/x");
+    ck_assert_int_lt(xd_download_wait(download, -1, &error), 0);
+    xd_download_free(download);
+    download = NULL;
+    ck_assert(resolver_was_seen);
+    ck_assert_uint_ge(masks_seen, 2);
+}
+END_TEST
+
+/* Libcurl wakes itself through pairs of unnamed local sockets, which it alone
+ * can mark (curl issue 13618); they lead nowhere. */
+static bool is_libcurls_own(int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || S_ISFIFO(st.st_mode))
+        return true;
+    return getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
+           a.ss_family == AF_UNIX;
+}
+
+static bool is_servers(int fd, const struct mock_server *server)
+{
+    struct sockaddr_in a;
+    socklen_t len = sizeof a;
+
+    return getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
+           a.sin_family == AF_INET && ntohs(a.sin_port) == mock_port(server);
+}
+
+START_TEST(a_child_of_the_host_inherits_no_connection_and_no_file)
+{
+    struct mock_server *server = mock_start(half_then_silent);
+    bool was_open[MAX_FD];
+    unsigned files = 0, connections = 0;
+
+    for (int fd = 0; fd < MAX_FD; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) != -1;
+    start(mock_url(server));
+    wait_for_bytes();
+    for (int fd = 0; fd < MAX_FD; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        struct stat st;
+
+        if (was_open[fd] || flags == -1 || is_servers(fd, server) ||
+            is_libcurls_own(fd))
+            continue;
+        ck_assert_msg((flags & FD_CLOEXEC) != 0, "descriptor %d stays open",
+                      fd);
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        files += S_ISREG(st.st_mode);
+        connections += S_ISSOCK(st.st_mode);
+    }
+    ck_assert_uint_eq(files, 1);
+    ck_assert_uint_eq(connections, 1);
+    mock_stop(server);
+}
+END_TEST
+
+/* What belongs to the host. */
+struct house {
+    struct {
+        void (*handler)(int);
+        int flags;
+    } actions[SIGNALS];
+    sigset_t mask;
+    mode_t mask_of_files;
+    char locale[200], folder[200], environment[20000];
+};
+
+static void look(struct house *h)
+{
+    size_t n = 0;
+
+    memset(h, 0, sizeof *h);
+    for (int i = 1; i < SIGNALS; i++) {
+        struct sigaction a;
+
+        memset(&a, 0, sizeof a);
+        sigaction(i, NULL, &a);
+        h->actions[i].handler = a.sa_handler;
+        h->actions[i].flags = a.sa_flags;
+    }
+    pthread_sigmask(SIG_SETMASK, NULL, &h->mask);
+    h->mask_of_files = umask(0);
+    umask(h->mask_of_files);
+    snprintf(h->locale, sizeof h->locale, "%s", setlocale(LC_ALL, NULL));
+    ck_assert_ptr_nonnull(getcwd(h->folder, sizeof h->folder));
+    for (char **e = environ; *e != NULL && n < sizeof h->environment; e++)
+        n += (size_t)snprintf(h->environment + n, sizeof h->environment - n,
+                              "%s\n", *e);
+}
+
+START_TEST(a_download_leaves_the_house_as_it_found_it)
+{
+    static struct house before, after;
+    struct mock_server *server = mock_start(good);
+
+    ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+    umask(027);
+    look(&before);
+    start(mock_url(server));
+    look(&after);
+    ck_assert_mem_eq(&before, &after, sizeof before);
+    finish();
+    look(&after);
+    ck_assert_mem_eq(&before, &after, sizeof before);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(no_file_is_written_that_nobody_named)
+{
+    struct mock_server *server = mock_start(good);
+    struct dirent *entry;
+    DIR *d;
+
+    start(mock_url(server));
+    finish();
+    d = opendir(folder);
+    ck_assert_ptr_nonnull(d);
+    while ((entry = readdir(d)) != NULL)
+        ck_assert_msg(entry->d_name[0] == '.'
+                          ? entry->d_name[1] == '\0' || entry->d_name[1] == '.'
+                          : strcmp(entry->d_name, "out") == 0,
+                      "%s", entry->d_name);
+    closedir(d);
+    mock_stop(server);
+}
+END_TEST
+
+static size_t ignore(char *data, size_t one, size_t len, void *user)
+{
+    (void)data;
+    (void)one;
+    (void)user;
+    return len;
+}
+
+/* A transfer of the host's own. */
+static void fetch_as_host(struct mock_server *server)
+{
+    CURL *easy = curl_easy_init();
+
+    ck_assert_ptr_nonnull(easy);
+    curl_easy_setopt(easy, CURLOPT_URL, mock_url(server));
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore);
+    ck_assert_int_eq(curl_easy_perform(easy), CURLE_OK);
+    curl_easy_cleanup(easy);
+}
+
+START_TEST(host_and_library_use_libcurl_side_by_side)
+{
+    struct mock_server *server = mock_start(slow);
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(curl_global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
+        start(mock_url(server));
+        wait_for_bytes();
+        fetch_as_host(server);
+        curl_global_cleanup();
+        finish();
+        unlink("out");
+    }
+    mock_stop(server);
+}
+END_TEST
+
+/* The last to use libcurl as far as the host can know. */
+START_TEST(a_host_that_cleans_libcurl_up_takes_nothing_from_a_download)
+{
+    struct mock_server *server = mock_start(slow);
+
+    start(mock_url(server));
+    wait_for_bytes();
+    ck_assert_int_eq(curl_global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
+    curl_global_cleanup();
+    finish();
+    unlink("out");
+    start(mock_url(server));
+    finish();
+    mock_stop(server);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("guest");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, no_signal_of_the_host_comes_to_a_thread_of_ours);
+    tcase_add_test(tcase,
+                   a_child_of_the_host_inherits_no_connection_and_no_file);
+    tcase_add_test(tcase, a_download_leaves_the_house_as_it_found_it);
+    tcase_add_test(tcase, no_file_is_written_that_nobody_named);
+    tcase_add_test(tcase, host_and_library_use_libcurl_side_by_side);
+    tcase_add_test(tcase,
+                   a_host_that_cleans_libcurl_up_takes_nothing_from_a_download);
+    return run_suite("guest", tcase);
+}
