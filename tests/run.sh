@@ -97,10 +97,13 @@ want_command curl curl
 want_command perl perl
 want_package check
 want_package python3-pytest
+want_package python3-pyftpdlib
+want_command openssl openssl
 if [ $all = yes ]; then
     want_command clang clang
     want_command clang-format clang-format
     want_command git git
+    want_command aria2c aria2
 fi
 install_missing || exit 1
 

@@ -245,6 +245,8 @@ void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->census)
         depot->blocks++;
     free_lane_locked(depot, lane, now);
+    if (lane->outcome.error.code == XD_E_NOMEM) /* no depot's failure */
+        xd_engine_fail_locked(e, &lane->outcome.error);
     if (xd_engine_is_over_locked(e))
         return;
     if (e->census)

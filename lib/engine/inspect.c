@@ -69,7 +69,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     xd_free(item->final_url);
     item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
     set_deadline(in);
-    return item->final_url ? 0 : XD_E_NOMEM;
+    return item->final_url ? 0 : xd_fail_nomem(&item->error);
 }
 
 /* XD_E_CANCELED ends the request: it is known to be no manifest. */
@@ -77,16 +77,20 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_inspection *in = user;
     struct item *item = item_of(in, slot);
+    int is_manifest;
 
     xd_text_add(&item->text, data, len);
     if (item->text.failed)
-        return XD_E_NOMEM;
+        return xd_fail_nomem(&item->error);
     if (item->text.len > XD_MANIFEST_MAX)
         return xd_fail(&item->error, XD_E_MANIFEST,
                        "%s: longer than a manifest may be", item->url);
     if (in->are_manifests || item->is_manifest)
         return 0;
-    item->is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
+    is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
+    if (is_manifest < 0)
+        return xd_fail_nomem(&item->error);
+    item->is_manifest = is_manifest;
     if (item->is_manifest)
         return 0;
     return item->text.len >= DECIDES ||
@@ -115,7 +119,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     case XD_VERDICT_OK:
         understand(in, item);
         break;
-    case XD_VERDICT_STOPPED: /* no manifest, too long, or left */
+    case XD_VERDICT_STOPPED: /* no manifest, too long, no memory, or left */
         if (!item->has_answered)
             xd_fail(&item->error, XD_E_AGAIN, "%s: has not answered yet",
                     item->url);

@@ -3,10 +3,10 @@
  */
 #include "sched/sched.h"
 
-#include <assert.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "sched/core.h"
 
 /* After a depot's first failure in a row it rests this long; each further one
@@ -366,7 +366,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
     int rc;
 
-    assert(ev->fetch < s->book.n_fetches && f->is_live);
+    XD_ASSERT(ev->fetch < s->book.n_fetches && f->is_live);
     if (ev->kind == XD_EV_STARTED)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)

@@ -494,6 +494,25 @@ class Lab:
         text.append("</metalink>\n")
         return self.write(self._new_name(".meta4"), "".join(text))
 
+    def metalink3(self, name, depots, limit=None, limits=None):
+        """limit: maxconnections of the file; limits: {depot: its own}."""
+        data = (self.www / name).read_bytes()
+
+        def connections(n):
+            return f' maxconnections="{n}"' if n else ""
+        text = ['<metalink version="3.0" xmlns="http://www.metalinker.org/">\n'
+                f'<files><file name="{escape(name)}">'
+                f"<size>{len(data)}</size>\n"
+                '<verification><hash type="sha256">'
+                f"{hashlib.sha256(data).hexdigest()}</hash></verification>\n"
+                f"<resources{connections(limit)}>\n"]
+        text += [f'<url type="http" preference="{100 - i}"'
+                 f"{connections((limits or {}).get(d))}>"
+                 f"{escape(d.url(name))}</url>\n"
+                 for i, d in enumerate(depots)]
+        text.append("</resources></file></files></metalink>\n")
+        return self.write(self._new_name(".metalink"), "".join(text))
+
     def urls(self, name, depots):
         """A plain list; it says no size."""
         return self.write(self._new_name(".txt"),

@@ -4,7 +4,7 @@ import pytest
 SIZE = 3_000_017  # no multiple of any block
 
 ALGORITHMS = ["basic", "aggressive", "progress"]
-FORMATS = ["exnode", "metalink", "urls"]
+FORMATS = ["exnode", "metalink", "metalink3", "urls"]
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -81,11 +81,11 @@ def test_without_tls_http_1_1_is_spoken(lab):
 @pytest.mark.parametrize("algorithm", ["aggressive", "progress"])
 def test_requests_that_are_cut_short_leave_their_connection_whole(lab,
                                                                   algorithm):
-    data = lab.file("f.bin", 2 * SIZE)
+    data = lab.file("f.bin", 4 * SIZE)
     slow = lab.depot(certificate=lab.certificate(), rate=300_000)
     fast = lab.depot(rate=3_000_000)
     run = lab.xdownload(lab.exnode("f.bin", [slow, fast]), "-a", algorithm,
-                        "-t", 2, "-b", "64k", "-R", 2,
+                        "-t", 2, "-b", "256k", "-R", 2,
                         *(["-P", 1] if algorithm == "progress" else []))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
@@ -134,7 +134,7 @@ def test_a_wrong_certificate_is_that_depots_failure(lab, name, trusted, says):
     data = lab.file("f.bin", SIZE)
     wrong = lab.depot(certificate=lab.certificate(name, trusted))
     good = lab.depot()
-    run = lab.xdownload(lab.exnode("f.bin", [wrong, good]))
+    run = lab.xdownload(lab.exnode("f.bin", [wrong, good]), "-a", "basic")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     error = depot_of(run, wrong)["error"]
@@ -365,8 +365,7 @@ def test_blanks_and_folders_of_an_ftp_url_reach_the_server(lab, ftp):
 def test_what_an_ftp_depot_refuses_comes_from_another(lab, ftp, refuse, says):
     data = lab.file("f.bin", SIZE)
     bad = ftp(refuse)
-    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot(rate=4_000_000)]),
-                        "-b", "256k")
+    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot()]), "-a", "basic")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert depot_of(run, bad)["bytes"] == 0
@@ -400,7 +399,8 @@ def test_an_ftp_depot_that_says_no_farewell_holds_nobody_up(lab, ftp):
     data = lab.file("f.bin", SIZE)
     depot = ftp(mute=farewells)
     bad = ftp({"RETR": "550 no."}, mute=farewells)
-    run = lab.xdownload(lab.exnode("f.bin", [depot, bad]), "-b", "256k")
+    run = lab.xdownload(lab.exnode("f.bin", [depot, bad]), "-a", "basic",
+                        "-b", "256k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
 
@@ -487,7 +487,8 @@ def test_what_is_no_regular_file_is_not_waited_for(lab):
     odd.mkdir()
     os.mkfifo(odd / "f.bin")
     fifo = Disk(odd)
-    run = lab.xdownload(lab.exnode("f.bin", [fifo, lab.depot()], SIZE))
+    run = lab.xdownload(lab.exnode("f.bin", [fifo, lab.depot()], SIZE),
+                        "-a", "basic")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert "not a regular file" in depot_of(run, fifo)["error"]

@@ -49,7 +49,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         return XD_E_AGAIN;
     }
     for (size_t i = 0; i < len; i++)
-        ck_assert(bytes[i] == byte_at(c->expected + i));
+        if (bytes[i] != byte_at(c->expected + i))
+            ck_abort_msg("wrong byte at %zu", (size_t)c->expected + i);
     c->expected += len;
     c->received += len;
     return c->bytes_answer;
