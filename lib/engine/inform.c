@@ -23,6 +23,11 @@ void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                                            .range = {lane->range.begin, end}});
 }
 
+void xd_inform_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_HELD, .range = range});
+}
+
 void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range)
 {
     tell_locked(

@@ -391,6 +391,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_FAILED:
     case XD_EV_CANCELED:
         return fetch_event(s, ev);
+    case XD_EV_HELD:
+        return have(s, clip(ev->range, s->book.wanted));
     case XD_EV_ACCEPTED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:
