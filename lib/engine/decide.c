@@ -386,6 +386,10 @@ void xd_decide_locked(struct xd_engine *e)
     do {
         if (xd_engine_is_over_locked(e) || !is_ready_locked(e))
             return;
+        if (xd_resume_must_open_locked(e)) {
+            xd_cond_signal(&e->bytes_ready);
+            return;
+        }
         if (e->sched)
             action = xd_sched_next(e->sched, now);
         else if (e->census)

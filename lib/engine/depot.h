@@ -28,7 +28,8 @@ struct xd_source {
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
     /* Guarded by engine.lock. */
-    bool is_gone; /* will not do in this run */
+    bool is_gone;  /* will not do in this run */
+    bool is_noted; /* the journal knows its validator */
 };
 
 /* How it is asked. */

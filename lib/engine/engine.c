@@ -169,6 +169,7 @@ static void fini_tables(struct xd_engine *e)
     xd_rangeset_fini(&e->claims);
     xd_rangeset_fini(&e->kept);
     xd_verify_fini(&e->verify);
+    xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
     xd_free(e->fetches);
@@ -208,6 +209,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     e->fd = fd;
     e->until = XD_NEVER;
+    xd_resume_init(&e->resume);
     e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);

@@ -23,6 +23,11 @@ void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                                            .range = {lane->range.begin, end}});
 }
 
+void xd_inform_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_HELD, .range = range});
+}
+
 void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range)
 {
     tell_locked(
@@ -240,6 +245,8 @@ void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->census)
         depot->blocks++;
     free_lane_locked(depot, lane, now);
+    if (lane->outcome.error.code == XD_E_NOMEM) /* no depot's failure */
+        xd_engine_fail_locked(e, &lane->outcome.error);
     if (xd_engine_is_over_locked(e))
         return;
     if (e->census)

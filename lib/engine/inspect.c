@@ -6,6 +6,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "engine/options.h"
 #include "io/transport.h"
 #include "manifest/parse.h"
@@ -22,6 +23,7 @@
 
 struct item {
     const char *url;
+    char *name;          /* the URL, for sentences */
     char *final_url;     /* after redirects: what it says is relative to this */
     struct xd_text text; /* what came, while it may be a manifest */
     bool has_answered, is_manifest;
@@ -69,7 +71,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     xd_free(item->final_url);
     item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
     set_deadline(in);
-    return item->final_url ? 0 : XD_E_NOMEM;
+    return item->final_url ? 0 : xd_fail_nomem(&item->error);
 }
 
 /* XD_E_CANCELED ends the request: it is known to be no manifest. */
@@ -77,16 +79,20 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_inspection *in = user;
     struct item *item = item_of(in, slot);
+    int is_manifest;
 
     xd_text_add(&item->text, data, len);
     if (item->text.failed)
-        return XD_E_NOMEM;
+        return xd_fail_nomem(&item->error);
     if (item->text.len > XD_MANIFEST_MAX)
         return xd_fail(&item->error, XD_E_MANIFEST,
-                       "%s: longer than a manifest may be", item->url);
+                       "%s: longer than a manifest may be", item->name);
     if (in->are_manifests || item->is_manifest)
         return 0;
-    item->is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
+    is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
+    if (is_manifest < 0)
+        return xd_fail_nomem(&item->error);
+    item->is_manifest = is_manifest;
     if (item->is_manifest)
         return 0;
     return item->text.len >= DECIDES ||
@@ -115,10 +121,10 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     case XD_VERDICT_OK:
         understand(in, item);
         break;
-    case XD_VERDICT_STOPPED: /* no manifest, too long, or left */
+    case XD_VERDICT_STOPPED: /* no manifest, too long, no memory, or left */
         if (!item->has_answered)
             xd_fail(&item->error, XD_E_AGAIN, "%s: has not answered yet",
-                    item->url);
+                    item->name);
         break;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
@@ -187,18 +193,25 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     if (!in)
         return XD_E_NOMEM;
     in->items = xd_alloc(n, sizeof *in->items);
-    if (!in->items) {
-        xd_free(in);
-        return XD_E_NOMEM;
-    }
+    if (!in->items)
+        goto fail;
     in->n = n;
     in->n_slots = n < MAX_SLOTS ? (unsigned)n : MAX_SLOTS;
     for (unsigned slot = 0; slot < in->n_slots; slot++)
         in->slots[slot] = n;
-    for (size_t i = 0; i < n; i++)
-        in->items[i] = (struct item){.url = urls[i], .size = XD_SIZE_UNKNOWN};
+    for (size_t i = 0; i < n; i++) {
+        in->items[i].url = urls[i];
+        in->items[i].size = XD_SIZE_UNKNOWN;
+        in->items[i].name = xd_url_public(urls[i]);
+        if (!in->items[i].name)
+            goto fail;
+    }
     *out = in;
     return 0;
+
+fail:
+    xd_inspection_free(in);
+    return XD_E_NOMEM;
 }
 
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
@@ -253,6 +266,7 @@ void xd_inspection_free(struct xd_inspection *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->n; i++) {
+        xd_free(in->items[i].name);
         xd_free(in->items[i].final_url);
         xd_text_fini(&in->items[i].text);
         xd_manifest_unref(in->items[i].manifest);

@@ -73,6 +73,8 @@ int xd_builder_fail(struct xd_builder *b, const char *format, ...)
     struct place place;
     char sentence[sizeof b->err->msg];
     va_list args;
+    if (b->out_of_memory) /* what is missed may be what was not kept */
+        return xd_fail_nomem(b->err);
     va_start(args, format);
     xd_format_line(sentence, sizeof sentence, format, args);
     va_end(args);

@@ -97,7 +97,8 @@ int xd_builder_init(struct xd_builder *b, const char *origin,
                     struct xd_error *err);
 void xd_builder_fini(struct xd_builder *b);
 
-/* Fails with MANIFEST, the origin and the line before the sentence. */
+/* Fails with MANIFEST, the origin and the line before the sentence; or with
+ * NOMEM, if memory had run out before. */
 int xd_builder_fail(struct xd_builder *b, const char *format, ...)
     XD_PRINTF(2, 3);
 

@@ -82,18 +82,24 @@ static int read_text(struct xd_builder *b, struct xd_span text,
     return xd_urls_read(b, text);
 }
 
-bool xd_manifest_recognise(const void *data, size_t len)
+int xd_manifest_recognise(const void *data, size_t len)
 {
     struct xd_builder b;
-    if (xd_builder_init(&b, NULL, NULL) < 0)
-        return false;
+    int rc = xd_builder_init(&b, NULL, NULL);
+    if (rc < 0)
+        return rc;
     struct xd_span text = skip_front(&b, xd_span(data, len));
     struct xd_xml_root root;
-    bool is_xml = text.len > 0 && text.s[0] == '<' && check_text(&b, text) == 0;
-    bool is_one =
-        is_xml && xd_xml_read_root(&b, text, &root) == 0 && format_of(&root);
+    if (text.len == 0 || text.s[0] != '<')
+        rc = XD_E_MANIFEST;
+    if (rc == 0)
+        rc = check_text(&b, text);
+    if (rc == 0)
+        rc = xd_xml_read_root(&b, text, &root);
     xd_builder_fini(&b);
-    return is_one;
+    if (rc == XD_E_NOMEM)
+        return rc;
+    return rc == 0 && format_of(&root) != NULL;
 }
 
 bool xd_manifest_may_begin(const void *data, size_t len)

@@ -102,7 +102,7 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
     if (n > 1)
         return xd_fail(err, XD_E_INVAL,
                        "the manifest has %zu files, but an exNode holds one: "
-                       "choose it",
+                       "choose one",
                        n);
     if (f->row.size == XD_SIZE_UNKNOWN)
         return xd_fail(err, XD_E_INVAL,

@@ -1,0 +1,278 @@
+/* Whole downloads and inspections, when something runs out. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdownload/download.h>
+#include <xdownload/inspect.h>
+
+#include "engine/depot.h"
+#include "io/mock_server.h"
+#include "suite.h"
+#include "torture.h"
+
+#define SIZE 100
+#define ALL                             \
+    "HTTP/1.1 206 Partial Content\r\n"  \
+    "Content-Range: bytes 0-99/100\r\n" \
+    "Content-Length: 100\r\n\r\n"
+#define FIRST_BYTE                     \
+    "HTTP/1.1 206 Partial Content\r\n" \
+    "Content-Range: bytes 0-0/100\r\n" \
+    "Content-Length: 1\r\n\r\n"
+#define WHOLE "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+
+static const struct mock_step good[] = {SAY(ALL), BODY(0, SIZE), END};
+static const struct mock_step asked_for_its_size[] = {
+    SAY(FIRST_BYTE), BODY(0, 1), NEXT, SAY(ALL), BODY(0, SIZE), END};
+static const struct mock_step object[] = {SAY(WHOLE), BODY(0, SIZE), END};
+static const struct mock_step metalink[] = {
+    SAY("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"f\">"
+        "<url>rel/f</url></file></metalink>"),
+    CLOSE, END};
+static const struct mock_step missing[] = {
+    SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
+
+static char folder[] = "/tmp/xd-test-XXXXXX";
+static char path[64], part[80];
+static struct mock_server *servers[2];
+static struct xd_options *options;
+static struct xd_manifest *manifest;
+static struct xd_error error;
+
+static void ignore_line(void *user, enum xd_log_level level, const char *line)
+{
+    (void)user, (void)level, (void)line;
+}
+
+static void setup(void)
+{
+    setenv("NO_PROXY", "*", 1);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    ck_assert_int_eq(xd_options_new(&options, NULL), 0);
+    ck_assert_int_eq(xd_options_set(options, "force", "yes", NULL), 0);
+    ck_assert_int_eq(xd_options_set(options, "records", "yes", NULL), 0);
+    ck_assert_int_eq(xd_options_set(options, "exclude", "x.example", NULL), 0);
+}
+
+static void teardown(void)
+{
+    xd_options_free(options);
+    unlink(path);
+    unlink(part);
+    rmdir(folder);
+}
+
+/* A file of which two depots have a copy; `size` as a Metalink has it. */
+static void open_depots(const struct mock_step *first,
+                        const struct mock_step *second, const char *size)
+{
+    char text[1000];
+    int n;
+
+    servers[0] = mock_start(first);
+    servers[1] = mock_start(second);
+    n = snprintf(text, sizeof text,
+                 "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                 "<file name=\"f\">%s<url priority=\"1\">%s</url>"
+                 "<url priority=\"2\">%s</url></file></metalink>",
+                 size, mock_url(servers[0]), mock_url(servers[1]));
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
+}
+
+static void close_depots(void)
+{
+    xd_manifest_unref(manifest);
+    manifest = NULL;
+    mock_stop(servers[0]);
+    mock_stop(servers[1]);
+}
+
+/* Start it and wait; it has ended, and says so again. */
+static int run(struct xd_download *d)
+{
+    int rc = xd_download_start(d, &error);
+
+    if (rc == 0)
+        rc = xd_download_wait(d, -1, &error);
+    torture_end();
+    ck_assert_int_eq(xd_download_wait(d, 0, NULL), rc);
+    ck_assert_int_eq(xd_download_start(d, NULL), XD_E_STATE);
+    return rc;
+}
+
+static int download_to_file(const struct mock_step *first,
+                            const struct mock_step *second, const char *size)
+{
+    struct xd_download *d;
+    int rc;
+
+    unlink(path);
+    open_depots(first, second, size);
+    torture_begin();
+    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    ck_assert((rc == 0) == (d != NULL));
+    if (rc == 0)
+        rc = run(d);
+    ck_assert_int_eq(access(path, F_OK), rc < 0 ? -1 : 0);
+    xd_download_free(d);
+    close_depots();
+    return rc;
+}
+
+static int download_known(void)
+{
+    return download_to_file(good, good, "<size>100</size>");
+}
+
+START_TEST(a_download_that_lacks_something_ends_and_says_so)
+{
+    torture(download_known);
+}
+END_TEST
+
+/* A line of the log may be lost. */
+START_TEST(a_download_that_cannot_say_something_goes_on)
+{
+    xd_options_set_log(options, ignore_line, NULL);
+    torture_survivor(download_known);
+}
+END_TEST
+
+static int download_unknown(void)
+{
+    return download_to_file(missing, asked_for_its_size, "");
+}
+
+START_TEST(a_download_of_unknown_size_that_lacks_something_ends)
+{
+    torture(download_unknown);
+}
+END_TEST
+
+/* Printed by sha256sum of the bytes that mock_byte() gives. */
+#define SHA256                         \
+    "537cf60b8442701a8dfb64c43bb16826" \
+    "442a7d4ada97cecf2c6fc9b8c9423770"
+
+static int download_verified(void)
+{
+    return download_to_file(
+        good, good,
+        "<size>100</size><hash type=\"sha-256\">" SHA256 "</hash>"
+        "<pieces length=\"100\" type=\"sha-256\"><hash>" SHA256
+        "</hash></pieces>");
+}
+
+START_TEST(a_download_that_cannot_verify_for_want_of_memory_ends)
+{
+    torture(download_verified);
+}
+END_TEST
+
+static int download_to_pipe(void)
+{
+    struct xd_download *d;
+    unsigned char got[SIZE];
+    int fds[2], rc;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    open_depots(good, good, "<size>100</size>");
+    torture_begin();
+    rc = xd_download_new_fd(&d, manifest, 0, fds[1], options, &error);
+    ck_assert((rc == 0) == (d != NULL));
+    if (rc == 0)
+        rc = run(d);
+    ck_assert(rc < 0 || read(fds[0], got, SIZE) == SIZE);
+    xd_download_free(d);
+    close(fds[0]);
+    close(fds[1]);
+    close_depots();
+    return rc;
+}
+
+START_TEST(a_download_to_a_pipe_that_lacks_something_ends)
+{
+    torture(download_to_pipe);
+}
+END_TEST
+
+static int lay_out(void)
+{
+    struct xd_range wanted = {0, SIZE};
+    struct xd_layout layout;
+    struct xd_depots d;
+    int rc;
+
+    open_depots(good, good, "<size>100</size>");
+    torture_begin();
+    rc = xd_depots_init(&d, manifest, 0, "x.example", &error);
+    if (rc == 0) {
+        rc = xd_depots_layout(&d, wanted, &layout, &error);
+        if (rc == 0)
+            xd_layout_fini(&layout);
+        xd_depots_fini(&d);
+    }
+    torture_end();
+    close_depots();
+    return rc;
+}
+
+START_TEST(depots_without_memory_are_none)
+{
+    torture(lay_out);
+}
+END_TEST
+
+/* What one URL lacks stands with it. */
+static int inspect(void)
+{
+    struct xd_inspection *in;
+    struct xd_inspected it = {.struct_size = sizeof it};
+    const char *urls[2];
+    int rc;
+
+    servers[0] = mock_start(metalink);
+    servers[1] = mock_start(object);
+    urls[0] = mock_url(servers[0]);
+    urls[1] = mock_url(servers[1]);
+    torture_begin();
+    rc = xd_inspect(&in, urls, 2, 0, options, &error);
+    torture_end();
+    ck_assert((rc == 0) == (in != NULL));
+    for (size_t i = 0; rc == 0 && i < 2; i++) {
+        ck_assert_int_eq(xd_inspection_get(in, i, &it), 0);
+        rc = it.code;
+        ck_assert(rc < 0 || (it.manifest != NULL) == (i == 0));
+    }
+    xd_inspection_free(in);
+    mock_stop(servers[0]);
+    mock_stop(servers[1]);
+    return rc;
+}
+
+START_TEST(an_inspection_that_lacks_something_ends_and_says_so)
+{
+    torture(inspect);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("engine");
+
+    tcase_set_timeout(t, 0);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_download_that_lacks_something_ends_and_says_so);
+    tcase_add_test(t, a_download_that_cannot_say_something_goes_on);
+    tcase_add_test(t, a_download_of_unknown_size_that_lacks_something_ends);
+    tcase_add_test(t, a_download_that_cannot_verify_for_want_of_memory_ends);
+    tcase_add_test(t, a_download_to_a_pipe_that_lacks_something_ends);
+    tcase_add_test(t, depots_without_memory_are_none);
+    tcase_add_test(t, an_inspection_that_lacks_something_ends_and_says_so);
+    return run_suite("torture.engine", t);
+}

@@ -1,0 +1,151 @@
+/* Manifests of all formats, read and written when something runs out. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdownload/manifest.h>
+
+#include "suite.h"
+#include "torture.h"
+
+static const char *const samples[] = {
+    "copies.xnd",   "stripes.xnd",      "film.meta4",
+    "odd.meta4",    "several.meta4",    "film.metalink",
+    "odd.metalink", "mirrors.metalink", "mirrors.urls"};
+
+#define N_SAMPLES (sizeof samples / sizeof *samples)
+
+static const char *sample;
+static const char *format; /* to write in */
+
+static void path_of_sample(char *out, size_t size)
+{
+    snprintf(out, size, XD_TEST_DATA "/%s", sample);
+}
+
+/* The out parameter is set or NULL, and the sentence is there. */
+static int judge(int rc, const struct xd_manifest *m, const struct xd_error *e)
+{
+    ck_assert((rc == 0) == (m != NULL));
+    ck_assert_int_eq(rc, e->code);
+    ck_assert(rc == 0 || e->msg[0] != '\0');
+    return rc;
+}
+
+static int parse_sample(void)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    static char text[65536];
+    char path[500];
+    ssize_t len;
+    int fd, rc;
+
+    path_of_sample(path, sizeof path);
+    fd = open(path, O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    len = read(fd, text, sizeof text);
+    ck_assert(len > 0 && len < (ssize_t)sizeof text);
+    close(fd);
+    torture_begin();
+    rc = xd_manifest_parse(&m, text, (size_t)len, "http://o.example/m", &error);
+    torture_end();
+    rc = judge(rc, m, &error);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(a_manifest_is_parsed_whole_or_not_at_all)
+{
+    sample = samples[_i];
+    torture(parse_sample);
+}
+END_TEST
+
+static int read_sample(void)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    char path[500];
+    int rc;
+
+    path_of_sample(path, sizeof path);
+    torture_begin();
+    rc = xd_manifest_read(&m, path, &error);
+    torture_end();
+    rc = judge(rc, m, &error);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(a_manifest_is_read_whole_or_not_at_all)
+{
+    sample = "film.meta4";
+    torture(read_sample);
+}
+END_TEST
+
+static int take_urls(void)
+{
+    static const char *const urls[] = {"http://a.example/f", "ftp://b.example",
+                                       "gopher://c.example/f"};
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc;
+
+    torture_begin();
+    rc = xd_manifest_from_urls(&m, urls, 3, 1000, &error);
+    torture_end();
+    rc = judge(rc, m, &error);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(urls_become_a_manifest_or_none)
+{
+    torture(take_urls);
+}
+END_TEST
+
+static int write_sample(void)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    char path[500], *text = NULL;
+    int rc;
+
+    path_of_sample(path, sizeof path);
+    ck_assert_int_eq(xd_manifest_read(&m, path, NULL), 0);
+    torture_begin();
+    rc = xd_manifest_write(&text, m, 0, format, NULL, &error);
+    torture_end();
+    ck_assert((rc == 0) == (text != NULL));
+    ck_assert_int_eq(rc, error.code);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(a_manifest_is_written_whole_or_not_at_all)
+{
+    sample = "stripes.xnd";
+    format = "exnode";
+    torture(write_sample);
+    sample = "film.meta4";
+    format = "metalink";
+    torture(write_sample);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("manifest");
+
+    tcase_set_timeout(t, 0);
+    tcase_add_loop_test(t, a_manifest_is_parsed_whole_or_not_at_all, 0,
+                        N_SAMPLES);
+    tcase_add_test(t, a_manifest_is_read_whole_or_not_at_all);
+    tcase_add_test(t, urls_become_a_manifest_or_none);
+    tcase_add_test(t, a_manifest_is_written_whole_or_not_at_all);
+    return run_suite("torture.manifest", t);
+}
