@@ -97,6 +97,8 @@ want_command curl curl
 want_command perl perl
 want_package check
 want_package python3-pytest
+want_package python3-pyftpdlib
+want_command openssl openssl
 if [ $all = yes ]; then
     want_command clang clang
     want_command clang-format clang-format

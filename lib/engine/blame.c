@@ -135,8 +135,11 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
 static void ban_locked(struct xd_engine *e, unsigned number,
                        struct xd_range range)
 {
-    struct xd_depot *d = &e->depots.list[number];
+    struct xd_depot *d;
 
+    if (number == XD_HELD)
+        return;
+    d = &e->depots.list[number];
     if (is_banned(d))
         return;
     xd_fail(&d->last_error, XD_E_CORRUPT,

@@ -169,6 +169,7 @@ static void fini_tables(struct xd_engine *e)
     xd_rangeset_fini(&e->claims);
     xd_rangeset_fini(&e->kept);
     xd_verify_fini(&e->verify);
+    xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
     xd_free(e->fetches);
@@ -185,7 +186,8 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
                        "no replica lies on a depot that can be fetched from");
     if (e->depots.size != XD_SIZE_UNKNOWN)
         return xd_decide_start_locked(e, err);
-    e->census = xd_census_new(e->depots.n, e->max_workers);
+    e->census =
+        xd_census_new(e->depots.n, e->max_workers, (unsigned)e->options.retry);
     return e->census ? 0 : xd_fail_nomem(err);
 }
 
@@ -210,6 +212,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
     e->budget.rate = e->options.net.limit_rate;
+    xd_resume_init(&e->resume);
     e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);

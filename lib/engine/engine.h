@@ -33,6 +33,7 @@
 #include "engine/options.h"
 #include "engine/records.h"
 #include "engine/repair.h"
+#include "engine/resume.h"
 #include "engine/verify.h"
 #include "io/sink.h"
 #include "io/transport.h"
@@ -60,6 +61,8 @@ struct xd_lane {
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_source *source; /* NULL: the depot has none any more */
+    const char *url;          /* the source's, or where that led to */
+    char *final_url;          /* where `url` led to now, or NULL */
     bool start_now, stop_now; /* what to tell the transport */
     bool asks_whole;          /* the depot knows no ranges */
     unsigned char *buffer;
@@ -131,6 +134,7 @@ struct xd_engine {
     struct xd_rangeset claims; /* bytes that somebody has, or writes now */
     struct xd_rangeset kept;   /* bytes that are written */
     struct xd_verify verify;   /* which of them are proved */
+    struct xd_resume resume;   /* which an earlier run brought */
     struct xd_repair repair;   /* when the whole file is wrong */
     struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
     uint64_t window;           /* in order: so far ahead bytes may lie */

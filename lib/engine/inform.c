@@ -1,5 +1,6 @@
 #include "engine/inform.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 
 static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
@@ -21,6 +22,11 @@ void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
     tell_locked(e, (struct xd_sched_event){.kind = XD_EV_BYTES,
                                            .fetch = lane->fetch,
                                            .range = {lane->range.begin, end}});
+}
+
+void xd_inform_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_HELD, .range = range});
 }
 
 void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range)
@@ -195,14 +201,32 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
+/* It did not tell the size; it may later, or under another of its URLs. */
+static void tell_census_failed_locked(struct xd_engine *e,
+                                      struct xd_depot *depot,
+                                      struct xd_lane *lane, xd_usec now)
+{
+    unsigned number = (unsigned)(depot - e->depots.list);
+    const struct xd_outcome *outcome = &lane->outcome;
+    xd_usec retry_at = 0;
+
+    count_failure_locked(e, depot, &outcome->error);
+    if (outcome->verdict != XD_VERDICT_AGAIN && lane->source)
+        lane->source->is_gone = true;
+    if (outcome->retry_after > 0)
+        retry_at = now + outcome->retry_after;
+    if (xd_depot_source(depot, lane->range))
+        xd_census_again(e->census, number, now, retry_at);
+    else
+        xd_census_failed(e->census, number);
+}
+
 /* What a depot's answer to the first byte says of the size. */
 static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
-    unsigned number = (unsigned)(depot - e->depots.list);
     const struct xd_outcome *outcome = &lane->outcome;
     uint64_t size = outcome->object_size;
-    bool has_failed = false;
 
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
@@ -212,23 +236,41 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         depot->knows_no_ranges = true;
         break;
     case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
-        has_failed = size == XD_SIZE_UNKNOWN;
-        break;
+        if (size != XD_SIZE_UNKNOWN)
+            break;
+        tell_census_failed_locked(e, depot, lane, now);
+        return;
     case XD_VERDICT_STOPPED: /* the others have told enough */
         return;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
-        has_failed = true;
-        break;
-    }
-    if (has_failed) {
-        count_failure_locked(e, depot, &outcome->error);
-        xd_census_failed(e->census, number, now);
+        tell_census_failed_locked(e, depot, lane, now);
         return;
     }
     depot->has_told_size = true;
     depot->told_size = size;
-    xd_census_vote(e->census, number, now, size);
+    xd_census_vote(e->census, (unsigned)(depot - e->depots.list), now, size);
+}
+
+/* A redirect costs a round trip, so it is followed once; but where it led to
+ * may be good for a while only (a signed URL), and then the manifest's URL is
+ * asked again: the depot has not failed for that. */
+static void learn_url_locked(struct xd_lane *lane)
+{
+    struct xd_source *source = lane->source;
+    enum xd_verdict *verdict = &lane->outcome.verdict;
+
+    if (source && lane->url != source->url &&
+        (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN)) {
+        source->final_url_fails = true;
+        *verdict = XD_VERDICT_AGAIN;
+    }
+    if (source && *verdict == XD_VERDICT_OK && !source->final_url) {
+        source->final_url = lane->final_url;
+        lane->final_url = NULL;
+    }
+    xd_free(lane->final_url);
+    lane->final_url = NULL;
 }
 
 void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
@@ -236,6 +278,7 @@ void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     xd_usec now = xd_now();
 
+    learn_url_locked(lane);
     record_locked(e, depot, lane, now);
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->census)
         depot->blocks++;

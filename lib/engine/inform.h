@@ -13,6 +13,9 @@
 void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                             uint64_t end);
 
+/* An earlier run brought these bytes. */
+void xd_inform_held_locked(struct xd_engine *e, struct xd_range range);
+
 /* These bytes are good; or were found wrong. */
 void xd_inform_accepted_locked(struct xd_engine *e, struct xd_range range);
 void xd_inform_rejected_locked(struct xd_engine *e, struct xd_range range);

@@ -18,14 +18,21 @@
 /* So many are asked at a time. */
 #define MAX_SLOTS 16u
 
+/* Between two attempts: doubled by each of the first failures. */
+#define FIRST_PAUSE (XD_SECOND / 4)
+#define LONGEST_PAUSE (30 * XD_SECOND)
+
 /* Who has not answered so long after the first is left. */
 #define LEAST_GRACE (XD_SECOND / 2)
 
 struct item {
     const char *url;
-    char *shown;         /* the URL, fit to be shown */
+    char *name;          /* the URL, for sentences */
     char *final_url;     /* after redirects: what it says is relative to this */
     struct xd_text text; /* what came, while it may be a manifest */
+    enum { ITEM_WAITS, ITEM_IS_ASKED, ITEM_IS_DONE } state;
+    xd_usec not_before; /* while it waits */
+    unsigned failures;
     bool has_answered, is_manifest;
     uint64_t size;
     struct xd_manifest *manifest;
@@ -38,14 +45,15 @@ struct xd_inspection {
     size_t n;
     bool are_manifests;
     xd_usec silence, max_time;
+    unsigned max_failures;
     const struct xd_net_options *net; /* the caller's, or NULL */
 
     /* The thread's own. */
     struct xd_transport *transport;
     size_t slots[MAX_SLOTS]; /* the item in each, or n */
     unsigned n_slots;
-    size_t n_started, n_ended;
-    bool has_run_out;
+    size_t n_done;
+    bool has_run_out;          /* of the time allowed */
     xd_usec started, deadline; /* XD_NEVER: nobody has answered yet */
     struct xd_error error;
 };
@@ -88,7 +96,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         return xd_fail_nomem(&item->error);
     if (item->text.len > XD_MANIFEST_MAX)
         return xd_fail(&item->error, XD_E_MANIFEST,
-                       "%s: longer than a manifest may be", item->shown);
+                       "%s: longer than a manifest may be", item->name);
     if (in->are_manifests || item->is_manifest)
         return 0;
     is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
@@ -112,19 +120,43 @@ static void understand(struct xd_inspection *in, struct item *item)
         item->manifest = NULL;
 }
 
+/* It may answer later, after a pause that doubles, unless another has told
+ * enough meanwhile. */
+static bool asks_again(struct xd_inspection *in, struct item *item,
+                       const struct xd_outcome *outcome)
+{
+    xd_usec pause =
+        item->failures < 7 ? FIRST_PAUSE << item->failures : LONGEST_PAUSE;
+
+    if (++item->failures >= in->max_failures || in->deadline != XD_NEVER ||
+        in->has_run_out)
+        return false;
+    if (pause < outcome->retry_after)
+        pause = outcome->retry_after;
+    item->not_before = xd_now() + pause;
+    item->state = ITEM_WAITS;
+    return true;
+}
+
+static void finish(struct xd_inspection *in, struct item *item)
+{
+    item->state = ITEM_IS_DONE;
+    in->n_done++;
+}
+
 static void fail_late(struct item *item)
 {
     xd_fail(&item->error, XD_E_TIMEOUT,
-            "%s: has not answered in the time allowed (max-time)", item->shown);
+            "%s: has not answered in the time allowed (max-time)", item->name);
 }
 
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_inspection *in = user;
     struct item *item = item_of(in, slot);
+    bool is_done = true;
 
     in->slots[slot] = in->n;
-    in->n_ended++;
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
         understand(in, item);
@@ -134,9 +166,12 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
             fail_late(item);
         else if (!item->has_answered)
             xd_fail(&item->error, XD_E_AGAIN, "%s: has not answered yet",
-                    item->shown);
+                    item->name);
         break;
     case XD_VERDICT_AGAIN:
+        item->error = outcome->error;
+        is_done = !asks_again(in, item, outcome);
+        break;
     case XD_VERDICT_GONE:
     case XD_VERDICT_NO_RANGES:
     case XD_VERDICT_DIFFERENT:
@@ -144,45 +179,83 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         break;
     }
     xd_text_fini(&item->text);
+    if (is_done)
+        finish(in, item);
 }
 
-static void start_next(struct xd_inspection *in, unsigned slot)
+static void ask(struct xd_inspection *in, struct item *item, unsigned slot)
 {
-    struct item *item = &in->items[in->n_started];
     struct xd_request request = {
         .url = item->url, .length = XD_TO_END, .object_size = XD_SIZE_UNKNOWN};
 
-    in->slots[slot] = in->n_started++;
+    item->error = (struct xd_error){0};
+    item->has_answered = item->is_manifest = false;
     if (xd_transport_start(in->transport, slot, &request, &item->error) < 0) {
-        in->slots[slot] = in->n;
-        in->n_ended++;
+        finish(in, item);
+        return;
     }
+    item->state = ITEM_IS_ASKED;
+    in->slots[slot] = (size_t)(item - in->items);
 }
 
-/* Give every free slot a URL; take from it who is late. */
-static void direct(struct xd_inspection *in, bool is_late)
+static unsigned free_slot(const struct xd_inspection *in)
 {
+    unsigned slot = 0;
+
+    while (slot < in->n_slots && in->slots[slot] < in->n)
+        slot++;
+    return slot;
+}
+
+/* Ask those whose turn it is.  Returns when the next one's will be. */
+static xd_usec ask_waiting(struct xd_inspection *in, xd_usec now)
+{
+    xd_usec next = XD_NEVER;
+
+    for (size_t i = 0; i < in->n; i++) {
+        struct item *item = &in->items[i];
+        unsigned slot = free_slot(in);
+
+        if (item->state != ITEM_WAITS || slot == in->n_slots)
+            continue;
+        if (item->not_before <= now)
+            ask(in, item, slot);
+        else if (item->not_before < next)
+            next = item->not_before;
+    }
+    return next;
+}
+
+/* Others have told enough: who is late is left. */
+static void leave_late(struct xd_inspection *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].state == ITEM_WAITS && in->items[i].failures > 0)
+            finish(in, &in->items[i]);
+    }
     for (unsigned slot = 0; slot < in->n_slots; slot++) {
-        if (in->slots[slot] == in->n && in->n_started < in->n)
-            start_next(in, slot);
-        if (is_late && in->slots[slot] < in->n &&
-            !item_of(in, slot)->has_answered)
+        if (in->slots[slot] < in->n && !item_of(in, slot)->has_answered)
             xd_transport_stop(in->transport, slot);
     }
 }
 
-/* The time allowed is over: end what runs, and begin nothing more. */
+/* The time allowed is over. */
 static void run_out(struct xd_inspection *in)
 {
     in->has_run_out = true;
-    for (unsigned slot = 0; slot < in->n_slots; slot++)
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].state != ITEM_WAITS)
+            continue;
+        fail_late(&in->items[i]);
+        finish(in, &in->items[i]);
+    }
+    for (unsigned slot = 0; slot < in->n_slots; slot++) {
         if (in->slots[slot] < in->n)
             xd_transport_stop(in->transport, slot);
-    for (; in->n_started < in->n; in->n_started++, in->n_ended++)
-        fail_late(&in->items[in->n_started]);
+    }
 }
 
-static xd_usec min_time(xd_usec a, xd_usec b)
+static xd_usec earlier(xd_usec a, xd_usec b)
 {
     return a < b ? a : b;
 }
@@ -194,7 +267,6 @@ static void *inspect_main(void *arg)
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
     struct xd_transport_config config = {
         .n_slots = in->n_slots, .silence = in->silence, .net = in->net};
-
     xd_usec end;
 
     if (xd_http_new(&in->transport, &config, &handler, &in->error) < 0)
@@ -202,18 +274,22 @@ static void *inspect_main(void *arg)
     in->started = xd_now();
     in->deadline = XD_NEVER;
     end = in->max_time > 0 ? in->started + in->max_time : XD_NEVER;
-    while (in->n_ended < in->n) {
-        xd_usec now = xd_now(), until = now + XD_SECOND;
-        bool is_late = now >= in->deadline;
+    while (in->n_done < in->n) {
+        xd_usec now = xd_now(), until;
 
         if (now >= end)
             run_out(in);
-        direct(in, is_late);
-        if (!is_late)
-            until = min_time(in->deadline, until);
+        if (now >= in->deadline)
+            leave_late(in);
+        until = ask_waiting(in, now);
+        if (now < in->deadline)
+            until = earlier(until, in->deadline);
         if (now < end)
-            until = min_time(end, until);
-        xd_transport_poll(in->transport, until - now);
+            until = earlier(until, end);
+        if (in->n_done < in->n)
+            xd_transport_poll(in->transport, until == XD_NEVER || until < now
+                                                 ? XD_SECOND
+                                                 : until - now);
     }
     xd_transport_free(in->transport);
     return NULL;
@@ -226,25 +302,25 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     if (!in)
         return XD_E_NOMEM;
     in->items = xd_alloc(n, sizeof *in->items);
-    if (!in->items) {
-        xd_free(in);
-        return XD_E_NOMEM;
-    }
+    if (!in->items)
+        goto fail;
     in->n = n;
     in->n_slots = n < MAX_SLOTS ? (unsigned)n : MAX_SLOTS;
     for (unsigned slot = 0; slot < in->n_slots; slot++)
         in->slots[slot] = n;
     for (size_t i = 0; i < n; i++) {
-        in->items[i] = (struct item){.url = urls[i],
-                                     .shown = xd_url_public(urls[i]),
-                                     .size = XD_SIZE_UNKNOWN};
-        if (!in->items[i].shown) {
-            xd_inspection_free(in);
-            return XD_E_NOMEM;
-        }
+        in->items[i].url = urls[i];
+        in->items[i].size = XD_SIZE_UNKNOWN;
+        in->items[i].name = xd_url_public(urls[i]);
+        if (!in->items[i].name)
+            goto fail;
     }
     *out = in;
     return 0;
+
+fail:
+    xd_inspection_free(in);
+    return XD_E_NOMEM;
 }
 
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
@@ -263,7 +339,8 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
         return xd_fail_nomem(err);
     in->are_manifests = are_manifests != 0;
     in->silence = (o ? o : &defaults)->silence;
-    in->max_time = o ? o->max_time : 0;
+    in->max_time = (o ? o : &defaults)->max_time;
+    in->max_failures = (unsigned)(o ? o : &defaults)->retry;
     in->net = o ? &o->net : NULL;
     /* On a thread of its own, for a TLS write may raise SIGPIPE. */
     if (xd_thread_start(&thread, inspect_main, in) < 0) {
@@ -301,7 +378,7 @@ void xd_inspection_free(struct xd_inspection *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->n; i++) {
-        xd_free(in->items[i].shown);
+        xd_free(in->items[i].name);
         xd_free(in->items[i].final_url);
         xd_text_fini(&in->items[i].text);
         xd_manifest_unref(in->items[i].manifest);

@@ -10,13 +10,17 @@ static bool can_drain_locked(const struct xd_engine *e)
            xd_verify_frontier_locked(e) > e->drained;
 }
 
-/* Until there are bytes to hash or to drain, or the last worker has left. */
+/* Until there are bytes to hash, to sync or to drain, or the last worker has
+ * left. */
 static void wait_locked(struct xd_engine *e)
 {
-    while (!xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
+    while (!xd_resume_must_open_locked(e) && !xd_resume_can_work_locked(e) &&
+           !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
            !can_drain_locked(e) &&
            (!xd_engine_is_over_locked(e) || e->n_serving > 0))
-        xd_cond_wait(&e->bytes_ready, &e->lock);
+        xd_cond_wait_until(&e->bytes_ready, &e->lock,
+                           xd_engine_is_over_locked(e) ? XD_NEVER
+                                                       : e->resume.sync_at);
 }
 
 /* Write out what lies in order, without the lock. */
@@ -51,6 +55,8 @@ static void finish_locked(struct xd_engine *e)
     if (rc == 0) {
         xd_engine_unlock(e);
         rc = xd_sink_finish(e->sink, size, &error);
+        if (rc == 0)
+            xd_resume_finish(e);
         xd_engine_lock(e);
     }
     if (rc < 0)
@@ -64,7 +70,11 @@ static void *keeper_main(void *arg)
     xd_engine_lock(e);
     for (;;) {
         wait_locked(e);
-        if (xd_verify_can_work_locked(e))
+        if (xd_resume_must_open_locked(e))
+            xd_resume_open_locked(e);
+        else if (xd_resume_can_work_locked(e))
+            xd_resume_work_locked(e);
+        else if (xd_verify_can_work_locked(e))
             xd_verify_work_locked(e);
         else if (xd_repair_can_work_locked(e))
             xd_repair_work_locked(e);

@@ -25,6 +25,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
+    lane->url = xd_source_url(lane->source);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->flushed = lane->range.begin;
     lane->redundant = 0;
@@ -70,7 +71,8 @@ static void start(struct xd_worker *w, unsigned slot)
         return;
     }
     request =
-        (struct xd_request){.url = source->url,
+        (struct xd_request){.url = lane->url,
+                            .origin = source->url,
                             .offset = source->object_offset +
                                       (lane->range.begin - source->range.begin),
                             .length = lane->range.end == XD_SIZE_UNKNOWN
@@ -135,7 +137,11 @@ static void kept_locked(struct xd_worker *w, struct xd_range range)
 /* The byte that the census asks for may be of another file. */
 static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
 {
-    return !e->census && !lane->is_distrusted && !xd_engine_is_over_locked(e);
+    if (e->census || lane->is_distrusted)
+        return false;
+    /* What came before a failure is kept for the next run. */
+    return !xd_engine_is_over_locked(e) ||
+           (e->state == ENGINE_FAILING && e->resume.notes_bytes);
 }
 
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
@@ -167,9 +173,13 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         rc = xd_sink_write(target, gap.begin - e->wanted.begin,
                            data + (gap.begin - begin),
                            (size_t)xd_range_length(gap), &error);
+        if (rc == 0 && target == e->sink)
+            rc = xd_resume_written(e, gap, &error);
         xd_engine_lock(e);
         if (rc == 0)
             kept_locked(w, gap);
+        if (rc == 0 && target == e->sink)
+            xd_resume_kept_locked(e, xd_range_length(gap));
         kept += xd_range_length(gap);
         rest.begin = gap.end;
     }
@@ -199,13 +209,28 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
 
+/* Without memory for it the next request is redirected once more. */
+static void note_redirect(struct xd_lane *lane, const char *final_url)
+{
+    if (final_url && !lane->final_url && lane->url == lane->source->url &&
+        strcmp(final_url, lane->url) != 0)
+        lane->final_url = xd_strdup(final_url);
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
+    struct xd_error error = {0};
 
     lane->first_byte = xd_now();
+    note_redirect(lane, head->final_url);
     lane->object_size = head->object_size;
+    if (xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
+        xd_engine_lock(w->engine);
+        xd_engine_fail_locked(w->engine, &error);
+        xd_engine_unlock(w->engine);
+    }
     return 0;
 }
 

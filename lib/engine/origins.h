@@ -9,9 +9,13 @@
 #ifndef XD_ENGINE_ORIGINS_H
 #define XD_ENGINE_ORIGINS_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "base/range.h"
+
+/* In place of a depot: an earlier run brought them. */
+#define XD_HELD UINT_MAX
 
 struct xd_origin {
     struct xd_range range;

@@ -284,6 +284,21 @@ static int put_back_locked(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
+/* Nobody knows whom the bytes of an earlier run are from: they are fetched
+ * again before anybody is suspected.  False: there are none. */
+static bool fetch_held_locked(struct xd_engine *e)
+{
+    if (bytes_of(e, XD_HELD) == 0)
+        return false;
+    xd_engine_say_locked(e, XD_LOG_WARN,
+                         "the file does not match its %s: what an earlier run "
+                         "brought is fetched again",
+                         e->verify.whole_algorithm);
+    e->repair.phase = XD_REPAIR_NONE;
+    xd_verify_reject_held_locked(e);
+    return true;
+}
+
 static void judge_locked(struct xd_engine *e)
 {
     struct xd_error error = {0}, trouble = {0};
@@ -295,7 +310,9 @@ static void judge_locked(struct xd_engine *e)
         xd_engine_wake_all_locked(e);
         return;
     }
-    if (e->verify.pieces.n > 0 || e->depots.size == XD_SIZE_UNKNOWN) {
+    if (fetch_held_locked(e)) {
+        xd_decide_locked(e);
+    } else if (e->verify.pieces.n > 0 || e->depots.size == XD_SIZE_UNKNOWN) {
         xd_engine_fail_locked(e, &error);
     } else if (prepare_locked(e, &trouble) < 0 ||
                put_back_locked(e, &trouble) < 0) {

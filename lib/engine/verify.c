@@ -176,10 +176,21 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
         xd_cond_signal(&e->bytes_ready);
 }
 
+void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    if (xd_rangeset_add(&e->claims, range) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    xd_inform_held_locked(e, range);
+    xd_verify_kept_locked(e, XD_HELD, range);
+}
+
 void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_verify *v = &e->verify;
 
+    xd_resume_dropped_locked(e, range);
     if (xd_rangeset_remove(&e->kept, range) < 0 ||
         xd_rangeset_remove(&e->claims, range) < 0 ||
         xd_rangeset_remove(&v->good, range) < 0 ||
@@ -200,6 +211,19 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
         v->hashed_to = e->wanted.begin;
     }
     xd_inform_rejected_locked(e, range);
+}
+
+void xd_verify_reject_held_locked(struct xd_engine *e)
+{
+    struct xd_origins *o = &e->verify.origins;
+    size_t i = 0;
+
+    while (i < o->n && !xd_engine_is_over_locked(e)) {
+        if (o->runs[i].depot == XD_HELD)
+            xd_verify_reject_locked(e, o->runs[i].range);
+        else
+            i++;
+    }
 }
 
 static uint64_t good_to_locked(const struct xd_engine *e, uint64_t from)

@@ -50,6 +50,12 @@ void xd_verify_fini(struct xd_verify *v);
 void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
                            struct xd_range range);
 
+/* `range` was brought by an earlier run. */
+void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
+
+/* None of what earlier runs brought is kept any more. */
+void xd_verify_reject_held_locked(struct xd_engine *e);
+
 /* What was kept of `range` is not any more, and is fetched again. */
 void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range);
 

@@ -134,6 +134,12 @@ static void leave_locked(struct xd_worker *w)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         if (w->lanes[i].state == LANE_FREE)
             continue;
+        if (w->lanes[i].state == LANE_RUNNING && w->lanes[i].buffered > 0 &&
+            e->state == ENGINE_FAILING) {
+            xd_engine_unlock(e);
+            xd_lane_flush(w, &w->lanes[i]);
+            xd_engine_lock(e);
+        }
         xd_lane_abandon_locked(w, &w->lanes[i]);
         xd_inform_ended_locked(e, w->served, &w->lanes[i]);
     }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "os/file.h"
 
 #define PART ".part"
@@ -18,6 +19,7 @@ struct file_sink {
     char *path, *part;
     bool replace;
     int fd;
+    uint64_t found;
 };
 
 static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
@@ -54,9 +56,12 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
     struct file_sink *f = (struct file_sink *)s;
     int rc = xd_file_truncate(f->fd, f->part, size, err);
 
-    if (rc < 0)
-        return rc;
-    return xd_file_rename(f->part, f->path, f->replace, err);
+    /* In this order a power cut never leaves a name without its bytes. */
+    if (rc == 0)
+        rc = xd_file_sync(f->fd, f->part, err);
+    if (rc == 0)
+        rc = xd_file_rename(f->part, f->path, f->replace, err);
+    return rc < 0 ? rc : xd_file_sync_folder(f->path, err);
 }
 
 static void release(struct file_sink *f)
@@ -91,12 +96,53 @@ static char *with_suffix(const char *path, const char *suffix)
     return name;
 }
 
+uint64_t xd_file_sink_found(const struct xd_sink *s)
+{
+    return ((const struct file_sink *)s)->found;
+}
+
+const char *xd_file_sink_part(const struct xd_sink *s)
+{
+    return ((const struct file_sink *)s)->part;
+}
+
+int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    return xd_file_truncate(f->fd, f->part, 0, err);
+}
+
+int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    return xd_file_sync(f->fd, f->part, err);
+}
+
+int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
+                       struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+    uint64_t left, taken;
+    int rc = xd_file_space(f->fd, f->part, &left, &taken, err);
+
+    if (rc == 0 && !xd_add_u64(left, taken, out_bytes))
+        *out_bytes = UINT64_MAX;
+    return rc;
+}
+
 /* finish() refuses to replace too; here it is said before a byte is spent. */
 static int create(struct file_sink *f, struct xd_error *err)
 {
+    int rc = 0;
+
     if (!f->replace && xd_file_exists(f->path))
         return xd_fail(err, XD_E_IO, "%s: already exists", f->path);
-    return xd_file_create(&f->fd, f->part, err);
+    /* A renaming was killed between its two steps. */
+    if (xd_file_is_same(f->part, f->path))
+        rc = xd_file_remove(f->part, err);
+    return rc < 0 ? rc : xd_file_own(&f->fd, &f->found, f->part, err);
 }
 
 int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
@@ -136,12 +182,18 @@ int xd_scratch_sink_new(struct xd_sink **out, const char *path,
     if (f->part == NULL)
         rc = xd_fail_nomem(err);
     else
-        rc = xd_file_create(&f->fd, f->part, err);
+        rc = xd_file_own(&f->fd, &f->found, f->part, err);
     if (rc < 0) {
         release(f);
         return rc;
     }
-    xd_file_remove(f->part);
+    rc = xd_file_truncate(f->fd, f->part, 0, err);
+    if (rc == 0)
+        rc = xd_file_remove(f->part, err);
+    if (rc < 0) {
+        file_free(&f->base);
+        return rc;
+    }
     *out = &f->base;
     return 0;
 }

@@ -376,16 +376,16 @@ static void reset_answer(struct xd_http_fetch *f)
     f->paused = f->quit = false;
 }
 
-static int set_url(struct xd_http_fetch *f, const char *url)
+static int set_urls(struct xd_http_fetch *f, const char *first, const char *url)
 {
-    int rc = xd_http_options_trust(f->options, url);
+    int rc = xd_http_options_trust(f->options, first);
 
     if (rc < 0)
         return rc;
     f->is_trusted = rc > 0;
     xd_free(f->first);
     xd_free(f->url);
-    f->first = xd_strdup(url);
+    f->first = xd_strdup(first);
     f->url = xd_strdup(url);
     return f->first != NULL && f->url != NULL ? 0 : XD_E_NOMEM;
 }
@@ -394,10 +394,13 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
 {
+    const char *first =
+        request->origin != NULL ? request->origin : request->url;
+
     f->request = *request;
-    f->request.url = NULL;
+    f->request.url = f->request.origin = NULL;
     if (xd_request_name(f->name, request->url) < 0 ||
-        set_url(f, request->url) < 0 || !set_request(f))
+        set_urls(f, first, request->url) < 0 || !set_request(f))
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};

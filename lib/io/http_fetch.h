@@ -26,7 +26,7 @@ struct xd_http_fetch {
     char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure, or "" */
 
     /* The request. */
-    struct xd_request request; /* but for its URL */
+    struct xd_request request; /* but for its URLs */
     char name[XD_REQUEST_NAME_BYTES];
     bool is_ftp;
     char *first, *url; /* owned: what was asked first, and after redirects */

@@ -27,11 +27,26 @@ struct xd_sink_ops {
 
 /*
  * PATH.part by positioned writes; finish() gives it the name PATH, never over
- * an existing file unless `replace`.  free() without finish() leaves PATH.part.
+ * an existing file unless `replace`, and returns when that is on the disk.
+ * free() without finish() leaves PATH.part.  A PATH.part that is there is taken
+ * as it is, unless it is in use.
  * Errors: IO, NOMEM.  Blocks: on the disk.
  */
 int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
                      struct xd_error *err);
+
+/*
+ * Of a file sink alone.  found() is how long PATH.part was at first; empty()
+ * takes all of it away; sync() returns when what was written is on the disk;
+ * space() is how many bytes its disk has left for it, what it has of them now
+ * included.  Errors: IO.
+ */
+uint64_t xd_file_sink_found(const struct xd_sink *s);
+const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
+int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
+int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
+int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
+                       struct xd_error *err);
 
 /*
  * A file without a name, beside PATH and gone with the sink, for what is only

@@ -29,6 +29,8 @@ struct xd_net_options;
 /* What to ask for.  Strings are copied by start(). */
 struct xd_request {
     const char *url;
+    const char *origin; /* the URL that once led to `url`, by a redirect, or
+                           NULL: credentials go to its server alone */
     uint64_t offset, length; /* bytes of the object; length is not 0.  If the
                                 object ends before them, fewer come */
     uint64_t object_size;    /* what it must be, or XD_SIZE_UNKNOWN */

@@ -1,6 +1,5 @@
 #include "manifest/names.h"
 
-#include <stdint.h>
 #include <strings.h>
 
 #include "base/url.h"
@@ -8,9 +7,7 @@
 /* Names of real formats end within so many bytes (".tar.zst.torrent"). */
 #define MAX_EXTENSION 16
 
-/* The length of the UTF-8 character at the front, or 0 if there is none.
- * Overlong forms, surrogates and what lies past U+10FFFF are none. */
-static size_t decode_utf8(struct xd_span s, uint32_t *out_character)
+size_t xd_utf8_decode(struct xd_span s, uint32_t *out_character)
 {
     const unsigned char *b = (const unsigned char *)s.s;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -50,7 +47,7 @@ static size_t copy_harmless(char *out, size_t max, struct xd_span s)
     size_t n = 0;
     while (s.len > 0 && n < max) {
         uint32_t c = 0;
-        size_t len = decode_utf8(s, &c);
+        size_t len = xd_utf8_decode(s, &c);
         if (len == 0 || is_treacherous(c)) {
             out[n++] = '_';
             len = len > 0 ? len : 1;

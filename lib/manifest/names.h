@@ -18,6 +18,7 @@
 #define XD_MANIFEST_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "manifest/span.h"
 
@@ -29,6 +30,11 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1]);
 /* The same of the last component of the URL's path, percent-decoded.  False
  * also for IBP, whose capabilities carry no name. */
 bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1]);
+
+/* The length of the UTF-8 character at the front of `s`, which is not empty; 0
+ * if there is none.  Overlong forms, surrogates and what lies past U+10FFFF are
+ * none. */
+size_t xd_utf8_decode(struct xd_span s, uint32_t *out_character);
 
 /* Foreign text within quotation marks, for a sentence of ours: made harmless
  * in the same way, and cut. */

@@ -2,12 +2,11 @@
 #include "manifest/write.h"
 
 #include <libxml/chvalid.h>
-#include <libxml/xmlstring.h>
-#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "manifest/names.h"
 
 static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
                                                   &xd_writer_exnode};
@@ -43,13 +42,13 @@ const char *xd_write_name(const struct xd_model_file *f)
 
 static bool can_stand_in_xml(const char *s)
 {
-    const xmlChar *c = (const xmlChar *)s;
-    while (*c) {
-        int len = 4;
-        int character = xmlGetUTF8Char(c, &len);
-        if (character < 0 || !xmlIsCharQ((unsigned)character))
+    struct xd_span rest = xd_span_of(s);
+    while (rest.len > 0) {
+        uint32_t character;
+        size_t len = xd_utf8_decode(rest, &character);
+        if (len == 0 || !xmlIsCharQ(character))
             return false;
-        c += len;
+        rest = xd_span(rest.s + len, rest.len - len);
     }
     return true;
 }

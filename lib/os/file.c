@@ -4,10 +4,16 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/number.h"
+
+#define LONGEST_PATH \
+    ((size_t)4096) /* with its NUL; Linux opens no longer one */
 
 static int open_retrying(const char *path, int flags)
 {
@@ -27,48 +33,80 @@ static int check_regular(const struct stat *st, const char *path,
     return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
 }
 
-/*
- * Nothing is changed before the checks: what lies behind another name of the
- * file, or behind a link, is not ours to empty.
- */
-static int empty_own_file(int fd, const char *path, struct xd_error *err)
+/* Nothing is changed before the checks: what lies behind another name of the
+ * file, or behind a link, is not ours to write to. */
+static int check_own(int fd, const char *path, struct stat *out,
+                     struct xd_error *err)
 {
-    struct stat st;
-
-    if (fstat(fd, &st) != 0)
+    if (fstat(fd, out) != 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    if (check_regular(&st, path, err) < 0)
+    if (check_regular(out, path, err) < 0)
         return XD_E_IO;
-    if (st.st_nlink != 1)
+    if (out->st_nlink > 1)
         return xd_fail(err, XD_E_IO,
                        "%s: has %ju names and would change under each", path,
-                       (uintmax_t)st.st_nlink);
-    return xd_file_truncate(fd, path, 0, err);
+                       (uintmax_t)out->st_nlink);
+    return 0;
 }
 
-int xd_file_create(int *out_fd, const char *path, struct xd_error *err)
+/* The lock is the process's; the kernel gives it back however that ends. */
+static int lock_own(int fd, const char *path, struct xd_error *err)
 {
-    int fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int rc;
 
-    if (fd >= 0) {
-        *out_fd = fd;
-        return 0;
-    }
-    if (errno != EEXIST)
-        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    do
+        rc = fcntl(fd, F_SETLK, &lock);
+    while (rc != 0 && errno == EINTR);
+    if (rc == 0 || (errno != EACCES && errno != EAGAIN))
+        return 0; /* a file system without locks cannot help */
+    return xd_fail(err, XD_E_IO, "%s: another download writes to it", path);
+}
+
+static int open_own(const char *path)
+{
+    int fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
 
     /* Not to wait for the reader of a fifo; it means nothing to a file. */
-    fd = open_retrying(path, O_RDWR | O_NONBLOCK);
+    if (fd < 0 && errno == EEXIST)
+        fd = open_retrying(path, O_RDWR | O_NONBLOCK);
+    return fd;
+}
+
+/* Whether the name still leads to what was opened: the one who had the lock
+ * may have given the file another name meanwhile. */
+static bool is_still(const struct stat *opened, const char *path)
+{
+    struct stat now;
+
+    return lstat(path, &now) == 0 && now.st_dev == opened->st_dev &&
+           now.st_ino == opened->st_ino;
+}
+
+int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
+                struct xd_error *err)
+{
+    struct stat st;
+    int fd = open_own(path);
+    int rc;
+
     if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    rc = empty_own_file(fd, path, err);
+    rc = check_own(fd, path, &st, err);
+    if (rc == 0)
+        rc = lock_own(fd, path, err);
+    if (rc == 0 && !is_still(&st, path))
+        rc = xd_fail(err, XD_E_IO, "%s: another download finished it", path);
+    /* Its owner before us may have written until a moment ago. */
+    if (rc == 0)
+        rc = check_own(fd, path, &st, err);
     if (rc < 0) {
         xd_file_close(fd);
         return rc;
     }
+    *out_size = (uint64_t)st.st_size;
     *out_fd = fd;
     return 0;
 }
@@ -170,6 +208,68 @@ int xd_file_truncate(int fd, const char *path, uint64_t size,
     return 0;
 }
 
+int xd_file_sync(int fd, const char *path, struct xd_error *err)
+{
+    int rc;
+
+    do
+        rc = fdatasync(fd);
+    while (rc != 0 && errno == EINTR);
+    if (rc != 0)
+        return xd_fail_errno(err, XD_E_IO, errno,
+                             "%s: cannot be brought to the disk", path);
+    return 0;
+}
+
+/* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
+static bool folder_of(char out[LONGEST_PATH], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
+
+    if (len >= LONGEST_PATH)
+        return false;
+    memcpy(out, slash ? path : ".", len);
+    out[len] = '\0';
+    return true;
+}
+
+/* Needs no memory: who calls has just given a file its name, and could not
+ * take that back. */
+int xd_file_sync_folder(const char *path, struct xd_error *err)
+{
+    char folder[LONGEST_PATH];
+    int rc = 0, fd;
+
+    if (!folder_of(folder, path))
+        return 0;
+    do
+        fd = open(folder, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    /* A folder that may not be read, or a file system that syncs none, keeps
+     * its names as well as it can. */
+    if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
+        rc = xd_fail_errno(err, XD_E_IO, errno,
+                           "%s: cannot be brought to the disk", folder);
+    if (fd >= 0)
+        xd_file_close(fd);
+    return rc;
+}
+
+int xd_file_space(int fd, const char *path, uint64_t *out_free,
+                  uint64_t *out_taken, struct xd_error *err)
+{
+    struct statvfs fs;
+    struct stat st;
+
+    if (fstatvfs(fd, &fs) != 0 || fstat(fd, &st) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if (!xd_mul_u64(fs.f_bavail, fs.f_frsize, out_free))
+        *out_free = UINT64_MAX;
+    *out_taken = (uint64_t)st.st_blocks * 512;
+    return 0;
+}
+
 static int fail_rename(const char *from, const char *to, int os_errno,
                        struct xd_error *err)
 {
@@ -223,6 +323,21 @@ int xd_file_rename(const char *from, const char *to, bool replace,
     return rc;
 }
 
+int xd_file_remove(const char *path, struct xd_error *err)
+{
+    if (unlink(path) == 0 || errno == ENOENT)
+        return 0;
+    return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be removed", path);
+}
+
+bool xd_file_is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 bool xd_file_exists(const char *path)
 {
     struct stat st;
@@ -236,7 +351,16 @@ void xd_file_close(int fd)
     close(fd);
 }
 
-void xd_file_remove(const char *path)
+void xd_boot_id(char out[XD_BOOT_ID_SIZE])
 {
-    unlink(path);
+    static const char path[] = "/proc/sys/kernel/random/boot_id";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t n = 0;
+
+    if (fd >= 0) {
+        n = xd_file_read(fd, path, 0, out, XD_BOOT_ID_SIZE - 1, NULL);
+        xd_file_close(fd);
+    }
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
 }

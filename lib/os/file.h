@@ -13,11 +13,15 @@
 #include <xdownload/error.h>
 
 /*
- * Make a new file for writing and reading back, never following a link.  If one is there, it
- * is emptied, but only if it is a regular file with one link.
- * *out_fd is the caller's, to release with xd_file_close().
+ * Open a file of our own for writing and reading back, and make it if it is
+ * not there; never following a link.  What is there stays as it is, and must be
+ * a regular file with one name that no other process has open in this way: it
+ * is locked until it is closed or the process ends.
+ * *out_fd is the caller's, to release with xd_file_close(); *out_size is how
+ * long it is now.
  */
-int xd_file_create(int *out_fd, const char *path, struct xd_error *err);
+int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
+                struct xd_error *err);
 
 /* All of it, at `offset`; `path` is for the error sentence. */
 int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
@@ -39,17 +43,35 @@ int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
 int xd_file_truncate(int fd, const char *path, uint64_t size,
                      struct xd_error *err);
 
+/* What was written is on the disk: returns when it is. */
+int xd_file_sync(int fd, const char *path, struct xd_error *err);
+
+/* The same for the names in the folder that `path` lies in. */
+int xd_file_sync_folder(const char *path, struct xd_error *err);
+
+/* Bytes that may still be written to its disk, and that it takes up there. */
+int xd_file_space(int fd, const char *path, uint64_t *out_free,
+                  uint64_t *out_taken, struct xd_error *err);
+
 /* Give `from` the name `to`.  Unless `replace`, never over an existing file,
  * also one that appears at the same moment. */
 int xd_file_rename(const char *from, const char *to, bool replace,
                    struct xd_error *err);
 
-/* Take the name away; an open file lives on without it. */
-void xd_file_remove(const char *path);
+/* Take the name away; a name that is not there is none, and an
+ * open file lives on without it. */
+int xd_file_remove(const char *path, struct xd_error *err);
+
+/* Whether both are names of one file. */
+bool xd_file_is_same(const char *a, const char *b);
 
 /* Whether anything, a dangling link included, has this name. */
 bool xd_file_exists(const char *path);
 
 void xd_file_close(int fd);
+
+/* Another after each start of the machine; "" where nobody tells. */
+#define XD_BOOT_ID_SIZE 40
+void xd_boot_id(char out[XD_BOOT_ID_SIZE]);
 
 #endif

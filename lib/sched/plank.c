@@ -310,8 +310,8 @@ static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)
                        may_take(p, depot, block));
 }
 
-/* All that the board says of one depot, anew: whole runs of blocks at once,
- * then the few that need a closer look. */
+/* All that the board says of one depot, anew, but for what it tried and failed:
+ * whole runs of blocks at once, then the few that need a closer look. */
 static void fill_slot(struct plank *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
@@ -329,9 +329,6 @@ static void fill_slot(struct plank *p, unsigned depot)
     for (unsigned i = 0; i < p->book->n_fetches; i++)
         if (p->attempts[i].is_running && p->attempts[i].depot == depot)
             allow_exactly(p, depot, p->attempts[i].block);
-    for (size_t i = 0; i < p->trials.n; i++)
-        if (p->trials.list[i].depot == depot)
-            allow_exactly(p, depot, p->trials.list[i].block);
     xd_board_publish_slot(&p->board, d->slot);
 }
 

@@ -3,10 +3,10 @@
  */
 #include "sched/sched.h"
 
-#include <assert.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/check.h"
 #include "sched/core.h"
 
 /* After a depot's first failure in a row it rests this long; each further one
@@ -366,7 +366,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
     int rc;
 
-    assert(ev->fetch < s->book.n_fetches && f->is_live);
+    XD_ASSERT(ev->fetch < s->book.n_fetches && f->is_live);
     if (ev->kind == XD_EV_STARTED)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)
@@ -391,6 +391,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_FAILED:
     case XD_EV_CANCELED:
         return fetch_event(s, ev);
+    case XD_EV_HELD:
+        return have(s, clip(ev->range, s->book.wanted));
     case XD_EV_ACCEPTED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:

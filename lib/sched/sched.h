@@ -76,6 +76,7 @@ enum xd_sched_event_kind {
                        again, but not before retry_at (0: as the scheduler
                        sees fit) */
     XD_EV_CANCELED, /* fetch: obeyed a CANCEL, at range.end */
+    XD_EV_HELD,     /* range: here since before, and not yet found good */
     XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it

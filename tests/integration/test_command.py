@@ -197,8 +197,10 @@ def test_the_display_on_a_terminal_is_redrawn_in_place(lab):
     except OSError:  # how a terminal says that the other end is closed
         pass
     os.close(leader)
-    assert process.wait().rc == 0
+    run = process.wait()
+    assert run.rc == 0
     text = shown.decode()
+    assert 2 <= text.count("f.bin ") <= 10 * run.seconds + 2
     assert "\x1b[" in text and "%" in text and "/s" in text
     assert all(d.host in text for d in depots)
 
@@ -208,6 +210,13 @@ def test_where_there_is_no_terminal_lines_are_plain(lab):
     run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))
     assert run.rc == 0 and run.err
     assert "\x1b" not in run.err and "\r" not in run.err
+
+
+def test_a_plain_line_of_progress_comes_every_five_seconds_at_most(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.exnode("f.bin", [lab.depot(rate=1_000_000)]))
+    assert run.rc == 0, run.err
+    assert len(re.findall("(?m)^f.bin: .* left", run.err)) <= run.seconds / 5
 
 
 def test_a_depots_words_cannot_steer_the_terminal(lab):
@@ -358,10 +367,10 @@ def test_a_manifests_name_for_the_file_stays_in_the_folder(lab):
         '<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
         '<file name="../../escaped.bin"><size>1000</size>'
         f'<url>{depot.url("f.bin")}</url></file></metalink>'))
-    lab.xdownload(manifest)
+    run = lab.xdownload(manifest)
+    assert run.rc == 0, run.err
     assert not (lab.folder / "escaped.bin").exists()
-    made = [p for p in lab.work.iterdir() if p.read_bytes() == data]
-    assert all(p.name == "escaped.bin" for p in made)
+    assert lab.read("escaped.bin") == data
 
 
 def test_a_new_file_may_be_read_as_the_umask_says(lab):

@@ -212,7 +212,9 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     assert lines[-1] == "+209 in reserve" and len(lines) == 3 + 2 + 14 + 1
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("rows", [
+    pytest.param(1, marks=pytest.mark.slow), 2,
+    pytest.param(3, marks=pytest.mark.slow)])
 def test_a_terminal_of_few_rows_has_what_fits(lab, terminal, rows):
     (slow, quick), manifest = two(lab)
     shown = terminal(80, rows, manifest, "-b", "16k")
@@ -224,8 +226,11 @@ def test_a_terminal_of_few_rows_has_what_fits(lab, terminal, rows):
     assert re.fullmatch(summary("f.bin"), lines[3]) and len(lines) == 7
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("above", [1, 40])
+@pytest.mark.parametrize("family, above", [
+    pytest.param(family, above,
+                 marks=[] if (family, above) == ("reflow", 40)
+                 else [pytest.mark.slow])
+    for family in FAMILIES for above in (1, 40)])
 def test_it_stays_right_through_every_change_of_size(
         lab, terminal, family, above):
     """From the top of the screen and from its bottom."""
@@ -305,7 +310,8 @@ def test_no_color_is_asked_for_in_vain_for_there_is_none(
     assert not re.search(rb"\x1b\[[\d;]*m", shown.bytes)
 
 
-@pytest.mark.parametrize("term, progress", [("dumb", "auto"), ("", "bar")])
+@pytest.mark.parametrize("term, progress", [
+    ("dumb", "auto"), pytest.param("", "bar", marks=pytest.mark.slow)])
 def test_a_dumb_terminal_gets_no_escapes(
         lab, terminal, term, progress):
     lab.environment["TERM"] = term

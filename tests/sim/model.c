@@ -597,6 +597,10 @@ enum model_rule model_event(struct model *m, const struct xd_sched_event *ev)
     case XD_EV_FAILED:
     case XD_EV_CANCELED:
         return fetch_event(m, ev);
+    case XD_EV_HELD:
+        put(m->arrived, ev->range, true);
+        forget_complete(m);
+        break;
     case XD_EV_ACCEPTED:
         put(m->arrived, ev->range, true);
         put(m->accepted, ev->range, true);

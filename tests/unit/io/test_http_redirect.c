@@ -43,7 +43,8 @@ START_TEST(a_login_stays_with_its_origin)
     static const char first[] = "http://u:p%20w@a.example/x";
 
     check(first, first, "y", "http://u:p%20w@a.example/y");
-    check(first, first, "http://A.example:80/y", "http://u:p%20w@A.example:80/y");
+    check(first, first, "http://A.example:80/y",
+          "http://u:p%20w@A.example:80/y");
     check(first, first, "http://b.example/y", "http://b.example/y");
     check(first, first, "http://a.example:81/y", "http://a.example:81/y");
     check(first, first, "https://a.example/y", "https://a.example/y");

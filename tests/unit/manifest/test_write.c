@@ -222,9 +222,13 @@ END_TEST
 
 START_TEST(a_url_that_xml_cannot_hold_is_named)
 {
-    static const char *const bad[] = {
-        "http://b/\xff", "http://b/\xc3", "http://b/\xed\xa0\x80",
-        "http://b/\xef\xbf\xbe", "http://b/\xf4\x90\x80\x80"};
+    static const char *const bad[] = {"http://b/\xff",
+                                      "http://b/\xc3",
+                                      "http://b/\xed\xa0\x80",
+                                      "http://b/\xef\xbf\xbe",
+                                      "http://b/\xf4\x90\x80\x80",
+                                      "http://b/\x92\x9d",
+                                      "http://b/\xc1\x81"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *urls[] = {"http://a/\xc3\xa9", bad[i]};
         forget_manifest();

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/file.h"
@@ -116,8 +117,9 @@ static void fails_with(int rc, const char *path, const char *reason)
 
 static int create(const char *path)
 {
+    uint64_t size;
     int fd;
-    int rc = xd_file_create(&fd, path, &err);
+    int rc = xd_file_own(&fd, &size, path, &err);
 
     if (rc == 0)
         xd_file_close(fd);
@@ -126,9 +128,10 @@ static int create(const char *path)
 
 START_TEST(a_new_file_is_written_and_closed_on_exec)
 {
+    uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 3, "def", 3, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abc", 3, &err), 0);
     ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
@@ -149,11 +152,87 @@ START_TEST(the_mode_of_a_new_file_is_up_to_the_umask)
 }
 END_TEST
 
-START_TEST(a_file_that_is_there_is_emptied)
+START_TEST(a_file_that_is_there_is_left_as_it_is)
 {
+    uint64_t size;
+    int fd;
+
     put(a, "old");
-    ck_assert_int_eq(create(a), 0);
-    holds(a, "");
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_uint_eq(size, 3);
+    xd_file_close(fd);
+    holds(a, "old");
+}
+END_TEST
+
+START_TEST(a_file_that_another_process_owns_is_refused)
+{
+    uint64_t size;
+    int fd, status;
+    pid_t child;
+
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    child = fork();
+    if (child == 0)
+        _exit(create(a) == XD_E_IO && strstr(err.msg, "another download") ? 0
+                                                                          : 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    xd_file_close(fd);
+    child = fork();
+    if (child == 0)
+        _exit(create(a) == 0 ? 0 : 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(what_is_written_is_brought_to_the_disk)
+{
+    uint64_t size, space, taken;
+    int fd;
+
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_write(fd, a, 0, "abc", 3, &err), 0);
+    ck_assert_int_eq(xd_file_sync(fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_sync_folder(a, &err), 0);
+    ck_assert_int_eq(xd_file_sync_folder("name", &err), 0);
+    ck_assert_int_eq(xd_file_space(fd, a, &space, &taken, &err), 0);
+    ck_assert_uint_gt(space, 0);
+    xd_file_close(fd);
+    ck_assert_int_eq(xd_file_sync(fd, a, &err), XD_E_IO);
+}
+END_TEST
+
+START_TEST(a_name_that_is_not_there_is_removed_too)
+{
+    put(a, "");
+    ck_assert_int_eq(xd_file_remove(a, &err), 0);
+    ck_assert(!xd_file_exists(a));
+    ck_assert_int_eq(xd_file_remove(a, &err), 0);
+    ck_assert_int_eq(xd_file_remove(dir, &err), XD_E_IO);
+}
+END_TEST
+
+START_TEST(two_names_of_one_file_are_the_same)
+{
+    put(a, "");
+    ck_assert(!xd_file_is_same(a, b));
+    put(b, "");
+    ck_assert(!xd_file_is_same(a, b));
+    ck_assert_int_eq(remove(b), 0);
+    ck_assert_int_eq(link(a, b), 0);
+    ck_assert(xd_file_is_same(a, b));
+}
+END_TEST
+
+START_TEST(the_boot_id_is_the_same_twice)
+{
+    char x[XD_BOOT_ID_SIZE], y[XD_BOOT_ID_SIZE];
+
+    xd_boot_id(x);
+    xd_boot_id(y);
+    ck_assert_str_eq(x, y);
 }
 END_TEST
 
@@ -174,7 +253,7 @@ START_TEST(a_dangling_link_is_not_followed)
 }
 END_TEST
 
-START_TEST(a_file_with_two_names_is_not_emptied)
+START_TEST(a_file_with_two_names_is_not_owned)
 {
     put(a, "precious");
     ck_assert_int_eq(link(a, b), 0);
@@ -208,11 +287,12 @@ END_TEST
 
 START_TEST(a_disk_that_takes_few_bytes_gets_them_all)
 {
+    uint64_t size;
     int fd;
 
     fault.write_at_most = 2;
     fault.interrupted = 3;
-    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdefg", 7, &err), 0);
     xd_file_close(fd);
     holds(a, "abcdefg");
@@ -222,9 +302,10 @@ END_TEST
 START_TEST(a_full_disk_is_told_with_offset_and_length)
 {
     char reason[200];
+    uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
     fault.write_errno = ENOSPC;
     snprintf(reason, sizeof reason, "cannot write 3 bytes at offset 4096: %s",
              strerror(ENOSPC));
@@ -236,9 +317,10 @@ END_TEST
 
 START_TEST(an_offset_that_no_file_has_is_an_error)
 {
+    uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, INT64_MAX - 1, "abc", 3, &err),
                      XD_E_IO);
     ck_assert_int_eq(xd_file_write(fd, a, UINT64_MAX, "abc", 3, &err), XD_E_IO);
@@ -252,9 +334,10 @@ END_TEST
 
 START_TEST(a_file_is_cut_and_stretched)
 {
+    uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_create(&fd, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdef", 6, &err), 0);
     ck_assert_int_eq(xd_file_truncate(fd, a, 2, &err), 0);
     holds(a, "ab");
@@ -415,10 +498,15 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_new_file_is_written_and_closed_on_exec);
     tcase_add_test(t, the_mode_of_a_new_file_is_up_to_the_umask);
-    tcase_add_test(t, a_file_that_is_there_is_emptied);
+    tcase_add_test(t, a_file_that_is_there_is_left_as_it_is);
+    tcase_add_test(t, a_file_that_another_process_owns_is_refused);
+    tcase_add_test(t, what_is_written_is_brought_to_the_disk);
+    tcase_add_test(t, a_name_that_is_not_there_is_removed_too);
+    tcase_add_test(t, two_names_of_one_file_are_the_same);
+    tcase_add_test(t, the_boot_id_is_the_same_twice);
     tcase_add_test(t, a_link_is_not_followed);
     tcase_add_test(t, a_dangling_link_is_not_followed);
-    tcase_add_test(t, a_file_with_two_names_is_not_emptied);
+    tcase_add_test(t, a_file_with_two_names_is_not_owned);
     tcase_add_test(t, a_fifo_is_neither_opened_nor_waited_for);
     tcase_add_test(t, a_folder_that_is_missing_is_named);
     tcase_add_test(t, a_disk_that_takes_few_bytes_gets_them_all);

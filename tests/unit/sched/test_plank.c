@@ -523,6 +523,25 @@ START_TEST(a_depot_that_rests_keeps_nobody_from_a_second_attempt)
 }
 END_TEST
 
+START_TEST(a_depot_that_lost_a_block_keeps_nobody_from_a_second_attempt)
+{
+    struct play p;
+    unsigned first;
+
+    play_init(&p, &xd_policy_basic, 2, 20);
+    play_start(&p);
+    expect_opened(&p, 2);
+    first = expect_block(&p, 0, 0);
+    expect_block(&p, 1, 1);
+    play_failed(&p, first);
+    p.now += XD_SECOND;
+    expect_wait(&p); /* depot 1 has not tried block 0 */
+    play_lost(&p, 1, 0, 10);
+    expect_block(&p, 0, 0);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(blocks_are_cut_at_the_edges_of_extents)
 {
     struct play p;
@@ -688,6 +707,8 @@ int main(void)
     tcase_add_test(
         t, a_depot_gets_a_block_again_only_after_every_other_ready_holder);
     tcase_add_test(t, a_depot_that_rests_keeps_nobody_from_a_second_attempt);
+    tcase_add_test(
+        t, a_depot_that_lost_a_block_keeps_nobody_from_a_second_attempt);
     tcase_add_test(t, blocks_are_cut_at_the_edges_of_extents);
     tcase_add_test(t, a_fresh_attempt_asks_only_for_what_has_not_arrived);
     tcase_add_test(t, a_second_copy_asks_for_what_was_not_accepted);

@@ -1,0 +1,67 @@
+/*
+ * Going on where an earlier run stopped.
+ *
+ *     keeper:   opens the journal, before anything is fetched; what it says
+ *               is there counts as kept
+ *     workers:  note in it what they have written
+ *     keeper:   every few seconds brings both to the disk
+ *
+ * A download of which the manifest has a hash goes on whatever its URLs are
+ * now.  Without one, what is there is believed only if one of the depots is
+ * still asked, and only until one says by its validator that its copy is
+ * another now.
+ */
+#ifndef XD_ENGINE_RESUME_H
+#define XD_ENGINE_RESUME_H
+
+#include <stdbool.h>
+
+#include "base/range.h"
+#include "base/text.h"
+#include "base/time.h"
+
+struct xd_engine;
+struct xd_error;
+struct xd_journal;
+struct xd_lane;
+
+struct xd_resume {
+    /* Constant once it is open. */
+    struct xd_journal *journal; /* NULL: none is kept */
+    bool notes_bytes;           /* false: it only says whose the .part is */
+
+    /* Guarded by lock. */
+    bool is_open;               /* before that nothing is fetched */
+    bool is_on_trust;           /* what was there stands and falls with: */
+    struct xd_text depots;      /* "URL validator\n", of the earlier runs */
+    uint64_t bytes_held;        /* were there at first */
+    struct xd_rangeset dropped; /* not noted yet */
+    uint64_t unsynced;          /* bytes */
+    xd_usec sync_at;            /* XD_NEVER: all are on the disk */
+};
+
+void xd_resume_init(struct xd_resume *r);
+void xd_resume_fini(struct xd_resume *r);
+
+/* Only the keeper calls these.  open() and work() release the lock. */
+bool xd_resume_must_open_locked(const struct xd_engine *e);
+void xd_resume_open_locked(struct xd_engine *e);
+bool xd_resume_can_work_locked(const struct xd_engine *e);
+void xd_resume_work_locked(struct xd_engine *e);
+
+/* Once the file has its name: without the lock. */
+void xd_resume_finish(struct xd_engine *e);
+
+/* `range` is written: without the lock.  Errors: IO. */
+int xd_resume_written(struct xd_engine *e, struct xd_range range,
+                      struct xd_error *err);
+/* So many bytes more are noted; these are not there any more. */
+void xd_resume_kept_locked(struct xd_engine *e, uint64_t bytes);
+void xd_resume_dropped_locked(struct xd_engine *e, struct xd_range range);
+
+/* What the depot of `lane` says of its copy (NULL: nothing): without the lock,
+ * before the first byte of it is written.  Errors: IO. */
+int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
+                      const char *validator, struct xd_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+#include "io/journal.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/file.h"
+#include "os/thread.h"
+
+#define CHUNK ((size_t)1 << 16)
+
+struct xd_journal {
+    /* Constant after open(). */
+    char *path;
+    int fd;
+    struct xd_mutex lock;
+
+    /* Guarded by lock. */
+    uint64_t end;    /* the next record goes there */
+    bool has_failed; /* half a record may lie at `end` */
+
+    /* Owned by who calls synced(). */
+    bool is_in_folder; /* its name is on the disk */
+};
+
+static int fail_foreign(const char *path, struct xd_error *err)
+{
+    return xd_fail(err, XD_E_IO,
+                   "%s: is no journal of a download, and stays as it is", path);
+}
+
+/* Read as far as it makes sense. */
+static int read_story(struct xd_journal *j, struct xd_journal_story *story,
+                      struct xd_error *err)
+{
+    unsigned char *chunk = xd_alloc(CHUNK, 1);
+    bool is_bad = false, is_first = true;
+    int64_t n = 0, taken = 0;
+
+    if (!chunk)
+        return xd_fail_nomem(err);
+    while (!is_bad) {
+        n = xd_file_read(j->fd, j->path, story->length, chunk, CHUNK, err);
+        if (n <= 0)
+            break;
+        if (is_first && !xd_journal_is_ours(chunk, (size_t)n)) {
+            n = fail_foreign(j->path, err);
+            break;
+        }
+        is_first = false;
+        taken = xd_journal_take(story, chunk, (size_t)n, &is_bad);
+        if (taken <= 0)
+            break;
+    }
+    xd_free(chunk);
+    if (taken < 0)
+        return xd_fail_nomem(err);
+    return n < 0 ? (int)n : 0;
+}
+
+int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
+                    const char *path, struct xd_error *err)
+{
+    struct xd_journal *j = xd_alloc(1, sizeof *j);
+    uint64_t size;
+    int rc;
+
+    *story = (struct xd_journal_story){0};
+    if (!j)
+        return xd_fail_nomem(err);
+    j->path = xd_strdup(path);
+    if (!j->path || xd_mutex_init(&j->lock) < 0) {
+        rc = xd_fail_nomem(err);
+        goto free_journal;
+    }
+    rc = xd_file_own(&j->fd, &size, path, err);
+    if (rc < 0)
+        goto fini_lock;
+    rc = read_story(j, story, err);
+    if (rc < 0)
+        goto close_file;
+    *out = j;
+    return 0;
+
+close_file:
+    xd_journal_story_fini(story);
+    xd_file_close(j->fd);
+fini_lock:
+    xd_mutex_fini(&j->lock);
+free_journal:
+    xd_free(j->path);
+    xd_free(j);
+    return rc;
+}
+
+void xd_journal_free(struct xd_journal *j)
+{
+    if (!j)
+        return;
+    xd_file_close(j->fd);
+    xd_mutex_fini(&j->lock);
+    xd_free(j->path);
+    xd_free(j);
+}
+
+static int append(struct xd_journal *j, const struct xd_journal_record *record,
+                  struct xd_error *err)
+{
+    int rc;
+
+    xd_mutex_lock(&j->lock);
+    if (j->has_failed) {
+        rc = xd_fail(err, XD_E_IO, "%s: could not be written before", j->path);
+    } else {
+        rc = xd_file_write(j->fd, j->path, j->end, record->bytes, record->len,
+                           err);
+        j->has_failed = rc < 0;
+        if (rc == 0)
+            j->end += record->len;
+    }
+    xd_mutex_unlock(&j->lock);
+    return rc;
+}
+
+/* What lies behind `length` is gone for good before anything takes its place:
+ * else old records might come to life again behind new ones. */
+static int cut(struct xd_journal *j, uint64_t length, struct xd_error *err)
+{
+    int rc = xd_file_truncate(j->fd, j->path, length, err);
+
+    if (rc == 0)
+        rc = xd_file_sync(j->fd, j->path, err);
+    j->end = length;
+    return rc;
+}
+
+static int begin_session(struct xd_journal *j, const char *boot_id,
+                         struct xd_error *err)
+{
+    struct xd_journal_record record;
+
+    xd_journal_put_session(&record, boot_id);
+    return append(j, &record, err);
+}
+
+int xd_journal_restart(struct xd_journal *j,
+                       const struct xd_journal_identity *identity,
+                       const char *boot_id, struct xd_error *err)
+{
+    struct xd_journal_record record;
+    int rc = cut(j, 0, err);
+
+    if (rc < 0)
+        return rc;
+    xd_journal_put_header(&record, identity);
+    rc = append(j, &record, err);
+    return rc < 0 ? rc : begin_session(j, boot_id, err);
+}
+
+int xd_journal_continue(struct xd_journal *j,
+                        const struct xd_journal_story *story,
+                        const char *boot_id, struct xd_error *err)
+{
+    int rc = cut(j, story->length, err);
+
+    return rc < 0 ? rc : begin_session(j, boot_id, err);
+}
+
+int xd_journal_written(struct xd_journal *j, struct xd_range range,
+                       struct xd_error *err)
+{
+    struct xd_journal_record record;
+
+    xd_journal_put_range(&record, XD_JOURNAL_WRITTEN, range);
+    return append(j, &record, err);
+}
+
+int xd_journal_dropped(struct xd_journal *j, struct xd_range range,
+                       struct xd_error *err)
+{
+    struct xd_journal_record record;
+
+    xd_journal_put_range(&record, XD_JOURNAL_DROPPED, range);
+    return append(j, &record, err);
+}
+
+int xd_journal_validator(struct xd_journal *j, const char *url,
+                         const char *validator, struct xd_error *err)
+{
+    struct xd_journal_record record;
+
+    xd_journal_put_validator(&record, url, validator);
+    return record.len > 0 ? append(j, &record, err) : 0;
+}
+
+uint64_t xd_journal_mark(struct xd_journal *j)
+{
+    uint64_t mark;
+
+    xd_mutex_lock(&j->lock);
+    mark = j->end;
+    xd_mutex_unlock(&j->lock);
+    return mark;
+}
+
+int xd_journal_synced(struct xd_journal *j, uint64_t mark, struct xd_error *err)
+{
+    struct xd_journal_record record;
+    int rc;
+
+    xd_journal_put_synced(&record, mark);
+    rc = append(j, &record, err);
+    if (rc == 0)
+        rc = xd_file_sync(j->fd, j->path, err);
+    if (rc == 0 && !j->is_in_folder) {
+        rc = xd_file_sync_folder(j->path, err);
+        j->is_in_folder = rc == 0;
+    }
+    return rc;
+}
+
+int xd_journal_remove(struct xd_journal *j, struct xd_error *err)
+{
+    return xd_file_remove(j->path, err);
+}

@@ -1,0 +1,102 @@
+/*
+ * What a journal says, byte by byte: records in, and what they come to out.
+ * Pure.  A journal is as hostile as a manifest: nothing in it is believed that
+ * does not stand within the file it is about.
+ *
+ * The bytes themselves are described in lib/README.md.
+ */
+#ifndef XD_IO_JOURNAL_TEXT_H
+#define XD_IO_JOURNAL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/range.h"
+#include "base/text.h"
+
+#define XD_JOURNAL_BODY_MAX ((size_t)4096)
+#define XD_JOURNAL_RECORD_MAX (XD_JOURNAL_BODY_MAX + 8)
+#define XD_JOURNAL_MAGIC "xdownload journal 1\n"
+
+enum xd_journal_kind {
+    XD_JOURNAL_HEADER = 1, /* which file it is about */
+    XD_JOURNAL_SESSION,    /* a run begins, on a machine that runs since... */
+    XD_JOURNAL_WRITTEN,    /* bytes are in the file */
+    XD_JOURNAL_DROPPED,    /* they were wrong */
+    XD_JOURNAL_SYNCED,     /* they are on the disk */
+    XD_JOURNAL_VALIDATOR   /* what a depot said of its copy */
+};
+
+/* Which file. */
+struct xd_journal_identity {
+    const char *name;
+    uint64_t size;          /* or XD_SIZE_UNKNOWN */
+    struct xd_range wanted; /* byte wanted.begin is the first of the .part */
+    const char *hashes;     /* of the whole file: "sha-256:HEX\n" each, or "" */
+};
+
+/* One record as it stands in the file. */
+struct xd_journal_record {
+    unsigned char bytes[XD_JOURNAL_RECORD_MAX];
+    size_t len; /* 0: it would be too long */
+};
+
+void xd_journal_put_header(struct xd_journal_record *r,
+                           const struct xd_journal_identity *identity);
+void xd_journal_put_session(struct xd_journal_record *r, const char *boot_id);
+void xd_journal_put_range(struct xd_journal_record *r,
+                          enum xd_journal_kind kind, struct xd_range range);
+void xd_journal_put_synced(struct xd_journal_record *r, uint64_t mark);
+void xd_journal_put_validator(struct xd_journal_record *r, const char *url,
+                              const char *validator);
+
+/* What the records up to here come to. */
+struct xd_journal_story {
+    bool has_header;
+    char name[300];
+    uint64_t size;
+    struct xd_range wanted;
+    struct xd_text hashes; /* as in the identity */
+    struct xd_text depots; /* "URL validator\n" each */
+
+    char boot_id[40]; /* of the last session */
+    struct xd_rangeset synced;
+    struct xd_written *written; /* not known to be on the disk */
+    size_t n_written, capacity;
+    size_t n_dropped;
+    uint64_t length; /* of the records that were good */
+};
+
+/* One WRITTEN record, and where in the journal it stands. */
+struct xd_written {
+    struct xd_range range;
+    uint64_t at;
+};
+
+/* A zeroed story is an empty one. */
+void xd_journal_story_fini(struct xd_journal_story *s);
+
+/*
+ * Take the records that `data` begins with.  Returns how many bytes they were;
+ * what follows is the beginning of a record, or none: then `*out_is_bad`.
+ * Errors: NOMEM.
+ */
+int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
+                        size_t len, bool *out_is_bad);
+
+/* The bytes that may be believed on a machine with this boot id, as far as they
+ * lie in the first `limit` bytes of the .part; `out` is initialised here.
+ * Errors: NOMEM. */
+int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
+                        uint64_t limit, struct xd_rangeset *out);
+
+/* Whether `data`, the beginning of a file, may be that of a journal that was
+ * cut off or never reached the disk. */
+bool xd_journal_is_ours(const unsigned char *data, size_t len);
+
+/* How two lists of hashes compare: 1 one is in both, -1 they contradict each
+ * other, 0 they have no algorithm in common. */
+int xd_journal_compare_hashes(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,412 @@
+"""What was fetched once is not fetched again, whatever ended the run."""
+import hashlib
+import os
+import random
+import struct
+import subprocess
+import time
+import zlib
+
+import pytest
+
+from lab import bytes_of, wait_until
+
+MIB = 1 << 20
+SIZE = 6 * MIB
+SLOW = bool(os.environ.get("XD_SLOW"))
+
+
+# ---- the journal, as lib/README.md describes it ----
+
+HEADER, SESSION, WRITTEN, DROPPED, SYNCED, VALIDATOR = range(1, 7)
+
+
+def record(kind, body):
+    text = struct.pack("<HH", kind, len(body)) + body
+    return text + struct.pack("<I", zlib.crc32(text))
+
+
+def records(text):
+    """(kind, body) of each record of a journal."""
+    found = []
+    while len(text) >= 8:
+        kind, length = struct.unpack_from("<HH", text)
+        whole, text = text[:length + 8], text[length + 8:]
+        assert struct.unpack_from("<I", whole, length + 4)[0] == \
+            zlib.crc32(whole[:-4])
+        found.append((kind, whole[4:-4]))
+    assert not text
+    return found
+
+
+def journal_of(lab, name="f.bin"):
+    return lab.path(name + ".part.journal")
+
+
+def restart_machine(lab, name="f.bin"):
+    """The journal as if the machine had been started anew since."""
+    path = journal_of(lab, name)
+    path.write_bytes(b"".join(
+        record(kind, b"0" * len(body) if kind == SESSION else body)
+        for kind, body in records(path.read_bytes())))
+
+
+def interrupt(lab, *args, at=2 * MIB, name="f.bin"):
+    """Kill a run when at least so much of the file is there."""
+    process = lab.start(*args)
+
+    def is_there():
+        try:
+            return bytes_written(lab, name) >= at
+        except FileNotFoundError:
+            return False
+    wait_until(is_there, "bytes are there")
+    process.kill()
+    process.wait()
+
+
+def bytes_written(lab, name="f.bin"):
+    total, text = 0, journal_of(lab, name).read_bytes()
+    while len(text) >= 8:
+        kind, length = struct.unpack_from("<HH", text)
+        if kind == WRITTEN and len(text) >= 24:
+            begin, end = struct.unpack_from("<QQ", text, 4)
+            total += end - begin
+        text = text[length + 8:]
+    return total
+
+
+def in_pieces(lab, name, depots, length):
+    """A Metalink that has hashes of pieces."""
+    path = lab.metalink(name, depots)
+    data = (lab.www / name).read_bytes()
+    hashes = "".join(
+        f"<hash>{hashlib.sha256(data[i:i + length]).hexdigest()}</hash>"
+        for i in range(0, len(data), length))
+    text = lab.read(path).decode().replace(
+        "<url", f'<pieces type="sha-256" length="{length}">{hashes}</pieces>'
+        "<url", 1)
+    lab.path(path).write_text(text)
+    return path
+
+
+def all_sent(depots):
+    return sum(d.bytes_sent() for d in depots)
+
+
+def is_clean(lab, name="f.bin"):
+    return not lab.path(name + ".part").exists() and \
+        not journal_of(lab, name).exists()
+
+
+# ---- tests ----
+
+def kill_until_complete(lab, manifest, kills, seed, span):
+    """Run the command again and again, killing it at random moments."""
+    dice = random.Random(seed)
+    for killed in range(kills):
+        process = lab.start("-q", "-b", "256k", manifest)
+        time.sleep(dice.uniform(0, span))
+        process.kill()
+        run = process.wait()
+        if run.rc == 0:
+            return killed
+        assert run.rc == -9, run
+    assert lab.xdownload("-q", "-b", "256k", manifest).rc == 0
+    return kills
+
+
+@pytest.mark.parametrize("make", ["metalink", "exnode"])
+def test_killed_at_random_moments_it_completes(lab, make):
+    size = 16 * MIB if SLOW else 4 * MIB
+    kills = 300 if SLOW else 25
+    data = lab.file("f.bin", size)
+    depots = lab.depots(3, rate=400_000)
+    manifest = (lab.metalink("f.bin", depots) if make == "metalink"
+                else lab.exnode("f.bin", depots))
+    killed = kill_until_complete(lab, manifest, kills, seed=size, span=0.3)
+    assert lab.read("f.bin") == data
+    assert is_clean(lab)
+    # What a kill costs is what lies in the lanes' buffers and on the wire.
+    in_flight = 3 * (256 * 1024 + 128 * 1024)
+    assert all_sent(depots) <= 1.1 * size + killed * in_flight
+    assert killed > 3
+
+
+def test_only_what_is_missing_is_fetched(lab):
+    data = lab.file("f.bin", SIZE)
+    slow = lab.depots(2, rate=2_000_000)
+    interrupt(lab, lab.metalink("f.bin", slow), at=3 * MIB)
+    there = bytes_written(lab)
+    fast = lab.depots(2)
+    run = lab.xdownload(lab.metalink("f.bin", fast))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data and is_clean(lab)
+    assert all_sent(fast) <= SIZE - there + MIB
+    assert "there already" in run.err
+
+
+def test_other_urls_in_another_order_go_on(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(3, rate=1_500_000)
+    interrupt(lab, lab.metalink("f.bin", depots))
+    others = lab.depots(1) + depots[::-1][:2]
+    there = bytes_written(lab)
+    run = lab.xdownload(lab.metalink("f.bin", others))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["bytes_received"] <= SIZE - there + MIB
+
+
+def test_after_an_interruption_nothing_that_came_is_lost(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(2, rate=1_000_000)
+    process = lab.start(lab.metalink("f.bin", depots))
+    wait_until(lambda: journal_of(lab).exists() and bytes_written(lab) > MIB,
+               "bytes are there")
+    process.send(2)
+    run = process.wait()
+    assert run.rc == 130
+    assert bytes_written(lab) == run.report["bytes_received"] - \
+        run.report["bytes_redundant"]
+
+
+def test_after_a_start_of_the_machine_only_synced_bytes_count(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    interrupt(lab, lab.exnode("f.bin", lab.depots(2, rate=1_000_000)),
+              at=3 * MIB)
+    restart_machine(lab)
+    # Bytes that are on no disk: the machine came up with others.
+    lab.path("f.bin.part").write_bytes(bytes(SIZE))
+    run = lab.xdownload(lab.exnode("f.bin", depots))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert all_sent(depots) >= SIZE
+
+
+def test_synced_bytes_count_after_a_start_of_the_machine(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(1, rate=700_000)
+    manifest = lab.metalink("f.bin", depots)
+    process = lab.start(manifest)
+    wait_until(lambda: journal_of(lab).exists() and any(
+        kind == SYNCED for kind, _ in whole_records(lab)), "it is synced")
+    process.kill()
+    process.wait()
+    restart_machine(lab)
+    fast = lab.depots(1)
+    run = lab.xdownload(lab.metalink("f.bin", fast))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert all_sent(fast) < SIZE - 2 * MIB
+
+
+def whole_records(lab):
+    """Of a journal that is being written."""
+    text = journal_of(lab).read_bytes()
+    found = []
+    while len(text) >= 8:
+        kind, length = struct.unpack_from("<HH", text)
+        if len(text) < length + 8:
+            break
+        found.append((kind, text[4:length + 4]))
+        text = text[length + 8:]
+    return found
+
+
+def test_no_continue_begins_anew(lab):
+    data = lab.file("f.bin", SIZE)
+    interrupt(lab, lab.metalink("f.bin", lab.depots(1, rate=2_000_000)))
+    depot = lab.depot()
+    run = lab.xdownload("--no-continue", lab.metalink("f.bin", [depot]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert depot.bytes_sent() >= SIZE
+
+
+def snapshot(lab, name="f.bin"):
+    return (lab.path(name + ".part").read_bytes(),
+            journal_of(lab, name).read_bytes())
+
+
+@pytest.mark.parametrize("what", ["size", "hash", "range"])
+def test_a_journal_of_another_file_is_left_alone(lab, what):
+    lab.file("f.bin", SIZE)
+    interrupt(lab, lab.metalink("f.bin", lab.depots(1, rate=2_000_000)))
+    before = snapshot(lab)
+    other = SIZE + 1 if what == "size" else SIZE
+    lab.file("f.bin", other, seed=1 if what == "range" else 2)
+    depot = lab.depot()
+    extra = ["-r", "0-4000000"] if what == "range" else []
+    run = lab.xdownload(*extra, lab.metalink("f.bin", [depot]))
+    assert run.rc == 5
+    assert "f.bin.part" in run.err and "f.bin.part.journal" in run.err
+    assert "--no-continue" in run.err and what in run.err
+    assert snapshot(lab) == before
+    assert depot.requests() == []
+
+
+def test_a_large_part_without_a_journal_is_left_alone(lab):
+    lab.file("f.bin", SIZE)
+    lab.path("f.bin.part").write_bytes(bytes(MIB))
+    depot = lab.depot()
+    run = lab.xdownload(lab.metalink("f.bin", [depot]))
+    assert run.rc == 5 and "--no-continue" in run.err
+    assert lab.read("f.bin.part") == bytes(MIB)
+    assert not journal_of(lab).exists() and depot.requests() == []
+    assert lab.xdownload("--no-continue",
+                         lab.metalink("f.bin", [depot])).rc == 0
+
+
+def test_what_is_no_journal_is_left_alone(lab):
+    lab.file("f.bin", SIZE)
+    journal_of(lab).write_text("a letter to my mother")
+    run = lab.xdownload("--no-continue", lab.metalink("f.bin", lab.depots(1)))
+    assert run.rc == 5 and "f.bin.part.journal" in run.err
+    assert journal_of(lab).read_text() == "a letter to my mother"
+
+
+def test_small_files_have_no_journal(lab):
+    lab.file("f.bin", MIB - 1)
+    process = lab.start(lab.metalink("f.bin", lab.depots(1, rate=300_000)))
+    wait_until(lambda: lab.path("f.bin.part").exists() and
+               lab.path("f.bin.part").stat().st_size > 0, "it is begun")
+    assert not journal_of(lab).exists()
+    process.kill()
+    process.wait()
+    assert lab.xdownload(lab.metalink("f.bin", lab.depots(1))).rc == 0
+
+
+def test_the_second_of_two_runs_stops_and_spoils_nothing(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", lab.depots(2, rate=1_000_000))
+    first = lab.start(manifest)
+    wait_until(lambda: journal_of(lab).exists() and bytes_written(lab) > 0,
+               "the first has begun")
+    second = lab.xdownload(manifest)
+    assert second.rc == 5
+    assert "another download" in second.err
+    third = lab.xdownload("--no-continue", "--force", manifest)
+    assert third.rc == 5
+    assert first.wait().rc == 0
+    assert lab.read("f.bin") == data
+
+
+def test_a_killed_run_holds_no_lock(lab):
+    lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", lab.depots(2, rate=2_000_000))
+    interrupt(lab, manifest)
+    assert lab.xdownload(manifest).rc == 0
+
+
+def test_bad_pieces_of_an_earlier_run_are_fetched_again(lab):
+    data = lab.file("f.bin", SIZE)
+    slow = lab.depots(1, rate=2_000_000)
+    interrupt(lab, in_pieces(lab, "f.bin", slow, 256 * 1024), at=3 * MIB)
+    with open(lab.path("f.bin.part"), "r+b") as part:
+        part.seek(300 * 1024)
+        part.write(bytes(1000))
+    depots = lab.depots(2)
+    run = lab.xdownload(in_pieces(lab, "f.bin", depots, 256 * 1024))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert all_sent(depots) < 4 * MIB
+    assert all(d["failures"] == 0 for d in run.report["depots"])
+
+
+# ---- without a hash ----
+
+def test_without_a_hash_an_unchanged_depot_is_enough(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2, rate=2_000_000)
+    interrupt(lab, lab.exnode("f.bin", depots))
+    there = bytes_written(lab)
+    run = lab.xdownload(lab.exnode("f.bin", depots[::-1]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["bytes_received"] <= SIZE - there + MIB
+
+
+def test_without_a_hash_other_depots_hold_another_file(lab):
+    lab.file("f.bin", SIZE)
+    interrupt(lab, lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    other = bytes_of(SIZE, seed=9)
+    run = lab.xdownload(lab.exnode(
+        "f.bin", [lab.depot(files={"f.bin": other})]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == other
+    assert "begun anew" in run.err
+
+
+def test_without_a_hash_a_changed_copy_is_fetched_whole(lab):
+    lab.file("f.bin", SIZE)
+    depots = lab.depots(1, rate=3_000_000)
+    interrupt(lab, lab.exnode("f.bin", depots))
+    other = lab.file("f.bin", SIZE, seed=9)
+    os.utime(lab.www / "f.bin", (1, 1))
+    run = lab.xdownload(lab.exnode("f.bin", depots))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == other
+    assert "changed" in run.err
+
+
+def test_no_secret_stands_in_the_journal(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot(rate=2_000_000)
+    url = f"http://me:word@{depot.host}/f.bin?token=hidden"
+    interrupt(lab, "-o", "f.bin", url)
+    journal = journal_of(lab).read_bytes()
+    assert depot.host.encode() in journal
+    assert b"word" not in journal and b"hidden" not in journal
+
+
+# ---- local trouble ----
+
+def test_a_full_disk_keeps_what_was_good(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", lab.depots(2))
+    process = subprocess.run(
+        ["sh", "-c", 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"', "sh",
+         str(3 * MIB // 512), os.environ["XDOWNLOAD"], "-q", manifest],
+        cwd=lab.work, stderr=subprocess.PIPE, text=True, check=False)
+    assert process.returncode == 5, process.stderr
+    assert "f.bin.part" in process.stderr
+    there = bytes_written(lab)
+    assert there > 0
+    run = lab.xdownload(manifest)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["bytes_received"] <= SIZE - there + MIB
+
+
+def test_too_little_space_is_said_before_the_first_byte(lab):
+    depot = lab.depot()
+    run = lab.xdownload(lab.exnode("f.bin", [depot], size=1 << 44))
+    assert run.rc == 5
+    assert str(1 << 44) in run.err
+    assert depot.requests() == []
+
+
+def test_a_folder_in_the_way_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    lab.path("f.bin.part").mkdir()
+    run = lab.xdownload(lab.metalink("f.bin", lab.depots(1)))
+    assert run.rc == 5 and "f.bin.part" in run.err
+    lab.path("f.bin.part").rmdir()
+    journal_of(lab).mkdir()
+    run = lab.xdownload(lab.metalink("f.bin", lab.depots(1)))
+    assert run.rc == 5 and "f.bin.part.journal" in run.err
+
+
+def test_a_folder_that_vanishes_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    lab.path("d").mkdir()
+    process = lab.start("-d", "d", lab.metalink(
+        "f.bin", lab.depots(2, rate=2_000_000)))
+    wait_until(lambda: journal_of(lab, "d/f.bin").exists(), "it has begun")
+    lab.path("d/f.bin.part").unlink()
+    journal_of(lab, "d/f.bin").unlink()
+    lab.path("d").rmdir()
+    run = process.wait()
+    assert run.rc == 5 and "f.bin" in run.err
