@@ -1,0 +1,58 @@
+#!/bin/sh
+# How many lines of its aim the kept corpus of each fuzz target reaches; fails
+# below 80 %.  Needs clang, llvm-profdata and llvm-cov.
+#
+#     sh tests/fuzz/coverage.sh [--lines]     also the lines that are not reached
+set -eu
+
+LEAST=80
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$root/build/coverage
+lines=${1-}
+failed=0
+
+cd "$root"
+mkdir -p "$build"
+{
+    cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_C_FLAGS="-fprofile-instr-generate -fcoverage-mapping"
+    cmake --build "$build" --parallel 2 --target fuzz
+} >"$build/log" 2>&1 || {
+    tail -n 50 "$build/log"
+    exit 1
+}
+
+# measure TARGET FILE...: the files, or folders of them, that it aims at.
+measure()
+{
+    target=$1
+    shift
+    binary=$build/tests/fuzz/fuzz_$target
+    profile=$build/$target.profdata
+    LLVM_PROFILE_FILE=$build/$target.profraw "$binary" \
+        "$here/corpus/$target" >/dev/null 2>&1
+    llvm-profdata merge -o "$profile" "$build/$target.profraw"
+    # Its columns: regions, functions, lines, branches, each in all, missed, %.
+    set -- $(llvm-cov report "$binary" -instr-profile "$profile" "$@" |
+        awk '$1 == "TOTAL" { print $8, $9 }') "$@"
+    all=$1 missed=$2
+    shift 2
+    percent=$(((all - missed) * 100 / all))
+    echo "$target: $percent % of $all lines"
+    [ $percent -ge $LEAST ] || failed=1
+    if [ "$lines" = --lines ]; then
+        llvm-cov show "$binary" -instr-profile "$profile" "$@" |
+            grep -E '^ *[0-9]+\| +0\||^/' || true
+    fi
+}
+
+measure http_answer lib/io/http_answer.c
+measure manifest lib/manifest
+measure rangeset lib/base/range.c lib/base/range.h
+measure ring lib/io/ordered_sink.c lib/io/sink.h
+measure sched lib/sched
+measure words lib/base/number.c lib/base/url.c lib/engine/options.c \
+    lib/engine/hosts.c
+exit $failed

@@ -1,0 +1,195 @@
+/*
+ * A manifest of any format, as it came from three places.  What is made of it
+ * keeps the promises of <xdownload/manifest.h>, or the sentence says why not.
+ */
+#include <libxml/xmlerror.h>
+#include <xdownload/manifest.h>
+
+#include "base/url.h"
+#include "fuzz.h"
+#include "manifest/names.h"
+#include "manifest/parse.h"
+
+static bool is_one_line(const char *s)
+{
+    for (; *s != '\0'; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            return false;
+    return true;
+}
+
+static bool is_hex(const char *s)
+{
+    return *s != '\0' && s[strspn(s, "0123456789abcdef")] == '\0';
+}
+
+static void check_name(const char *name)
+{
+    char again[XD_NAME_MAX + 1];
+
+    FUZZ_CHECK(xd_name_safe(xd_span_of(name), again));
+    FUZZ_CHECK(strcmp(name, again) == 0);
+    FUZZ_CHECK(strpbrk(name, "/\\") == NULL && is_one_line(name));
+    FUZZ_CHECK(strchr(".-~", name[0]) == NULL);
+    FUZZ_CHECK(strlen(name) <= XD_NAME_MAX);
+}
+
+static void check_replica(const struct xd_replica *r, uint64_t length,
+                          bool may_be_local)
+{
+    struct xd_url u;
+
+    FUZZ_CHECK(xd_url_split(r->url, &u) && u.scheme != XD_SCHEME_OTHER);
+    FUZZ_CHECK(u.scheme != XD_SCHEME_FILE ||
+               (may_be_local && xd_url_is_local(&u)));
+    FUZZ_CHECK(length == XD_SIZE_UNKNOWN || r->offset <= UINT64_MAX - length);
+    FUZZ_CHECK(r->priority >= 1 && r->priority <= XD_PRIORITY_NONE);
+    FUZZ_CHECK(r->location == NULL || strlen(r->location) == 2);
+}
+
+/* Sorted, of some bytes each, with a replica each, and without a hole. */
+static void check_extents(const struct xd_manifest *m, size_t file,
+                          const struct xd_file *f, bool may_be_local)
+{
+    struct xd_extent e = {.struct_size = sizeof e}, last = {.offset = 0};
+    struct xd_replica r = {.struct_size = sizeof r};
+    uint64_t covered = 0;
+
+    for (size_t i = 0; i < f->n_extents; i++, last = e) {
+        FUZZ_CHECK(xd_manifest_extent(m, file, i, &e) == 0);
+        FUZZ_CHECK(e.length > 0 && e.n_replicas > 0);
+        FUZZ_CHECK(e.sha256 == NULL ||
+                   (is_hex(e.sha256) && strlen(e.sha256) == 64));
+        FUZZ_CHECK(i == 0 || e.offset > last.offset ||
+                   (e.offset == last.offset && e.length > last.length));
+        FUZZ_CHECK(e.offset <= covered);
+        if (e.offset + e.length > covered)
+            covered = e.offset + e.length;
+        for (size_t k = 0; k < e.n_replicas; k++) {
+            FUZZ_CHECK(xd_manifest_replica(m, file, i, k, &r) == 0);
+            check_replica(&r, e.length, may_be_local);
+        }
+        FUZZ_CHECK(xd_manifest_replica(m, file, i, e.n_replicas, &r) ==
+                   XD_E_INVAL);
+    }
+    FUZZ_CHECK(xd_manifest_extent(m, file, f->n_extents, &e) == XD_E_INVAL);
+    if (f->size == XD_SIZE_UNKNOWN)
+        FUZZ_CHECK(f->n_extents == 1);
+    else
+        FUZZ_CHECK(covered == f->size);
+}
+
+static void check_hashes(const struct xd_manifest *m, size_t file,
+                         const struct xd_file *f)
+{
+    struct xd_hash h = {.struct_size = sizeof h};
+
+    for (size_t i = 0; i < f->n_hashes; i++) {
+        FUZZ_CHECK(xd_manifest_hash(m, file, i, &h) == 0);
+        FUZZ_CHECK(is_one_line(h.algorithm) && is_hex(h.hex));
+    }
+    FUZZ_CHECK(xd_manifest_hash(m, file, f->n_hashes, &h) == XD_E_INVAL);
+    FUZZ_CHECK((f->n_pieces > 0) == (f->piece_algorithm != NULL));
+    for (size_t i = 0; i < f->n_pieces; i++)
+        FUZZ_CHECK(is_hex(xd_manifest_piece(m, file, i)));
+    FUZZ_CHECK(xd_manifest_piece(m, file, f->n_pieces) == NULL);
+    if (f->n_pieces > 0 && f->size != XD_SIZE_UNKNOWN)
+        FUZZ_CHECK(f->n_pieces == (f->size - 1) / f->piece_bytes + 1);
+}
+
+/* What is written says the same when it is read. */
+static void check_written(const struct xd_manifest *m, size_t file,
+                          const char *format)
+{
+    struct xd_file f = {.struct_size = sizeof f}, g = f;
+    struct xd_manifest *again = NULL;
+    struct xd_error error = {.code = XD_OK};
+    char *text = NULL;
+    size_t len;
+    int rc = xd_manifest_write(&text, m, file, format, &len, &error);
+
+    FUZZ_CHECK(rc == 0 || rc == XD_E_INVAL);
+    FUZZ_CHECK((rc == 0) == (text != NULL));
+    if (rc < 0)
+        return;
+    FUZZ_CHECK(strlen(text) == len);
+    FUZZ_CHECK(xd_manifest_parse(&again, text, len, "dir/x", &error) == 0);
+    FUZZ_CHECK(xd_manifest_n_files(again) == 1);
+    FUZZ_CHECK(xd_manifest_file(m, file, &f) == 0);
+    FUZZ_CHECK(xd_manifest_file(again, 0, &g) == 0);
+    FUZZ_CHECK(f.size == g.size && f.n_extents == g.n_extents);
+    FUZZ_CHECK((f.name == NULL) == (g.name == NULL));
+    FUZZ_CHECK(f.name == NULL || strcmp(f.name, g.name) == 0);
+    xd_manifest_unref(again);
+    xd_manifest_text_free(text);
+}
+
+static void check_manifest(const struct xd_manifest *m, bool may_be_local)
+{
+    struct xd_file f = {.struct_size = sizeof f};
+    size_t n = xd_manifest_n_files(m), warnings = 0;
+    const char *warning;
+
+    FUZZ_CHECK(n > 0 && xd_manifest_format(m) != NULL);
+    for (size_t i = 0; i < n; i++) {
+        FUZZ_CHECK(xd_manifest_file(m, i, &f) == 0);
+        FUZZ_CHECK(f.size == XD_SIZE_UNKNOWN || f.size <= INT64_MAX);
+        if (f.name != NULL)
+            check_name(f.name);
+        check_extents(m, i, &f, may_be_local);
+        check_hashes(m, i, &f);
+        if (may_be_local) { /* once for each text is enough */
+            check_written(m, i, "metalink");
+            check_written(m, i, "exnode");
+        }
+    }
+    FUZZ_CHECK(xd_manifest_file(m, n, &f) == XD_E_INVAL);
+    while ((warning = xd_manifest_warning(m, warnings)) != NULL) {
+        FUZZ_CHECK(warning[0] != '\0' && is_one_line(warning));
+        warnings++;
+    }
+    FUZZ_CHECK(warnings <= 101); /* the last one counts those not kept */
+}
+
+static bool parse(const uint8_t *data, size_t len, const char *origin)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc = xd_manifest_parse(&m, data, len, origin, &error);
+
+    if (rc == 0) {
+        check_manifest(m, origin && strstr(origin, "://") == NULL);
+    } else {
+        FUZZ_CHECK(rc == XD_E_MANIFEST && m == NULL);
+        FUZZ_CHECK(error.code == XD_E_MANIFEST);
+        FUZZ_CHECK(error.msg[0] != '\0' && is_one_line(error.msg));
+    }
+    xd_manifest_unref(m);
+    return rc == 0;
+}
+
+/* Libxml2 says here what it has told nobody else: the library prints nothing,
+ * so there must be none. */
+static void refuse_to_print(void *user, const char *format, ...)
+{
+    (void)user;
+    fprintf(stderr, "libxml2 says: %s\n", format);
+    FUZZ_CHECK(format == NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    bool is_one;
+
+    xmlSetGenericErrorFunc(NULL, refuse_to_print);
+    is_one = parse(data, len, "dir/some.xnd");
+
+    parse(data, len, "http://origin.example/a/b?secret");
+    parse(data, len, NULL);
+    if (xd_manifest_recognise(data, len) > 0)
+        FUZZ_CHECK(xd_manifest_may_begin(data, len) &&
+                   xd_manifest_may_begin(data, len / 2));
+    else if (is_one)
+        FUZZ_CHECK(memchr(data, '<', len) != data);
+    return 0;
+}

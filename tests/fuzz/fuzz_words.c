@@ -1,0 +1,221 @@
+/*
+ * Numbers, URLs and options as people and manifests write them: one in each
+ * line.  Numbers are held against their own digits, URLs against libcurl,
+ * which must ask the host that we compare.
+ */
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <strings.h>
+#include <xdownload/options.h>
+
+#include "base/number.h"
+#include "base/url.h"
+#include "engine/hosts.h"
+#include "engine/options.h"
+#include "fuzz.h"
+
+/* The number as digits, without leading zeros. */
+static bool digits_say(const char *s, uint64_t number)
+{
+    char said[32];
+
+    snprintf(said, sizeof said, "%" PRIu64, number);
+    while (s[0] == '0' && s[1] != '\0')
+        s++;
+    return strcmp(s, said) == 0;
+}
+
+/* Digits that stand for more than 64 bits hold. */
+static bool is_too_large(const char *s)
+{
+    while (*s == '0')
+        s++;
+    return strlen(s) > 20 ||
+           (strlen(s) == 20 && strcmp(s, "18446744073709551615") > 0);
+}
+
+static void try_numbers(const char *s, size_t len)
+{
+    uint64_t number, size, usec;
+    bool is_number = xd_parse_u64(s, len, &number);
+    bool is_size = xd_parse_size(s, &size);
+    bool is_duration = xd_parse_duration(s, &usec);
+
+    if (is_number) {
+        FUZZ_CHECK(digits_say(s, number) && is_size && size == number);
+        if (is_duration)
+            FUZZ_CHECK(usec / 1000000 == number && usec % 1000000 == 0);
+    } else if (len > 0 && s[strspn(s, "0123456789")] == '\0') {
+        FUZZ_CHECK(is_too_large(s) && !is_size && !is_duration);
+    }
+    if (is_size || is_duration)
+        FUZZ_CHECK(s[0] >= '0' && s[0] <= '9');
+}
+
+/* With a unit behind it a number is that many times as much. */
+static void try_units(const char *s, size_t len)
+{
+    uint64_t plain, product;
+    char *with_unit;
+
+    if (!xd_parse_u64(s, len, &plain))
+        return;
+    with_unit = malloc(len + 4);
+    FUZZ_CHECK(with_unit != NULL);
+    sprintf(with_unit, "%sMiB", s);
+    if (xd_parse_size(with_unit, &product))
+        FUZZ_CHECK(product >> 20 == plain && product % (1 << 20) == 0);
+    else
+        FUZZ_CHECK(plain >= UINT64_C(1) << 44);
+    sprintf(with_unit, "%sms", s);
+    if (xd_parse_duration(with_unit, &product))
+        FUZZ_CHECK(product / 1000 == plain && product % 1000 == 0);
+    else
+        FUZZ_CHECK(plain > UINT64_MAX / 1000);
+    free(with_unit);
+}
+
+/* libcurl may refuse what we take, but not read it differently.  It writes an
+ * IPv6 address in its own way. */
+static void hold_against_libcurl(const char *s, const struct xd_url *u)
+{
+    CURLU *c = curl_url();
+    char *host = NULL, *port = NULL;
+
+    FUZZ_CHECK(c != NULL);
+    if (curl_url_set(c, CURLUPART_URL, s, 0) == CURLUE_OK &&
+        curl_url_get(c, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        curl_url_get(c, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) ==
+            CURLUE_OK) {
+        FUZZ_CHECK(host[0] == '[' || strlen(host) == u->host_len);
+        FUZZ_CHECK((host[0] == '[') == (u->host[0] == '['));
+        FUZZ_CHECK(host[0] == '[' ||
+                   strncasecmp(host, u->host, u->host_len) == 0);
+        FUZZ_CHECK(digits_say(port, u->port));
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(c);
+}
+
+/* The places lie within the URL, one behind the other. */
+static void check_places(const char *s, const struct xd_url *u)
+{
+    if (u->userinfo != NULL)
+        FUZZ_CHECK(u->userinfo > s &&
+                   u->userinfo + u->userinfo_len + 1 == u->host);
+    FUZZ_CHECK(u->host > s && u->host + u->host_len <= u->path);
+    FUZZ_CHECK(u->path + u->path_len <= s + strlen(s));
+    FUZZ_CHECK(u->port <= 65535);
+}
+
+/* What people see tells the same host, and of the secrets nothing. */
+static void check_public(const char *s, const struct xd_url *u)
+{
+    char *shown = xd_url_public(s), *depot = xd_url_depot(u), *same;
+    struct xd_url again;
+
+    FUZZ_CHECK(shown != NULL && depot != NULL);
+    FUZZ_CHECK(xd_url_split(shown, &again));
+    FUZZ_CHECK(again.userinfo == NULL && strpbrk(shown, "?#") == NULL);
+    same = xd_url_depot(&again);
+    FUZZ_CHECK(same != NULL && strcmp(depot, same) == 0);
+    for (const char *c = depot; *c != '\0'; c++)
+        FUZZ_CHECK(*c < 'A' || *c > 'Z');
+    free(same);
+    free(depot);
+    free(shown);
+}
+
+static void try_url(const char *s, const struct xd_options *o)
+{
+    struct xd_url u;
+    char *path;
+
+    if (!xd_url_split(s, &u)) {
+        path = xd_url_public(s);
+        FUZZ_CHECK(path != NULL && strpbrk(path, "@?#") == NULL);
+        free(path);
+        return;
+    }
+    check_places(s, &u);
+    check_public(s, &u);
+    FUZZ_CHECK(xd_hosts_have(o->exclude, &u) >= 0);
+    if (u.scheme == XD_SCHEME_HTTP || u.scheme == XD_SCHEME_HTTPS ||
+        u.scheme == XD_SCHEME_FTP)
+        hold_against_libcurl(s, &u);
+    if (xd_url_is_local(&u)) {
+        path = xd_url_local_path(&u);
+        FUZZ_CHECK(path != NULL && path[0] == '/');
+        free(path);
+    }
+}
+
+/* A host that was just excluded is. */
+static void check_excluded(const struct xd_options *o, const char *host)
+{
+    char *s = malloc(strlen(host) + 16);
+    struct xd_url u;
+
+    FUZZ_CHECK(s != NULL);
+    sprintf(s, "http://%s/", host);
+    FUZZ_CHECK(xd_url_split(s, &u) && xd_hosts_have(o->exclude, &u) == 1);
+    free(s);
+}
+
+/* "name value" sets an option, or leaves all as they are. */
+static void try_option(struct xd_options *o, char *line)
+{
+    char *value = strchr(line, ' ');
+    struct xd_error error = {.code = XD_OK};
+    unsigned set = o->set;
+
+    if (value == NULL)
+        return;
+    *value++ = '\0';
+    if (xd_options_set(o, line, value, &error) < 0) {
+        FUZZ_CHECK(error.code == XD_E_INVAL && error.msg[0] != '\0');
+        FUZZ_CHECK(o->set == set);
+    } else if (strcmp(line, "exclude") == 0) {
+        check_excluded(o, value);
+    }
+}
+
+static void check_options(struct xd_options *o)
+{
+    struct xd_options copy;
+    struct xd_range wanted;
+
+    FUZZ_CHECK(xd_options_algorithm(o) != NULL);
+    if (xd_options_check(o, NULL) < 0)
+        FUZZ_CHECK(o->set != 0);
+    if (xd_options_wanted(o, 1000, &wanted, NULL) == 0) {
+        FUZZ_CHECK(wanted.begin < wanted.end && wanted.end <= 1000);
+        FUZZ_CHECK(!xd_options_want_all(o) || wanted.end == 1000);
+    }
+    FUZZ_CHECK(xd_options_copy(&copy, o) == 0);
+    FUZZ_CHECK(copy.set == o->set);
+    xd_options_fini(&copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct fuzz_input in = fuzz_input(data, len);
+    struct xd_options *o;
+    size_t line_len;
+    char *line;
+
+    FUZZ_CHECK(xd_options_new(&o, NULL) == 0);
+    while ((line = fuzz_line(&in, &line_len)) != NULL) {
+        if (strlen(line) == line_len) {
+            try_numbers(line, line_len);
+            try_units(line, line_len);
+        }
+        try_url(line, o);
+        try_option(o, line);
+        free(line);
+    }
+    check_options(o);
+    xd_options_free(o);
+    return 0;
+}

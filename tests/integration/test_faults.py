@@ -1,0 +1,348 @@
+"""The table: what becomes of a download when a depot misbehaves.
+
+Every fault of tests/lab/fault_depot.py, and some that need no depot, is met
+with hashes of pieces, with one hash of the whole, and with none; into a file
+and into a pipe; under each algorithm.  The quick run takes one of these for
+each fault, and XD_SLOW all.  Beside the depot at fault stands an honest one.
+"""
+import hashlib
+import itertools
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import Depot, bytes_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from fault_depot import FaultDepot  # noqa: E402
+
+SIZE = 2_200_003
+PIECE = 256 << 10
+BLOCK = 128 << 10
+SMALLEST = 16 << 10  # block in these tests
+REDIRECTS = 10  # that one request may follow
+SLOW = bool(os.environ.get("XD_SLOW"))
+
+ALGORITHMS = ["basic", "aggressive", "progress"]
+HASHES = ["pieces", "whole", "none"]
+TARGETS = ["file", "pipe"]
+
+# Fault: what the report says of the depot, "" if it is not to blame.
+TABLE = {
+    "refuses": r"[Cc]onnect",
+    "does_not_resolve": r"resolve",
+    "never_answers": r"no bytes|silent|[Nn]o byte",
+    "header_only": r"no bytes|silent|[Nn]o byte",
+    "trickles": "",
+    "closes_mid_body": r"closed|end of|remaining",
+    "closes_before_the_header": r"[Ee]mpty reply|closed",
+    "resets_every_tenth": r"reset|[Rr]ecv|closed",
+    "one_connection": "503",
+    "slow_to_connect": "",
+    "fewer_bytes": r"closed early|bytes before|with bytes|lengths",
+    "more_bytes": "HTTP/0.9",
+    "wrong_range": r"with bytes|lengths",
+    "whole_file": "whole object",
+    "html_page": r"bytes",
+    "another_total": str(SIZE + 5),
+    "unsatisfiable": "416|10 bytes",
+    "encodes": "gzip",
+    "status_404": "404",
+    "status_403": "403",
+    "status_401": "401",
+    "status_410": "410",
+    "busy_429": "429",
+    "busy_503": "503",
+    "bursts_of_500": "500",
+    "redirects_to_another_host": "",
+    "redirects_in_a_loop": r"redirect",
+    "redirects_to_a_file": r"[Pp]rotocol",
+    "redirects_to_ftp": r"[Pp]rotocol",
+    "redirects_to_http": r"[Pp]rotocol",
+    "signed_urls_expire": "",
+    "another_name": r"(?i)certificate|name",
+    "expired": r"(?i)certificate",
+    "self_signed": r"(?i)certificate",
+}
+
+# What policies with redundancy, or good luck, go round unharmed.
+MAY_PASS = ["never_answers", "header_only", "more_bytes"]
+
+# A request with its first bytes is as good as alive, and the paper's plain
+# algorithm asks nobody else for its block.
+NOT_UNDER_BASIC = ["trickles"]
+
+# What it takes to meet the fault in so small a file; and how long the honest
+# depot waits before each answer.
+DELAY = {"slow_to_connect": 0.12, "busy_429": 0.1, "busy_503": 0.16}
+OPTIONS = {
+    "one_connection": ["-t", "2"],
+    "resets_every_tenth": ["-b", "16k"],
+    "bursts_of_500": ["-b", "64k"],
+    "slow_to_connect": ["--silence", "4s"],
+}
+
+# Left to the long run.
+MORE_OF_THE_SAME = ["status_403", "status_401", "status_410", "busy_503",
+                    "redirects_to_ftp", "redirects_to_http"]
+
+LIES = ["flips_bits", "another_file"]
+
+
+def cells(faults):
+    """All of the table, or of each fault one cell in turn."""
+    rows = list(itertools.product(HASHES, TARGETS, ALGORITHMS))
+    return [pytest.param(fault, *row, id="-".join((fault, *row)))
+            for i, fault in enumerate(faults)
+            if SLOW or fault not in MORE_OF_THE_SAME
+            for row in (rows if SLOW else [rows[5 * i % len(rows)]])
+            if fault not in NOT_UNDER_BASIC or row[2] != "basic"]
+
+
+class World:
+    """An honest depot, one at fault, and what was made for them."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.data = bytes_of(SIZE)
+        self.opened = []
+        self.honest = self.depot(delay=0.03)
+
+    def depot(self, *args, **options):
+        depot = FaultDepot(self.data, *args, **options)
+        self.opened.append(depot)
+        return depot
+
+    def close(self):
+        for depot in self.opened:
+            depot.close()
+
+    def at_fault(self, fault):
+        """The depot; one that nobody can reach has no log."""
+        if fault == "refuses":
+            return self.lab.dead()
+        if fault == "does_not_resolve":
+            return Depot("x" * 64 + ".invalid")  # no name server is asked
+        if fault in ("another_name", "expired", "self_signed"):
+            return self.depot(certificate=self.certificate(fault))
+        if fault == "redirects_to_http":
+            made = self.lab.certificate()
+            return self.depot(fault, other=self.honest,
+                              certificate=(made.path, made.key))
+        return self.depot(fault, other=self.honest)
+
+    def certificate(self, fault):
+        if fault == "expired":
+            return expired_certificate(self.lab)
+        name = "DNS:elsewhere" if fault == "another_name" else "IP:127.0.0.1"
+        made = self.lab.certificate(name, trusted=fault != "self_signed")
+        return made.path, made.key
+
+    def manifest(self, depots, hashes):
+        """A Metalink of them, in that order."""
+        def sha256(data):
+            return hashlib.sha256(data).hexdigest()
+        text = ['<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+                f'<file name="f.bin"><size>{SIZE}</size>']
+        if hashes == "whole":
+            text.append(f'<hash type="sha-256">{sha256(self.data)}</hash>')
+        if hashes == "pieces":
+            text.append(f'<pieces type="sha-256" length="{PIECE}">')
+            text += [f"<hash>{sha256(self.data[i:i + PIECE])}</hash>"
+                     for i in range(0, SIZE, PIECE)]
+            text.append("</pieces>")
+        text += [f"<url>{d.url('f.bin')}</url>" for d in depots]
+        return self.lab.write("f.meta4", "".join(text) + "</file></metalink>")
+
+    def run(self, depots, hashes="none", target="file", algorithm="progress",
+            *args):
+        return self.lab.xdownload(
+            self.manifest(depots, hashes), "-a", algorithm, "-b", BLOCK,
+            "--silence", "400ms", "-o", "-" if target == "pipe" else "f.bin",
+            *args)
+
+    def got(self, run, target):
+        return run.out if target == "pipe" else self.lab.read("f.bin")
+
+
+@pytest.fixture
+def world(lab):
+    made = World(lab)
+    yield made
+    made.close()
+
+
+def expired_certificate(lab):
+    """One that was good for a day, years ago, of a trusted authority."""
+    folder = Path(tempfile.mkdtemp(dir=lab.folder))
+    made = lab.certificate()
+    (folder / "index").touch()
+    (folder / "conf").write_text(
+        f"[ca]\ndefault_ca = a\n[a]\ndatabase = {folder}/index\n"
+        f"new_certs_dir = {folder}\ndefault_md = sha256\npolicy = p\n"
+        "rand_serial = yes\n[p]\ncommonName = supplied\n")
+
+    def openssl(*args):
+        subprocess.run(["openssl", *args], check=True, cwd=folder,
+                       stderr=subprocess.DEVNULL)
+    openssl("req", "-new", "-key", made.key, "-subj", "/CN=old",
+            "-out", "request")
+    openssl("ca", "-batch", "-notext", "-config", "conf", "-selfsign",
+            "-keyfile", made.key, "-startdate", "20200101000000Z",
+            "-enddate", "20200102000000Z", "-in", "request", "-out", "cert")
+    lab.environment["SSL_CERT_FILE"] = str(folder / "cert")
+    return folder / "cert", made.key
+
+
+def row_of(run, depot):
+    """What the report says of a depot."""
+    return next(d for d in run.report["depots"] if d["host"] == depot.host)
+
+
+def assert_bounded(fault, algorithm, depot):
+    """It fired, and nobody was badgered or paid for it twice over."""
+    assert depot.fired()
+    if algorithm == "aggressive" and fault in MAY_PASS:
+        return  # each request was overtaken, and is none that failed
+    most = REDIRECTS + 1 if "loop" in fault else 10
+    assert depot.longest_row_without_bytes() <= most
+    assert len(depot.log) <= 2 * SIZE // SMALLEST
+    assert depot.bytes_sent() <= 2 * SIZE
+
+
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(TABLE))
+def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
+                                          algorithm):
+    bad = world.at_fault(fault)
+    world.honest.delay = DELAY.get(fault, world.honest.delay)
+    run = world.run([bad, world.honest], hashes, target, algorithm,
+                    *OPTIONS.get(fault, []))
+    assert run.rc == 0, run.err
+    assert world.got(run, target) == world.data
+    assert (run.report["verified"] == "sha-256") == (hashes != "none")
+    assert row_of(run, world.honest)["error"] is None
+    error = row_of(run, bad)["error"]
+    if fault in MAY_PASS and not error:
+        assert algorithm != "basic" or fault == "more_bytes"
+    elif TABLE[fault]:
+        assert error and re.search(TABLE[fault], error), error
+    else:
+        assert error is None
+    if isinstance(bad, FaultDepot):
+        assert_bounded(fault, algorithm, bad)
+
+
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(LIES))
+def test_a_lie_is_found_where_a_hash_can_tell(world, fault, hashes, target,
+                                              algorithm):
+    bad = world.at_fault(fault)
+    run = world.run([bad, world.honest], hashes, target, algorithm)
+    assert bad.fired()
+    assert len(bad.log) <= 3 * SIZE // SMALLEST
+    assert bad.bytes_sent() <= 3 * SIZE
+    if hashes == "none":
+        assert run.rc in (0, 4)
+        assert run.report["verified"] is None
+        return
+    if hashes == "whole" and target == "pipe":
+        assert run.rc == 4
+        assert len(run.out) == SIZE and run.out != world.data
+        return
+    assert run.rc == 0, run.err
+    assert world.got(run, target) == world.data
+    assert run.report["verified"] == "sha-256"
+    assert "wrong bytes" in row_of(run, bad)["error"]
+    assert row_of(run, world.honest)["error"] is None
+
+
+# ---- when there is nobody else ----
+
+@pytest.mark.parametrize("fault", ["busy_429", "busy_503"][:1 + SLOW])
+def test_a_busy_depot_is_left_alone_for_as_long_as_it_asked(world, fault):
+    bad = world.at_fault(fault)
+    run = world.run([bad])
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert bad.log[1].time - bad.log[0].time >= 1
+
+
+ALONE = ["status_404", "status_410", "encodes", "another_total", "html_page",
+         "redirects_to_a_file", "self_signed"]
+
+
+@pytest.mark.parametrize("fault", ALONE)
+def test_alone_a_hard_refusal_ends_the_run_at_once(world, fault):
+    bad = world.at_fault(fault)
+    run = world.run([bad])
+    assert run.rc == 1
+    assert bad.host in run.err
+    assert len(bad.log) == 1
+    assert not (world.lab.work / "f.bin").exists()
+
+
+PASSING = ["one_connection", "whole_file", "signed_urls_expire", "more_bytes",
+           "redirects_to_another_host"]
+if SLOW:
+    PASSING += ["bursts_of_500", "resets_every_tenth", "closes_mid_body",
+                "slow_to_connect"]
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_alone_what_passes_by_itself_is_waited_for(world, fault):
+    bad = world.at_fault(fault)
+    run = world.run([bad], "none", "file", "progress",
+                    "--silence", "4s", "-b", "256k")
+    if fault == "more_bytes" and run.rc == 1:
+        assert "HTTP/0.9" in run.err  # where the surplus is taken for an answer
+        return
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+
+
+# ---- what is nobody's fault ----
+
+def test_a_process_that_was_stopped_does_not_take_it_for_silence(world):
+    world.honest.delay = 0.05
+    process = world.lab.start(world.manifest([world.honest], "whole"),
+                              "-b", BLOCK, "--silence", "700ms")
+    while len(world.honest.log) < 3:
+        time.sleep(0.01)
+    process.send(signal.SIGSTOP)
+    time.sleep(1)
+    process.send(signal.SIGCONT)
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert row_of(run, world.honest)["failures"] == 0
+
+
+def test_an_http2_server_that_says_goaway_is_asked_again(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(certificate=lab.certificate(),
+                      config="keepalive_requests 3;")
+    run = lab.xdownload(lab.metalink("f.bin", [depot]), "-t", "4", "-b", "64k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    requests = depot.requests()
+    assert {r["protocol"] for r in requests} == {"HTTP/2.0"}
+    assert len({r["connection"] for r in requests}) > 3
+
+
+def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(world):
+    bad = world.at_fault("closes_mid_body")
+    front = world.lab.depot(
+        certificate=world.lab.certificate(),
+        config=f"location /f.bin {{ proxy_pass http://{bad.host};"
+               " proxy_buffering off; proxy_http_version 1.1; }")
+    run = world.run([front, world.honest], "whole")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert row_of(run, front)["failures"] > 0
