@@ -210,7 +210,7 @@ def row_of(run, depot):
 def assert_bounded(fault, algorithm, depot):
     """It fired, and nobody was badgered or paid for it twice over."""
     assert depot.fired()
-    if algorithm == "aggressive" and fault in MAY_PASS:
+    if algorithm == "aggressive" and (fault in MAY_PASS or "loop" in fault):
         return  # each request was overtaken, and is none that failed
     most = REDIRECTS + 1 if "loop" in fault else 10
     assert depot.longest_row_without_bytes() <= most
