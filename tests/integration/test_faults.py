@@ -288,6 +288,26 @@ def test_alone_a_hard_refusal_ends_the_run_at_once(world, fault):
     assert not (world.lab.work / "f.bin").exists()
 
 
+def test_alone_a_dead_depot_is_asked_until_patience_is_at_its_end(world):
+    bad = world.at_fault("closes_before_the_header")
+    run = world.run([bad], "none", "file", "progress", "--patience", "2500ms",
+                    "--retry", "2")
+    assert run.rc == 1
+    assert bad.host in run.err
+    times = [e.time for e in bad.log]
+    assert 3 <= len(times) <= 8
+    assert times[-1] - times[0] >= 2.4
+    assert not (world.lab.work / "f.bin").exists()
+
+
+def test_alone_a_dead_depot_that_comes_back_gives_the_file(world):
+    bad = world.depot("is_away", delay=0)
+    run = world.run([bad], "whole", "file", "progress", "--retry", "1")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert bad.fired()
+
+
 PASSING = ["one_connection", "whole_file", "signed_urls_expire", "more_bytes",
            "redirects_to_another_host"]
 if SLOW:
