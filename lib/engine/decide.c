@@ -7,6 +7,9 @@
 
 typedef unsigned long long ull;
 
+/* What the scheduler numbers with 32 bits, and its index has memory for. */
+#define MAX_BLOCKS ((uint64_t)1 << 28)
+
 static void fail_nomem_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
@@ -242,8 +245,15 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
         .patience = o->patience,
         .run_losers = o->no_cancel};
     struct xd_layout layout;
-    int rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
+    int rc;
 
+    if (e->wanted.end != XD_SIZE_UNKNOWN &&
+        xd_range_length(e->wanted) / o->block_bytes >= MAX_BLOCKS)
+        return xd_fail(err, XD_E_INVAL,
+                       "block-size: %llu bytes in blocks of %llu are too many "
+                       "blocks",
+                       (ull)xd_range_length(e->wanted), (ull)o->block_bytes);
+    rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
     e->sched = xd_sched_new(&layout, &options, e->wanted);

@@ -186,7 +186,8 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
                        "no replica lies on a depot that can be fetched from");
     if (e->depots.size != XD_SIZE_UNKNOWN)
         return xd_decide_start_locked(e, err);
-    e->census = xd_census_new(e->depots.n, e->max_workers);
+    e->census =
+        xd_census_new(e->depots.n, e->max_workers, (unsigned)e->options.retry);
     return e->census ? 0 : xd_fail_nomem(err);
 }
 

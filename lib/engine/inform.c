@@ -200,14 +200,32 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
+/* It did not tell the size; it may later, or under another of its URLs. */
+static void tell_census_failed_locked(struct xd_engine *e,
+                                      struct xd_depot *depot,
+                                      struct xd_lane *lane, xd_usec now)
+{
+    unsigned number = (unsigned)(depot - e->depots.list);
+    const struct xd_outcome *outcome = &lane->outcome;
+    xd_usec retry_at = 0;
+
+    count_failure_locked(e, depot, &outcome->error);
+    if (outcome->verdict != XD_VERDICT_AGAIN && lane->source)
+        lane->source->is_gone = true;
+    if (outcome->retry_after > 0)
+        retry_at = now + outcome->retry_after;
+    if (xd_depot_source(depot, lane->range))
+        xd_census_again(e->census, number, now, retry_at);
+    else
+        xd_census_failed(e->census, number);
+}
+
 /* What a depot's answer to the first byte says of the size. */
 static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
-    unsigned number = (unsigned)(depot - e->depots.list);
     const struct xd_outcome *outcome = &lane->outcome;
     uint64_t size = outcome->object_size;
-    bool has_failed = false;
 
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
@@ -217,23 +235,20 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         depot->knows_no_ranges = true;
         break;
     case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
-        has_failed = size == XD_SIZE_UNKNOWN;
-        break;
+        if (size != XD_SIZE_UNKNOWN)
+            break;
+        tell_census_failed_locked(e, depot, lane, now);
+        return;
     case XD_VERDICT_STOPPED: /* the others have told enough */
         return;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
-        has_failed = true;
-        break;
-    }
-    if (has_failed) {
-        count_failure_locked(e, depot, &outcome->error);
-        xd_census_failed(e->census, number, now);
+        tell_census_failed_locked(e, depot, lane, now);
         return;
     }
     depot->has_told_size = true;
     depot->told_size = size;
-    xd_census_vote(e->census, number, now, size);
+    xd_census_vote(e->census, (unsigned)(depot - e->depots.list), now, size);
 }
 
 void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,

@@ -18,6 +18,10 @@
 /* So many are asked at a time. */
 #define MAX_SLOTS 16u
 
+/* Between two attempts: doubled by each of the first failures. */
+#define FIRST_PAUSE (XD_SECOND / 4)
+#define LONGEST_PAUSE (30 * XD_SECOND)
+
 /* Who has not answered so long after the first is left. */
 #define LEAST_GRACE (XD_SECOND / 2)
 
@@ -26,6 +30,9 @@ struct item {
     char *name;          /* the URL, for sentences */
     char *final_url;     /* after redirects: what it says is relative to this */
     struct xd_text text; /* what came, while it may be a manifest */
+    enum { ITEM_WAITS, ITEM_IS_ASKED, ITEM_IS_DONE } state;
+    xd_usec not_before; /* while it waits */
+    unsigned failures;
     bool has_answered, is_manifest;
     uint64_t size;
     struct xd_manifest *manifest;
@@ -38,12 +45,13 @@ struct xd_inspection {
     size_t n;
     bool are_manifests;
     xd_usec silence;
+    unsigned max_failures;
 
     /* The thread's own. */
     struct xd_transport *transport;
     size_t slots[MAX_SLOTS]; /* the item in each, or n */
     unsigned n_slots;
-    size_t n_started, n_ended;
+    size_t n_done;
     xd_usec started, deadline; /* XD_NEVER: nobody has answered yet */
     struct xd_error error;
 };
@@ -110,13 +118,36 @@ static void understand(struct xd_inspection *in, struct item *item)
         item->manifest = NULL;
 }
 
+/* It may answer later, after a pause that doubles, unless another has told
+ * enough meanwhile. */
+static bool asks_again(struct xd_inspection *in, struct item *item,
+                       const struct xd_outcome *outcome)
+{
+    xd_usec pause =
+        item->failures < 7 ? FIRST_PAUSE << item->failures : LONGEST_PAUSE;
+
+    if (++item->failures >= in->max_failures || in->deadline != XD_NEVER)
+        return false;
+    if (pause < outcome->retry_after)
+        pause = outcome->retry_after;
+    item->not_before = xd_now() + pause;
+    item->state = ITEM_WAITS;
+    return true;
+}
+
+static void finish(struct xd_inspection *in, struct item *item)
+{
+    item->state = ITEM_IS_DONE;
+    in->n_done++;
+}
+
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_inspection *in = user;
     struct item *item = item_of(in, slot);
+    bool is_done = true;
 
     in->slots[slot] = in->n;
-    in->n_ended++;
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
         understand(in, item);
@@ -127,6 +158,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
                     item->name);
         break;
     case XD_VERDICT_AGAIN:
+        item->error = outcome->error;
+        is_done = !asks_again(in, item, outcome);
+        break;
     case XD_VERDICT_GONE:
     case XD_VERDICT_NO_RANGES:
     case XD_VERDICT_DIFFERENT:
@@ -134,29 +168,62 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         break;
     }
     xd_text_fini(&item->text);
+    if (is_done)
+        finish(in, item);
 }
 
-static void start_next(struct xd_inspection *in, unsigned slot)
+static void ask(struct xd_inspection *in, struct item *item, unsigned slot)
 {
-    struct item *item = &in->items[in->n_started];
     struct xd_request request = {
         .url = item->url, .length = XD_TO_END, .object_size = XD_SIZE_UNKNOWN};
 
-    in->slots[slot] = in->n_started++;
+    item->error = (struct xd_error){0};
+    item->has_answered = item->is_manifest = false;
     if (xd_transport_start(in->transport, slot, &request, &item->error) < 0) {
-        in->slots[slot] = in->n;
-        in->n_ended++;
+        finish(in, item);
+        return;
     }
+    item->state = ITEM_IS_ASKED;
+    in->slots[slot] = (size_t)(item - in->items);
 }
 
-/* Give every free slot a URL; take from it who is late. */
-static void direct(struct xd_inspection *in, bool is_late)
+static unsigned free_slot(const struct xd_inspection *in)
 {
+    unsigned slot = 0;
+
+    while (slot < in->n_slots && in->slots[slot] < in->n)
+        slot++;
+    return slot;
+}
+
+/* Ask those whose turn it is.  Returns when the next one's will be. */
+static xd_usec ask_waiting(struct xd_inspection *in, xd_usec now)
+{
+    xd_usec next = XD_NEVER;
+
+    for (size_t i = 0; i < in->n; i++) {
+        struct item *item = &in->items[i];
+        unsigned slot = free_slot(in);
+
+        if (item->state != ITEM_WAITS || slot == in->n_slots)
+            continue;
+        if (item->not_before <= now)
+            ask(in, item, slot);
+        else if (item->not_before < next)
+            next = item->not_before;
+    }
+    return next;
+}
+
+/* Others have told enough: who is late is left. */
+static void leave_late(struct xd_inspection *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].state == ITEM_WAITS && in->items[i].failures > 0)
+            finish(in, &in->items[i]);
+    }
     for (unsigned slot = 0; slot < in->n_slots; slot++) {
-        if (in->slots[slot] == in->n && in->n_started < in->n)
-            start_next(in, slot);
-        if (is_late && in->slots[slot] < in->n &&
-            !item_of(in, slot)->has_answered)
+        if (in->slots[slot] < in->n && !item_of(in, slot)->has_answered)
             xd_transport_stop(in->transport, slot);
     }
 }
@@ -173,14 +240,18 @@ static void *inspect_main(void *arg)
         return NULL;
     in->started = xd_now();
     in->deadline = XD_NEVER;
-    while (in->n_ended < in->n) {
-        xd_usec now = xd_now();
-        bool is_late = now >= in->deadline;
+    while (in->n_done < in->n) {
+        xd_usec now = xd_now(), until;
 
-        direct(in, is_late);
-        xd_transport_poll(in->transport, is_late || in->deadline == XD_NEVER
-                                             ? XD_SECOND
-                                             : in->deadline - now);
+        if (now >= in->deadline)
+            leave_late(in);
+        until = ask_waiting(in, now);
+        if (now < in->deadline && in->deadline < until)
+            until = in->deadline;
+        if (in->n_done < in->n)
+            xd_transport_poll(in->transport, until == XD_NEVER || until < now
+                                                 ? XD_SECOND
+                                                 : until - now);
     }
     xd_transport_free(in->transport);
     return NULL;
@@ -230,6 +301,7 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
         return xd_fail_nomem(err);
     in->are_manifests = are_manifests != 0;
     in->silence = (o ? o : &defaults)->silence;
+    in->max_failures = (unsigned)(o ? o : &defaults)->retry;
     /* On a thread of its own, for a TLS write may raise SIGPIPE. */
     if (xd_thread_start(&thread, inspect_main, in) < 0) {
         xd_inspection_free(in);

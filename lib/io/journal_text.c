@@ -209,7 +209,8 @@ static int take_written(struct xd_journal_story *s, const unsigned char *body,
     return 1;
 }
 
-/* Of a record that was written, what is left on either side of `gone`. */
+/* Of a record that was written, what is left on either side of `gone`.  Copies
+ * of one range are cut one by one, so that there may be more each time. */
 static int cut_written(struct xd_journal_story *s, struct xd_range gone)
 {
     size_t n = s->n_written;
@@ -227,6 +228,8 @@ static int cut_written(struct xd_journal_story *s, struct xd_range gone)
             *r = after;
             continue;
         }
+        if (s->n_written == MAX_WRITTEN)
+            return 0;
         if (s->n_written == s->capacity) {
             struct xd_written *written =
                 xd_realloc(s->written, 2 * s->capacity, sizeof *written);

@@ -9,9 +9,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
+
+#define LONGEST_PATH \
+    ((size_t)4096) /* with its NUL; Linux opens no longer one */
 
 static int open_retrying(const char *path, int flags)
 {
@@ -219,24 +221,28 @@ int xd_file_sync(int fd, const char *path, struct xd_error *err)
     return 0;
 }
 
-/* "DIR" of "DIR/NAME", or "."; for the caller to free. */
-static char *folder_of(const char *path)
+/* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
+static bool folder_of(char out[LONGEST_PATH], const char *path)
 {
     const char *slash = strrchr(path, '/');
+    size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
 
-    if (!slash)
-        return xd_strdup(".");
-    return slash == path ? xd_strdup("/")
-                         : xd_strndup(path, (size_t)(slash - path));
+    if (len >= LONGEST_PATH)
+        return false;
+    memcpy(out, slash ? path : ".", len);
+    out[len] = '\0';
+    return true;
 }
 
+/* Needs no memory: who calls has just given a file its name, and could not
+ * take that back. */
 int xd_file_sync_folder(const char *path, struct xd_error *err)
 {
-    char *folder = folder_of(path);
+    char folder[LONGEST_PATH];
     int rc = 0, fd;
 
-    if (!folder)
-        return xd_fail_nomem(err);
+    if (!folder_of(folder, path))
+        return 0;
     do
         fd = open(folder, O_RDONLY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
@@ -247,7 +253,6 @@ int xd_file_sync_folder(const char *path, struct xd_error *err)
                            "%s: cannot be brought to the disk", folder);
     if (fd >= 0)
         xd_file_close(fd);
-    xd_free(folder);
     return rc;
 }
 

@@ -4,11 +4,17 @@
 
 #define LEAST_PATIENCE (500 * XD_MS)
 
+/* As the scheduler's own: a pause after the first failure, doubled by each
+ * further one up to the longest. */
+#define FIRST_REST (250 * XD_MS)
+#define LONGEST_REST (30 * XD_SECOND)
+
 enum voter_state {
     VOTER_RESERVE,
     VOTER_OPENED, /* not asked yet */
     VOTER_ASKED,
     VOTER_CANCELED, /* asked, and told to stop */
+    VOTER_RESTING,  /* failed a moment ago, and will be asked again */
     VOTER_ANSWERED,
     VOTER_FAILED, /* still open */
     VOTER_PARKED
@@ -17,20 +23,23 @@ enum voter_state {
 struct voter {
     enum voter_state state;
     unsigned slot;
+    unsigned failures;
     xd_usec asked_at;
+    xd_usec rest_until;
     uint64_t size; /* once it answered */
 };
 
 struct xd_census {
     struct voter *voters;
     bool *slot_is_taken;
-    unsigned n_voters, n_slots;
+    unsigned n_voters, n_slots, max_failures;
     unsigned n_answers;
     xd_usec deadline; /* XD_NEVER before the first answer */
     bool is_over;
 };
 
-struct xd_census *xd_census_new(size_t n_depots, unsigned max_open)
+struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
+                                unsigned max_failures)
 {
     struct xd_census *c = xd_alloc(1, sizeof *c);
 
@@ -38,6 +47,7 @@ struct xd_census *xd_census_new(size_t n_depots, unsigned max_open)
         return NULL;
     c->n_voters = (unsigned)n_depots;
     c->n_slots = max_open < c->n_voters ? max_open : c->n_voters;
+    c->max_failures = max_failures;
     c->deadline = XD_NEVER;
     c->voters = xd_alloc(c->n_voters, sizeof *c->voters);
     c->slot_is_taken = xd_alloc(c->n_slots, sizeof *c->slot_is_taken);
@@ -72,13 +82,34 @@ void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
             now + (patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE);
 }
 
-void xd_census_failed(struct xd_census *c, unsigned depot, xd_usec now)
+void xd_census_failed(struct xd_census *c, unsigned depot)
 {
     struct voter *v = &c->voters[depot];
 
-    (void)now;
     if (!c->is_over && v->state == VOTER_ASKED)
         v->state = VOTER_FAILED;
+}
+
+static unsigned find(const struct xd_census *c, enum voter_state state);
+
+void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
+                     xd_usec retry_at)
+{
+    struct voter *v = &c->voters[depot];
+    xd_usec pause = FIRST_REST;
+
+    if (c->is_over || v->state != VOTER_ASKED)
+        return;
+    v->failures++;
+    v->state =
+        v->failures < c->max_failures && find(c, VOTER_RESERVE) == c->n_voters
+            ? VOTER_RESTING
+            : VOTER_FAILED;
+    for (unsigned i = 1; i < v->failures && pause < LONGEST_REST; i++)
+        pause *= 2;
+    if (pause > LONGEST_REST)
+        pause = LONGEST_REST;
+    v->rest_until = now + pause > retry_at ? now + pause : retry_at;
 }
 
 /* The most preferred voter in that state; n_voters if there is none. */
@@ -120,6 +151,28 @@ static bool try_cancel(struct xd_census *c, struct xd_sched_action *a)
     return true;
 }
 
+/* Those whose rest is over are asked again; true if some still rest, and then
+ * *out_until is when the first of them has rested. */
+static bool wake(struct xd_census *c, xd_usec now, xd_usec *out_until)
+{
+    bool some_rest = false;
+
+    for (unsigned i = 0; i < c->n_voters; i++) {
+        struct voter *v = &c->voters[i];
+
+        if (v->state != VOTER_RESTING)
+            continue;
+        if (v->rest_until <= now) {
+            v->state = VOTER_OPENED;
+            continue;
+        }
+        some_rest = true;
+        if (v->rest_until < *out_until)
+            *out_until = v->rest_until;
+    }
+    return some_rest;
+}
+
 static bool try_fetch(struct xd_census *c, xd_usec now,
                       struct xd_sched_action *a)
 {
@@ -150,6 +203,7 @@ static bool try_open(struct xd_census *c, struct xd_sched_action *a)
 struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
 {
     struct xd_sched_action a = {.kind = XD_DO_WAIT, .until = c->deadline};
+    bool some_rest = wake(c, now, &a.until);
 
     if (c->deadline <= now)
         c->is_over = true;
@@ -157,7 +211,7 @@ struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
         return a;
     if (!c->is_over && (try_fetch(c, now, &a) || try_open(c, &a)))
         return a;
-    if (find(c, VOTER_ASKED) == c->n_voters)
+    if (find(c, VOTER_ASKED) == c->n_voters && (c->n_answers > 0 || !some_rest))
         c->is_over = true;
     if (!c->is_over || try_cancel(c, &a))
         return a;

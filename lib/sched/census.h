@@ -4,8 +4,10 @@
  *     OPEN, FETCH bytes [0,1)  --->  depots  ---> a size each, or a failure
  *
  * At most max_open are asked at once; one that fails is replaced by the next
- * in reserve.  It is over when all that were asked have answered or failed, or
- * some time after the first answer: max(500 ms, twice what that took).  The
+ * in reserve, or, if there is none, asked again after a pause that doubles, up
+ * to max_failures times.  It is over when all that were asked have answered or
+ * failed (who rests is not waited for once somebody has answered), or some
+ * time after the first answer: max(500 ms, twice what that took).  The
  * size that most depots name holds; of sizes named equally often, that of the
  * most preferred depot.
  *
@@ -26,13 +28,19 @@ struct xd_census;
 
 /* Depots are asked in order of preference: 0 first.  max_open >= 1.  Returns
  * NULL when out of memory; nothing else can fail. */
-struct xd_census *xd_census_new(size_t n_depots, unsigned max_open);
+struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
+                                unsigned max_failures);
 void xd_census_free(struct xd_census *c);
 
 /* The answer to a FETCH: a size, or UINT64_MAX if the depot does not know. */
 void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
                     uint64_t size);
-void xd_census_failed(struct xd_census *c, unsigned depot, xd_usec now);
+
+/* It will not answer in this run; or may later, but not before retry_at (0: as
+ * the census sees fit). */
+void xd_census_failed(struct xd_census *c, unsigned depot);
+void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
+                     xd_usec retry_at);
 
 /* Call again until it says WAIT, FINISH or FAIL. */
 struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now);

@@ -29,6 +29,11 @@ static const struct mock_step broken[] = {
 static const struct mock_step missing[] = {
     SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
 static const struct mock_step silent[] = {HOLD, END};
+static const struct mock_step busy_once[] = {
+    SAY("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), NEXT,
+    SAY("HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n"
+        "<html><body>hi</body></html>\n"),
+    END};
 
 static struct mock_server *servers[3];
 static struct xd_inspection *inspection;
@@ -144,6 +149,15 @@ START_TEST(a_silent_one_is_left_when_another_has_answered)
 }
 END_TEST
 
+START_TEST(one_that_is_busy_is_asked_again)
+{
+    inspect(0, busy_once, NULL);
+    ck_assert_int_eq(get(0).code, XD_OK);
+    ck_assert_uint_eq(get(0).size, 29);
+    ck_assert_uint_eq(mock_requests(servers[0]), 2);
+}
+END_TEST
+
 START_TEST(a_password_is_not_said)
 {
     char url[100];
@@ -194,6 +208,7 @@ int main(void)
     tcase_add_test(tcase, a_broken_manifest_says_what_is_wrong);
     tcase_add_test(tcase, a_missing_one_says_why);
     tcase_add_test(tcase, a_silent_one_is_left_when_another_has_answered);
+    tcase_add_test(tcase, one_that_is_busy_is_asked_again);
     tcase_add_test(tcase, a_password_is_not_said);
     tcase_add_test(tcase, past_the_last_is_invalid);
     tcase_add_test(tcase, many_more_than_are_asked_at_a_time_all_get_an_answer);

@@ -425,6 +425,31 @@ START_TEST(a_record_that_leaves_the_file_ends_the_story)
 }
 END_TEST
 
+/* A range that was written so often, and cut so often, would be in a million
+ * parts; the journal takes no more than 40 kB. */
+START_TEST(records_that_are_cut_to_pieces_are_bounded)
+{
+    enum { TIMES = 1000, MOST = 1 << 18 };
+    struct xd_journal_record r;
+    struct xd_range whole = {0, SIZE};
+    bool is_bad = false;
+
+    xd_journal_put_header(&r, &identity);
+    xd_journal_take(&story, r.bytes, r.len, &is_bad);
+    xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, whole);
+    for (unsigned i = 0; i < TIMES; i++)
+        xd_journal_take(&story, r.bytes, r.len, &is_bad);
+    ck_assert(!is_bad);
+    for (unsigned i = 1; i < TIMES && !is_bad; i++) {
+        xd_journal_put_range(&r, XD_JOURNAL_DROPPED,
+                             (struct xd_range){2 * i, 2 * i + 1});
+        ck_assert_int_ge(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+    }
+    ck_assert(is_bad);
+    ck_assert_uint_le(story.n_written, MOST);
+}
+END_TEST
+
 START_TEST(nothing_comes_before_the_header)
 {
     struct xd_journal_record r;

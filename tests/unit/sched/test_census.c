@@ -7,7 +7,7 @@ static struct xd_census *c;
 
 static void make(size_t n_depots, unsigned max_open)
 {
-    c = xd_census_new(n_depots, max_open);
+    c = xd_census_new(n_depots, max_open, 3);
     ck_assert_ptr_nonnull(c);
 }
 
@@ -116,10 +116,10 @@ START_TEST(a_failed_depot_is_replaced_by_the_next_in_reserve)
     make(3, 2);
     expect_asked(0, 0);
     expect_asked(1, 0);
-    xd_census_failed(c, 0, 5);
+    xd_census_failed(c, 0);
     expect(XD_DO_PARK, 0, 5);
     expect_asked(2, 5);
-    xd_census_failed(c, 2, 6);
+    xd_census_failed(c, 2);
     expect(XD_DO_PARK, 2, 6);
     expect_wait(6, XD_NEVER);
     xd_census_vote(c, 1, 7, 77);
@@ -137,7 +137,7 @@ START_TEST(numbers_of_fetches_stay_below_max_open)
         a = xd_census_next(c, 0);
         ck_assert_int_eq(a.kind, XD_DO_FETCH);
         ck_assert_uint_lt(a.fetch, 2);
-        xd_census_failed(c, i, 0);
+        xd_census_failed(c, i);
         expect(XD_DO_PARK, i, 0);
     }
     expect_kind(XD_DO_FAIL, 0);
@@ -148,10 +148,69 @@ START_TEST(it_fails_when_nobody_answers)
 {
     make(1, 4);
     expect_asked(0, 0);
-    xd_census_failed(c, 0, 5);
+    xd_census_failed(c, 0);
     expect(XD_DO_PARK, 0, 5);
     expect_kind(XD_DO_FAIL, 5);
     expect_kind(XD_DO_FAIL, 6);
+}
+END_TEST
+
+START_TEST(one_that_may_answer_later_is_asked_again_after_a_pause_that_doubles)
+{
+    make(1, 4);
+    expect_asked(0, 0);
+    xd_census_again(c, 0, 10 * XD_MS, 0);
+    expect_wait(10 * XD_MS, 260 * XD_MS);
+    expect(XD_DO_FETCH, 0, 260 * XD_MS);
+    xd_census_again(c, 0, 300 * XD_MS, 0);
+    expect_wait(300 * XD_MS, 800 * XD_MS);
+    expect(XD_DO_FETCH, 0, 800 * XD_MS);
+    xd_census_vote(c, 0, 810 * XD_MS, 77);
+    expect_size(77, 810 * XD_MS);
+}
+END_TEST
+
+START_TEST(it_is_given_up_after_max_failures)
+{
+    make(1, 4);
+    expect_asked(0, 0);
+    xd_census_again(c, 0, 0, 0);
+    expect(XD_DO_FETCH, 0, XD_SECOND);
+    xd_census_again(c, 0, XD_SECOND, 0);
+    expect(XD_DO_FETCH, 0, 2 * XD_SECOND);
+    xd_census_again(c, 0, 2 * XD_SECOND, 0);
+    expect(XD_DO_PARK, 0, 2 * XD_SECOND);
+    expect_kind(XD_DO_FAIL, 2 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(the_pause_that_a_depot_asks_for_is_kept)
+{
+    make(1, 4);
+    expect_asked(0, 0);
+    xd_census_again(c, 0, 0, 7 * XD_SECOND);
+    expect_wait(0, 7 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(who_rests_is_not_waited_for_when_another_has_answered)
+{
+    make(2, 4);
+    expect_asked(0, 0);
+    expect_asked(1, 0);
+    xd_census_again(c, 0, 0, 0);
+    xd_census_vote(c, 1, 10, 77);
+    expect_size(77, 10);
+}
+END_TEST
+
+START_TEST(one_in_reserve_is_asked_before_another_is_asked_again)
+{
+    make(2, 1);
+    expect_asked(0, 0);
+    xd_census_again(c, 0, 0, 0);
+    expect(XD_DO_PARK, 0, 0);
+    expect_asked(1, 0);
 }
 END_TEST
 
@@ -232,6 +291,12 @@ int main(void)
     tcase_add_test(t, a_failed_depot_is_replaced_by_the_next_in_reserve);
     tcase_add_test(t, numbers_of_fetches_stay_below_max_open);
     tcase_add_test(t, it_fails_when_nobody_answers);
+    tcase_add_test(
+        t, one_that_may_answer_later_is_asked_again_after_a_pause_that_doubles);
+    tcase_add_test(t, it_is_given_up_after_max_failures);
+    tcase_add_test(t, the_pause_that_a_depot_asks_for_is_kept);
+    tcase_add_test(t, who_rests_is_not_waited_for_when_another_has_answered);
+    tcase_add_test(t, one_in_reserve_is_asked_before_another_is_asked_again);
     tcase_add_test(t, without_depots_it_fails);
     tcase_add_test(t, the_size_that_most_report_wins);
     tcase_add_test(t, of_equals_the_most_preferred_depots_size_wins);
