@@ -140,6 +140,9 @@ static int take(struct args *a, const struct option_row *row, const char *value)
         return 0;
     case OPTION_FILE:
         return set_once(&a->file, value, row->name);
+    case OPTION_REPAIR:
+        a->repair = true;
+        return 0;
     case OPTION_FORMAT:
         return set_format(a, value, row->name);
     case OPTION_SET:
@@ -231,6 +234,15 @@ static int check_show(const struct args *a)
     return 0;
 }
 
+static int check_verify(struct args *a)
+{
+    if (a->n_inputs != 2)
+        return words_usage("verify needs a manifest and a file");
+    a->output = a->inputs[1];
+    a->n_inputs = 1;
+    return 0;
+}
+
 /* Whether what was given goes together. */
 static int check(struct args *a)
 {
@@ -242,7 +254,9 @@ static int check(struct args *a)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"
                                : "no manifest and no URL is given");
-    int status = a->command == COMMAND_SHOW ? check_show(a) : 0;
+    int status = a->command == COMMAND_SHOW     ? check_show(a)
+                 : a->command == COMMAND_VERIFY ? check_verify(a)
+                                                : 0;
     if (status == 0)
         status = tell_urls(a);
     if (status != 0)
@@ -264,8 +278,10 @@ int args_parse(struct args *out, int argc, char **argv)
     optind = 1;
     if (argc > 1 && strcmp(argv[1], "show") == 0)
         out->command = COMMAND_SHOW;
+    if (argc > 1 && strcmp(argv[1], "verify") == 0)
+        out->command = COMMAND_VERIFY;
     if (argc > 1 &&
-        (out->command == COMMAND_SHOW || strcmp(argv[1], "get") == 0))
+        (out->command != COMMAND_GET || strcmp(argv[1], "get") == 0))
         optind = 2;
     const int status = take_options(out, argc, argv);
     if (status != 0 || out->done)

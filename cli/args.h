@@ -17,7 +17,8 @@
 
 enum command {
     COMMAND_GET = 1, /* powers of two: options say where they belong */
-    COMMAND_SHOW = 2
+    COMMAND_SHOW = 2,
+    COMMAND_VERIFY = 4
 };
 
 enum progress_mode {
@@ -31,12 +32,13 @@ enum progress_mode {
 struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
-    bool quiet, verbose, dry_run, json;
+    bool quiet, verbose, dry_run, json, repair;
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
     const char *format; /* NULL: show is for people, or --json */
-    char **inputs;      /* what is to be fetched or shown, at least one */
+    char **inputs;      /* what is to be fetched or shown, at least one; with
+                           verify the file stands in `output` */
     size_t n_inputs;
     bool urls;          /* the inputs are URLs, not files */
     bool are_manifests; /* what the URLs lead to, says --manifests */

@@ -12,6 +12,7 @@
 #include "fetch.h"
 #include "inputs.h"
 #include "plan.h"
+#include "present.h"
 #include "report.h"
 #include "signals.h"
 #include "status.h"
@@ -73,7 +74,11 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
         .target = &target,
         .report = g->report,
     };
-    note(g, g->args->dry_run ? plan_print(&job) : fetch_file(&job));
+    int ended;
+    if (g->args->dry_run)
+        note(g, plan_print(&job));
+    else
+        note(g, present_ends(&job, &ended) ? ended : fetch_file(&job));
     target_fini(&target);
 }
 

@@ -20,6 +20,7 @@ static const char usage[] =
     "usage: xdownload [OPTION...] MANIFEST...\n"
     "       xdownload [OPTION...] URL...\n"
     "       xdownload show MANIFEST-OR-URL [--json]\n"
+    "       xdownload verify MANIFEST-OR-URL FILE [--repair]\n"
     "       xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"
     "\n"
     "Fetch files that are kept in copies on several servers, from all of them\n"

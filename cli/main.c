@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "get.h"
+#include "present.h"
 #include "show.h"
 #include "status.h"
 #include "words.h"
@@ -37,6 +38,8 @@ static int run(const struct args *a)
         return get_all(a);
     case COMMAND_SHOW:
         return show_manifest(a);
+    case COMMAND_VERIFY:
+        return present_verify(a);
     }
     return STATUS_USAGE;
 }

@@ -3,33 +3,37 @@
 #include <string.h>
 
 #define BOTH (COMMAND_GET | COMMAND_SHOW)
+#define FETCHING (COMMAND_GET | COMMAND_VERIFY)
+#define ALL (COMMAND_GET | COMMAND_SHOW | COMMAND_VERIFY)
 
 static const struct option_row own_rows[] = {
     {OPTION_OUTPUT, BOTH, "output", 'o', "FILE",
      "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
      "put the files into this folder", NULL},
-    {OPTION_QUIET, BOTH, "quiet", 'q', NULL, "say nothing but errors", NULL},
-    {OPTION_VERBOSE, COMMAND_GET, "verbose", 'v', NULL,
+    {OPTION_QUIET, ALL, "quiet", 'q', NULL, "say nothing but errors", NULL},
+    {OPTION_VERBOSE, FETCHING, "verbose", 'v', NULL,
      "a line for each request: depot, offset, length, seconds, outcome", NULL},
-    {OPTION_PROGRESS, COMMAND_GET, "progress", 0, "HOW",
+    {OPTION_PROGRESS, FETCHING, "progress", 0, "HOW",
      "auto, bar, plain, none or json", "auto"},
     {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
      "write a report in JSON; - is standard error", NULL},
     {OPTION_DRY_RUN, COMMAND_GET, "dry-run", 0, NULL,
      "say what would be fetched, and contact no depot", NULL},
-    {OPTION_MANIFESTS, BOTH, "manifests", 'M', NULL,
+    {OPTION_MANIFESTS, ALL, "manifests", 'M', NULL,
      "what the URLs lead to are manifests, lists of URLs too", NULL},
-    {OPTION_FILE, BOTH, "file", 0, "NAME",
+    {OPTION_FILE, ALL, "file", 0, "NAME",
      "fetch only this file of those that a manifest describes", NULL},
-    {OPTION_SET, COMMAND_GET, "set", 0, "NAME=VALUE",
+    {OPTION_SET, FETCHING, "set", 0, "NAME=VALUE",
      "set any of the options below, by name", NULL},
     {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,
      "show: print the manifest as JSON", NULL},
     {OPTION_FORMAT, COMMAND_SHOW, "format", 0, "FORMAT",
      "show: write the manifest as a metalink or an exnode", NULL},
-    {OPTION_VERSION, BOTH, "version", 'V', NULL, "print the versions", NULL},
-    {OPTION_HELP, BOTH, "help", 'h', NULL, "print this", NULL},
+    {OPTION_REPAIR, COMMAND_VERIFY, "repair", 0, NULL,
+     "verify: fetch what is wrong of the file", NULL},
+    {OPTION_VERSION, ALL, "version", 'V', NULL, "print the versions", NULL},
+    {OPTION_HELP, ALL, "help", 'h', NULL, "print this", NULL},
 };
 
 /* Letters for options of the library. */
@@ -65,7 +69,7 @@ size_t options_table(struct option_row out[OPTIONS_MAX])
         if (!is_ours(&info))
             out[n++] = (struct option_row){
                 OPTION_LIBRARY,
-                COMMAND_GET,
+                FETCHING,
                 info.name,
                 letter_of(info.name),
                 info.argument,

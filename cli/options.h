@@ -21,6 +21,7 @@ enum option_id {
     OPTION_SET,
     OPTION_JSON,
     OPTION_FORMAT,
+    OPTION_REPAIR,
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_LIBRARY /* xd_options_set() takes it */

@@ -26,11 +26,15 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
         fprintf(to, ", in %s\n", units_seconds(seconds, p->seconds));
         return;
     }
-    fprintf(to, "%s in %s", units_size(size, p->bytes_done),
-            units_seconds(seconds, p->seconds));
+    fputs(units_size(size, p->bytes_done), to);
+    if (p->bytes_resumed > 0)
+        fprintf(to, ", %s of it there already,",
+                units_size(size, p->bytes_resumed));
+    fprintf(to, " in %s", units_seconds(seconds, p->seconds));
     if (p->seconds > 0)
         fprintf(to, ", %s",
-                units_rate(rate, (double)p->bytes_done / p->seconds));
+                units_rate(rate, (double)(p->bytes_done - p->bytes_resumed) /
+                                     p->seconds));
     fprintf(to, ", %.1f %% redundant, ",
             percent(p->bytes_redundant, p->bytes_received));
     if (p->verified != NULL)

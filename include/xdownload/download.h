@@ -34,6 +34,7 @@ struct xd_progress {
     unsigned redundancy, progress_number, threads_per_depot;
     uint64_t block_bytes;
     const char *verified; /* the hash algorithm that proved the file, or NULL */
+    uint64_t bytes_resumed; /* of bytes_done: those of an earlier run */
 };
 
 enum xd_depot_state {

@@ -5,12 +5,14 @@
  *   xd_download_*    the same with progress, cancel, records  <download.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
+ *   xd_check_*       whether a file is the right one           <check.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
  */
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
+#include <xdownload/check.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>

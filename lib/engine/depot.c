@@ -240,6 +240,8 @@ void xd_depots_fini(struct xd_depots *d)
     for (size_t i = 0; i < d->n; i++) {
         xd_free(d->list[i].host);
         xd_free(d->list[i].url);
+        for (size_t j = 0; j < d->list[i].n_sources; j++)
+            xd_free(d->list[i].sources[j].final_url);
         xd_free(d->list[i].sources);
     }
     xd_free(d->list);
@@ -296,6 +298,14 @@ struct xd_source *xd_depot_source(struct xd_depot *depot, struct xd_range range)
             best = s;
     }
     return best;
+}
+
+const char *xd_source_url(const struct xd_source *source)
+{
+    if (!source)
+        return NULL;
+    return source->final_url && !source->final_url_fails ? source->final_url
+                                                         : source->url;
 }
 
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)

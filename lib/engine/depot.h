@@ -28,8 +28,10 @@ struct xd_source {
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
     /* Guarded by engine.lock. */
-    bool is_gone;  /* will not do in this run */
-    bool is_noted; /* the journal knows its validator */
+    bool is_gone;         /* will not do in this run */
+    bool is_noted;        /* the journal knows its validator */
+    char *final_url;      /* where `url` redirected to, or NULL */
+    bool final_url_fails; /* so `url` itself is asked again */
 };
 
 /* How it is asked. */
@@ -86,6 +88,10 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size);
  * NULL. */
 struct xd_source *xd_depot_source(struct xd_depot *depot,
                                   struct xd_range range);
+
+/* What to ask for it: where its URL led to, as long as that is good.  NULL for
+ * no source. */
+const char *xd_source_url(const struct xd_source *source);
 
 /* What a depot holds, without what is gone; `out` is initialised here. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);

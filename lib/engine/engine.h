@@ -60,6 +60,8 @@ struct xd_lane {
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_source *source; /* NULL: the depot has none any more */
+    const char *url;          /* the source's, or where that led to */
+    char *final_url;          /* where `url` led to now, or NULL */
     bool start_now, stop_now; /* what to tell the transport */
     bool asks_whole;          /* the depot knows no ranges */
     unsigned char *buffer;

@@ -1,5 +1,6 @@
 #include "engine/inform.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 
 static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
@@ -251,11 +252,33 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_census_vote(e->census, (unsigned)(depot - e->depots.list), now, size);
 }
 
+/* A redirect costs a round trip, so it is followed once; but where it led to
+ * may be good for a while only (a signed URL), and then the manifest's URL is
+ * asked again: the depot has not failed for that. */
+static void learn_url_locked(struct xd_lane *lane)
+{
+    struct xd_source *source = lane->source;
+    enum xd_verdict *verdict = &lane->outcome.verdict;
+
+    if (source && lane->url != source->url &&
+        (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN)) {
+        source->final_url_fails = true;
+        *verdict = XD_VERDICT_AGAIN;
+    }
+    if (source && *verdict == XD_VERDICT_OK && !source->final_url) {
+        source->final_url = lane->final_url;
+        lane->final_url = NULL;
+    }
+    xd_free(lane->final_url);
+    lane->final_url = NULL;
+}
+
 void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
                             struct xd_lane *lane)
 {
     xd_usec now = xd_now();
 
+    learn_url_locked(lane);
     record_locked(e, depot, lane, now);
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->census)
         depot->blocks++;

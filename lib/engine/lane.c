@@ -25,6 +25,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
+    lane->url = xd_source_url(lane->source);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->flushed = lane->range.begin;
     lane->redundant = 0;
@@ -68,7 +69,7 @@ static void start(struct xd_worker *w, unsigned slot)
         return;
     }
     request =
-        (struct xd_request){.url = source->url,
+        (struct xd_request){.url = lane->url,
                             .offset = source->object_offset +
                                       (lane->range.begin - source->range.begin),
                             .length = lane->range.end == XD_SIZE_UNKNOWN
@@ -204,6 +205,14 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
 
+/* Without memory for it the next request is redirected once more. */
+static void note_redirect(struct xd_lane *lane, const char *final_url)
+{
+    if (final_url && !lane->final_url && lane->url == lane->source->url &&
+        strcmp(final_url, lane->url) != 0)
+        lane->final_url = xd_strdup(final_url);
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_worker *w = user;
@@ -211,6 +220,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     struct xd_error error = {0};
 
     lane->first_byte = xd_now();
+    note_redirect(lane, head->final_url);
     lane->object_size = head->object_size;
     if (xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);

@@ -288,7 +288,7 @@ static int put_back_locked(struct xd_engine *e, struct xd_error *err)
  * again before anybody is suspected.  False: there are none. */
 static bool fetch_held_locked(struct xd_engine *e)
 {
-    if (bytes_of(e, XD_HELD) == 0)
+    if (xd_verify_held_bytes_locked(e) == 0)
         return false;
     xd_engine_say_locked(e, XD_LOG_WARN,
                          "the file does not match its %s: what an earlier run "

@@ -72,39 +72,41 @@ static int check_space(struct opening *o, struct xd_error *err)
                    part_of(o), (ull)needed, (ull)space);
 }
 
-/* The strongest hash of the whole file, in the journal's form. */
-static void add_hash(struct opening *o)
+int xd_resume_identify(const struct xd_manifest *m, size_t file,
+                       const char *path, struct xd_text *hashes,
+                       struct xd_journal_identity *out, struct xd_error *err)
 {
-    struct xd_file file = {.struct_size = sizeof file};
+    const char *slash = strrchr(path, '/');
     struct xd_hash hash = {.struct_size = sizeof hash};
-    const struct xd_depots *d = &o->e->depots;
 
-    xd_manifest_file(d->manifest, d->file, &file);
-    for (size_t i = 0; i < file.n_hashes && o->hashes.len == 0; i++) {
-        xd_manifest_hash(d->manifest, d->file, i, &hash);
+    for (size_t i = 0;
+         hashes->len == 0 && xd_manifest_hash(m, file, i, &hash) == 0; i++) {
         if (xd_hash_strength(hash.algorithm) >= 0)
-            xd_text_addf(&o->hashes, "%s:%s\n", hash.algorithm, hash.hex);
+            xd_text_addf(hashes, "%s:%s\n", hash.algorithm, hash.hex);
     }
+    if (hashes->failed)
+        return xd_fail_nomem(err);
+    *out = (struct xd_journal_identity){.name = slash ? slash + 1 : path,
+                                        .hashes = hashes->s ? hashes->s : ""};
+    return 0;
 }
 
 static int identify(struct opening *o, struct xd_error *err)
 {
     struct xd_engine *e = o->e;
-    const char *slash = strrchr(e->path, '/');
     struct xd_text path = {0};
+    int rc;
 
+    xd_boot_id(o->boot_id);
     xd_text_addf(&path, "%s.journal", part_of(o));
     o->path = path.s;
-    add_hash(o);
-    if (path.failed || o->hashes.failed)
+    if (path.failed)
         return xd_fail_nomem(err);
-    o->identity =
-        (struct xd_journal_identity){.name = slash ? slash + 1 : e->path,
-                                     .size = e->depots.size,
-                                     .wanted = e->wanted,
-                                     .hashes = o->hashes.s ? o->hashes.s : ""};
-    xd_boot_id(o->boot_id);
-    return 0;
+    rc = xd_resume_identify(e->depots.manifest, e->depots.file, e->path,
+                            &o->hashes, &o->identity, err);
+    o->identity.size = e->depots.size;
+    o->identity.wanted = e->wanted;
+    return rc;
 }
 
 /* A .part without a journal is ours if it is small; else it may be anybody's:
@@ -274,7 +276,6 @@ static void take_over_locked(struct opening *o)
 
     r->journal = o->journal;
     r->notes_bytes = o->journal && size_is_known(o);
-    r->bytes_held = o->held.bytes;
     r->is_on_trust = o->is_on_trust && o->held.bytes > 0;
     r->depots = o->story.depots;
     o->journal = NULL;
@@ -282,10 +283,10 @@ static void take_over_locked(struct opening *o)
     if (o->warning)
         xd_engine_say_locked(e, XD_LOG_WARN, "%s: begun anew: %s", part_of(o),
                              o->warning);
-    if (r->bytes_held > 0)
+    if (o->held.bytes > 0)
         xd_engine_say_locked(
             e, XD_LOG_INFO, "%s: %llu of %llu bytes are there already",
-            part_of(o), (ull)r->bytes_held, (ull)xd_range_length(e->wanted));
+            part_of(o), (ull)o->held.bytes, (ull)xd_range_length(e->wanted));
     for (size_t i = 0; i < o->held.n; i++)
         xd_verify_held_locked(e, o->held.ranges[i]);
 }

@@ -23,6 +23,8 @@
 struct xd_engine;
 struct xd_error;
 struct xd_journal;
+struct xd_journal_identity;
+struct xd_manifest;
 struct xd_lane;
 
 struct xd_resume {
@@ -34,11 +36,17 @@ struct xd_resume {
     bool is_open;               /* before that nothing is fetched */
     bool is_on_trust;           /* what was there stands and falls with: */
     struct xd_text depots;      /* "URL validator\n", of the earlier runs */
-    uint64_t bytes_held;        /* were there at first */
     struct xd_rangeset dropped; /* not noted yet */
     uint64_t unsynced;          /* bytes */
     xd_usec sync_at;            /* XD_NEVER: all are on the disk */
 };
+
+/* How the journal of file number `file` of `m` calls it when it goes to `path`;
+ * size and range are left to the caller.  `hashes` is empty, holds what *out
+ * points to, and is the caller's to release.  Errors: NOMEM. */
+int xd_resume_identify(const struct xd_manifest *m, size_t file,
+                       const char *path, struct xd_text *hashes,
+                       struct xd_journal_identity *out, struct xd_error *err);
 
 void xd_resume_init(struct xd_resume *r);
 void xd_resume_fini(struct xd_resume *r);

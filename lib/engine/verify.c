@@ -213,6 +213,18 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
     xd_inform_rejected_locked(e, range);
 }
 
+uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->runs[i].depot == XD_HELD)
+            bytes += xd_range_length(o->runs[i].range);
+    }
+    return bytes;
+}
+
 void xd_verify_reject_held_locked(struct xd_engine *e)
 {
     struct xd_origins *o = &e->verify.origins;

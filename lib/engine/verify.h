@@ -53,6 +53,9 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
 /* `range` was brought by an earlier run. */
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
 
+/* How many bytes of earlier runs are kept. */
+uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
+
 /* None of what earlier runs brought is kept any more. */
 void xd_verify_reject_held_locked(struct xd_engine *e);
 

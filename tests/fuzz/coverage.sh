@@ -49,6 +49,7 @@ measure()
 }
 
 measure http_answer lib/io/http_answer.c
+measure journal lib/io/journal_text.c
 measure manifest lib/manifest
 measure rangeset lib/base/range.c lib/base/range.h
 measure ring lib/io/ordered_sink.c lib/io/sink.h

@@ -167,6 +167,9 @@ def test_quiet_says_nothing_but_errors(lab):
     run = lab.xdownload("-q", lab.exnode("f.bin", lab.depots(2)))
     assert (run.rc, run.out, run.err) == (0, b"", "")
     run = lab.xdownload("-q", lab.exnode("f.bin", lab.depots(2)))
+    assert (run.rc, run.out, run.err) == (0, b"", "")
+    lab.path("f.bin").write_bytes(b"mine")
+    run = lab.xdownload("-q", lab.exnode("f.bin", lab.depots(2)))
     assert run.rc == 5 and run.err.count("\n") == 1
 
 

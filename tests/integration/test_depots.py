@@ -245,6 +245,44 @@ def test_a_redirect_is_followed(lab):
     assert lab.read("f.bin") == data
 
 
+def test_a_redirect_is_followed_once_and_then_known(lab):
+    data = lab.file("f.bin", SIZE)
+    target = lab.depot()
+    mirror = lab.depot(config=f"location = /f.bin {{ return 302 "
+                              f"{target.url('f.bin')}; }}")
+    run = lab.xdownload(lab.metalink("f.bin", [mirror]), "-a", "basic",
+                        "-b", "64k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert len(mirror.requests()) == 1
+    assert len(target.requests()) > 10
+
+
+def test_where_a_redirect_led_may_be_good_for_a_while_only(lab):
+    data = lab.file("f.bin", SIZE)
+    passes = []
+
+    def signed(head):
+        """A new pass for each redirect; each is good for three requests."""
+        path = head.split()[1]
+        if "?" not in path:
+            passes.append(0)
+            return (f"HTTP/1.1 302 Found\r\nLocation: {path}?{len(passes) - 1}"
+                    "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                    ).encode()
+        number = int(path.split("?")[1])
+        passes[number] += 1
+        if passes[number] > 3:
+            return (b"HTTP/1.1 403 Expired\r\nContent-Length: 0\r\n"
+                    b"Connection: close\r\n\r\n")
+        a, b = asked_range(head)
+        return partial(head, a, b, SIZE, data[a:b + 1])
+    run = lab.xdownload(lab.metalink("f.bin", [lab.odd(signed)]),
+                        "-a", "basic", "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
 # ---- replicas of parts ----
 
 def test_partial_replicas_that_only_together_cover_the_file(lab):

@@ -144,6 +144,7 @@ def test_only_what_is_missing_is_fetched(lab):
     assert lab.read("f.bin") == data and is_clean(lab)
     assert all_sent(fast) <= SIZE - there + MIB
     assert "there already" in run.err
+    assert run.report["bytes_resumed"] == there
 
 
 def test_other_urls_in_another_order_go_on(lab):
@@ -410,3 +411,94 @@ def test_a_folder_that_vanishes_is_local_trouble(lab):
     lab.path("d").rmdir()
     run = process.wait()
     assert run.rc == 5 and "f.bin" in run.err
+
+
+# ---- a file that is there ----
+
+def test_a_file_that_matches_is_already_complete(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    manifest = lab.metalink("f.bin", [depot])
+    assert lab.xdownload(manifest).rc == 0
+    n = len(depot.requests())
+    run = lab.xdownload(manifest)
+    assert run.rc == 0
+    assert "already complete" in run.err and "sha-256" in run.err
+    assert run.report["verified"] == "sha-256"
+    assert run.report["outcome"] == "complete"
+    assert len(depot.requests()) == n
+
+
+def test_a_file_that_differs_is_kept(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    manifest = lab.metalink("f.bin", [depot])
+    lab.path("f.bin").write_bytes(bytes(SIZE))
+    run = lab.xdownload(manifest)
+    assert run.rc == 5
+    assert "--force" in run.err and "verify --repair" in run.err
+    assert "sha-256" in run.err
+    assert lab.read("f.bin") == bytes(SIZE) and depot.requests() == []
+
+
+def test_a_file_of_the_right_size_is_present_where_there_is_no_hash(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    manifest = lab.exnode("f.bin", [depot])
+    lab.path("f.bin").write_bytes(bytes(SIZE))
+    run = lab.xdownload(manifest)
+    assert run.rc == 0 and "present, not verified" in run.err
+    assert depot.requests() == []
+    lab.path("f.bin").write_bytes(bytes(SIZE - 1))
+    run = lab.xdownload(manifest)
+    assert run.rc == 5 and str(SIZE - 1) in run.err
+
+
+def test_verify_names_the_bytes_that_are_wrong(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = in_pieces(lab, "f.bin", lab.depots(1), 256 * 1024)
+    lab.path("mine").write_bytes(data)
+    run = lab.xdownload("verify", manifest, "mine", report=False)
+    assert run.rc == 0 and "verified with sha-256" in run.err
+    spoilt = bytearray(data)
+    spoilt[300_000] ^= 1
+    spoilt[SIZE - 1] ^= 1
+    lab.path("mine").write_bytes(spoilt)
+    run = lab.xdownload("verify", manifest, "mine", report=False)
+    assert run.rc == 4
+    assert run.out.decode().split() == [
+        f"{256 * 1024}-{512 * 1024 - 1}", f"{SIZE - 256 * 1024}-{SIZE - 1}"]
+    assert lab.read("mine") == spoilt
+
+
+def test_repair_fetches_just_what_is_wrong(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    manifest = in_pieces(lab, "f.bin", [depot], 256 * 1024)
+    spoilt = bytearray(data[:-5])
+    spoilt[300_000] ^= 1
+    lab.path("mine").write_bytes(spoilt)
+    run = lab.xdownload("verify", "--repair", manifest, "mine", report=False)
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data and is_clean(lab, "mine")
+    assert depot.bytes_sent() == 2 * 256 * 1024
+
+
+def test_a_repair_by_the_whole_hash_fetches_all(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", lab.depots(2))
+    lab.path("mine").write_bytes(bytes(SIZE))
+    run = lab.xdownload("verify", "--repair", manifest, "mine", report=False)
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data and is_clean(lab, "mine")
+
+
+def test_verify_of_nothing_is_local_trouble(lab):
+    lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", lab.depots(1))
+    assert lab.xdownload("verify", manifest, "mine", report=False).rc == 5
+    assert lab.xdownload("verify", manifest, report=False).rc == 2
+    lab.path("mine").write_bytes(b"")
+    lab.path("mine.part").write_bytes(b"other")
+    run = lab.xdownload("verify", "--repair", manifest, "mine", report=False)
+    assert run.rc == 5 and lab.read("mine.part") == b"other"

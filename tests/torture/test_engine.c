@@ -35,7 +35,7 @@ static const struct mock_step missing[] = {
     SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
 
 static char folder[] = "/tmp/xd-test-XXXXXX";
-static char path[64], part[80];
+static char path[64], part[80], journal[90];
 static struct mock_server *servers[2];
 static struct xd_options *options;
 static struct xd_manifest *manifest;
@@ -52,18 +52,26 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
+    snprintf(journal, sizeof journal, "%s.journal", part);
     ck_assert_int_eq(xd_options_new(&options, NULL), 0);
     ck_assert_int_eq(xd_options_set(options, "force", "yes", NULL), 0);
     ck_assert_int_eq(xd_options_set(options, "records", "yes", NULL), 0);
     ck_assert_int_eq(xd_options_set(options, "exclude", "x.example", NULL), 0);
 }
 
+/* Nothing is left of an earlier run. */
+static void start_afresh(void)
+{
+    unlink(part);
+    unlink(journal);
+}
+
 static void teardown(void)
 {
     xd_options_free(options);
     unlink(path);
-    unlink(part);
-    rmdir(folder);
+    start_afresh();
+    ck_assert_int_eq(rmdir(folder), 0);
 }
 
 /* A file of which two depots have a copy; `size` as a Metalink has it. */
@@ -126,6 +134,7 @@ static int download_to_file(const struct mock_step *first,
 
 static int download_known(void)
 {
+    start_afresh();
     return download_to_file(good, good, "<size>100</size>");
 }
 
@@ -143,8 +152,20 @@ START_TEST(a_download_that_cannot_say_something_goes_on)
 }
 END_TEST
 
+static int go_on(void)
+{
+    return download_to_file(good, good, "<size>100</size>");
+}
+
+START_TEST(a_download_goes_on_from_whatever_an_earlier_one_has_left)
+{
+    torture(go_on);
+}
+END_TEST
+
 static int download_unknown(void)
 {
+    start_afresh();
     return download_to_file(missing, asked_for_its_size, "");
 }
 
@@ -161,6 +182,7 @@ END_TEST
 
 static int download_verified(void)
 {
+    start_afresh();
     return download_to_file(
         good, good,
         "<size>100</size><hash type=\"sha-256\">" SHA256 "</hash>"
@@ -269,6 +291,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_download_that_lacks_something_ends_and_says_so);
     tcase_add_test(t, a_download_that_cannot_say_something_goes_on);
+    tcase_add_test(t, a_download_goes_on_from_whatever_an_earlier_one_has_left);
     tcase_add_test(t, a_download_of_unknown_size_that_lacks_something_ends);
     tcase_add_test(t, a_download_that_cannot_verify_for_want_of_memory_ends);
     tcase_add_test(t, a_download_to_a_pipe_that_lacks_something_ends);

@@ -431,12 +431,11 @@ START_TEST(records_that_are_cut_to_pieces_are_bounded)
 {
     enum { TIMES = 1000, MOST = 1 << 18 };
     struct xd_journal_record r;
-    struct xd_range whole = {0, SIZE};
     bool is_bad = false;
 
     xd_journal_put_header(&r, &identity);
     xd_journal_take(&story, r.bytes, r.len, &is_bad);
-    xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, whole);
+    xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, (struct xd_range){0, SIZE});
     for (unsigned i = 0; i < TIMES; i++)
         xd_journal_take(&story, r.bytes, r.len, &is_bad);
     ck_assert(!is_bad);
@@ -491,6 +490,7 @@ int main(void)
     tcase_add_test(tcase, random_bytes_in_place_of_others_make_no_byte_good);
     tcase_add_test(tcase, what_follows_damage_is_cut_off_before_more_is_said);
     tcase_add_test(tcase, a_record_that_leaves_the_file_ends_the_story);
+    tcase_add_test(tcase, records_that_are_cut_to_pieces_are_bounded);
     tcase_add_test(tcase, nothing_comes_before_the_header);
     return run_suite("journal", tcase);
 }

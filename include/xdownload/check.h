@@ -1,0 +1,59 @@
+/*
+ * Whether a file that is there is the one that a manifest describes, and what
+ * of it is wrong.
+ */
+#ifndef XDOWNLOAD_CHECK_H
+#define XDOWNLOAD_CHECK_H
+
+#include <xdownload/manifest.h>
+
+struct xd_check;
+
+struct xd_checked {
+    size_t struct_size; /* set by the caller */
+    uint64_t size;      /* of the file that is there */
+    int is_right;       /* 1: it is as the manifest says, as far as that goes:
+                              if there is no hash, its size */
+    const char *algorithm; /* of the hashes that were compared, or NULL */
+    size_t n_wrong;        /* runs of bytes that are wrong or missing */
+};
+
+XD_BEGIN_DECLS
+
+/*
+ * Read the file at `path` and hold it against file number `file` of `m`: piece
+ * by piece where the manifest has hashes of pieces, and as a whole where it has
+ * a stronger one.
+ * Ownership: takes a reference to `m`, copies `path`; *out is the caller's, to
+ *            release with xd_check_free().
+ * Blocks:    until all of the file is read.
+ * Errors:    IO, INVAL (no such file in the manifest), NOMEM.  That the file
+ *            is wrong is none.
+ */
+XD_API XD_MUST_CHECK int xd_check_new(struct xd_check **out,
+                                      struct xd_manifest *m, size_t file,
+                                      const char *path, struct xd_error *err);
+
+/* What was found.  Blocks: no. */
+XD_API void xd_check_get(const struct xd_check *c, struct xd_checked *out);
+
+/* The i-th run of wrong bytes: from *out_begin on, before *out_end; 0, or INVAL
+ * past the last. */
+XD_API int xd_check_wrong(const struct xd_check *c, size_t i,
+                          uint64_t *out_begin, uint64_t *out_end);
+
+/*
+ * Make the file an unfinished one: it becomes `path`.part, and its journal says
+ * which of its bytes are right, so that a download to `path` fetches only the
+ * others.
+ * Errors: IO (there is an unfinished file already), STATE (the manifest does
+ *         not say how long the file is), NOMEM.  Then the file is as before.
+ */
+XD_API XD_MUST_CHECK int xd_check_reopen(struct xd_check *c,
+                                         struct xd_error *err);
+
+XD_API void xd_check_free(struct xd_check *c); /* NULL: nothing */
+
+XD_END_DECLS
+
+#endif
