@@ -67,7 +67,7 @@ TABLE = {
     "redirects_to_a_file": r"[Pp]rotocol",
     "redirects_to_ftp": r"[Pp]rotocol",
     "redirects_to_http": r"[Pp]rotocol",
-    "signed_urls_expire": "",
+    "signed_urls_expire": "403",
     "another_name": r"(?i)certificate|name",
     "expired": r"(?i)certificate",
     "self_signed": r"(?i)certificate",
