@@ -67,7 +67,7 @@ TABLE = {
     "redirects_to_a_file": r"[Pp]rotocol",
     "redirects_to_ftp": r"[Pp]rotocol",
     "redirects_to_http": r"[Pp]rotocol",
-    "signed_urls_expire": "403",
+    "signed_urls_expire": "",
     "another_name": r"(?i)certificate|name",
     "expired": r"(?i)certificate",
     "self_signed": r"(?i)certificate",
@@ -92,7 +92,8 @@ OPTIONS = {
 
 # Left to the long run.
 MORE_OF_THE_SAME = ["status_403", "status_401", "status_410", "busy_503",
-                    "redirects_to_ftp", "redirects_to_http"]
+                    "redirects_to_ftp", "redirects_to_http", "encodes",
+                    "another_total"]
 
 LIES = ["flips_bits", "another_file"]
 

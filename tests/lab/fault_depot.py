@@ -292,8 +292,10 @@ class Faults:
         """Sends the client to itself, by URLs that serve three times."""
         m = re.search(r"ticket=(\d+)", e.path)
         if not m:
-            e.leads_somewhere = True
-            self.redirect(c, e, self.url(f"f.bin?ticket={e.number}"), False)
+            ticket = self.count["request"]
+            e.fired = ticket > 0
+            self.count["request"] += 1
+            self.redirect(c, e, self.url(f"f.bin?ticket={ticket}"), e.fired)
         if self.count[m[1]] == 3:
             self.refuse(c, e, 403)
         self.count[m[1]] += 1
