@@ -20,8 +20,8 @@ struct xd_span {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, force, no_continue, no_cancel, silence, retry, lookahead,
-        records, max_time;
+        max_depots, force, no_continue, no_cancel, silence, retry, patience,
+        lookahead, records, max_time;
     struct xd_span range;
     char *exclude;             /* a list of base/hosts.h, or NULL; owned */
     struct xd_net_options net; /* its strings are owned */

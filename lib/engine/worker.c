@@ -118,6 +118,7 @@ static void give_locked(struct xd_worker *w)
         if (w->lanes[i].state != LANE_RUNNING || !w->lanes[i].is_over)
             continue;
         xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+        w->lanes[i].is_over = false;
         is_due = true;
     }
     if (is_due)

@@ -260,6 +260,7 @@ class Run:
         self.rc, self.out, self.err = rc, out, err
         self.seconds, self.reports = seconds, reports
         self.rss = usage.ru_maxrss * 1024
+        self.processor = usage.ru_utime + usage.ru_stime  # seconds
 
     @property
     def report(self):

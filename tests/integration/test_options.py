@@ -12,6 +12,7 @@ from lab import Depot, asked_range, bytes_of, wait_until
 from test_protocols import FtpDepot
 
 SIZE = 300_001
+BRIEFLY = ["--retry", 1, "--patience", "0s"]
 DATA = bytes_of(SIZE)
 
 
@@ -92,6 +93,12 @@ def test_a_file_of_which_nobody_answers_is_given_up_too(lab):
     run = lab.xdownload(lab.exnode("f.bin", [lab.silent(), lab.dead()], SIZE),
                         "-m", "500ms", "--silence", "60s")
     assert run.rc == 1 and "max-time" in run.err
+
+
+def test_who_waits_for_a_depot_leaves_the_processor_alone(lab):
+    run = lab.xdownload(lab.exnode("f.bin", [lab.dead()], SIZE), "-m", "3s")
+    assert run.rc == 1 and run.seconds >= 2.9
+    assert run.processor < run.seconds / 2
 
 
 @pytest.mark.parametrize("option", [[], ["-M"]], ids=["either", "manifest"])
@@ -296,7 +303,7 @@ def test_credentials_are_in_nothing_that_is_said_or_written(lab, known):
                       b"Content-Length: 0\r\n\r\n")
     breaks = lab.odd(lambda head: serve(head)[:70])
     run = lab.xdownload(*known.args, "-v", "--auth-host", "127.0.0.1",
-                        "--retry", 2, manifest_of(lab, refuses, breaks))
+                        "--retry", 2, "--patience", "0s", manifest_of(lab, refuses, breaks))
     assert run.rc == 1
     assert known.seen_by(refuses) and known.seen_by(breaks)
     dry = lab.xdownload(*known.args, "--dry-run", manifest_of(lab, refuses),
@@ -371,7 +378,7 @@ def test_the_login_of_a_manifests_url_goes_to_its_server_alone(lab):
 def test_what_is_said_of_a_url_is_without_login_and_query(lab, answer):
     depot = lab.odd(lambda head: answer)
     url = f"http://me:s3cr3t@{depot.host}/f.bin?key=s3cr3t#s3cr3t"
-    run = lab.xdownload(url, "--retry", 1)
+    run = lab.xdownload(url, *BRIEFLY)
     assert run.rc != 0 and depot.host in run.err
     assert "s3cr3t" not in run.err + str(run.reports)
     run = lab.xdownload(url, "file.xml", report=False)
@@ -445,7 +452,7 @@ def test_a_proxys_password_goes_to_it_and_is_not_said(lab):
     for bad in "odd://me:s3cr3t@p", "http://me:s3cr3t@[p":
         lab.environment["http_proxy"] = bad
         run = lab.xdownload(manifest_of(lab, lab.dead()), "--force",
-                            "--retry", 1)
+                            *BRIEFLY)
         assert run.rc == 1
         assert "s3cr3t" not in run.err + str(run.reports)
 
@@ -453,7 +460,7 @@ def test_a_proxys_password_goes_to_it_and_is_not_said(lab):
 def test_ftp_goes_through_a_proxy_as_ftp(lab):
     """What a proxy would make of it is HTTP, which its depot does not speak."""
     proxy = lab.odd(lambda head: b"HTTP/1.1 403 No\r\n\r\n")
-    run = lab.xdownload("-x", proxy.host, "--retry", 1, lab.exnode_of(
+    run = lab.xdownload("-x", proxy.host, *BRIEFLY, lab.exnode_of(
         "f.bin", [(0, SIZE, "ftp://127.0.0.1:9/f.bin", 0, SIZE)]))
     assert run.rc == 1 and "403" in run.err
     assert proxy.heads[0].startswith("CONNECT 127.0.0.1:9 ")
@@ -473,7 +480,7 @@ def test_one_address_of_this_machine_is_come_from(lab):
 def test_addresses_of_one_kind_are_used(lab, option, rc):
     depot = lab.odd(serve)
     name = Depot(depot.host.replace("127.0.0.1", "localhost"))
-    run = lab.xdownload(option, "--retry", 1, manifest_of(lab, name))
+    run = lab.xdownload(option, *BRIEFLY, manifest_of(lab, name))
     assert run.rc == rc, run.err
     assert bool(depot.heads) == (rc == 0)
 
@@ -558,6 +565,6 @@ def test_a_password_of_a_key_is_neither_asked_for_nor_said(lab):
          "pass:right"], check=True, stdout=subprocess.PIPE).stdout)
     depot = lab.depot(certificate=lab.certificate())
     for cert in "both.pem", "both.pem:s3cr3t":
-        run = lab.xdownload("--cert", cert, depot.url("f.bin"), "--retry", 1)
+        run = lab.xdownload("--cert", cert, depot.url("f.bin"), *BRIEFLY)
         assert run.rc == 1 and "PEM" not in run.out.decode()
         assert "s3cr3t" not in run.err + str(run.reports)
