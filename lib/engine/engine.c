@@ -246,19 +246,27 @@ free_engine:
     return rc;
 }
 
-static int open_sink(struct xd_engine *e, struct xd_error *err)
+static int open_sink(struct xd_engine *e, struct xd_sink **out,
+                     struct xd_ordered_sink **out_ordered, struct xd_error *err)
 {
-    int rc =
-        e->path
-            ? xd_file_sink_new(&e->sink, e->path, e->options.force, err)
-            : xd_ordered_sink_new(&e->sink, &e->ordered, e->fd, e->window, err);
+    if (e->path)
+        return xd_file_sink_new(out, e->path, e->options.force, err);
+    return xd_ordered_sink_new(out, out_ordered, e->fd, e->window, err);
+}
 
-    e->target = e->sink;
-    return rc;
+/* Under the lock, for from now on others may look. */
+static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
+                        struct xd_ordered_sink *ordered, struct xd_error *err)
+{
+    e->sink = e->target = sink;
+    e->ordered = ordered;
+    return xd_keeper_start_locked(e, err);
 }
 
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)
 {
+    struct xd_ordered_sink *ordered = NULL;
+    struct xd_sink *sink = NULL;
     struct xd_error error = {0};
     int rc;
 
@@ -271,10 +279,10 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     e->started = xd_now();
     xd_engine_unlock(e);
 
-    rc = open_sink(e, &error);
-    if (rc == 0)
-        rc = xd_keeper_start(e, &error);
+    rc = open_sink(e, &sink, &ordered, &error);
     xd_engine_lock(e);
+    if (rc == 0)
+        rc = begin_locked(e, sink, ordered, &error);
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
     else

@@ -263,7 +263,8 @@ static void learn_url_locked(struct xd_lane *lane)
     if (source && lane->url != source->url &&
         (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN)) {
         source->final_url_fails = true;
-        *verdict = XD_VERDICT_AGAIN;
+        if (*verdict == XD_VERDICT_GONE)
+            *verdict = XD_VERDICT_STOPPED;
     }
     if (source && *verdict == XD_VERDICT_OK && !source->final_url) {
         source->final_url = lane->final_url;

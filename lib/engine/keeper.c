@@ -90,7 +90,7 @@ static void *keeper_main(void *arg)
     return NULL;
 }
 
-int xd_keeper_start(struct xd_engine *e, struct xd_error *err)
+int xd_keeper_start_locked(struct xd_engine *e, struct xd_error *err)
 {
     if (xd_thread_start(&e->keeper, keeper_main, e) < 0)
         return xd_fail_nomem(err);

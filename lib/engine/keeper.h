@@ -9,6 +9,6 @@
 #include "engine/engine.h"
 
 /* Errors: NOMEM. */
-int xd_keeper_start(struct xd_engine *e, struct xd_error *err);
+int xd_keeper_start_locked(struct xd_engine *e, struct xd_error *err);
 
 #endif

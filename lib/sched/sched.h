@@ -75,7 +75,8 @@ enum xd_sched_event_kind {
     XD_EV_FAILED,   /* fetch: broke off at range.end; its depot may be asked
                        again, but not before retry_at (0: as the scheduler
                        sees fit) */
-    XD_EV_CANCELED, /* fetch: obeyed a CANCEL, at range.end */
+    XD_EV_CANCELED, /* fetch: obeyed a CANCEL, or ended for no fault of its
+                       depot, at range.end */
     XD_EV_HELD,     /* range: here since before, and not yet found good */
     XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
