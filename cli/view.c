@@ -140,14 +140,18 @@ static void put_depot(FILE *to, const struct table *t,
     table_put_row(t, to, depot->host, cells);
 }
 
-/* "+3 more, +209 in reserve"; nothing if there is nothing to say. */
+/* "+3 more, +209 in reserve", or "+3, +209 reserve" where that is too long;
+ * nothing if there is nothing to say. */
 static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
 {
+    const bool is_narrow = columns < NARROW;
     char line[80] = "";
 
     if (more > 0 && reserve > 0)
-        snprintf(line, sizeof line, "+%zu more, +%zu in reserve", more,
-                 reserve);
+        snprintf(line, sizeof line,
+                 is_narrow ? "+%zu, +%zu reserve"
+                           : "+%zu more, +%zu in reserve",
+                 more, reserve);
     else if (more > 0)
         snprintf(line, sizeof line, "+%zu more", more);
     else if (reserve > 0)

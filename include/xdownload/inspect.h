@@ -34,7 +34,7 @@ XD_BEGIN_DECLS
  * Threads:   any.  Works on a thread of its own, which has ended on return.
  * Blocks:    until all have answered, failed or been left.
  * Errors:    NOMEM, INVAL (no URL).  What is wrong with one URL stands with
- *            it: NET, MANIFEST, AGAIN.
+ *            it: NET, MANIFEST, AGAIN, NOREPLICA (its host is excluded).
  */
 XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     const char *const *urls, size_t n,

@@ -242,6 +242,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
         .block_bytes = o->block_bytes,
         .window_bytes = e->path ? 0 : e->window,
         .max_failures = (unsigned)o->retry,
+        .patience = o->patience,
         .run_losers = o->no_cancel};
     struct xd_layout layout;
     int rc;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "engine/hosts.h"
 #include "engine/options.h"
 #include "io/transport.h"
 #include "manifest/parse.h"
@@ -45,6 +46,7 @@ struct xd_inspection {
     size_t n;
     bool are_manifests;
     xd_usec silence;
+    const char *exclude; /* hosts, or NULL */
     unsigned max_failures;
 
     /* The thread's own. */
@@ -172,6 +174,20 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         finish(in, item);
 }
 
+/* 0, or why the URL must not be asked. */
+static int check_host(const struct xd_inspection *in, struct item *item)
+{
+    struct xd_url url;
+    int is_excluded =
+        xd_url_split(item->url, &url) ? xd_hosts_have(in->exclude, &url) : 0;
+
+    if (is_excluded < 0)
+        return xd_fail_nomem(&item->error);
+    return is_excluded ? xd_fail(&item->error, XD_E_NOREPLICA,
+                                 "%s: its host is excluded", item->name)
+                       : 0;
+}
+
 static void ask(struct xd_inspection *in, struct item *item, unsigned slot)
 {
     struct xd_request request = {
@@ -179,7 +195,8 @@ static void ask(struct xd_inspection *in, struct item *item, unsigned slot)
 
     item->error = (struct xd_error){0};
     item->has_answered = item->is_manifest = false;
-    if (xd_transport_start(in->transport, slot, &request, &item->error) < 0) {
+    if (check_host(in, item) < 0 ||
+        xd_transport_start(in->transport, slot, &request, &item->error) < 0) {
         finish(in, item);
         return;
     }
@@ -301,6 +318,7 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
         return xd_fail_nomem(err);
     in->are_manifests = are_manifests != 0;
     in->silence = (o ? o : &defaults)->silence;
+    in->exclude = (o ? o : &defaults)->exclude;
     in->max_failures = (unsigned)(o ? o : &defaults)->retry;
     /* On a thread of its own, for a TLS write may raise SIGPIPE. */
     if (xd_thread_start(&thread, inspect_main, in) < 0) {

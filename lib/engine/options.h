@@ -19,8 +19,8 @@ struct xd_span {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, force, no_continue, no_cancel, silence, retry, lookahead,
-        records;
+        max_depots, force, no_continue, no_cancel, silence, retry, patience,
+        lookahead, records;
     struct xd_span range;
     char *exclude; /* a list of engine/hosts.h, or NULL; owned */
     unsigned set;  /* bit i: row i of the table was set by the user */

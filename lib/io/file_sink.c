@@ -59,6 +59,9 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
         rc = xd_file_sync(f->fd, f->part, err);
+    if (rc == 0 && !xd_file_has_name(f->fd, f->part))
+        rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
+                     f->part);
     if (rc == 0)
         rc = xd_file_rename(f->part, f->path, f->replace, err);
     return rc < 0 ? rc : xd_file_sync_folder(f->path, err);

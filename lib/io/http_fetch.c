@@ -27,7 +27,7 @@
  * connection costs more round trips than that. */
 #define SMALL_BODY_BYTES ((uint64_t)16 << 10)
 
-#define MAX_RETRY_AFTER ((curl_off_t)3600) /* seconds */
+#define MAX_RETRY_AFTER ((curl_off_t)30) /* seconds */
 
 /* Libcurl waits in steps of a second for some replies of an FTP server, which
  * nobody could interrupt. */

@@ -338,6 +338,14 @@ bool xd_file_is_same(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
+bool xd_file_has_name(int fd, const char *path)
+{
+    struct stat x, y;
+
+    return fstat(fd, &x) == 0 && lstat(path, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 bool xd_file_exists(const char *path)
 {
     struct stat st;

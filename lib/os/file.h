@@ -65,6 +65,9 @@ int xd_file_remove(const char *path, struct xd_error *err);
 /* Whether both are names of one file. */
 bool xd_file_is_same(const char *a, const char *b);
 
+/* Whether `path` names the file that is open as `fd`. */
+bool xd_file_has_name(int fd, const char *path);
+
 /* Whether anything, a dangling link included, has this name. */
 bool xd_file_exists(const char *path);
 

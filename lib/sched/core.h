@@ -31,6 +31,8 @@ struct xd_sched {
     uint64_t reader;
     uint64_t n_begun; /* fetches, ever */
     xd_usec wake_at;  /* when the next rest ends, or XD_NEVER */
+    xd_usec heard_at; /* when a byte came last, or the first fetch began;
+                         XD_NEVER before that */
     unsigned visits;
 
     /* What need not be looked at again, until forget_searches(). */

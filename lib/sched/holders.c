@@ -111,3 +111,36 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
     }
     return end;
 }
+
+/* As far as a depot other than `depot` holds the bytes; `byte` itself if none
+ * does. */
+static uint64_t spared_to(const struct xd_book *b, unsigned depot,
+                          uint64_t byte)
+{
+    for (unsigned i = 0; i < b->n_depots; i++) {
+        struct xd_range run = run_at(b, &b->depots[i], byte);
+
+        if (i != depot && fits(&b->depots[i], 0) && !xd_range_is_empty(run))
+            return run.end;
+    }
+    return byte;
+}
+
+bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
+{
+    struct xd_range rest = b->wanted;
+
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap = xd_rangeset_next_gap(&b->arrived, rest);
+        struct xd_range run = xd_rangeset_next(
+            &b->depots[depot].held, (struct xd_range){gap.begin, rest.end});
+
+        rest.begin = run.begin;
+        if (rest.begin >= gap.end)
+            continue;
+        rest.begin = spared_to(b, depot, run.begin);
+        if (rest.begin == run.begin)
+            return true;
+    }
+    return false;
+}

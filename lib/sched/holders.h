@@ -32,4 +32,8 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot,
 uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
                              uint64_t byte);
 
+/* Whether a byte that has not arrived would have nobody left to bring it
+ * without this depot. */
+bool xd_holders_is_needed(const struct xd_book *b, unsigned depot);
+
 #endif

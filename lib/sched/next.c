@@ -251,7 +251,7 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
 }
 
 static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
-                     struct xd_sched_action *a)
+                     xd_usec now, struct xd_sched_action *a)
 {
     unsigned fetch = slot * s->book.o.lanes_per_depot + lane;
     unsigned depot = s->book.slots[slot];
@@ -272,6 +272,8 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .number = s->n_begun++,
     };
     d->running++;
+    if (s->heard_at == XD_NEVER)
+        s->heard_at = now;
     a->kind = XD_DO_FETCH;
     a->fetch = fetch;
     a->depot = depot;
@@ -281,11 +283,12 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
 
 /* The first lane of each depot before the second of any, so that few blocks
  * are spread over many depots. */
-static bool try_fetch(struct xd_sched *s, struct xd_sched_action *a)
+static bool try_fetch(struct xd_sched *s, xd_usec now,
+                      struct xd_sched_action *a)
 {
     for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
         for (unsigned slot = 0; slot < s->book.n_slots; slot++)
-            if (try_lane(s, slot, lane, a))
+            if (try_lane(s, slot, lane, now, a))
                 return true;
     return false;
 }
@@ -330,7 +333,7 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
     if (s->wake_at <= now)
         xd_core_wake(s, now);
     if (try_cancel(s, &a) || try_finish(s, &a) || try_fail(s, &a) ||
-        try_park(s, &a) || try_open(s, &a) || try_fetch(s, &a) ||
+        try_park(s, &a) || try_open(s, &a) || try_fetch(s, now, &a) ||
         try_swap(s, &a))
         return a;
     a.until = s->wake_at;

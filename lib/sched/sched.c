@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/check.h"
 #include "sched/core.h"
+#include "sched/holders.h"
 
 /* After a depot's first failure in a row it rests this long; each further one
  * doubles it, up to the longest. */
@@ -115,7 +116,7 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
     settle_options(&s->book.o, (unsigned)layout->n_depots);
     s->book.wanted = wanted;
     s->reader = wanted.begin;
-    s->wake_at = XD_NEVER;
+    s->wake_at = s->heard_at = XD_NEVER;
     s->covered_to = wanted.begin;
     move_limit(s);
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
@@ -206,13 +207,15 @@ static int have(struct xd_sched *s, struct xd_range r)
 /* All of a fetch up to `end` is here.  Any progress ends a depot's row of
  * failures; but without a known size nothing is progress before the end, or a
  * depot that always breaks off would be asked for ever. */
-static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end)
+static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
+                    xd_usec now)
 {
     struct xd_range fresh = {f->got, end < f->range.end ? end : f->range.end};
 
     if (xd_range_is_empty(fresh))
         return 0;
     f->got = fresh.end;
+    s->heard_at = now;
     if (!s->size_is_unknown)
         s->book.depots[f->depot].failures = 0;
     return have(s, fresh);
@@ -289,25 +292,39 @@ static xd_usec pause_after(unsigned failures)
     return pause < LONGEST_REST ? pause : LONGEST_REST;
 }
 
+/* The last attempt with the only holder of a byte; XD_NEVER if there are others
+ * that could bring all it holds, or its bytes would not be believed. */
+static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
+{
+    if (s->size_is_unknown || !xd_holders_is_needed(&s->book, depot))
+        return XD_NEVER;
+    return s->heard_at + s->book.o.patience;
+}
+
 /* Fetches that had begun before the last failure broke off with it, so that a
  * depot with many lanes is not given up sooner than one with few. */
 static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                          const struct xd_sched_event *ev)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
-    xd_usec until = ev->retry_at;
+    xd_usec until = ev->retry_at, last;
 
     if (d->state == XD_HOLDER_DROPPED)
         return;
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = s->n_begun;
-        if (d->failures >= s->book.o.max_failures) {
+        last = d->failures < s->book.o.max_failures ? XD_NEVER
+                                                    : last_attempt(s, f->depot);
+        if (d->failures >= s->book.o.max_failures &&
+            (last == XD_NEVER || last <= ev->now)) {
             drop(s, f->depot);
             return;
         }
         if (until < ev->now + pause_after(d->failures))
             until = ev->now + pause_after(d->failures);
+        if (until > last)
+            until = last;
     }
     if (until > ev->now)
         rest(s, f->depot, until);
@@ -371,7 +388,8 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)
         s->book.wanted.end = f->range.end = ev->range.end;
-    rc = progress(s, f, ev->kind == XD_EV_DONE ? f->range.end : ev->range.end);
+    rc = progress(s, f, ev->kind == XD_EV_DONE ? f->range.end : ev->range.end,
+                  ev->now);
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
     rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);

@@ -23,7 +23,9 @@
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
  * A depot that fails is left alone for a pause that doubles, and given up
- * after max_failures in a row; any byte that it brings ends the row.  One that
+ * after max_failures in a row; any byte that it brings ends the row.  But who
+ * alone holds a missing byte of a known file is given up only when no depot has
+ * brought a byte for `patience`.  One that
  * knows no ranges is used only for bytes that no other usable depot holds: one
  * fetch at a time, from the first such byte that is missing to the last, or to
  * the next cut.  The window does not shorten that fetch; the engine holds it
@@ -63,6 +65,7 @@ struct xd_sched_options {
     uint64_t window_bytes;    /* no byte is fetched that lies further than this
                                  ahead of the reader; 0: no reader, no bound */
     unsigned max_failures;    /* of one depot, in a row */
+    xd_usec patience;         /* with the only holder of a byte */
     bool run_losers;          /* let a fetch run on though another has brought
                                  its bytes */
 };

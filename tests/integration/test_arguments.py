@@ -285,6 +285,18 @@ def test_a_host_without_a_port_is_excluded_with_all_its_ports(lab):
                          lab.urls("f.bin", depots)).rc == 1
 
 
+def test_an_excluded_host_is_not_even_asked_what_it_has(lab):
+    data = lab.file("f.bin", SIZE)
+    a, b = lab.depots(2)
+    run = lab.xdownload("--exclude", a.host, a.url("f.bin"), b.url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    run = lab.xdownload("--exclude", a.host, a.url("g.bin"), report=False)
+    assert run.rc == 1
+    assert run.err == f"xdownload: {a.url('g.bin')}: its host is excluded\n"
+    assert a.requests() == []
+
+
 def test_bytes_that_only_an_excluded_depot_holds_are_named(lab):
     lab.file("f.bin", 1000)
     a, b = lab.depots(2)

@@ -308,7 +308,7 @@ def test_it_goes_on_after_a_failure_and_ends_with_its_status(lab):
     depots = lab.depots(1)
     broken = lab.write("broken.xnd", "<exnode")
     run = lab.xdownload(lab.exnode("one.bin", depots),
-                        lab.exnode("two.bin", [lab.dead()]), broken,
+                        lab.exnode("two.bin", [lab.depot(files={})]), broken,
                         lab.exnode("three.bin", depots))
     assert run.rc == 1
     assert lab.read("one.bin") == one and lab.read("three.bin") == three

@@ -81,7 +81,8 @@ def test_a_depot_that_lacks_the_file_is_not_asked_again(lab):
 
 def test_when_every_depot_fails_the_first_missing_byte_is_named(lab):
     lab.file("f.bin", SIZE)
-    run = lab.xdownload(lab.exnode("f.bin", [lab.dead(), lab.dead()]))
+    run = lab.xdownload(lab.exnode("f.bin", [lab.dead(), lab.dead()]),
+                        "--patience", "0s")
     assert run.rc == 1
     assert "byte 0" in run.err
     assert run.report["outcome"] == "failed" and run.report["error"]

@@ -212,6 +212,14 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     assert lines[-1] == "+209 in reserve" and len(lines) == 3 + 2 + 14 + 1
 
 
+def test_twenty_columns_have_room_for_how_many_are_in_reserve(lab, terminal):
+    _, manifest = crowd(lab)
+    shown = terminal(20, 10, manifest, "-b", "4k", "--max-depots", "14")
+    some = rf"127\S+ +({SHORT}/s|idle|paused)"
+    shown.wait_for(NARROW_WHOLE, *[some] * 8, r"\+6, \+209 reserve")
+    assert shown.finish().rc == 0
+
+
 @pytest.mark.parametrize("rows", [
     pytest.param(1, marks=pytest.mark.slow), 2,
     pytest.param(3, marks=pytest.mark.slow)])

@@ -35,10 +35,10 @@ def test_a_program_brings_the_file_home(lab, program):
 @pytest.mark.parametrize("program", ["fetch", "progress"])
 def test_a_program_says_why_it_failed(lab, program):
     lab.file("f.bin", SIZE)
-    dead = lab.dead()
-    done = run(lab, program, lab.exnode("f.bin", [dead]), "out")
+    lacking = lab.depot(files={})
+    done = run(lab, program, lab.exnode("f.bin", [lacking]), "out")
     assert done.returncode == 1
-    assert dead.host in done.stderr
+    assert lacking.host in done.stderr
     done = run(lab, program, "none.xnd", "out")
     assert done.returncode == 1
     assert "none.xnd" in done.stderr

@@ -92,7 +92,8 @@ OPTIONS = {
 
 # Left to the long run.
 MORE_OF_THE_SAME = ["status_403", "status_401", "status_410", "busy_503",
-                    "redirects_to_ftp", "redirects_to_http"]
+                    "redirects_to_ftp", "redirects_to_http", "encodes",
+                    "another_total"]
 
 LIES = ["flips_bits", "another_file"]
 
@@ -286,6 +287,26 @@ def test_alone_a_hard_refusal_ends_the_run_at_once(world, fault):
     assert bad.host in run.err
     assert len(bad.log) == 1
     assert not (world.lab.work / "f.bin").exists()
+
+
+def test_alone_a_dead_depot_is_asked_until_patience_is_at_its_end(world):
+    bad = world.at_fault("closes_before_the_header")
+    run = world.run([bad], "none", "file", "progress", "--patience", "2500ms",
+                    "--retry", "2")
+    assert run.rc == 1
+    assert bad.host in run.err
+    times = [e.time for e in bad.log]
+    assert 3 <= len(times) <= 8
+    assert times[-1] - times[0] >= 2.4
+    assert not (world.lab.work / "f.bin").exists()
+
+
+def test_alone_a_dead_depot_that_comes_back_gives_the_file(world):
+    bad = world.depot("is_away", delay=0)
+    run = world.run([bad], "whole", "file", "progress", "--retry", "1")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert bad.fired()
 
 
 PASSING = ["one_connection", "whole_file", "signed_urls_expire", "more_bytes",

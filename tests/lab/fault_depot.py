@@ -166,6 +166,12 @@ class Faults:
         e.fired = self.connected_late
         self.serve(c, e)
 
+    def is_away(self, c, e):
+        """Closes the first two connections without a word."""
+        if e.number <= 2:
+            self.closes_before_the_header(c, e)
+        self.serve(c, e)
+
     # ---- answers that are not what was asked for ----
 
     def fewer_bytes(self, c, e):

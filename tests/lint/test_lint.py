@@ -174,6 +174,17 @@ def test_mutable_globals_would_be_found(tmp_path):
     assert found == ["k", "seen", "xd_calls"]
 
 
+@pytest.mark.plain
+def test_what_is_built_is_hardened():
+    """Addresses that cannot be guessed, tables that cannot be written."""
+    command, library = BUILD / "xdownload", BUILD / "lib" / "libxdownload.so"
+    assert "DYN" in run("readelf", "-h", command).stdout
+    for binary in (command, library):
+        assert "GNU_RELRO" in run("readelf", "-lW", binary).stdout
+        assert "NOW" in run("readelf", "-dW", binary).stdout
+        assert "__stack_chk_fail" in run("nm", "-D", binary).stdout
+
+
 # ---- the tree ----
 
 def tracked():

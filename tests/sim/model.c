@@ -293,11 +293,13 @@ static enum model_rule check_whole(const struct model *m,
                : RULE_WANTED;
 }
 
-static void begin(struct model *m, const struct xd_sched_action *a)
+static void begin(struct model *m, const struct xd_sched_action *a, xd_usec now)
 {
     struct model_fetch *f = &m->fetches[a->fetch];
     uint64_t block = 0;
 
+    if (m->n_begun == 0)
+        m->heard_at = now;
     *f = (struct model_fetch){.is_live = true,
                               .depot = a->depot,
                               .lane = a->lane,
@@ -331,7 +333,7 @@ static enum model_rule check_fetch(struct model *m,
             rule = check_choice(m, a, now);
     }
     if (rule == RULE_NONE)
-        begin(m, a);
+        begin(m, a, now);
     return rule;
 }
 
@@ -524,23 +526,46 @@ static void forget_complete(struct model *m)
             memset(m->tried[i], 0, sizeof m->tried[i]);
 }
 
+static bool is_needed(const struct model *m, unsigned depot)
+{
+    for (uint64_t at = m->wanted.begin; at < m->wanted.end && at < MODEL_BYTES;
+         at++) {
+        bool is_spared = m->arrived[at] || !m->depots[depot].holds[at];
+
+        for (unsigned i = 0; i < m->n_depots; i++)
+            is_spared |= i != depot && !m->depots[i].is_dropped &&
+                         m->depots[i].holds[at];
+        if (!is_spared)
+            return true;
+    }
+    return false;
+}
+
 static void depot_failed(struct model *m, const struct model_fetch *f,
                          const struct xd_sched_event *ev)
 {
     struct model_depot *d = &m->depots[f->depot];
-    xd_usec until = ev->retry_at;
+    xd_usec until = ev->retry_at, last = XD_NEVER;
 
     if (d->is_dropped)
         return;
     if (f->number >= d->forgiven_to) {
-        xd_usec pause = (250 * XD_MS) << d->failures++;
+        unsigned n = d->failures++;
+        xd_usec pause = (250 * XD_MS) << (n < 10 ? n : 10);
 
         d->forgiven_to = m->n_begun;
-        d->is_dropped = d->failures == m->o.max_failures;
+        if (d->failures >= m->o.max_failures) {
+            last = m->size_is_unknown || !is_needed(m, f->depot)
+                       ? 0
+                       : m->heard_at + m->o.patience;
+            d->is_dropped = last <= ev->now;
+        }
         if (pause > 30 * XD_SECOND)
             pause = 30 * XD_SECOND;
         if (until < ev->now + pause)
             until = ev->now + pause;
+        if (until > last)
+            until = last;
     }
     if (until > d->rest_until)
         d->rest_until = until;
@@ -573,6 +598,7 @@ static enum model_rule fetch_event(struct model *m,
         if (!m->size_is_unknown)
             m->depots[f->depot].failures = 0;
         f->got = fresh.end;
+        m->heard_at = ev->now;
     }
     if (ev->kind == XD_EV_BYTES)
         return RULE_NONE;

@@ -80,6 +80,7 @@ struct model {
     struct model_depot depots[MODEL_DEPOTS];
     struct model_fetch fetches[MODEL_FETCHES];
     uint64_t n_begun;
+    xd_usec heard_at; /* when a byte came last, or the first fetch began */
 };
 
 void model_init(struct model *m, const struct xd_layout *l,

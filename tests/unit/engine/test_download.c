@@ -362,6 +362,7 @@ START_TEST(when_every_depot_has_failed_the_sentence_says_why)
 
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
     set("retry", "1");
+    set("patience", "0s");
     describe(url, NULL);
     start();
     ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);

@@ -149,6 +149,7 @@ START_TEST(no_signal_of_the_host_comes_to_a_thread_of_ours)
 {
     xd_options_set_log(options, on_line, NULL);
     ck_assert_int_eq(xd_options_set(options, "retry", "1", &error), 0);
+    ck_assert_int_eq(xd_options_set(options, "patience", "0s", &error), 0);
     start("http://nowhere.invalid/x");
     ck_assert_int_lt(xd_download_wait(download, -1, &error), 0);
     xd_download_free(download);

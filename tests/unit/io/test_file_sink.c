@@ -130,6 +130,21 @@ START_TEST(file_that_appears_meanwhile_is_not_replaced)
 }
 END_TEST
 
+START_TEST(file_that_took_the_place_of_the_part_gets_no_name)
+{
+    struct xd_sink *s = open_sink(false);
+
+    ck_assert_int_eq(xd_sink_write(s, 0, "new", 3, &err), 0);
+    ck_assert_int_eq(unlink(part), 0);
+    put(part, "other");
+    ck_assert_int_eq(xd_sink_finish(s, 3, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, part));
+    xd_sink_free(s);
+    ck_assert(!xd_file_exists(path));
+    check_content(part, "other");
+}
+END_TEST
+
 START_TEST(folder_that_is_not_there_is_an_io_error)
 {
     struct xd_sink *s = NULL;
@@ -153,6 +168,7 @@ int main(void)
     tcase_add_test(tcase, existing_file_is_refused_before_anything_is_made);
     tcase_add_test(tcase, existing_file_is_replaced_only_at_finish);
     tcase_add_test(tcase, file_that_appears_meanwhile_is_not_replaced);
+    tcase_add_test(tcase, file_that_took_the_place_of_the_part_gets_no_name);
     tcase_add_test(tcase, folder_that_is_not_there_is_an_io_error);
     return run_suite("file_sink", tcase);
 }

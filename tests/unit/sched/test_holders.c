@@ -184,6 +184,99 @@ START_TEST(a_depot_is_dropped_after_max_failures_in_a_row)
 }
 END_TEST
 
+/* Its n-th failure in a row; returns when it is asked again. */
+static xd_usec rest_after(struct play *p, unsigned depot)
+{
+    struct xd_sched_action a = play_next(p);
+
+    ck_assert_int_eq(a.kind, XD_DO_FETCH);
+    ck_assert_uint_eq(a.depot, depot);
+    play_failed(p, a.fetch);
+    a = play_next(p);
+    if (a.kind != XD_DO_WAIT)
+        return XD_NEVER;
+    return a.until;
+}
+
+START_TEST(the_only_holder_of_a_byte_is_asked_until_patience_is_at_its_end)
+{
+    struct play p;
+    unsigned n = 0;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.max_failures = 2;
+    p.o.patience = 120 * XD_SECOND;
+    play_start(&p);
+    expect_opened(&p, 1);
+    p.now = 7 * XD_SECOND;
+    for (xd_usec until = p.now; until != XD_NEVER; n++) {
+        p.now = until;
+        until = rest_after(&p, 0);
+        ck_assert(until == XD_NEVER || until <= 127 * XD_SECOND);
+    }
+    ck_assert_uint_eq(p.now, 127 * XD_SECOND);
+    ck_assert_uint_eq(n, 11); /* pauses of 1/4, 1/2, 1 ... 16, 30, 30 s */
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_byte_from_anyone_renews_the_patience_with_the_only_holder)
+{
+    static struct xd_range front = {0, 500}, rear = {500, 1000};
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 1000);
+    p.holdings[0] = (struct xd_holding){&front, 1, 0};
+    p.holdings[1] = (struct xd_holding){&rear, 1, 0};
+    p.o.max_failures = 1;
+    p.o.patience = 10 * XD_SECOND;
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_block(&p, 1, 50);
+    p.now = 9 * XD_SECOND;
+    play_bytes(&p, 1, 501);
+    p.now = 18 * XD_SECOND;
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_wait_until(&p, p.now + 500 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(patience_is_for_those_whom_nobody_can_replace)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 1000);
+    p.o.max_open = 1;
+    p.o.max_failures = 1;
+    p.o.patience = 120 * XD_SECOND;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    play_failed(&p, expect_block(&p, 1, 0));
+    expect_wait_until(&p, p.now + 250 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_stream_of_unknown_size_is_not_begun_for_ever)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, UINT64_MAX);
+    p.o.max_failures = 1;
+    p.o.patience = 120 * XD_SECOND;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_failed_at(&p, play_next(&p).fetch, 9);
+    ck_assert_int_eq(play_next(&p).kind, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(any_byte_ends_a_row_of_failures)
 {
     struct play p;
@@ -495,6 +588,12 @@ int main(void)
         t, a_failed_depot_pauses_a_quarter_second_and_then_twice_as_long);
     tcase_add_test(t, a_depot_may_ask_for_a_longer_pause);
     tcase_add_test(t, a_depot_is_dropped_after_max_failures_in_a_row);
+    tcase_add_test(
+        t, the_only_holder_of_a_byte_is_asked_until_patience_is_at_its_end);
+    tcase_add_test(t,
+                   a_byte_from_anyone_renews_the_patience_with_the_only_holder);
+    tcase_add_test(t, patience_is_for_those_whom_nobody_can_replace);
+    tcase_add_test(t, a_stream_of_unknown_size_is_not_begun_for_ever);
     tcase_add_test(t, any_byte_ends_a_row_of_failures);
     tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
     tcase_add_test(t, a_dropped_depot_is_parked_when_its_last_fetch_has_ended);
