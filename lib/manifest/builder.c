@@ -1,7 +1,11 @@
 #include "manifest/builder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <libxml/uri.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,16 +16,46 @@
 #include "manifest/hashes.h"
 #include "manifest/names.h"
 
+/* The path as a URL, from the root on.  Where nobody tells the current folder,
+ * relative URLs are of no use. */
+static int base_on_path(struct xd_builder *b, const char *path)
+{
+    char folder[PATH_MAX] = "";
+    struct xd_text whole = {0}, url = {0};
+    if (path[0] != '/' && !getcwd(folder, sizeof folder))
+        return 0;
+    xd_text_addf(&whole, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    xmlChar *escaped = whole.failed ? NULL
+                                    : xmlURIEscapeStr((const xmlChar *)whole.s,
+                                                      (const xmlChar *)"/");
+    if (escaped)
+        xd_text_addf(&url, "file://%s", (const char *)escaped);
+    bool failed = !escaped || url.failed;
+    xmlFree(escaped);
+    xd_text_fini(&whole);
+    b->base = url.s;
+    return failed ? XD_E_NOMEM : 0;
+}
+
+/* What relative URLs resolve against, if anything. */
+static int set_base(struct xd_builder *b, const struct xd_url *u)
+{
+    if (b->origin_is_path)
+        return base_on_path(b, b->origin);
+    if (u->scheme != XD_SCHEME_HTTP && u->scheme != XD_SCHEME_HTTPS &&
+        u->scheme != XD_SCHEME_FTP)
+        return 0;
+    b->base = xd_strdup(b->origin);
+    return b->base ? 0 : XD_E_NOMEM;
+}
+
 int xd_builder_init(struct xd_builder *b, const char *origin,
                     struct xd_error *err)
 {
-    struct xd_url u;
+    struct xd_url u = {.scheme = XD_SCHEME_OTHER};
     *b = (struct xd_builder){.origin = origin, .err = err, .unit = "line"};
     b->draft.size = XD_SIZE_UNKNOWN;
     if (origin && xd_url_split(origin, &u)) {
-        b->origin_is_base = u.scheme == XD_SCHEME_HTTP ||
-                            u.scheme == XD_SCHEME_HTTPS ||
-                            u.scheme == XD_SCHEME_FTP;
         b->origin_said = xd_url_public(origin);
     } else if (origin && strcmp(origin, "-") == 0) {
         b->origin_said = xd_strdup("standard input");
@@ -30,7 +64,7 @@ int xd_builder_init(struct xd_builder *b, const char *origin,
         b->origin_said = xd_strdup(origin ? origin : "manifest");
     }
     b->manifest = xd_alloc(1, sizeof *b->manifest);
-    if (!b->manifest || !b->origin_said) {
+    if (!b->manifest || !b->origin_said || set_base(b, &u) < 0) {
         xd_builder_fini(b);
         return xd_fail_nomem(err);
     }
@@ -49,6 +83,8 @@ static void reset_draft(struct xd_draft *d)
 void xd_builder_fini(struct xd_builder *b)
 {
     reset_draft(&b->draft);
+    xd_free(b->base);
+    b->base = NULL;
     xd_free(b->origin_said);
     xd_manifest_unref(b->manifest);
     b->origin_said = NULL;

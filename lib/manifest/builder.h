@@ -78,7 +78,7 @@ struct xd_builder {
     /* Set by init. */
     const char *origin;  /* or NULL */
     char *origin_said;   /* as people may see it */
-    bool origin_is_base; /* an URL that relative ones resolve against */
+    char *base;          /* what relative URLs resolve against, or NULL */
     bool origin_is_path; /* of a file here, which may name others */
     struct xd_manifest *manifest;
     struct xd_error *err;

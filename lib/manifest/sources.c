@@ -26,10 +26,10 @@ static const char *resolve_url(struct xd_builder *b, struct xd_span url)
     if (url.len == 0 || url.len > XD_URL_MAX)
         return NULL;
     const char *copy = xd_builder_copy(b, url);
-    if (!copy || has_scheme(url) || !b->origin_is_base)
+    if (!copy || has_scheme(url) || !b->base)
         return copy;
     xmlChar *whole =
-        xmlBuildURI((const xmlChar *)copy, (const xmlChar *)b->origin);
+        xmlBuildURI((const xmlChar *)copy, (const xmlChar *)b->base);
     if (!whole)
         return NULL;
     copy = xd_builder_copy(b, xd_span_of((const char *)whole));

@@ -183,14 +183,17 @@ static void refresh_tried(struct plank *p)
 /*
  * A fresh attempt asks for what has not arrived: if one broke off half way,
  * what it brought is kept.  One beside another that runs is the paper's copy
- * of the block, less what was accepted and so cannot be wanted again.
+ * of the block, less what was accepted and so cannot be wanted again; but where
+ * a depot may hold only a part of a block, the other attempt may run in another
+ * part, and this one asks for what has not arrived.
  */
 static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
                                     uint64_t block)
 {
     struct xd_range r = xd_blocks_range(&p->blocks, block), gap, ask;
     const struct xd_rangeset *kept =
-        download_number(p, block) > 0 ? &p->book->accepted : &p->book->arrived;
+        download_number(p, block) > 0 && !p->has_losses ? &p->book->accepted
+                                                        : &p->book->arrived;
     const struct xd_rangeset *held = &p->book->depots[depot].held;
     uint64_t byte = first_missing(p, block);
 

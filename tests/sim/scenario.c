@@ -32,7 +32,7 @@ static void draw_options(struct draw *d, struct sim_scenario *sc)
     sc->o.max_open = (unsigned)between(d, 1, sc->n_depots);
     sc->o.block_bytes = between(d, 5, 60);
     sc->o.max_failures = (unsigned)between(d, 1, 5);
-    sc->o.patience = sc->seed % 2 ? 0 : sc->seed % 121 * XD_SECOND;
+    sc->o.patience = chance(d, 50) ? 0 : between(d, 0, 120) * XD_SECOND;
     sc->o.run_losers = chance(d, 20);
     if (chance(d, 40)) {
         sc->o.window_bytes = between(d, 20, sc->size);

@@ -457,7 +457,7 @@ END_TEST
 
 START_TEST(a_limit_of_connections_that_is_felt_is_said)
 {
-    char said[500] = "";
+    static char said[500]; /* until the download is freed */
 
     describe_three("2");
     xd_options_set_log(options, keep_line, said);
