@@ -29,6 +29,10 @@ import urllib.request
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+# A shell starts what it puts into the background with Ctrl-C ignored, which
+# would be inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
 THROTTLE = os.environ.get("XD_THROTTLE", "throttle")
 PATIENCE = 60  # seconds after which a run counts as hanging
