@@ -55,8 +55,8 @@ def test_requests_at_one_https_depot_are_streams_of_one_connection(lab):
     assert {r["protocol"] for r in requests} == {"HTTP/2.0"}
     assert depot.connections() == 1
     assert len(requests) == 8
-    # Five: the log's times are rounded, so one may end where the next begins.
-    assert most_at_once(requests) in (4, 5)
+    # The log's times are too coarse to say that there were never more.
+    assert most_at_once(requests) >= 4
 
 
 def test_without_http2_each_request_at_a_time_has_its_connection(lab):
