@@ -771,7 +771,9 @@ START_TEST(connecting_that_takes_too_long_fails)
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
     r.url = url;
     check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
-    check_says(&caught[0], "connect to 127.0.0.1 port");
+    /* libcurl says "Failed to connect" or "Connection timeout", depending on
+     * which of its clocks sees it first. */
+    check_says(&caught[0], "onnect");
     for (int i = 0; i < 3; i++)
         close(hold[i]);
 }
