@@ -60,17 +60,12 @@ static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
     return s;
 }
 
-static bool is_banned(const struct xd_depot *d)
-{
-    return d->last_error.code == XD_E_CORRUPT;
-}
-
 static bool holds_all(const struct xd_depot *d, struct xd_range range)
 {
     struct xd_rangeset held;
     bool result;
 
-    if (is_banned(d) || xd_depot_holds(d, &held) < 0)
+    if (d->is_expelled || xd_depot_holds(d, &held) < 0)
         return false;
     result = xd_rangeset_contains(&held, range);
     xd_rangeset_fini(&held);
@@ -132,38 +127,45 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
     }
 }
 
+void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
+                           const struct xd_error *why)
+{
+    struct xd_depot *d = &e->depots.list[depot];
+
+    if (d->is_expelled)
+        return;
+    d->is_expelled = true;
+    d->failures++;
+    d->last_error = *why;
+    d->state = XD_DEPOT_FAILED;
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
+    for (size_t i = 0; i < d->n_sources; i++)
+        d->sources[i].is_gone = true;
+    for (unsigned j = 0; d->worker && j < d->worker->n_lanes; j++) {
+        struct xd_lane *lane = &d->worker->lanes[j];
+
+        if (lane->state == LANE_FREE)
+            continue;
+        lane->is_distrusted = true;
+        xd_decide_stop_locked(e, lane);
+    }
+    xd_inform_banned_locked(e, depot);
+    reject_all_of_locked(e, depot);
+}
+
+/* Bytes of a piece, which does not match its hash, are of this depot alone. */
 static void ban_locked(struct xd_engine *e, unsigned number,
                        struct xd_range range)
 {
-    struct xd_depot *d;
+    struct xd_error error = {0};
 
     if (number == XD_HELD)
         return;
-    d = &e->depots.list[number];
-    if (is_banned(d))
-        return;
-    xd_fail(&d->last_error, XD_E_CORRUPT,
+    xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
-            d->url, (ull)range.begin, (ull)(range.end - 1),
+            e->depots.list[number].url, (ull)range.begin, (ull)(range.end - 1),
             e->verify.pieces.algorithm);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again",
-                         d->last_error.msg);
-    d->failures++;
-    d->state = XD_DEPOT_FAILED;
-    for (size_t i = 0; i < d->n_sources; i++)
-        d->sources[i].is_gone = true;
-    if (d->worker) {
-        for (unsigned j = 0; j < d->worker->n_lanes; j++) {
-            struct xd_lane *lane = &d->worker->lanes[j];
-
-            if (lane->state == LANE_FREE)
-                continue;
-            lane->is_distrusted = true;
-            xd_decide_stop_locked(e, lane);
-        }
-    }
-    xd_inform_banned_locked(e, number);
-    reject_all_of_locked(e, number);
+    xd_blame_expel_locked(e, number, &error);
 }
 
 static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
@@ -216,7 +218,7 @@ static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
                             bool to_one)
 {
     for (unsigned i = 0; i < e->depots.n; i++) {
-        if (is_banned(&e->depots.list[i]))
+        if (e->depots.list[i].is_expelled)
             continue;
         if (to_one && i != s->alone)
             xd_inform_lost_locked(e, i, s->range);

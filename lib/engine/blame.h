@@ -17,7 +17,14 @@
 #include <stdint.h>
 
 struct xd_engine;
+struct xd_error;
 struct xd_suspicion;
+
+/* `depot` gave bytes that cannot be right, as `why` says: it is not used again,
+ * and what it brought and no piece has proved is fetched again, but for what a
+ * reader has. */
+void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
+                           const struct xd_error *why);
 
 /* Piece `i`, all of which is kept, does not match its hash.  May release the
  * lock to read back what is wrong.  Only the keeper calls this. */

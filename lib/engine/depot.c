@@ -240,8 +240,11 @@ void xd_depots_fini(struct xd_depots *d)
     for (size_t i = 0; i < d->n; i++) {
         xd_free(d->list[i].host);
         xd_free(d->list[i].url);
-        for (size_t j = 0; j < d->list[i].n_sources; j++)
+        for (size_t j = 0; j < d->list[i].n_sources; j++) {
+            xd_free(d->list[i].sources[j].validator);
+            xd_free(d->list[i].sources[j].told_by);
             xd_free(d->list[i].sources[j].final_url);
+        }
         xd_free(d->list[i].sources);
     }
     xd_free(d->list);

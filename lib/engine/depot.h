@@ -30,6 +30,9 @@ struct xd_source {
     /* Guarded by engine.lock. */
     bool is_gone;         /* will not do in this run */
     bool is_noted;        /* the journal knows its validator */
+    bool has_answered;    /* with bytes of an object of the right size */
+    char *validator;      /* strong, of its first answer, or NULL; constant */
+    char *told_by;        /* the URL of that answer, or NULL; constant */
     char *final_url;      /* where `url` redirected to, or NULL */
     bool final_url_fails; /* so `url` itself is asked again */
 };
@@ -54,6 +57,7 @@ struct xd_depot {
     /* Guarded by engine.lock. */
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
+    bool is_expelled;         /* for bytes that were wrong: never again */
     bool knows_no_ranges;
     bool has_told_size;
     uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */

@@ -62,6 +62,7 @@ struct xd_lane {
     /* Owned by the worker thread while RUNNING. */
     struct xd_source *source; /* NULL: the depot has none any more */
     const char *url;          /* the source's, or where that led to */
+    const char *if_range;     /* the source's validator, or NULL */
     char *final_url;          /* where `url` led to now, or NULL */
     bool start_now, stop_now; /* what to tell the transport */
     bool asks_whole;          /* the depot knows no ranges */
@@ -72,6 +73,7 @@ struct xd_lane {
     xd_usec started, first_byte, buffered_since;
     bool is_over; /* the transport has said `outcome` */
     struct xd_outcome outcome;
+    bool is_refused;       /* by us: `outcome` stands already */
     bool is_paused;        /* its next bytes lie beyond the window: */
     uint64_t paused_until; /* they end here */
     xd_usec resume_at;     /* and may not be taken before this */

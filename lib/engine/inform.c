@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/blame.h"
+#include "engine/validators.h"
 
 static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
 {
@@ -158,7 +160,10 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     if (outcome->retry_after > 0)
         event.retry_at = now + outcome->retry_after;
     tell_locked(e, event);
-    if (outcome->verdict == XD_VERDICT_NO_RANGES) {
+    if (xd_validators_have_changed_locked(lane)) {
+        xd_blame_expel_locked(e, (unsigned)(depot - e->depots.list),
+                              &outcome->error);
+    } else if (outcome->verdict == XD_VERDICT_NO_RANGES) {
         depot->knows_no_ranges = true;
         tell_locked(e, (struct xd_sched_event){
                            .kind = XD_EV_NORANGES,
@@ -195,7 +200,9 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_GONE:
     case XD_VERDICT_NO_RANGES:
     case XD_VERDICT_DIFFERENT:
-        count_failure_locked(e, depot, &lane->outcome.error);
+    case XD_VERDICT_CHANGED:
+        if (!xd_validators_have_changed_locked(lane))
+            count_failure_locked(e, depot, &lane->outcome.error);
         tell_failed_locked(e, depot, lane, now);
         break;
     }
@@ -244,6 +251,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         return;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
+    case XD_VERDICT_CHANGED:
         tell_census_failed_locked(e, depot, lane, now);
         return;
     }

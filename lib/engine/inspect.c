@@ -177,6 +177,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     case XD_VERDICT_GONE:
     case XD_VERDICT_NO_RANGES:
     case XD_VERDICT_DIFFERENT:
+    case XD_VERDICT_CHANGED:
         item->error = outcome->error;
         break;
     }

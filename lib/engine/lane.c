@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/inform.h"
+#include "engine/validators.h"
 
 /* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
  * as much processor again. */
@@ -26,6 +27,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
     lane->url = xd_source_url(lane->source);
+    xd_validators_ask_locked(w->engine, lane);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->flushed = lane->range.begin;
     lane->redundant = 0;
@@ -33,6 +35,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->first_byte = XD_NEVER;
     lane->buffered = 0;
     lane->is_over = false;
+    lane->is_refused = false;
     lane->is_paused = false;
     xd_bucket_refund(&w->engine->budget, lane->prepaid);
     lane->prepaid = 0;
@@ -79,6 +82,7 @@ static void start(struct xd_worker *w, unsigned slot)
                                           ? XD_TO_END
                                           : xd_range_length(lane->range),
                             .object_size = source->object_size,
+                            .if_range = lane->if_range,
                             .whole = lane->asks_whole};
     if (xd_transport_start(w->transport, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
@@ -223,6 +227,10 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     struct xd_lane *lane = &w->lanes[slot];
     struct xd_error error = {0};
 
+    int rc = xd_validators_learned(w->engine, lane, head);
+
+    if (rc < 0)
+        return rc;
     lane->first_byte = xd_now();
     note_redirect(lane, head->final_url);
     lane->object_size = head->object_size;
@@ -320,6 +328,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     struct xd_error error = {0};
 
     lane->is_over = true;
+    if (lane->is_refused)
+        return;
     lane->outcome = *outcome;
     if (outcome->verdict != XD_VERDICT_OK || end == lane->range.end ||
         lane->range.end == XD_SIZE_UNKNOWN || w->engine->census)

@@ -9,9 +9,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include <curl/curl.h>
+
 #include "base/error.h"
 #include "base/number.h"
 #include "io/request.h"
+
+/* So much older than the answer, in seconds, a file will not have changed twice
+ * in the second of its Last-Modified, whatever the clocks say. */
+#define MIN_AGE 60
 
 struct text {
     const char *s;
@@ -142,6 +148,8 @@ static void read_field(struct xd_http_answer *a, struct text name,
         keep(a->etag, sizeof a->etag, value);
     else if (is_word(name, "Last-Modified"))
         keep(a->modified, sizeof a->modified, value);
+    else if (is_word(name, "Date"))
+        keep(a->date, sizeof a->date, value);
 }
 
 /* "HTTP/1.1 206 Partial Content", "HTTP/2 206" */
@@ -171,6 +179,21 @@ void xd_http_answer_line(struct xd_http_answer *a, const char *line, size_t len)
         read_field(a, (struct text){t.s, name_len},
                    trim(colon + 1, t.len - name_len - 1));
     }
+}
+
+static bool is_strong_date(const struct xd_http_answer *a)
+{
+    time_t modified = curl_getdate(a->modified, NULL);
+    time_t date = curl_getdate(a->date, NULL);
+
+    return modified != -1 && date != -1 && date - MIN_AGE >= modified;
+}
+
+const char *xd_http_validator(const struct xd_http_answer *a)
+{
+    if (a->etag[0] == '"')
+        return a->etag;
+    return is_strong_date(a) ? a->modified : NULL;
 }
 
 bool xd_http_asks_for_range(const struct xd_request *r)
@@ -206,8 +229,8 @@ static void refuse(struct xd_http_judgement *out, enum xd_verdict verdict,
             say_request(r, asked, sizeof asked));
 }
 
-static void accept(struct xd_http_judgement *out, uint64_t end,
-                   uint64_t object_size)
+static void allow(struct xd_http_judgement *out, uint64_t end,
+                  uint64_t object_size)
 {
     out->end = end;
     out->object_size = object_size;
@@ -248,7 +271,7 @@ static void judge_range(const struct xd_http_answer *a,
                  a->last);
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else {
-        accept(out, a->last + 1, a->total);
+        allow(out, a->last + 1, a->total);
     }
 }
 
@@ -273,7 +296,7 @@ static void judge_whole(const struct xd_http_answer *a,
     } else if (tells && r->offset > 0 && told <= r->offset) {
         xd_request_is_different(r, name, told, &out->outcome);
     } else {
-        accept(out, end < size ? end : size, told);
+        allow(out, end < size ? end : size, told);
     }
 }
 
@@ -300,6 +323,28 @@ static void judge_refusal(const struct xd_http_answer *a, const char *name,
     xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
 }
 
+/* What is sent whole in place of a range says by that alone that it is another
+ * object, unless it says that it is not. */
+static bool has_changed(const struct xd_http_answer *a,
+                        const struct xd_request *r)
+{
+    const char *now;
+
+    if (r->if_range == NULL)
+        return false;
+    now = r->if_range[0] == '"' ? a->etag : a->modified;
+    if (now[0] != '\0')
+        return strcmp(now, r->if_range) != 0;
+    return a->status == 200 && xd_http_asks_for_range(r);
+}
+
+static void judge_changed(const char *name, struct xd_http_judgement *out)
+{
+    out->outcome.verdict = XD_VERDICT_CHANGED;
+    xd_fail(&out->outcome.error, XD_E_DIFFERENT,
+            "%s: its file has changed during the download", name);
+}
+
 void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
                    const char *name, struct xd_http_judgement *out)
 {
@@ -317,6 +362,8 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
     } else if (a->encoding[0] != '\0') {
         snprintf(what, sizeof what, "in the encoding \"%s\"", a->encoding);
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
+    } else if (has_changed(a, r)) {
+        judge_changed(name, out);
     } else if (a->status == 206) {
         judge_range(a, r, name, out);
     } else {

@@ -19,6 +19,7 @@ struct xd_http_answer {
     char encoding[32]; /* Content-Encoding, cut; "" if the bytes are plain */
     char etag[200];    /* strong; "" if there is none, or a longer one */
     char modified[64]; /* Last-Modified, likewise */
+    char date[64];     /* Date, likewise */
     char location[XD_URL_MAX + 1]; /* Location, likewise */
     bool has_length;               /* Content-Length: */
     uint64_t length;               /* that number */
@@ -40,6 +41,10 @@ struct xd_http_judgement {
                              the body */
     uint64_t object_size; /* as told, or XD_SIZE_UNKNOWN */
 };
+
+/* The ETag, or the Last-Modified where that is strong (RFC 9110, 8.8.2.2), or
+ * NULL. */
+const char *xd_http_validator(const struct xd_http_answer *a);
 
 /* Whether a Range header goes with the request. */
 bool xd_http_asks_for_range(const struct xd_request *r);

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/url.h"
 #include "io/ftp_answer.h"
 #include "io/http_redirect.h"
@@ -207,10 +208,7 @@ static void tell_head(struct xd_http_fetch *f)
                                            : a->status == 206};
     int rc;
 
-    if (a->etag[0] != '\0')
-        head.validator = a->etag;
-    else if (a->modified[0] != '\0')
-        head.validator = a->modified;
+    head.validator = xd_http_validator(a);
     head.final_url = f->url;
     rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
@@ -252,6 +250,8 @@ static void judge_redirect(struct xd_http_fetch *f)
         error->http_status = (int)f->answer.status;
         return;
     }
+    if (!xd_http_same_origin(f->url, next))
+        f->request.if_range = NULL;
     xd_free(f->url);
     f->url = next;
     f->n_redirects++;
@@ -325,8 +325,9 @@ void xd_http_fetch_fini(struct xd_http_fetch *f)
     curl_easy_cleanup(f->easy);
     xd_free(f->first);
     xd_free(f->url);
+    xd_free(f->if_range);
     f->easy = NULL;
-    f->first = f->url = NULL;
+    f->first = f->url = f->if_range = NULL;
 }
 
 /* FTP knows no end of a range: it is read up to there. */
@@ -343,6 +344,18 @@ static bool set_range(struct xd_http_fetch *f, const struct xd_request *r)
     return curl_easy_setopt(f->easy, CURLOPT_RANGE,
                             xd_http_asks_for_range(r) ? range : NULL) ==
            CURLE_OK;
+}
+
+/* Shared by all handles, but for a line of this request before it. */
+static struct curl_slist *choose_header(struct xd_http_fetch *f,
+                                        bool is_trusted)
+{
+    struct curl_slist *list = xd_http_options_header(f->options, is_trusted);
+
+    if (f->request.if_range == NULL || !xd_http_asks_for_range(&f->request))
+        return list;
+    f->header = (struct curl_slist){.data = f->if_range, .next = list};
+    return &f->header;
 }
 
 /*
@@ -364,6 +377,7 @@ static bool set_request(struct xd_http_fetch *f)
            SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
            SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
            set_range(f, &f->request) &&
+           SET(CURLOPT_HTTPHEADER, choose_header(f, is_trusted)) &&
            xd_http_options_authorize(f->options, e, f->url, is_trusted);
 #undef SET
 }
@@ -390,6 +404,27 @@ static int set_urls(struct xd_http_fetch *f, const char *first, const char *url)
     return f->first != NULL && f->url != NULL ? 0 : XD_E_NOMEM;
 }
 
+/* The validator, in a line of our own. */
+static int set_if_range(struct xd_http_fetch *f, const char *validator)
+{
+    static const char name[] = "If-Range: ";
+    struct xd_text line = {0};
+
+    xd_free(f->if_range);
+    f->if_range = NULL;
+    f->request.if_range = NULL;
+    if (validator == NULL)
+        return 0;
+    xd_text_addf(&line, "%s%s", name, validator);
+    if (line.failed) {
+        xd_text_fini(&line);
+        return XD_E_NOMEM;
+    }
+    f->if_range = line.s;
+    f->request.if_range = line.s + strlen(name);
+    return 0;
+}
+
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
@@ -400,7 +435,8 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->request = *request;
     f->request.url = f->request.origin = NULL;
     if (xd_request_name(f->name, request->url) < 0 ||
-        set_urls(f, first, request->url) < 0 || !set_request(f))
+        set_urls(f, first, request->url) < 0 ||
+        set_if_range(f, request->if_range) < 0 || !set_request(f))
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};

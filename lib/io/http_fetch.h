@@ -27,6 +27,8 @@ struct xd_http_fetch {
 
     /* The request. */
     struct xd_request request; /* but for its URLs */
+    char *if_range; /* owned: the line for request.if_range, or NULL */
+    struct curl_slist header; /* that line, and after it those of `options` */
     char name[XD_REQUEST_NAME_BYTES];
     bool is_ftp;
     char *first, *url; /* owned: what was asked first, and after redirects */

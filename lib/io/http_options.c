@@ -205,6 +205,12 @@ static bool set_certificate(CURL *e, const struct xd_http_options *o,
            SET(CURLOPT_KEYPASSWD, is_shown ? o->cert_password : NULL);
 }
 
+struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
+                                          bool is_trusted)
+{
+    return is_trusted ? o->secret_header : o->header;
+}
+
 /* The nearest holds: what the URL says itself, a token, a name, the file. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
                                const char *url, bool is_trusted)
@@ -219,8 +225,7 @@ bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
     bool uses_file = is_open && bearer == NULL && user == NULL &&
                      (net->netrc || net->netrc_file != NULL);
 
-    return SET(CURLOPT_HTTPHEADER, is_trusted ? o->secret_header : o->header) &&
-           SET(CURLOPT_XOAUTH2_BEARER, bearer) &&
+    return SET(CURLOPT_XOAUTH2_BEARER, bearer) &&
            SET(CURLOPT_HTTPAUTH,
                (long)(bearer != NULL ? CURLAUTH_BEARER : CURLAUTH_BASIC)) &&
            SET(CURLOPT_USERPWD, user) &&

@@ -31,8 +31,13 @@ bool xd_http_options_apply(const struct xd_http_options *o, CURL *e);
 /* Whether credentials may go to the server of `url`: 1, 0 or NOMEM. */
 int xd_http_options_trust(const struct xd_http_options *o, const char *url);
 
+/* The header for a server that sees the credentials, or does not. */
+struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
+                                          bool is_trusted);
+
 /* Before each request of a handle, also a redirected one: whether the server
- * of `url` sees the credentials.  False when out of memory. */
+ * of `url` sees the credentials, but for those in the header.  False when out
+ * of memory. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
                                const char *url, bool is_trusted);
 

@@ -34,6 +34,9 @@ struct xd_request {
     uint64_t offset, length; /* bytes of the object; length is not 0.  If the
                                 object ends before them, fewer come */
     uint64_t object_size;    /* what it must be, or XD_SIZE_UNKNOWN */
+    const char *if_range;    /* a head's validator: only bytes of that object
+                                will do, as long as no redirect leads to another
+                                server; or NULL */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
 };
@@ -41,7 +44,8 @@ struct xd_request {
 /* What the depot says before the first byte. */
 struct xd_head {
     uint64_t object_size;  /* or XD_SIZE_UNKNOWN */
-    const char *validator; /* strong ETag or Last-Modified, or NULL */
+    const char *validator; /* strong ETag or Last-Modified: what differs in it
+                              is another object; or NULL */
     const char *final_url; /* after redirects */
     bool is_range;         /* the answer is a range, not the whole object */
 };
@@ -53,6 +57,7 @@ enum xd_verdict {
     XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
     XD_VERDICT_DIFFERENT, /* the object has another size: another file */
+    XD_VERDICT_CHANGED,   /* the object is not that of `if_range` any more */
     XD_VERDICT_STOPPED    /* stop() was called, or the handler refused */
 };
 

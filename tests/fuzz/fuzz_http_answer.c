@@ -1,7 +1,8 @@
 /*
  * Lines of a header come in, and what is made of them is held against the
  * request.  The first line of the input is the request: offset, length, size
- * of the object ("-": to the end, unknown) and perhaps "whole".
+ * of the object ("-": to the end, unknown) and perhaps "whole", and "if" when
+ * only the object with the ETag "e" will do.
  */
 #include "io/http_answer.h"
 
@@ -39,6 +40,7 @@ static struct xd_request read_request(char *line)
     r.length = read_number(&line);
     r.object_size = read_number(&line);
     r.whole = strstr(line, "whole") != NULL;
+    r.if_range = strstr(line, "if") != NULL ? "\"e\"" : NULL;
     if (r.length == 0)
         r.length = 1;
     if (r.offset > INT64_MAX)
@@ -76,6 +78,8 @@ static void check_accepted(const struct xd_http_answer *a,
     FUZZ_CHECK(j->outcome.error.code == XD_OK);
     FUZZ_CHECK(a->status == 200 || a->status == 206);
     FUZZ_CHECK(!a->contradicts && a->encoding[0] == '\0');
+    FUZZ_CHECK(r->if_range == NULL || a->etag[0] == '\0' ||
+               strcmp(a->etag, r->if_range) == 0);
     FUZZ_CHECK(j->end <= asked_end(r));
     FUZZ_CHECK(j->end >= r->offset && (j->end > r->offset || r->offset == 0));
     FUZZ_CHECK(j->object_size == XD_SIZE_UNKNOWN || j->end <= j->object_size);
@@ -95,10 +99,11 @@ static void check_refused(const struct xd_http_answer *a,
 {
     const struct xd_error *e = &j->outcome.error;
 
+    bool is_other = j->outcome.verdict == XD_VERDICT_DIFFERENT ||
+                    j->outcome.verdict == XD_VERDICT_CHANGED;
+
     FUZZ_CHECK(j->outcome.verdict != XD_VERDICT_STOPPED);
-    FUZZ_CHECK(e->code == (j->outcome.verdict == XD_VERDICT_DIFFERENT
-                               ? XD_E_DIFFERENT
-                               : XD_E_NET));
+    FUZZ_CHECK(e->code == (is_other ? XD_E_DIFFERENT : XD_E_NET));
     FUZZ_CHECK(e->http_status == (int)a->status);
     FUZZ_CHECK(strncmp(e->msg, NAME ": ", strlen(NAME ": ")) == 0);
     for (const char *s = e->msg; *s != '\0'; s++)

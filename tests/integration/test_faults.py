@@ -68,6 +68,7 @@ TABLE = {
     "redirects_to_ftp": r"redirects to what",
     "redirects_to_http": r"redirects from https",
     "signed_urls_expire": "",
+    "changes_half_way": "has changed|wrong bytes",
     "another_name": r"(?i)certificate|name",
     "expired": r"(?i)certificate",
     "self_signed": r"(?i)certificate",
@@ -264,6 +265,24 @@ def test_a_lie_is_found_where_a_hash_can_tell(world, fault, hashes, target,
     assert row_of(run, world.honest)["error"] is None
 
 
+@pytest.mark.parametrize("hashes", HASHES)
+def test_a_depot_that_changes_its_file_is_believed_in_nothing(world, hashes):
+    bad = world.at_fault("changes_half_way")
+    world.honest.delay = 0.2
+    run = world.run([bad, world.honest], hashes)
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    row = row_of(run, bad)
+    assert row["state"] == "failed" and row["failures"] == 1
+    asked = [e.headers.get("if-range") for e in bad.log]
+    if hashes == "pieces":
+        assert "wrong bytes" in row["error"] and set(asked) == {None}
+        return
+    assert "has changed" in row["error"]
+    assert asked[-1] == '"one"'
+    assert world.honest.bytes_sent() >= SIZE  # also what the other had brought
+
+
 # ---- when there is nobody else ----
 
 @pytest.mark.parametrize("fault", ["busy_429", "busy_503"][:1 + SLOW])
@@ -287,6 +306,17 @@ def test_alone_a_hard_refusal_ends_the_run_at_once(world, fault):
     assert bad.host in run.err
     assert len(bad.log) == 1
     assert not (world.lab.work / "f.bin").exists()
+
+
+def test_alone_a_depot_that_changes_its_file_ends_the_run(world):
+    bad = world.at_fault("changes_half_way")
+    run = world.run([bad])
+    assert run.rc == 1
+    assert "its file has changed during the download" in run.err
+    assert not (world.lab.work / "f.bin").exists()
+    again = world.run([bad])  # all of it is its new file
+    assert again.rc == 0, again.err
+    assert world.got(again, "file") == bad.another
 
 
 def test_alone_a_dead_depot_is_asked_until_patience_is_at_its_end(world):

@@ -313,7 +313,7 @@ class Faults:
     def another_file(self, c, e):
         """Has another file of the same size."""
         e.fired = True
-        self.serve(c, e, data=random.Random(99).randbytes(self.size))
+        self.serve(c, e, data=self.another)
 
     def changes_half_way(self, c, e):
         """Has another file after its fourth request, and says so."""
@@ -321,8 +321,7 @@ class Faults:
             self.serve(c, e)
         else:
             e.fired = True
-            self.serve(c, e, {"ETag": '"another"'},
-                       random.Random(99).randbytes(self.size))
+            self.serve(c, e, {"ETag": '"another"'}, self.another)
 
 
 class FaultDepot(Faults):
@@ -334,6 +333,7 @@ class FaultDepot(Faults):
         path of its key), to be spoken to by https."""
         self.data, self.size = data, len(data)
         self.other, self.delay = other, delay
+        self.another = random.Random(99).randbytes(self.size)
         self.log = []
         self.count = collections.Counter()
         self.connections = 0

@@ -639,6 +639,76 @@ START_TEST(redirect_is_followed)
 }
 END_TEST
 
+static struct xd_request range_of(const char *validator)
+{
+    struct xd_request r = range(100, 200);
+
+    r.if_range = validator;
+    return r;
+}
+
+static bool asks_if(unsigned i)
+{
+    return strstr(mock_request(server, i), "\r\nIf-Range: \"e\"\r\n") != NULL;
+}
+
+START_TEST(validator_goes_with_a_range_and_with_no_other_request)
+{
+    static const struct mock_step script[] = {
+        PARTIAL("100-299/1000", "200"),
+        BODY(100, 200),
+        NEXT,
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
+        BODY(0, 1000),
+        NEXT,
+        PARTIAL("100-299/1000", "200"),
+        BODY(100, 200),
+        END};
+    struct xd_request whole = {.length = XD_TO_END,
+                               .object_size = XD_SIZE_UNKNOWN,
+                               .if_range = "\"e\""};
+
+    check_end(fetch(script, range_of("\"e\"")), XD_VERDICT_OK, 200);
+    check_end(fetch(NULL, whole), XD_VERDICT_OK, 1000);
+    check_end(fetch(NULL, range(100, 200)), XD_VERDICT_OK, 200);
+    ck_assert(asks_if(0) && !asks_if(1) && !asks_if(2));
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 0), "\r\nAccept-Encoding: identity\r\n"));
+}
+END_TEST
+
+START_TEST(changed_object_brings_no_byte)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nETag: \"f\"\r\n\r\n"),
+        BODY(0, 1000), END};
+
+    check_end(fetch(script, range_of("\"e\"")), XD_VERDICT_CHANGED, 0);
+    check_says(&caught[0], "has changed");
+}
+END_TEST
+
+START_TEST(validator_of_one_server_does_not_go_to_another)
+{
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 302 Found\r\nLocation: http://@/y\r\n"
+            "Content-Length: 0\r\n\r\n"),
+        NEXT,
+        SAY("HTTP/1.1 206 Partial Content\r\nETag: \"f\"\r\n"
+            "Content-Range: bytes 100-299/1000\r\n"
+            "Content-Length: 200\r\n\r\n"),
+        BODY(100, 200), END};
+    struct xd_request r = range_of("\"e\"");
+    char url[64];
+
+    server = mock_start(script);
+    snprintf(url, sizeof url, "http://localhost:%u/x", mock_port(server));
+    r.url = url;
+    check_end(fetch(NULL, r), XD_VERDICT_OK, 200);
+    ck_assert(asks_if(0) && !asks_if(1));
+}
+END_TEST
+
 START_TEST(redirect_loop_is_refused)
 {
     static const struct mock_step script[] = {
@@ -1159,6 +1229,10 @@ int main(void)
     tcase_add_test(tcase, header_without_an_end_is_refused);
     tcase_add_test(tcase, headers_of_several_requests_are_not_summed_up);
     tcase_add_test(tcase, redirect_is_followed);
+    tcase_add_test(tcase,
+                   validator_goes_with_a_range_and_with_no_other_request);
+    tcase_add_test(tcase, changed_object_brings_no_byte);
+    tcase_add_test(tcase, validator_of_one_server_does_not_go_to_another);
     tcase_add_test(tcase, redirect_loop_is_refused);
     tcase_add_test(tcase, redirect_to_another_scheme_is_refused);
     tcase_add_test(tcase, busy_server_tells_how_long_to_wait);

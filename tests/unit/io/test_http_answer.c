@@ -407,6 +407,87 @@ START_TEST(validators_are_strong_and_whole)
 }
 END_TEST
 
+START_TEST(etag_is_a_validator_if_it_is_strong)
+{
+    read_answer("HTTP/1.1 200 OK\r\nETag: \"a\"\r\n\r\n");
+    ck_assert_str_eq(xd_http_validator(&answer), "\"a\"");
+    read_answer("HTTP/1.1 200 OK\r\nETag: W/\"a\"\r\n\r\n");
+    ck_assert_ptr_null(xd_http_validator(&answer));
+    /* Sent back it would be read as a date. */
+    read_answer("HTTP/1.1 200 OK\r\nETag: a\r\n\r\n");
+    ck_assert_ptr_null(xd_http_validator(&answer));
+}
+END_TEST
+
+#define MODIFIED "Last-Modified: Tue, 15 Nov 1994 12:45:26 GMT\r\n"
+
+START_TEST(last_modified_is_a_validator_if_it_is_old_enough)
+{
+    read_answer("HTTP/1.1 200 OK\r\n" MODIFIED
+                "Date: Tue, 15 Nov 1994 12:46:26 GMT\r\n\r\n");
+    ck_assert_str_eq(xd_http_validator(&answer),
+                     "Tue, 15 Nov 1994 12:45:26 GMT");
+    read_answer("HTTP/1.1 200 OK\r\n" MODIFIED
+                "Date: Tue, 15 Nov 1994 12:46:25 GMT\r\n\r\n");
+    ck_assert_ptr_null(xd_http_validator(&answer));
+    read_answer("HTTP/1.1 200 OK\r\n" MODIFIED "\r\n");
+    ck_assert_ptr_null(xd_http_validator(&answer));
+    read_answer("HTTP/1.1 200 OK\r\nLast-Modified: long ago\r\n"
+                "Date: Tue, 15 Nov 1994 12:46:26 GMT\r\n\r\n");
+    ck_assert_ptr_null(xd_http_validator(&answer));
+}
+END_TEST
+
+#define CHANGED NAME ": its file has changed during the download"
+
+static struct xd_request some_of(const char *validator)
+{
+    struct xd_request r = some;
+
+    r.if_range = validator;
+    return r;
+}
+
+START_TEST(range_of_a_changed_object_is_refused)
+{
+    judge(PARTIAL("bytes 100-199/1000") "ETag: \"b\"\r\n\r\n",
+          some_of("\"a\""));
+    check_refused(XD_VERDICT_CHANGED, CHANGED);
+    ck_assert_int_eq(judgement.outcome.error.code, XD_E_DIFFERENT);
+    judge(PARTIAL("bytes 100-199/2000") "ETag: \"b\"\r\n\r\n",
+          some_of("\"a\""));
+    check_refused(XD_VERDICT_CHANGED, CHANGED);
+    judge(PARTIAL("bytes 100-199/1000") MODIFIED "\r\n",
+          some_of("Tue, 15 Nov 1994 12:45:25 GMT"));
+    check_refused(XD_VERDICT_CHANGED, CHANGED);
+}
+END_TEST
+
+START_TEST(whole_object_in_place_of_a_range_has_changed_unless_it_says_no)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nETag: \"b\"\r\n\r\n",
+          some_of("\"a\""));
+    check_refused(XD_VERDICT_CHANGED, CHANGED);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", some_of("\"a\""));
+    check_refused(XD_VERDICT_CHANGED, CHANGED);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nETag: \"a\"\r\n\r\n",
+          some_of("\"a\""));
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+}
+END_TEST
+
+START_TEST(object_that_is_the_same_or_does_not_say_is_accepted)
+{
+    judge(PARTIAL("bytes 100-199/1000") "ETag: \"a\"\r\n\r\n",
+          some_of("\"a\""));
+    check_ok(200, 1000);
+    judge(PARTIAL("bytes 100-199/1000") MODIFIED "\r\n", some_of("\"a\""));
+    check_ok(200, 1000);
+    judge(PARTIAL("bytes 100-199/1000") "ETag: \"a\"\r\n\r\n", some);
+    check_ok(200, 1000);
+}
+END_TEST
+
 START_TEST(folded_and_nameless_lines_are_passed_over)
 {
     read_answer("HTTP/1.1 200 OK\r\n Content-Length: 5\r\nContent-Length\r\n"
@@ -458,6 +539,12 @@ int main(void)
     tcase_add_test(tcase, statuses_say_whether_to_come_again);
     tcase_add_test(tcase, status_line_forgets_what_was_before);
     tcase_add_test(tcase, validators_are_strong_and_whole);
+    tcase_add_test(tcase, etag_is_a_validator_if_it_is_strong);
+    tcase_add_test(tcase, last_modified_is_a_validator_if_it_is_old_enough);
+    tcase_add_test(tcase, range_of_a_changed_object_is_refused);
+    tcase_add_test(
+        tcase, whole_object_in_place_of_a_range_has_changed_unless_it_says_no);
+    tcase_add_test(tcase, object_that_is_the_same_or_does_not_say_is_accepted);
     tcase_add_test(tcase, folded_and_nameless_lines_are_passed_over);
     tcase_add_test(tcase,
                    request_that_runs_over_the_last_number_goes_to_the_end);
