@@ -1,0 +1,73 @@
+#include "sim/driver.h"
+
+#include <xdownload/error.h>
+
+/* Nobody decides more at one moment. */
+#define MOST_ACTIONS 200000
+
+int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
+                    const struct xd_sched_options *o, struct xd_range wanted)
+{
+    d->sched = xd_sched_new(layout, o, wanted);
+    if (d->sched)
+        d->rules = xd_rules_new(layout, xd_sched_options(d->sched), wanted);
+    return d->rules ? 0 : XD_E_NOMEM;
+}
+
+void xd_driver_fini(struct xd_driver *d)
+{
+    xd_sched_free(d->sched);
+    xd_rules_free(d->rules);
+}
+
+static void end_broken(struct xd_driver *d, enum xd_rule rule)
+{
+    d->broken = rule;
+    d->is_over = true;
+}
+
+void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
+{
+    enum xd_rule rule;
+
+    if (d->is_over)
+        return;
+    ev.now = d->now;
+    rule = xd_rules_event(d->rules, &ev);
+    if (rule != XD_RULE_NONE) {
+        end_broken(d, rule);
+        return;
+    }
+    if (xd_sched_event(d->sched, &ev) < 0 || xd_rules_failed(d->rules))
+        d->is_over = d->failed = true;
+}
+
+xd_usec xd_driver_act(struct xd_driver *d)
+{
+    struct xd_sched_action a = {.until = XD_NEVER};
+    unsigned n = 0;
+
+    while (!d->is_over) {
+        enum xd_rule rule;
+
+        a = xd_sched_next(d->sched, d->now);
+        if (d->spoil)
+            d->spoil(&a);
+        rule = xd_rules_action(d->rules, &a, d->now);
+        if (rule != XD_RULE_NONE)
+            end_broken(d, rule);
+        else if (xd_rules_failed(d->rules))
+            d->is_over = d->failed = true;
+        else if (a.kind == XD_DO_WAIT)
+            return a.until;
+        else if (a.kind == XD_DO_FINISH || a.kind == XD_DO_FAIL)
+            d->is_over = true;
+        else
+            d->carry_out(d->world, &a);
+        d->is_complete =
+            d->is_over && a.kind == XD_DO_FINISH && d->broken == XD_RULE_NONE;
+        if (++n == MOST_ACTIONS)
+            d->is_over = d->is_endless = true;
+    }
+    return a.until;
+}

@@ -1,0 +1,37 @@
+/*
+ * A scheduler at work: events go in, actions come out and are carried out by
+ * some world, and every step passes the rules.
+ */
+#ifndef XD_SIM_DRIVER_H
+#define XD_SIM_DRIVER_H
+
+#include "sched/sched.h"
+#include "sim/rules.h"
+
+struct xd_driver {
+    /* Set by its user. */
+    void *world;
+    void (*carry_out)(void *world, const struct xd_sched_action *a);
+    void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
+                                                 NULL (tests of the rules) */
+    /* Kept here. */
+    struct xd_sched *sched;
+    struct xd_rules *rules;
+    xd_usec now;
+    bool is_over, is_complete, is_endless, failed;
+    enum xd_rule broken;
+};
+
+/* 0 or NOMEM; fini() in any case. */
+int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
+                    const struct xd_sched_options *o, struct xd_range wanted);
+void xd_driver_fini(struct xd_driver *d);
+
+/* At d->now, which its user moves. */
+void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev);
+
+/* Decide and carry out until there is nothing more to do; returns until
+ * when. */
+xd_usec xd_driver_act(struct xd_driver *d);
+
+#endif

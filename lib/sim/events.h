@@ -1,0 +1,59 @@
+/*
+ * What will happen, in order of time; what was put in first comes first among
+ * equals.  Costs: O(log n) each.
+ */
+#ifndef XD_SIM_EVENTS_H
+#define XD_SIM_EVENTS_H
+
+#include <stdbool.h>
+
+#include "sim/scenario.h"
+
+enum xd_sim_kind {
+    XD_SIM_AT_ACCESS, /* a packet reaches the client's link */
+    XD_SIM_AT_CLIENT, /* it reaches the client */
+    XD_SIM_AT_DEPOT,  /* one of the client's reaches the depot */
+    XD_SIM_DEPOT_TIMER,
+    XD_SIM_CLIENT_TIMER,
+    XD_SIM_FLUSH_TIMER,
+    XD_SIM_SILENCE_TIMER
+};
+
+enum xd_packet_kind {
+    XD_PACKET_DATA, /* segment `first`, of `bytes` */
+    XD_PACKET_SYN,  /* and its answer; so is a handshake of TLS */
+    XD_PACKET_TLS,
+    XD_PACKET_REQUEST, /* number `first`, see tcp.h */
+    XD_PACKET_STOP,    /* the same; forget it */
+    XD_PACKET_ACK,     /* all before `all`, and [first, end) */
+    XD_PACKET_RESET
+};
+
+struct xd_packet {
+    enum xd_packet_kind kind;
+    unsigned connection;
+    unsigned bytes; /* of the file, or of headers */
+    uint32_t all, first, end;
+};
+
+struct xd_sim_event {
+    xd_nsec at;
+    uint64_t order;
+    enum xd_sim_kind kind;
+    unsigned number; /* of the connection or fetch whose timer it is */
+    uint64_t life;   /* the timer's: it counts only if it is still this */
+    struct xd_packet packet;
+};
+
+struct xd_events {
+    struct xd_sim_event *heap;
+    size_t n, capacity;
+    uint64_t n_ever;
+    bool failed; /* out of memory: something is missing */
+};
+
+void xd_events_put(struct xd_events *e, struct xd_sim_event event);
+bool xd_events_take(struct xd_events *e, struct xd_sim_event *out);
+void xd_events_fini(struct xd_events *e);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * One download of a file that every depot of a scenario holds, through the
+ * real scheduler, over the wires of net.h.
+ */
+#ifndef XD_SIM_RUN_H
+#define XD_SIM_RUN_H
+
+#include "sched/sched.h"
+#include "sim/rules.h"
+#include "sim/scenario.h"
+
+enum xd_sim_end { XD_SIM_DONE, XD_SIM_FAILED, XD_SIM_STOPPED };
+
+/* A fetch that has ended. */
+struct xd_sim_record {
+    unsigned depot, lane;
+    struct xd_range range;
+    uint64_t received;
+    xd_usec began, heard, ended; /* heard: XD_NEVER if nothing came */
+    enum xd_sim_end how;
+};
+
+struct xd_sim_options {
+    struct xd_sched_options sched;
+    uint64_t size, seed;
+    uint64_t piece_bytes; /* a piece counts when all of it is there; 0: each
+                             byte does */
+    xd_usec silence;      /* a fetch that brings nothing for so long fails */
+    bool has_tls;
+    bool has_http2;              /* the fetches of a depot share a connection */
+    uint64_t reader_bytes_per_s; /* with a window; 0: no bound */
+    void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
+    void *record_user;
+};
+
+struct xd_sim_depot {
+    uint64_t bytes;     /* that nobody had brought before */
+    uint64_t redundant; /* the others that were handed on */
+    uint64_t wire;      /* bytes of the file that crossed the client's link */
+    unsigned requests, failures, connections;
+};
+
+struct xd_sim_result {
+    bool is_complete;
+    bool is_endless;     /* given up after an hour, or too many steps */
+    enum xd_rule broken; /* XD_RULE_NONE if all were kept */
+    xd_usec took;
+    uint64_t wire; /* of all depots */
+    struct xd_sim_depot *depots;
+    size_t n_depots;
+};
+
+/* Errors: NOMEM.  *out is released with fini() in any case. */
+int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
+               struct xd_sim_result *out);
+void xd_sim_result_fini(struct xd_sim_result *r);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * A network in words: depots, the paths to them, and what changes when.
+ *
+ *     client rate=100mbit queue=512k
+ *     depot NAME ADDRESS rate=20mbit rtt=70ms queue=256k loss=0.1% jitter=2ms
+ *     at 5s NAME|client rate=1mbit
+ *     at 6s NAME down
+ *
+ * '#' begins a comment; lines that begin with any other word are left alone.
+ * A rate is that of whole IP packets, 0 is no bound; a size takes k and m.  The
+ * words `down` and `up` cut a path and mend it; `refuses` is a depot that
+ * answers every connection with a reset, `lies` one whose bytes are wrong.
+ */
+#ifndef XD_SIM_SCENARIO_H
+#define XD_SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/error.h>
+
+#define XD_NAME_BYTES 32
+
+typedef int64_t xd_nsec; /* since the simulation began */
+
+#define XD_NSEC_MS ((xd_nsec)1000000)
+#define XD_NSEC_SECOND ((xd_nsec)1000000000)
+
+struct xd_path {
+    double rate;    /* bytes per second; 0: unbounded */
+    xd_nsec delay;  /* one way */
+    xd_nsec jitter; /* added to what comes from the depot, at most */
+    double loss;    /* probability that such a packet is lost */
+    int64_t queue;  /* bytes that may wait for the link */
+    bool is_down;   /* loses everything, both ways */
+    bool refuses, lies;
+};
+
+struct xd_scenario_depot {
+    char name[XD_NAME_BYTES];
+    struct xd_path path;
+};
+
+#define XD_CLIENT SIZE_MAX
+
+struct xd_change {
+    xd_nsec at;
+    size_t depot; /* or XD_CLIENT */
+    char key[XD_NAME_BYTES], value[XD_NAME_BYTES];
+};
+
+struct xd_scenario {
+    struct xd_path client;
+    struct xd_scenario_depot *depots;
+    size_t n_depots;
+    struct xd_change *changes; /* in order of time */
+    size_t n_changes;
+};
+
+/* Errors: INVAL, with the line's number; NOMEM.  `s` is empty then. */
+int xd_scenario_parse(struct xd_scenario *s, const char *text,
+                      struct xd_error *err);
+void xd_scenario_fini(struct xd_scenario *s);
+
+/* What a change does to a path; false where a word is not understood. */
+bool xd_path_apply(struct xd_path *p, const char *key, const char *value);
+
+/*
+ * The earliest moment, in seconds, at which `size` bytes can be at the client:
+ * every depot's window doubles from ten packets until its rate is reached, and
+ * all share the client's link.  Loss is not counted.  Infinity: never.
+ */
+double xd_scenario_limit(const struct xd_scenario *s, uint64_t size);
+
+#endif

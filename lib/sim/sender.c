@@ -1,0 +1,431 @@
+/*
+ * The depot's half of a connection, as Linux does it: SACK, losses told by the
+ * order of transmissions (RACK), proportional rate reduction, a tail loss
+ * probe, and the timeout at last.
+ */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/check.h"
+#include "sim/tcp.h"
+
+#define LEAST_RTO (200 * XD_NSEC_MS)
+#define FIRST_RTO XD_NSEC_SECOND
+#define LONGEST_RTO (120 * XD_NSEC_SECOND)
+#define DUPLICATES 3
+#define FIRST_RING 64U
+
+void xd_sender_init(struct xd_sender *s)
+{
+    *s = (struct xd_sender){.n_sent = 0};
+    xd_cubic_init(&s->cubic);
+}
+
+struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number)
+{
+    return &s->ring[number & (s->capacity - 1)];
+}
+
+static bool grow(struct xd_sender *s)
+{
+    uint32_t capacity = s->capacity > 0 ? 2 * s->capacity : FIRST_RING;
+    struct xd_segment *ring = xd_alloc(capacity, sizeof *ring);
+
+    if (!ring)
+        return false;
+    for (uint32_t i = s->all; i < s->next; i++)
+        ring[i & (capacity - 1)] = *xd_sender_segment(s, i);
+    xd_free(s->ring);
+    s->ring = ring;
+    s->capacity = capacity;
+    return true;
+}
+
+/* Timer. */
+
+static xd_nsec rto(const struct xd_sender *s)
+{
+    xd_nsec spread = 4 * s->rttvar > LEAST_RTO ? 4 * s->rttvar : LEAST_RTO;
+    xd_nsec at = s->srtt > 0 ? s->srtt + spread : FIRST_RTO;
+
+    for (unsigned i = 0; i < s->n_timeouts && at < LONGEST_RTO; i++)
+        at *= 2;
+    return at < LONGEST_RTO ? at : LONGEST_RTO;
+}
+
+static bool may_probe(const struct xd_sender *s)
+{
+    return !s->is_recovering && !s->is_after_timeout && !s->has_probed &&
+           s->srtt > 0;
+}
+
+static void arm(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    xd_nsec after = rto(s), probe;
+
+    if (s->all == s->next) {
+        s->timer_at = 0;
+        return;
+    }
+    probe = 2 * s->srtt + (s->next - s->all == 1 ? LEAST_RTO : 2 * XD_NSEC_MS);
+    if (may_probe(s) && probe < after)
+        after = probe;
+    s->timer_at = t->net->now + after;
+    if (s->timer_set == 0 || s->timer_set > s->timer_at) {
+        s->timer_set = s->timer_at;
+        xd_net_timer(t->net, XD_SIM_DEPOT_TIMER, s->timer_at, c->number, 0);
+    }
+}
+
+/* Sending. */
+
+static void transmit(struct xd_tcp *t, struct xd_connection *c, uint32_t number)
+{
+    struct xd_sender *s = &c->sender;
+    struct xd_segment *g = xd_sender_segment(s, number);
+
+    g->sent_at = s->last_sent = t->net->now;
+    g->transmission = ++s->n_sent;
+    g->state = XD_SEG_SENT;
+    s->in_flight++;
+    s->out++;
+    xd_net_to_client(t->net, c->depot,
+                     (struct xd_packet){.kind = XD_PACKET_DATA,
+                                        .connection = c->number,
+                                        .bytes = g->bytes,
+                                        .first = number});
+}
+
+static bool is_sendable(const struct xd_stream *s)
+{
+    return s->is_known && s->to_send > 0;
+}
+
+static bool has_new(const struct xd_connection *c)
+{
+    for (unsigned i = c->first_live; i < c->n_streams; i++)
+        if (is_sendable(&c->streams[i]))
+            return true;
+    return false;
+}
+
+/* The stream whose turn it is to send; n_streams if none has anything. */
+static unsigned next_stream(struct xd_connection *c)
+{
+    unsigned n = c->n_streams - c->first_live;
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned stream = c->first_live + (c->sender.turn + i) % n;
+
+        if (is_sendable(&c->streams[stream])) {
+            c->sender.turn = stream + 1 - c->first_live;
+            return stream;
+        }
+    }
+    return c->n_streams;
+}
+
+static bool send_new(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    unsigned stream = next_stream(c);
+    struct xd_stream *from;
+    uint16_t bytes = XD_SEGMENT_BYTES;
+
+    if (stream == c->n_streams)
+        return false;
+    if (s->next - s->all == s->capacity && !grow(s)) {
+        t->failed = true;
+        return false;
+    }
+    from = &c->streams[stream];
+    if (from->to_send < bytes)
+        bytes = (uint16_t)from->to_send;
+    from->to_send -= bytes;
+    *xd_sender_segment(s, s->next) =
+        (struct xd_segment){.stream = stream, .bytes = bytes};
+    transmit(t, c, s->next++);
+    return true;
+}
+
+static void send_lost(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    uint32_t i = s->all;
+
+    while (xd_sender_segment(s, i)->state != XD_SEG_LOST)
+        i++;
+    xd_sender_segment(s, i)->is_again = true;
+    s->lost--;
+    transmit(t, c, i);
+}
+
+static void note_usage(struct xd_sender *s, bool is_full)
+{
+    if (s->all < s->usage_end && !is_full &&
+        (s->is_full || s->in_flight <= s->most_out))
+        return;
+    s->is_full = is_full;
+    s->most_out = s->next - s->all;
+    s->usage_end = s->next;
+}
+
+static void push(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    xd_nsec idle = t->net->now - s->last_sent;
+    bool has_more = true;
+
+    if (s->all == s->next && s->n_sent > 0 && has_new(c))
+        xd_cubic_idle(&s->cubic, idle, rto(s));
+    while (has_more && s->in_flight + 1 <= s->cubic.window) {
+        if (s->lost > 0)
+            send_lost(t, c);
+        else
+            has_more = send_new(t, c);
+    }
+    note_usage(s, has_more && (s->lost > 0 || has_new(c)));
+    if (s->all < s->next && s->timer_at == 0)
+        arm(t, c);
+}
+
+/* Acks. */
+
+static void measure(struct xd_sender *s, xd_nsec rtt)
+{
+    xd_nsec off = rtt > s->srtt ? rtt - s->srtt : s->srtt - rtt;
+
+    if (s->srtt == 0) {
+        s->srtt = rtt;
+        s->rttvar = rtt / 2;
+        return;
+    }
+    s->srtt += (rtt - s->srtt) / 8;
+    s->rttvar += (off - s->rttvar) / 4;
+}
+
+/* Returns how many of [from, to) were not acked before. */
+static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
+                           xd_nsec now, xd_nsec *rtt)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = from > s->all ? from : s->all; i < to; i++) {
+        struct xd_segment *g = xd_sender_segment(s, i);
+
+        if (g->state == XD_SEG_ACKED)
+            continue;
+        if (g->state == XD_SEG_LOST)
+            s->lost--;
+        else
+            s->in_flight--;
+        g->state = XD_SEG_ACKED;
+        if (g->transmission > s->newest_acked)
+            s->newest_acked = g->transmission;
+        if (!g->is_again)
+            *rtt = now - g->sent_at;
+        n++;
+    }
+    if (n > 0 && to > s->high)
+        s->high = to;
+    return n;
+}
+
+/* A segment is lost when later transmissions came in: three of them, or any
+ * while others are being made good. */
+static unsigned find_lost(struct xd_sender *s)
+{
+    unsigned above = 0, n = 0;
+
+    for (uint32_t i = s->high; i-- > s->all;) {
+        struct xd_segment *g = xd_sender_segment(s, i);
+
+        above += g->state == XD_SEG_ACKED;
+        if (g->state != XD_SEG_SENT || g->transmission > s->newest_acked ||
+            (above < DUPLICATES && !s->is_recovering))
+            continue;
+        g->state = XD_SEG_LOST;
+        s->in_flight--;
+        s->lost++;
+        n++;
+    }
+    return n;
+}
+
+static void begin_recovery(struct xd_sender *s)
+{
+    s->is_recovering = true;
+    s->recover_to = s->next;
+    s->recover_from = s->cubic.window;
+    s->delivered = s->out = 0;
+    xd_cubic_lost(&s->cubic);
+}
+
+/* Proportional rate reduction (RFC 6937). */
+static void reduce(struct xd_sender *s, unsigned n_acked, bool lost_more)
+{
+    double most = s->cubic.threshold, more;
+
+    s->delivered += n_acked;
+    if (s->in_flight > most) {
+        more = ceil(s->delivered * most / s->recover_from) - s->out;
+    } else {
+        more = (double)s->delivered - s->out;
+        if (!lost_more && more < n_acked)
+            more = n_acked;
+        more = fmin(most - s->in_flight, more + !lost_more);
+    }
+    if (more < (s->out == 0))
+        more = s->out == 0;
+    s->cubic.window = s->in_flight + fmax(more, 0);
+}
+
+static void acked(struct xd_tcp *t, struct xd_connection *c,
+                  const struct xd_packet *p)
+{
+    struct xd_sender *s = &c->sender;
+    xd_nsec now = t->net->now, rtt = -1;
+    unsigned n = take_acked(s, p->first, p->end, now, &rtt), n_lost = 0;
+
+    n += take_acked(s, s->all, p->all, now, &rtt);
+    if (p->all > s->all)
+        s->all = p->all;
+    if (n == 0)
+        return;
+    if (rtt >= 0)
+        measure(s, rtt);
+    s->n_timeouts = 0;
+    s->has_probed = false;
+    if (s->all < s->high)
+        n_lost = find_lost(s);
+    if (n_lost > 0 && !s->is_recovering && !s->is_after_timeout)
+        begin_recovery(s);
+    if ((s->is_recovering || s->is_after_timeout) && s->all >= s->recover_to) {
+        if (s->is_recovering)
+            s->cubic.window = s->cubic.threshold;
+        s->is_recovering = s->is_after_timeout = false;
+    }
+    if (s->is_recovering)
+        reduce(s, n, n_lost > 0);
+    else
+        xd_cubic_acked(&s->cubic, now, n, rtt, s->all, s->next,
+                       s->is_after_timeout ||
+                           (s->cubic.window < s->cubic.threshold
+                                ? s->cubic.window < 2 * s->most_out
+                                : s->is_full));
+    push(t, c);
+    arm(t, c);
+}
+
+static void time_out(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+
+    for (uint32_t i = s->all; i < s->next; i++) {
+        struct xd_segment *g = xd_sender_segment(s, i);
+
+        if (g->state != XD_SEG_SENT)
+            continue;
+        g->state = XD_SEG_LOST;
+        s->lost++;
+    }
+    s->in_flight = 0;
+    if (s->n_timeouts++ == 0)
+        xd_cubic_lost(&s->cubic);
+    s->cubic.window = 1;
+    s->is_recovering = false;
+    s->is_after_timeout = true;
+    s->recover_to = s->next;
+    push(t, c);
+    arm(t, c);
+}
+
+/* The last segment once more, so that its ack tells what was lost before. */
+static void probe(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+
+    s->has_probed = true;
+    if (!send_new(t, c)) {
+        struct xd_segment *g = xd_sender_segment(s, s->next - 1);
+
+        if (g->state == XD_SEG_SENT) {
+            s->in_flight--;
+            g->is_again = true;
+            transmit(t, c, s->next - 1);
+        }
+    }
+    arm(t, c);
+}
+
+void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+
+    s->timer_set = 0;
+    if (s->timer_at == 0 || s->is_dead)
+        return;
+    if (s->timer_at > t->net->now) {
+        s->timer_set = s->timer_at;
+        xd_net_timer(t->net, XD_SIM_DEPOT_TIMER, s->timer_at, c->number, 0);
+    } else if (may_probe(s)) {
+        probe(t, c);
+    } else {
+        time_out(t, c);
+    }
+}
+
+static void die(struct xd_sender *s)
+{
+    s->is_dead = true;
+    xd_free(s->ring);
+    s->ring = NULL;
+    s->capacity = 0;
+    s->all = s->next = 0;
+}
+
+static void asked(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
+{
+    struct xd_sender *s = &c->sender;
+
+    if (s->srtt == 0)
+        measure(s, t->net->now - s->synack_at);
+    if (c->streams[stream].is_known)
+        return;
+    c->streams[stream].is_known = true;
+    push(t, c);
+}
+
+void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
+                      const struct xd_packet *p)
+{
+    struct xd_sender *s = &c->sender;
+    struct xd_packet answer = {.kind = p->kind, .connection = c->number};
+
+    if (s->is_dead)
+        return;
+    switch (p->kind) {
+    case XD_PACKET_SYN:
+    case XD_PACKET_TLS:
+        if (t->net->depots[c->depot].path.refuses)
+            answer.kind = XD_PACKET_RESET;
+        s->synack_at = t->net->now;
+        xd_net_to_client(t->net, c->depot, answer);
+        break;
+    case XD_PACKET_REQUEST:
+        asked(t, c, p->first);
+        break;
+    case XD_PACKET_STOP:
+        c->streams[p->first].to_send = 0;
+        break;
+    case XD_PACKET_ACK:
+        acked(t, c, p);
+        break;
+    case XD_PACKET_RESET:
+        die(s);
+        break;
+    case XD_PACKET_DATA:
+        break;
+    }
+}
