@@ -73,6 +73,7 @@ run_all()
 {
     export XD_REQUIRE_ALL=1
     XD_SLOW=1 tier dev --preset dev
+    python3 "$root/tests/wan/wan.py" check # else skipped, not failed
     tier asan --preset asan
     tier tsan --preset tsan
     which='-LE integration'
@@ -113,6 +114,7 @@ if [ $all = yes ]; then
     want_command clang-format clang-format
     want_command git git
     want_command aria2c aria2
+    want_command ip iproute2
 fi
 install_missing || exit 1
 

@@ -1,0 +1,134 @@
+"""Scenario files, and the earliest moment at which a file can be there.
+
+The fluid bound: depot i sends from two round trips after the start (handshake
+and request), its window doubling from ten segments every round trip until its
+rate is reached; depots behind one link share that, and all share the client's.
+A packet of 1500 bytes carries 1448 of the file.  Nothing is lost and no queue
+is in the way, so no downloader with one connection to each depot is faster.
+"""
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SCENARIOS = HERE / "scenarios"
+PACKET, SEGMENT = 1500, 1448
+UNITS = {"gbit": 125e6, "mbit": 125e3, "kbit": 125.0, "ms": 1e-3, "s": 1.0,
+         "%": 0.01, "k": 1024.0, "m": 1048576.0}
+STEP = 0.001  # seconds
+
+
+def names():
+    """Those that are kept here."""
+    return sorted(p.name for p in SCENARIOS.iterdir())
+
+
+def find(name):
+    """The path of a scenario that is kept here, or of any other file."""
+    kept = SCENARIOS / name
+    path = kept if kept.is_file() else Path(name)
+    if not path.is_file():
+        raise SystemExit(f"there is no scenario {name}; here are: "
+                         + " ".join(names()))
+    return path.resolve()
+
+
+def number(text):
+    for unit, factor in UNITS.items():
+        if text.endswith(unit):
+            return float(text[:-len(unit)]) * factor
+    return float(text)
+
+
+class Line:
+    """A depot's, a shared one, or the client's; units are bytes and seconds."""
+
+    def __init__(self, name, words, address=None):
+        self.name, self.address, self.via = name, address, None
+        self.rate = self.rtt = self.loss = self.jitter = 0.0
+        self.is_down = False
+        self.seen = None  # since when it is reachable
+        self.change(words)
+
+    def change(self, words):
+        for word in words:
+            key, _, value = word.partition("=")
+            if key in ("up", "down"):
+                self.is_down = key == "down"
+            elif key == "via":
+                self.via = value
+            else:
+                setattr(self, key, number(value))
+
+
+class Scenario:
+    def __init__(self, path):
+        self.path = find(path)
+        self.name = self.path.name
+        self.client = Line("client", ["rate=0"])
+        self.depots, self.links, self.changes = [], [], []
+        for text in self.path.read_text().splitlines():
+            word, *rest = text.split("#")[0].split() or [""]
+            if word == "client":
+                self.client.change(rest)
+            elif word == "depot":
+                self.depots.append(Line(rest[0], rest[2:], rest[1]))
+            elif word == "link":
+                self.links.append(Line(rest[0], rest[1:]))
+            elif word == "at":
+                self.changes.append((number(rest[0]), rest[1], rest[2:]))
+        self.changes.sort(key=lambda c: c[0])
+        if not self.depots:
+            raise SystemExit(f"{path} names no depot")
+
+    @property
+    def addresses(self):
+        return [d.address for d in self.depots]
+
+    def best(self):
+        """The depot of which a single transfer at the start takes least."""
+        up = [d for d in self.depots if not d.is_down]
+        return max(up, key=lambda d: (d.rate or 1e12, -d.rtt))
+
+    def nearest(self):
+        return min((d for d in self.depots if not d.is_down),
+                   key=lambda d: d.rtt)
+
+
+def _apply(scenario, at, now):
+    lines = [scenario.client, *scenario.links, *scenario.depots]
+    while at < len(scenario.changes) and scenario.changes[at][0] <= now:
+        _, name, words = scenario.changes[at]
+        next(x for x in lines if x.name == name).change(words)
+        at += 1
+    return at
+
+
+def _flow(depot, now):
+    """Bytes per second that the depot sends."""
+    if depot.is_down:
+        return 0.0
+    if depot.seen is None:
+        depot.seen = now
+    age = now - depot.seen - 2 * depot.rtt
+    if age < 0:
+        return 0.0
+    rtt = max(depot.rtt, 1e-4)
+    start = 10 * PACKET / rtt * 2 ** min(age / rtt, 40)
+    return min(depot.rate or 1e12, start)
+
+
+def fluid(path, size, until=600.0):
+    """Seconds after which `size` bytes can be there at the earliest."""
+    s = Scenario(path)
+    got, change = 0.0, 0
+    for step in range(int(until / STEP)):
+        now = step * STEP
+        change = _apply(s, change, now)
+        flows = [(d.via, _flow(d, now)) for d in s.depots]
+        total = sum(f for via, f in flows if via is None)
+        for link in s.links:
+            shared = sum(f for via, f in flows if via == link.name)
+            total += min(shared, link.rate or 1e12)
+        got += min(total, s.client.rate or 1e12) * STEP * SEGMENT / PACKET
+        if got >= size:
+            return now
+    return float("inf")
