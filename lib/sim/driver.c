@@ -38,7 +38,7 @@ void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
         end_broken(d, rule);
         return;
     }
-    if (xd_sched_event(d->sched, &ev) < 0 || xd_rules_failed(d->rules))
+    if (xd_sched_event(d->sched, &ev) < 0 || d->rules->failed)
         d->is_over = d->failed = true;
 }
 
@@ -56,7 +56,7 @@ xd_usec xd_driver_act(struct xd_driver *d)
         rule = xd_rules_action(d->rules, &a, d->now);
         if (rule != XD_RULE_NONE)
             end_broken(d, rule);
-        else if (xd_rules_failed(d->rules))
+        else if (d->rules->failed)
             d->is_over = d->failed = true;
         else if (a.kind == XD_DO_WAIT)
             return a.until;

@@ -1,34 +1,478 @@
+/* What an action must be like. */
 #include "sim/rules.h"
-#include "base/alloc.h"
-struct xd_rules *xd_rules_new(const struct xd_layout *l,
-                              const struct xd_sched_options *o,
-                              struct xd_range w)
+
+const char *xd_rule_text(enum xd_rule rule)
 {
-    (void)l;
-    (void)o;
-    (void)w;
-    return xd_alloc(1, sizeof(struct xd_rules));
+    switch (rule) {
+    case XD_RULE_NONE:
+    case XD_N_RULES:
+        break;
+#define XD_X(name, text) \
+    case XD_RULE_##name: \
+        return text;
+        XD_RULES(XD_X)
+#undef XD_X
+    }
+    return "none";
 }
-void xd_rules_free(struct xd_rules *r)
+
+/* Bytes. */
+
+bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte)
 {
-    xd_free(r);
+    return xd_rangeset_contains(s, (struct xd_range){byte, byte + 1});
 }
-bool xd_rules_failed(const struct xd_rules *r)
+
+static void nearer(uint64_t edge, uint64_t at, uint64_t *end)
 {
-    (void)r;
+    if (edge > at && edge < *end)
+        *end = edge;
+}
+
+static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
+                          uint64_t *end)
+{
+    struct xd_range next = xd_rangeset_next(s, (struct xd_range){at, *end});
+
+    nearer(next.begin, at, end);
+    nearer(next.end, at, end);
+}
+
+uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
+{
+    nearer_of_set(&r->arrived, at, &end);
+    for (unsigned i = 0; i < r->n_depots; i++)
+        nearer_of_set(&r->depots[i].holds, at, &end);
+    for (unsigned i = 0; i < r->n_fetches; i++) {
+        if (!r->fetches[i].is_live)
+            continue;
+        nearer(r->fetches[i].got, at, &end);
+        nearer(r->fetches[i].range.end, at, &end);
+    }
+    return end;
+}
+
+uint64_t xd_rules_limit(const struct xd_rules *r)
+{
+    return r->o.window_bytes ? r->reader + r->o.window_bytes : UINT64_MAX;
+}
+
+bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
+{
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (r->fetches[i].is_live && r->fetches[i].got <= byte &&
+            byte < r->fetches[i].range.end)
+            return true;
     return false;
 }
-enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
+
+/* Neither here nor coming. */
+static bool is_due(const struct xd_rules *r, uint64_t byte)
 {
-    (void)r;
-    (void)ev;
+    return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte);
+}
+
+uint64_t xd_rules_head(const struct xd_rules *r)
+{
+    uint64_t at = r->wanted.begin, end = r->wanted.end;
+
+    while (at < end && !is_due(r, at))
+        at = xd_rules_run(r, at, end);
+    return at;
+}
+
+/* Depots. */
+
+bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now)
+{
+    return r->depots[depot].rest_until <= now;
+}
+
+bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now)
+{
+    const struct xd_ruled_depot *d = &r->depots[depot];
+
+    return d->is_open && !d->is_dropped && !d->no_ranges &&
+           xd_rules_is_awake(r, depot, now);
+}
+
+unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        n += r->fetches[i].is_live && r->fetches[i].depot == depot;
+    return n;
+}
+
+/* Whether a depot other than those without ranges holds the byte. */
+static bool has_ranged_holder(const struct xd_rules *r, uint64_t byte)
+{
+    for (unsigned i = 0; i < r->n_depots; i++)
+        if (xd_rules_has(&r->depots[i].holds, byte) &&
+            !r->depots[i].is_dropped && !r->depots[i].no_ranges)
+            return true;
+    return false;
+}
+
+bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
+                          uint64_t byte)
+{
+    const struct xd_ruled_depot *d = &r->depots[depot];
+
+    return xd_rules_has(&d->holds, byte) && !d->is_dropped &&
+           (!d->no_ranges || !has_ranged_holder(r, byte));
+}
+
+/* Whether it could bring a byte that is missing. */
+static bool has_work(const struct xd_rules *r, unsigned depot)
+{
+    uint64_t end = r->wanted.end;
+
+    for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
+        if (!xd_rules_has(&r->arrived, at) &&
+            xd_rules_could_bring(r, depot, at))
+            return true;
+    return false;
+}
+
+static unsigned n_open(const struct xd_rules *r)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < r->n_depots; i++)
+        n += r->depots[i].is_open;
+    return n;
+}
+
+/* FETCH. */
+
+static enum xd_rule check_place(const struct xd_rules *r,
+                                const struct xd_sched_action *a, xd_usec now)
+{
+    const struct xd_ruled_depot *d = &r->depots[a->depot];
+
+    if (a->fetch >= r->n_fetches || r->fetches[a->fetch].is_live)
+        return XD_RULE_NUMBER;
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (r->fetches[i].is_live && r->fetches[i].depot == a->depot &&
+            r->fetches[i].lane == a->lane)
+            return XD_RULE_LANE;
+    if (a->lane >= r->o.lanes_per_depot)
+        return XD_RULE_LANE;
+    if (xd_rules_running(r, a->depot) >= d->lanes)
+        return XD_RULE_LIMIT;
+    if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, a->depot, now))
+        return XD_RULE_USABLE;
     return XD_RULE_NONE;
 }
+
+static bool crosses_cut(const struct xd_rules *r, struct xd_range range)
+{
+    for (size_t i = 0; i < r->n_cuts; i++)
+        if (r->cuts[i] > range.begin && r->cuts[i] < range.end)
+            return true;
+    return false;
+}
+
+static enum xd_rule check_range(const struct xd_rules *r,
+                                const struct xd_sched_action *a)
+{
+    const struct xd_ruled_depot *d = &r->depots[a->depot];
+    uint64_t end = a->range.end;
+
+    if (a->range.begin >= end || a->range.begin < r->wanted.begin ||
+        end > r->wanted.end)
+        return XD_RULE_WANTED;
+    if (!xd_rangeset_contains(&d->holds, a->range))
+        return XD_RULE_HELD;
+    if (crosses_cut(r, a->range))
+        return XD_RULE_CUT;
+    if (!d->no_ranges)
+        return end > xd_rules_limit(r) ? XD_RULE_WINDOW : XD_RULE_NONE;
+    for (uint64_t at = a->range.begin; at < end; at = xd_rules_run(r, at, end))
+        if (!xd_rules_has(&r->arrived, at) &&
+            !xd_rules_could_bring(r, a->depot, at))
+            return XD_RULE_RANGES;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_copies(const struct xd_rules *r,
+                                 const struct xd_sched_action *a)
+{
+    uint64_t end = a->range.end;
+
+    for (uint64_t at = a->range.begin; at < end;
+         at = xd_rules_run(r, at, end)) {
+        unsigned copies = 1;
+
+        for (unsigned i = 0; i < r->n_fetches; i++) {
+            const struct xd_ruled_fetch *f = &r->fetches[i];
+
+            if (!f->is_live || f->got > at || f->range.end <= at)
+                continue;
+            if (f->depot == a->depot)
+                return XD_RULE_TWICE;
+            copies++;
+        }
+        if (copies > r->o.redundancy)
+            return XD_RULE_COPIES;
+    }
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_needed(const struct xd_rules *r,
+                                 const struct xd_sched_action *a)
+{
+    uint64_t first = a->range.begin, last = a->range.end - 1;
+    bool is_copy = false;
+
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        is_copy |= r->fetches[i].is_live &&
+                   r->fetches[i].range.begin < a->range.end &&
+                   a->range.begin < r->fetches[i].range.end;
+    if (xd_rules_has(&r->accepted, first) || xd_rules_has(&r->accepted, last))
+        return XD_RULE_NEEDED;
+    if (!is_copy &&
+        (xd_rules_has(&r->arrived, first) || xd_rules_has(&r->arrived, last)))
+        return XD_RULE_NEEDED;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_whole(const struct xd_rules *r,
+                                const struct xd_sched_action *a)
+{
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (r->fetches[i].is_live)
+            return XD_RULE_COPIES;
+    return a->range.begin == r->wanted.begin && a->range.end == UINT64_MAX
+               ? XD_RULE_NONE
+               : XD_RULE_WANTED;
+}
+
+static enum xd_rule check_bytes(const struct xd_rules *r,
+                                const struct xd_sched_action *a, xd_usec now)
+{
+    enum xd_rule rule;
+
+    if (r->size_is_unknown)
+        return check_whole(r, a);
+    rule = check_range(r, a);
+    if (rule == XD_RULE_NONE)
+        rule = check_copies(r, a);
+    if (rule == XD_RULE_NONE)
+        rule = check_needed(r, a);
+    if (rule == XD_RULE_NONE && r->is_papers && !r->depots[a->depot].no_ranges)
+        rule = xd_paper_check(r, a, now);
+    return rule;
+}
+
+static enum xd_rule check_fetch(struct xd_rules *r,
+                                const struct xd_sched_action *a, xd_usec now)
+{
+    enum xd_rule rule = check_place(r, a, now);
+
+    if (rule == XD_RULE_NONE)
+        rule = check_bytes(r, a, now);
+    if (rule != XD_RULE_NONE)
+        return rule;
+    if (r->n_begun == 0)
+        r->heard_at = now;
+    r->fetches[a->fetch] = (struct xd_ruled_fetch){
+        .is_live = true,
+        .depot = a->depot,
+        .lane = a->lane,
+        .block = r->is_papers && !r->depots[a->depot].no_ranges
+                     ? xd_paper_begin(r, a)
+                     : UINT64_MAX,
+        .number = r->n_begun++,
+        .range = a->range,
+        .got = a->range.begin};
+    return XD_RULE_NONE;
+}
+
+/* The others. */
+
+static enum xd_rule check_cancel(struct xd_rules *r,
+                                 const struct xd_sched_action *a)
+{
+    struct xd_ruled_fetch *f = &r->fetches[a->fetch];
+
+    if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
+        r->o.run_losers || f->got >= f->range.end ||
+        !xd_rangeset_contains(&r->arrived,
+                              (struct xd_range){f->got, f->range.end}))
+        return XD_RULE_CANCEL;
+    f->is_canceled = true;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_open(struct xd_rules *r,
+                               const struct xd_sched_action *a, xd_usec now)
+{
+    struct xd_ruled_depot *d = &r->depots[a->depot];
+
+    if (a->depot >= r->n_depots || d->is_open || d->is_dropped ||
+        !xd_rules_is_awake(r, a->depot, now) || !has_work(r, a->depot) ||
+        n_open(r) == r->o.max_open)
+        return XD_RULE_OPEN;
+    d->is_open = true;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_park(struct xd_rules *r,
+                               const struct xd_sched_action *a)
+{
+    struct xd_ruled_depot *d = &r->depots[a->depot];
+
+    if (a->depot >= r->n_depots || !d->is_open ||
+        xd_rules_running(r, a->depot) > 0)
+        return XD_RULE_PARK;
+    d->is_open = false;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_finish(const struct xd_rules *r)
+{
+    if (r->size_is_unknown && r->wanted.end == UINT64_MAX)
+        return XD_RULE_FINISH;
+    return xd_rangeset_contains(&r->accepted, r->wanted) ? XD_RULE_NONE
+                                                         : XD_RULE_FINISH;
+}
+
+static bool has_bringer(const struct xd_rules *r, uint64_t byte)
+{
+    for (unsigned i = 0; i < r->n_depots; i++)
+        if (xd_rules_could_bring(r, i, byte))
+            return true;
+    return false;
+}
+
+static enum xd_rule check_fail(const struct xd_rules *r,
+                               const struct xd_sched_action *a)
+{
+    uint64_t at = a->range.begin;
+
+    return at < r->wanted.begin || at >= r->wanted.end || !is_due(r, at) ||
+                   has_bringer(r, at)
+               ? XD_RULE_FAIL
+               : XD_RULE_NONE;
+}
+
+/* WAIT. */
+
+/* Whether a depot that runs nothing could bring a byte that is due. */
+static bool could_begin(const struct xd_rules *r, unsigned depot)
+{
+    uint64_t end =
+        xd_rules_limit(r) < r->wanted.end ? xd_rules_limit(r) : r->wanted.end;
+
+    for (uint64_t at = r->wanted.begin;
+         xd_rules_running(r, depot) == 0 && at < end;
+         at = xd_rules_run(r, at, end))
+        if (is_due(r, at) && xd_rules_could_bring(r, depot, at))
+            return true;
+    return false;
+}
+
+static bool nothing_runs(const struct xd_rules *r)
+{
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (r->fetches[i].is_live)
+            return false;
+    return true;
+}
+
+/* Whether a lane of an open depot should have been given something.  A policy
+ * that is not the paper's may let depots wait, but not all of them. */
+static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
+                            xd_usec now)
+{
+    const struct xd_ruled_depot *d = &r->depots[depot];
+
+    if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, depot, now) ||
+        xd_rules_running(r, depot) == d->lanes)
+        return false;
+    if (r->size_is_unknown)
+        return xd_rules_head(r) == r->wanted.begin;
+    if (d->no_ranges)
+        return could_begin(r, depot);
+    if (r->is_papers)
+        return xd_paper_choice(r, depot, now) < r->n_blocks;
+    return nothing_runs(r) && could_begin(r, depot);
+}
+
+/* Whether the next byte waits for a depot that could be opened. */
+static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
+{
+    uint64_t head = xd_rules_head(r);
+    bool in_reserve = false, has_room = n_open(r) < r->o.max_open;
+
+    if (head >= r->wanted.end || head >= xd_rules_limit(r))
+        return false;
+    for (unsigned i = 0; i < r->n_depots; i++) {
+        if (r->depots[i].is_open && xd_rules_running(r, i) == 0)
+            has_room = true;
+        if (!xd_rules_is_awake(r, i, now) || !xd_rules_could_bring(r, i, head))
+            continue;
+        if (r->depots[i].is_open)
+            return false;
+        in_reserve = true;
+    }
+    return in_reserve && has_room;
+}
+
+/* Whether a byte is due that no depot could bring. */
+static bool is_hopeless(const struct xd_rules *r)
+{
+    uint64_t end = r->wanted.end;
+
+    for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
+        if (is_due(r, at) && !has_bringer(r, at))
+            return true;
+    return false;
+}
+
+static enum xd_rule check_wait(const struct xd_rules *r,
+                               const struct xd_sched_action *a, xd_usec now)
+{
+    bool has_room =
+        n_open(r) < r->o.max_open && (r->is_papers || r->size_is_unknown);
+
+    if (a->until <= now)
+        return XD_RULE_WAKE;
+    for (unsigned i = 0; i < r->n_depots; i++) {
+        const struct xd_ruled_depot *d = &r->depots[i];
+
+        if (is_wrongly_idle(r, i, now) ||
+            (has_room && !d->is_open && !d->is_dropped &&
+             xd_rules_is_awake(r, i, now) && has_work(r, i)))
+            return XD_RULE_IDLE;
+        if (!d->is_dropped && d->rest_until > now && a->until > d->rest_until)
+            return XD_RULE_WAKE;
+    }
+    return is_hopeless(r) || head_waits_in_vain(r, now) ? XD_RULE_IDLE
+                                                        : XD_RULE_NONE;
+}
+
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {
-    (void)r;
-    (void)a;
-    (void)now;
+    switch (a->kind) {
+    case XD_DO_WAIT:
+        return check_wait(r, a, now);
+    case XD_DO_OPEN:
+        return check_open(r, a, now);
+    case XD_DO_PARK:
+        return check_park(r, a);
+    case XD_DO_FETCH:
+        return check_fetch(r, a, now);
+    case XD_DO_CANCEL:
+        return check_cancel(r, a);
+    case XD_DO_FINISH:
+        return check_finish(r);
+    case XD_DO_FAIL:
+        return check_fail(r, a);
+    }
     return XD_RULE_NONE;
 }

@@ -1,17 +1,131 @@
+/*
+ * The rules of sched.h, and the paper's, checked from outside.
+ *
+ * They hear every event and see every action before it is carried out.  What
+ * is asked of bytes is asked of one byte of each run of bytes that are alike,
+ * so that little is shared with the cleverness of what is checked.
+ */
 #ifndef XD_SIM_RULES_H
 #define XD_SIM_RULES_H
+
 #include "sched/sched.h"
-enum xd_rule { XD_RULE_NONE };
-struct xd_rules {
-    int x;
+
+/* Each rule, and the sentence that tells it. */
+#define XD_RULES(X)                                                     \
+    X(NUMBER, "the number of a fetch is dense and not in use")          \
+    X(LANE, "a lane runs one fetch at a time")                          \
+    X(LIMIT, "a depot runs no more fetches than it allows")             \
+    X(USABLE, "only an open depot that does not rest is asked")         \
+    X(WANTED, "a fetch asks for some bytes, all of them wanted")        \
+    X(HELD, "a depot is asked for what it holds")                       \
+    X(CUT, "no fetch crosses a cut")                                    \
+    X(WINDOW, "nothing is fetched too far ahead of the reader")         \
+    X(COPIES, "a byte is in flight from at most R depots")              \
+    X(TWICE, "a byte is never in flight twice from one depot")          \
+    X(NEEDED, "a fetch begins and ends with a byte that is missing")    \
+    X(CHOICE, "the paper's rules choose the block")                     \
+    X(RANGES, "a depot without ranges brings only what no other could") \
+    X(OPEN, "at most max_open depots are open, each once")              \
+    X(PARK, "an open depot is parked when nothing runs there")          \
+    X(CANCEL, "a fetch is canceled once, when others brought its rest") \
+    X(FINISH, "it is over when all that is wanted was accepted")        \
+    X(FAIL, "it fails only when a byte has no depot and is not coming") \
+    X(IDLE, "it waits only when nothing can be begun")                  \
+    X(WAKE, "it wakes when the next rest ends")                         \
+    X(ENDS, "a fetch ends once")
+
+enum xd_rule {
+    XD_RULE_NONE,
+#define XD_X(name, text) XD_RULE_##name,
+    XD_RULES(XD_X)
+#undef XD_X
+        XD_N_RULES
 };
+
+struct xd_ruled_depot {
+    struct xd_rangeset holds;
+    unsigned lanes;
+    bool is_open, is_dropped, no_ranges;
+    xd_usec rest_until;
+    unsigned failures;
+    uint64_t forgiven_to;
+};
+
+struct xd_ruled_fetch {
+    bool is_live, is_canceled;
+    unsigned depot, lane;
+    uint64_t block; /* or UINT64_MAX */
+    uint64_t number;
+    struct xd_range range;
+    uint64_t got;
+};
+
+struct xd_rules {
+    struct xd_sched_options o; /* in force */
+    struct xd_range wanted;
+    uint64_t reader;
+    bool size_is_unknown;
+    bool failed; /* out of memory: nothing is known any longer */
+    struct xd_rangeset arrived, accepted;
+    uint64_t *cuts;
+    size_t n_cuts;
+    struct xd_ruled_depot *depots;
+    unsigned n_depots;
+    struct xd_ruled_fetch *fetches;
+    unsigned n_fetches; /* there can be */
+    uint64_t n_begun;
+    xd_usec heard_at; /* when a byte came last, or the first fetch began */
+
+    /* For the paper's policies; else there are none. */
+    bool is_papers;
+    uint64_t *blocks; /* where each begins, and the end */
+    uint64_t n_blocks;
+    bool *tried; /* n_depots for each block: it failed there */
+};
+
+/* `in_force`: xd_sched_options().  NULL: out of memory. */
 struct xd_rules *xd_rules_new(const struct xd_layout *l,
-                              const struct xd_sched_options *o,
-                              struct xd_range w);
+                              const struct xd_sched_options *in_force,
+                              struct xd_range wanted);
 void xd_rules_free(struct xd_rules *r);
-bool xd_rules_failed(const struct xd_rules *r);
-enum xd_rule xd_rules_event(struct xd_rules *r,
-                            const struct xd_sched_event *ev);
+
+/* The rule that is broken, or XD_RULE_NONE; then the action counts as done. */
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now);
+enum xd_rule xd_rules_event(struct xd_rules *r,
+                            const struct xd_sched_event *ev);
+
+const char *xd_rule_text(enum xd_rule rule);
+
+/* What rules.c, ruled.c and paper.c ask of each other. */
+
+bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte);
+
+/* Where the run of bytes like `at` ends, or `end`. */
+uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end);
+
+uint64_t xd_rules_limit(const struct xd_rules *r);
+bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now);
+bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
+bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
+unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
+
+/* A depot that was not dropped holds the byte, and may be asked for it. */
+bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
+                          uint64_t byte);
+
+/* The first byte that has not arrived and is not coming; wanted.end. */
+uint64_t xd_rules_head(const struct xd_rules *r);
+
+/* 0 or NOMEM. */
+int xd_paper_init(struct xd_rules *r);
+
+/* The block that a free thread of a ready depot selects; n_blocks if none. */
+uint64_t xd_paper_choice(const struct xd_rules *r, unsigned depot, xd_usec now);
+enum xd_rule xd_paper_check(const struct xd_rules *r,
+                            const struct xd_sched_action *a, xd_usec now);
+uint64_t xd_paper_begin(struct xd_rules *r, const struct xd_sched_action *a);
+void xd_paper_failed(struct xd_rules *r, const struct xd_ruled_fetch *f);
+void xd_paper_arrived(struct xd_rules *r, struct xd_range range);
+
 #endif

@@ -1,13 +1,13 @@
 /*
  * Bytes become a scenario and then events: any that may come, in any order,
- * at any time.  The model of tests/sim checks each action by every rule of
- * sched.h.  When the bytes are used up all depots do as they are told, and the
+ * at any time.  The rules of lib/sim check each action.  When the bytes are used up all depots do as they are told, and the
  * download must come to an end.
  */
 #include "fuzz.h"
-#include "sim/model.h"
+#include "sched/policy.h"
+#include "sim/rules.h"
 
-/* The model looks at every byte, block and depot for each action: small files
+/* The rules look at every run of bytes, block and depot for each action: small files
  * and few depots show as much and let many more inputs be tried. */
 #define MOST_BYTES 160
 #define MOST_DEPOTS 5
@@ -19,7 +19,7 @@
 struct world {
     struct fuzz_input in;
     struct xd_sched *sched;
-    struct model model;
+    struct xd_rules *rules;
     uint64_t size; /* also where a file of unknown size ends, more or less */
     xd_usec now, until;
     struct xd_range lost[MOST_DEPOTS]; /* the last, which may come back */
@@ -120,7 +120,8 @@ static void begin(struct world *w)
     o = draw_options(w, (unsigned)l.n_depots);
     w->sched = xd_sched_new(&l, &o, wanted);
     FUZZ_CHECK(w->sched != NULL);
-    model_init(&w->model, &l, xd_sched_options(w->sched), wanted);
+    w->rules = xd_rules_new(&l, xd_sched_options(w->sched), wanted);
+    FUZZ_CHECK(w->rules != NULL);
 }
 
 /* Actions. */
@@ -131,13 +132,13 @@ static void act(struct world *w)
     unsigned n = 0;
 
     while (!w->is_over && a.kind != XD_DO_WAIT) {
-        enum model_rule rule;
+        enum xd_rule rule;
 
         a = xd_sched_next(w->sched, w->now);
-        rule = model_action(&w->model, &a, w->now);
-        if (rule != RULE_NONE)
-            fprintf(stderr, "broken: %s\n", model_rule_text(rule));
-        FUZZ_CHECK(rule == RULE_NONE);
+        rule = xd_rules_action(w->rules, &a, w->now);
+        if (rule != XD_RULE_NONE)
+            fprintf(stderr, "broken: %s\n", xd_rule_text(rule));
+        FUZZ_CHECK(rule == XD_RULE_NONE);
         w->is_over = a.kind == XD_DO_FINISH || a.kind == XD_DO_FAIL;
         FUZZ_CHECK(++n < MOST_ACTIONS);
     }
@@ -151,7 +152,7 @@ static void tell(struct world *w, struct xd_sched_event ev)
     if (w->is_over)
         return;
     ev.now = w->now;
-    FUZZ_CHECK(model_event(&w->model, &ev) == RULE_NONE);
+    FUZZ_CHECK(xd_rules_event(w->rules, &ev) == XD_RULE_NONE);
     FUZZ_CHECK(xd_sched_event(w->sched, &ev) == 0);
     act(w);
 }
@@ -159,18 +160,18 @@ static void tell(struct world *w, struct xd_sched_event ev)
 /* Where the wanted bytes end, as far as anybody can know. */
 static uint64_t known_end(const struct world *w)
 {
-    return w->model.wanted.end < w->size ? w->model.wanted.end : w->size;
+    return w->rules->wanted.end < w->size ? w->rules->wanted.end : w->size;
 }
 
-/* The n-th live fetch, counted round; MODEL_FETCHES if there is none. */
+/* The n-th live fetch, counted round; n_fetches if there is none. */
 static unsigned live_fetch(const struct world *w, unsigned n)
 {
-    unsigned found = MODEL_FETCHES;
+    unsigned found = w->rules->n_fetches;
 
-    for (unsigned i = 0; i < MODEL_FETCHES; i++) {
-        unsigned at = (n + i) % MODEL_FETCHES;
+    for (unsigned i = 0; i < w->rules->n_fetches; i++) {
+        unsigned at = (n + i) % w->rules->n_fetches;
 
-        if (w->model.fetches[at].is_live) {
+        if (w->rules->fetches[at].is_live) {
             found = at;
             break;
         }
@@ -181,7 +182,7 @@ static unsigned live_fetch(const struct world *w, unsigned n)
 static void tell_fetch(struct world *w, unsigned fetch,
                        enum xd_sched_event_kind kind)
 {
-    const struct model_fetch *f = &w->model.fetches[fetch];
+    const struct xd_ruled_fetch *f = &w->rules->fetches[fetch];
     uint64_t end = f->range.end < w->size ? f->range.end : w->size;
     struct xd_sched_event ev = {
         .kind = kind, .fetch = fetch, .range = {f->range.begin, end}};
@@ -207,20 +208,21 @@ static void fetch_event(struct world *w)
     enum xd_sched_event_kind kind = kinds[fuzz_below(&w->in, 5)];
     unsigned fetch = live_fetch(w, fuzz_byte(&w->in));
 
-    if (fetch == MODEL_FETCHES)
+    if (fetch == w->rules->n_fetches)
         return;
-    if (kind == XD_EV_CANCELED && !w->model.fetches[fetch].is_canceled)
+    if (kind == XD_EV_CANCELED && !w->rules->fetches[fetch].is_canceled)
         kind = XD_EV_BYTES;
     tell_fetch(w, fetch, kind);
 }
 
 static void accept_what_arrived(struct world *w)
 {
-    for (uint64_t at = w->model.wanted.begin; at < known_end(w); at++) {
+    for (uint64_t at = w->rules->wanted.begin; at < known_end(w); at++) {
         struct xd_range r = {at, at};
 
-        while (r.end < known_end(w) && w->model.arrived[r.end] &&
-               !w->model.accepted[r.end])
+        while (r.end < known_end(w) &&
+               xd_rules_has(&w->rules->arrived, r.end) &&
+               !xd_rules_has(&w->rules->accepted, r.end))
             r.end++;
         if (r.begin < r.end)
             tell(w,
@@ -231,9 +233,9 @@ static void accept_what_arrived(struct world *w)
 /* What is accepted may come from elsewhere, but of a file of unknown size. */
 static void range_event(struct world *w, enum xd_sched_event_kind kind)
 {
-    struct xd_range known = {w->model.wanted.begin, known_end(w)};
+    struct xd_range known = {w->rules->wanted.begin, known_end(w)};
 
-    if (w->model.size_is_unknown && kind == XD_EV_ACCEPTED)
+    if (w->rules->size_is_unknown && kind == XD_EV_ACCEPTED)
         accept_what_arrived(w);
     else if (known.begin < known.end)
         tell(w, (struct xd_sched_event){.kind = kind,
@@ -243,8 +245,8 @@ static void range_event(struct world *w, enum xd_sched_event_kind kind)
 static bool runs_there(const struct world *w, unsigned depot,
                        struct xd_range range)
 {
-    for (unsigned i = 0; i < MODEL_FETCHES; i++) {
-        const struct model_fetch *f = &w->model.fetches[i];
+    for (unsigned i = 0; i < w->rules->n_fetches; i++) {
+        const struct xd_ruled_fetch *f = &w->rules->fetches[i];
 
         if (f->is_live && f->depot == depot && f->range.begin < range.end &&
             range.begin < f->range.end)
@@ -256,11 +258,12 @@ static bool runs_there(const struct world *w, unsigned depot,
 /* A part of what the depot still holds, in one piece. */
 static struct xd_range draw_held(struct world *w, unsigned depot)
 {
-    const bool *holds = w->model.depots[depot].holds;
+    const struct xd_rangeset *holds = &w->rules->depots[depot].holds;
     struct xd_range r = {fuzz_below(&w->in, (unsigned)w->size), 0};
     uint64_t most = fuzz_between(&w->in, 1, MOST_BYTES);
 
-    for (r.end = r.begin; r.end < w->size && holds[r.end] && most > 0; most--)
+    for (r.end = r.begin;
+         r.end < w->size && xd_rules_has(holds, r.end) && most > 0; most--)
         r.end++;
     return r;
 }
@@ -269,7 +272,7 @@ static void lose(struct world *w, unsigned depot)
 {
     struct xd_range r = draw_held(w, depot);
 
-    if (w->model.size_is_unknown)
+    if (w->rules->size_is_unknown)
         r = (struct xd_range){0, UINT64_MAX};
     if (runs_there(w, depot, r))
         return;
@@ -282,7 +285,7 @@ static void depot_event(struct world *w)
 {
     static const enum xd_sched_event_kind kinds[] = {XD_EV_LOST, XD_EV_NORANGES,
                                                      XD_EV_BANNED, XD_EV_HOLDS};
-    unsigned depot = fuzz_below(&w->in, w->model.n_depots);
+    unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
     struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 4)],
                                 .depot = depot,
                                 .range = w->lost[depot]};
@@ -297,9 +300,9 @@ static void depot_event(struct world *w)
 /* The reader takes what lies in order and is good. */
 static void read_on(struct world *w)
 {
-    uint64_t at = w->model.wanted.begin;
+    uint64_t at = w->rules->wanted.begin;
 
-    while (at < known_end(w) && w->model.accepted[at])
+    while (at < known_end(w) && xd_rules_has(&w->rules->accepted, at))
         at++;
     tell(w, (struct xd_sched_event){.kind = XD_EV_READER, .range = {at, 0}});
 }
@@ -338,12 +341,12 @@ static void come_to_an_end(struct world *w)
     while (!w->is_over) {
         unsigned fetch = live_fetch(w, 0);
 
-        if (fetch < MODEL_FETCHES) {
+        if (fetch < w->rules->n_fetches) {
             tell_fetch(w, fetch,
-                       w->model.fetches[fetch].is_canceled ? XD_EV_CANCELED
-                                                           : XD_EV_DONE);
+                       w->rules->fetches[fetch].is_canceled ? XD_EV_CANCELED
+                                                            : XD_EV_DONE);
         } else {
-            FUZZ_CHECK(w->until != XD_NEVER || w->model.o.window_bytes > 0);
+            FUZZ_CHECK(w->until != XD_NEVER || w->rules->o.window_bytes > 0);
             if (w->until != XD_NEVER)
                 time_passes(w, w->until - w->now);
         }
@@ -368,5 +371,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     accept_what_arrived(&w);
     come_to_an_end(&w);
     xd_sched_free(w.sched);
+    xd_rules_free(w.rules);
     return 0;
 }

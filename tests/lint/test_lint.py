@@ -84,6 +84,7 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("os", "base/error.h", "sched/sched.h"),
     ("manifest", "base/range.h", "io/transport.h"),
     ("sched", "base/range.h", "os/thread.h"),
+    ("sim", "sched/sched.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
     ("engine", "sched/sched.h", None),
 ])

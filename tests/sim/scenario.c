@@ -2,18 +2,20 @@
 
 #include <string.h>
 
+#include "sim/net.h"
+
 struct draw {
     uint64_t state;
 };
 
 static uint64_t between(struct draw *d, uint64_t least, uint64_t most)
 {
-    return least + sim_random(&d->state) % (most - least + 1);
+    return least + xd_sim_random(&d->state) % (most - least + 1);
 }
 
 static bool chance(struct draw *d, unsigned percent)
 {
-    return sim_random(&d->state) % 100 < percent;
+    return xd_sim_random(&d->state) % 100 < percent;
 }
 
 static struct xd_range part_of(struct draw *d, struct xd_range whole)
@@ -62,7 +64,7 @@ static void draw_faults(struct draw *d, struct sim_depot *depot, uint64_t size)
  * runs that touch are one, as in a real layout. */
 static void draw_holdings(struct draw *d, struct sim_scenario *sc)
 {
-    bool is_partial[MODEL_DEPOTS];
+    bool is_partial[SIM_DEPOTS];
 
     for (unsigned i = 0; i < sc->n_depots; i++)
         is_partial[i] = chance(d, 50);
@@ -97,7 +99,7 @@ void sim_scenario_from_seed(struct sim_scenario *sc, uint64_t seed,
     sc->seed = seed;
     sc->size = between(&d, 30, 500);
     sc->size_is_unknown = chance(&d, 5);
-    sc->n_depots = (unsigned)between(&d, 1, MODEL_DEPOTS);
+    sc->n_depots = (unsigned)between(&d, 1, SIM_DEPOTS);
     if (chance(&d, 70) && !sc->size_is_unknown)
         while (at += between(&d, 1, 150), at < sc->size)
             sc->cuts[sc->n_cuts++] = at;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/net.h"
+
 #define SILENCE (5 * XD_SECOND)
 #define CHECK_DELAY (3 * XD_MS)
 #define READER_STEP (20 * XD_MS)
@@ -21,51 +23,27 @@ struct flight {
 
 struct sim {
     const struct sim_scenario *sc;
-    struct xd_sched *sched;
-    struct model model;
+    struct xd_driver driver;
     struct sim_outcome outcome;
     uint64_t random;
-    xd_usec now;
-    struct flight flights[MODEL_FETCHES];
-    bool no_ranges_is_known[MODEL_DEPOTS];
-    bool here[MODEL_BYTES];         /* arrived and not yet rejected */
-    bool was_rejected[MODEL_BYTES]; /* by piece */
-    bool is_checked[MODEL_BYTES];   /* by piece */
-    xd_usec check_at[MODEL_BYTES];  /* by piece; 0: not yet */
+    struct flight flights[SIM_FETCHES];
+    bool no_ranges_is_known[SIM_DEPOTS];
+    bool here[SIM_BYTES];         /* arrived and not yet rejected */
+    bool was_rejected[SIM_BYTES]; /* by piece */
+    bool is_checked[SIM_BYTES];   /* by piece */
+    xd_usec check_at[SIM_BYTES];  /* by piece; 0: not yet */
     uint64_t reader;
     xd_usec reader_at;
-    bool is_over;
 };
-
-uint64_t sim_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 static uint64_t below(struct sim *s, uint64_t n)
 {
-    return sim_random(&s->random) % n;
+    return xd_sim_random(&s->random) % n;
 }
 
 static void tell(struct sim *s, struct xd_sched_event ev)
 {
-    enum model_rule rule;
-
-    if (s->is_over)
-        return;
-    ev.now = s->now;
-    rule = model_event(&s->model, &ev);
-    if (rule != RULE_NONE) {
-        s->outcome.broken = rule;
-        s->is_over = true;
-        return;
-    }
-    if (xd_sched_event(s->sched, &ev) < 0)
-        abort();
+    xd_driver_tell(&s->driver, ev);
 }
 
 /* Pieces: accepted or rejected some time after all of one arrived. */
@@ -98,7 +76,7 @@ static bool all_here(const struct sim *s, struct xd_range r)
 
 static void arrive(struct sim *s, struct xd_range r)
 {
-    for (uint64_t at = r.begin; at < r.end && at < MODEL_BYTES; at++) {
+    for (uint64_t at = r.begin; at < r.end && at < SIM_BYTES; at++) {
         s->outcome.bytes_received++;
         s->outcome.bytes_redundant += s->here[at];
         s->here[at] = true;
@@ -106,7 +84,7 @@ static void arrive(struct sim *s, struct xd_range r)
     for (uint64_t i = 0; i < n_pieces(s); i++)
         if (!s->is_checked[i] && s->check_at[i] == 0 &&
             all_here(s, piece_range(s, i)))
-            s->check_at[i] = s->now + CHECK_DELAY;
+            s->check_at[i] = s->driver.now + CHECK_DELAY;
 }
 
 static void ban_liars(struct sim *s)
@@ -114,7 +92,7 @@ static void ban_liars(struct sim *s)
     for (unsigned d = 0; d < s->sc->n_depots; d++) {
         bool is_busy = false;
 
-        for (unsigned i = 0; i < MODEL_FETCHES; i++)
+        for (unsigned i = 0; i < SIM_FETCHES; i++)
             is_busy |= s->flights[i].is_live && s->flights[i].depot == d;
         if (s->sc->depots[d].is_a_liar && !is_busy)
             tell(s, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = d});
@@ -157,7 +135,7 @@ static void bring(struct sim *s, unsigned fetch, enum xd_sched_event_kind kind,
                                     .range = {f->range.begin, end},
                                     .retry_at =
                                         kind == XD_EV_FAILED && retry_after > 0
-                                            ? s->now + retry_after
+                                            ? s->driver.now + retry_after
                                             : 0});
     if (s->sc->piece_bytes == 0 && fresh.begin < fresh.end)
         tell(s,
@@ -186,7 +164,7 @@ static void take_off(struct sim *s, const struct xd_sched_action *a)
                          .range = a->range,
                          .got = a->range.begin,
                          .breaks_at = UINT64_MAX,
-                         .next_at = s->now + d->latency + 1};
+                         .next_at = s->driver.now + d->latency + 1};
     length = end_of(s, f) - f->range.begin;
     if (d->is_silent || (length > 0 && below(s, 100) < d->fail_percent))
         f->breaks_at = f->range.begin + below(s, length + 1);
@@ -241,9 +219,9 @@ static void fly(struct sim *s, unsigned fetch)
         return;
     }
     bring(s, fetch, XD_EV_BYTES, f->got + step);
-    f->next_at = s->now + time_for(s, f);
+    f->next_at = s->driver.now + time_for(s, f);
     if (s->sc->depots[f->depot].is_silent && f->got >= f->breaks_at)
-        f->next_at = s->now + SILENCE;
+        f->next_at = s->driver.now + SILENCE;
 }
 
 static void read_on(struct sim *s)
@@ -251,9 +229,10 @@ static void read_on(struct sim *s)
     uint64_t most = s->sc->reader_bytes_per_s * READER_STEP / XD_SECOND + 1;
     uint64_t from = s->reader;
 
-    s->reader_at = s->now + READER_STEP;
-    while (s->reader < s->model.wanted.end && s->reader < MODEL_BYTES &&
-           s->reader < from + most && s->model.accepted[s->reader])
+    s->reader_at = s->driver.now + READER_STEP;
+    while (s->reader < s->driver.rules->wanted.end && s->reader < SIM_BYTES &&
+           s->reader < from + most &&
+           xd_rules_has(&s->driver.rules->accepted, s->reader))
         s->reader++;
     if (s->reader > from)
         tell(s, (struct xd_sched_event){.kind = XD_EV_READER,
@@ -262,46 +241,17 @@ static void read_on(struct sim *s)
 
 /* The world. */
 
-static void carry_out(struct sim *s, const struct xd_sched_action *a)
+static void carry_out(void *world, const struct xd_sched_action *a)
 {
-    switch (a->kind) {
-    case XD_DO_FETCH:
+    struct sim *s = world;
+
+    if (a->kind == XD_DO_FETCH) {
         take_off(s, a);
-        break;
-    case XD_DO_CANCEL: /* sometimes too late: what was under way happens */
+    } else if (a->kind == XD_DO_CANCEL) {
+        /* Sometimes too late: what was under way happens. */
         s->flights[a->fetch].is_canceled = below(s, 4) > 0;
-        s->flights[a->fetch].next_at = s->now + 1 + below(s, 40 * XD_MS);
-        break;
-    case XD_DO_FINISH:
-    case XD_DO_FAIL:
-        s->outcome.is_complete = a->kind == XD_DO_FINISH;
-        s->is_over = true;
-        break;
-    case XD_DO_WAIT:
-    case XD_DO_OPEN:
-    case XD_DO_PARK:
-        break;
+        s->flights[a->fetch].next_at = s->driver.now + 1 + below(s, 40 * XD_MS);
     }
-}
-
-/* Let the scheduler act until it waits; when it wants to be woken. */
-static xd_usec act(struct sim *s)
-{
-    struct xd_sched_action a = {.kind = XD_DO_OPEN};
-    unsigned steps = 0;
-
-    while (!s->is_over && a.kind != XD_DO_WAIT) {
-        a = xd_sched_next(s->sched, s->now);
-        if (s->sc->spoil)
-            s->sc->spoil(&a);
-        s->outcome.broken = model_action(&s->model, &a, s->now);
-        s->is_over = s->outcome.broken != RULE_NONE;
-        if (!s->is_over)
-            carry_out(s, &a);
-        if (++steps == MOST_STEPS)
-            s->is_over = s->outcome.is_endless = true;
-    }
-    return a.until;
 }
 
 static void earliest(xd_usec at, xd_usec *when)
@@ -313,53 +263,53 @@ static void earliest(xd_usec at, xd_usec *when)
 /* What happens at this moment, one thing at a time. */
 static void happen(struct sim *s)
 {
-    for (unsigned i = 0; i < MODEL_FETCHES; i++)
-        if (s->flights[i].is_live && s->flights[i].next_at <= s->now) {
+    for (unsigned i = 0; i < SIM_FETCHES; i++)
+        if (s->flights[i].is_live && s->flights[i].next_at <= s->driver.now) {
             fly(s, i);
             return;
         }
     for (uint64_t i = 0; i < n_pieces(s); i++)
-        if (s->check_at[i] > 0 && s->check_at[i] <= s->now) {
+        if (s->check_at[i] > 0 && s->check_at[i] <= s->driver.now) {
             check_piece(s, i);
             return;
         }
-    if (s->reader_at > 0 && s->reader_at <= s->now)
+    if (s->reader_at > 0 && s->reader_at <= s->driver.now)
         read_on(s);
 }
 
 static void step(struct sim *s)
 {
-    xd_usec when = act(s);
+    xd_usec when = xd_driver_act(&s->driver);
 
-    if (s->is_over)
+    if (s->driver.is_over)
         return;
-    for (unsigned i = 0; i < MODEL_FETCHES; i++)
+    for (unsigned i = 0; i < SIM_FETCHES; i++)
         if (s->flights[i].is_live)
             earliest(s->flights[i].next_at, &when);
     for (uint64_t i = 0; i < n_pieces(s); i++)
         earliest(s->check_at[i], &when);
-    if (s->reader < s->model.wanted.end && s->reader < MODEL_BYTES &&
-        s->model.accepted[s->reader])
+    if (s->reader < s->driver.rules->wanted.end && s->reader < SIM_BYTES &&
+        xd_rules_has(&s->driver.rules->accepted, s->reader))
         earliest(s->reader_at, &when);
     if (when == XD_NEVER) { /* nothing will ever happen */
-        s->outcome.broken = RULE_IDLE;
-        s->is_over = true;
+        s->driver.broken = XD_RULE_IDLE;
+        s->driver.is_over = true;
         return;
     }
-    s->now = when > s->now ? when : s->now;
+    s->driver.now = when > s->driver.now ? when : s->driver.now;
     happen(s);
 }
 
 static void start(struct sim *s)
 {
-    struct xd_holding holdings[MODEL_DEPOTS];
+    struct xd_holding holdings[SIM_DEPOTS];
     struct xd_range everything = {0, UINT64_MAX}, wanted = s->sc->wanted;
     struct xd_layout layout = {
         .size = s->sc->size, .depots = holdings, .n_depots = s->sc->n_depots};
-    uint64_t cuts[MODEL_BYTES];
+    uint64_t cuts[SIM_BYTES];
 
     for (unsigned i = 0; i < s->sc->n_depots; i++) {
-        static struct xd_range held[MODEL_DEPOTS][MODEL_BYTES / 2];
+        static struct xd_range held[SIM_DEPOTS][SIM_BYTES / 2];
 
         memcpy(held[i], s->sc->depots[i].held, sizeof held[i]);
         holdings[i] = (struct xd_holding){held[i], s->sc->depots[i].n_held,
@@ -376,10 +326,11 @@ static void start(struct sim *s)
         layout.size = UINT64_MAX;
         wanted = everything;
     }
-    s->sched = xd_sched_new(&layout, &s->sc->o, wanted);
-    if (s->sched == NULL)
+    s->driver.world = s;
+    s->driver.carry_out = carry_out;
+    s->driver.spoil = s->sc->spoil;
+    if (xd_driver_start(&s->driver, &layout, &s->sc->o, wanted) < 0)
         abort();
-    model_init(&s->model, &layout, xd_sched_options(s->sched), wanted);
     s->random = s->sc->seed;
     s->reader = wanted.begin;
     if (s->sc->o.window_bytes > 0)
@@ -400,12 +351,17 @@ struct sim_outcome sim_run(const struct sim_scenario *sc)
     memset(&s, 0, sizeof s);
     s.sc = sc;
     start(&s);
-    while (!s.is_over) {
+    while (!s.driver.is_over) {
         step(&s);
         if (++steps == MOST_STEPS)
-            s.is_over = s.outcome.is_endless = true;
+            s.driver.is_over = s.driver.is_endless = true;
     }
-    s.outcome.took = s.now;
-    xd_sched_free(s.sched);
+    if (s.driver.failed)
+        abort();
+    s.outcome.took = s.driver.now;
+    s.outcome.broken = s.driver.broken;
+    s.outcome.is_endless = s.driver.is_endless;
+    s.outcome.is_complete = s.driver.is_complete;
+    xd_driver_fini(&s.driver);
     return s.outcome;
 }

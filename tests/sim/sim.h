@@ -4,17 +4,23 @@
  *
  *     scenario (from a seed, or by hand) --> sim_run() --> outcome
  *
- * Every event and action passes through the model, which ends the run at the
- * first rule that is broken.
+ * Every event and action passes the rules of sim/rules.h, which end the run at
+ * the first that is broken.  The depots are simpler than those of sim/run.h and
+ * do worse things; the files are small enough to look at every byte.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
-#include "model.h"
+#include "sched/policy.h"
+#include "sim/driver.h"
+
+#define SIM_BYTES 1024
+#define SIM_DEPOTS 8
+#define SIM_FETCHES 32
 
 /* What a depot does to the fetches that it is asked for. */
 struct sim_depot {
-    struct xd_range held[MODEL_BYTES / 2];
+    struct xd_range held[SIM_BYTES / 2];
     size_t n_held;
     unsigned max_lanes;   /* or 0 */
     uint64_t bytes_per_s; /* of each fetch */
@@ -32,9 +38,9 @@ struct sim_scenario {
     uint64_t seed;
     uint64_t size;
     bool size_is_unknown;
-    uint64_t cuts[MODEL_BYTES];
+    uint64_t cuts[SIM_BYTES];
     size_t n_cuts;
-    struct sim_depot depots[MODEL_DEPOTS];
+    struct sim_depot depots[SIM_DEPOTS];
     unsigned n_depots;
     struct xd_sched_options o;
     struct xd_range wanted;
@@ -43,14 +49,14 @@ struct sim_scenario {
     unsigned reject_percent;     /* of pieces, each at most once */
     uint64_t reader_bytes_per_s; /* with a window */
 
-    /* Spoil an action before the model sees it (tests of the model). */
+    /* Spoil an action before the rules see it (tests of the rules). */
     void (*spoil)(struct xd_sched_action *a);
 };
 
 struct sim_outcome {
-    enum model_rule broken; /* RULE_NONE if all were kept */
-    bool is_endless;        /* gave up after very many steps */
-    bool is_complete;       /* FINISH, not FAIL */
+    enum xd_rule broken; /* XD_RULE_NONE if all were kept */
+    bool is_endless;     /* gave up after very many steps */
+    bool is_complete;    /* FINISH, not FAIL */
     xd_usec took;
     uint64_t bytes_received, bytes_redundant;
 };
@@ -65,8 +71,5 @@ void sim_scenario_plain(struct sim_scenario *sc, const struct xd_policy *policy,
                         unsigned n_depots);
 
 struct sim_outcome sim_run(const struct sim_scenario *sc);
-
-/* The next number of a generator (splitmix64). */
-uint64_t sim_random(uint64_t *state);
 
 #endif

@@ -161,6 +161,8 @@ static void simulate(const struct arguments *a, const char *path)
                r.is_complete ? "complete" : "FAILED", (double)r.took / 1e6,
                limit, (double)r.took / 1e6 / limit,
                100 * ((double)r.wire / (double)o.size - 1), requests);
+        if (r.broken != XD_RULE_NONE)
+            printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
         if (a->shows_depots)
             print_depots(&s, &r);
         xd_sim_result_fini(&r);

@@ -1,5 +1,5 @@
 /*
- * Each rule of the model is broken on purpose, once, to see that it would be
+ * Each rule is broken on purpose, once, to see that it would be
  * noticed: by an action that is spoiled on its way, or by a policy that does
  * not know what it does.
  */
@@ -15,12 +15,12 @@ static void plain(const struct xd_policy *policy)
     sim_scenario_plain(&sc, policy, 400, rates, 3);
 }
 
-static void expect_broken(enum model_rule rule)
+static void expect_broken(enum xd_rule rule)
 {
     struct sim_outcome outcome = sim_run(&sc);
 
     ck_assert_msg(outcome.broken == rule, "broken is: %s",
-                  model_rule_text(outcome.broken));
+                  xd_rule_text(outcome.broken));
 }
 
 /* What is spoiled, one function each. */
@@ -131,17 +131,17 @@ static void wake_always(struct xd_sched_action *a)
 }
 
 struct spoiled {
-    enum model_rule rule;
+    enum xd_rule rule;
     void (*spoil)(struct xd_sched_action *a);
 };
 
 static const struct spoiled table[] = {
-    {RULE_NUMBER, fetch_zero},     {RULE_WANTED, one_byte_too_far},
-    {RULE_WANTED, no_bytes},       {RULE_CHOICE, next_block},
-    {RULE_OPEN, open_the_first},   {RULE_PARK, park_at_once},
-    {RULE_CANCEL, cancel_at_once}, {RULE_FINISH, finish_at_once},
-    {RULE_FAIL, fail_at_once},     {RULE_IDLE, wait_instead},
-    {RULE_WAKE, wake_always},
+    {XD_RULE_NUMBER, fetch_zero},     {XD_RULE_WANTED, one_byte_too_far},
+    {XD_RULE_WANTED, no_bytes},       {XD_RULE_CHOICE, next_block},
+    {XD_RULE_OPEN, open_the_first},   {XD_RULE_PARK, park_at_once},
+    {XD_RULE_CANCEL, cancel_at_once}, {XD_RULE_FINISH, finish_at_once},
+    {XD_RULE_FAIL, fail_at_once},     {XD_RULE_IDLE, wait_instead},
+    {XD_RULE_WAKE, wake_always},
 };
 
 START_TEST(a_spoiled_action_is_noticed)
@@ -157,7 +157,7 @@ START_TEST(without_spoiling_the_same_scenario_keeps_every_rule)
 {
     plain(&xd_policy_basic);
     sc.o.max_open = 2;
-    expect_broken(RULE_NONE);
+    expect_broken(XD_RULE_NONE);
 }
 END_TEST
 
@@ -166,7 +166,7 @@ START_TEST(two_fetches_on_one_lane_are_noticed)
     plain(&xd_policy_basic);
     sc.o.lanes_per_depot = 2;
     sc.spoil = lane_zero;
-    expect_broken(RULE_LANE);
+    expect_broken(XD_RULE_LANE);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(a_fetch_more_than_its_depot_allows_is_noticed)
     sc.o.lanes_per_depot = 2;
     sc.depots[2].max_lanes = 1;
     sc.spoil = second_lane_elsewhere;
-    expect_broken(RULE_LIMIT);
+    expect_broken(XD_RULE_LIMIT);
 }
 END_TEST
 
@@ -185,7 +185,7 @@ START_TEST(a_fetch_at_a_depot_that_is_not_open_is_noticed)
     plain(&xd_policy_basic);
     sc.o.max_open = 2;
     sc.spoil = another_depot;
-    expect_broken(RULE_USABLE);
+    expect_broken(XD_RULE_USABLE);
 }
 END_TEST
 
@@ -197,7 +197,7 @@ START_TEST(a_fetch_of_what_the_depot_does_not_hold_is_noticed)
     sc.spoil = whole_file;
     sc.o.max_open = 1;
     sc.depots[0].held[0].end = 200;
-    expect_broken(RULE_HELD);
+    expect_broken(XD_RULE_HELD);
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(a_fetch_across_a_cut_is_noticed)
     plain(&xd_policy_basic);
     sc.cuts[sc.n_cuts++] = 100;
     sc.spoil = whole_file;
-    expect_broken(RULE_CUT);
+    expect_broken(XD_RULE_CUT);
 }
 END_TEST
 
@@ -216,7 +216,7 @@ START_TEST(a_fetch_beyond_the_window_is_noticed)
     sc.o.window_bytes = 100;
     sc.reader_bytes_per_s = 1000;
     sc.spoil = whole_file;
-    expect_broken(RULE_WINDOW);
+    expect_broken(XD_RULE_WINDOW);
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(a_rest_that_is_overslept_is_noticed)
     plain(&xd_policy_basic);
     sc.depots[0].is_dead = true;
     sc.spoil = oversleep;
-    expect_broken(RULE_WAKE);
+    expect_broken(XD_RULE_WAKE);
 }
 END_TEST
 
@@ -236,13 +236,13 @@ START_TEST(a_depot_without_ranges_used_beside_others_is_noticed)
     sc.depots[1].held[0].begin = 200;
     sc.depots[2].n_held = 0;
     sc.spoil = beyond_what_only_it_holds;
-    expect_broken(RULE_RANGES);
+    expect_broken(XD_RULE_RANGES);
 }
 END_TEST
 
 START_TEST(an_end_that_comes_twice_is_noticed)
 {
-    static struct model m;
+    struct xd_rules *r;
     struct xd_sched_options o = {.policy = &xd_policy_basic,
                                  .redundancy = 1,
                                  .lanes_per_depot = 1,
@@ -256,11 +256,13 @@ START_TEST(an_end_that_comes_twice_is_noticed)
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
     struct xd_sched_event done = {.kind = XD_EV_DONE, .range = whole};
 
-    model_init(&m, &layout, &o, whole);
-    ck_assert_int_eq(model_action(&m, &open, 0), RULE_NONE);
-    ck_assert_int_eq(model_action(&m, &fetch, 0), RULE_NONE);
-    ck_assert_int_eq(model_event(&m, &done), RULE_NONE);
-    ck_assert_int_eq(model_event(&m, &done), RULE_ENDS);
+    r = xd_rules_new(&layout, &o, whole);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(xd_rules_action(r, &open, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_action(r, &fetch, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_event(r, &done), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_event(r, &done), XD_RULE_ENDS);
+    xd_rules_free(r);
 }
 END_TEST
 
@@ -348,7 +350,7 @@ START_TEST(a_policy_that_copies_more_than_r_times_is_noticed)
 {
     plain(&obsessed);
     sc.o.redundancy = 1;
-    expect_broken(RULE_COPIES);
+    expect_broken(XD_RULE_COPIES);
 }
 END_TEST
 
@@ -357,7 +359,7 @@ START_TEST(a_policy_that_asks_one_depot_twice_is_noticed)
     plain(&obsessed);
     sc.o.lanes_per_depot = 2;
     sc.o.max_open = 1;
-    expect_broken(RULE_TWICE);
+    expect_broken(XD_RULE_TWICE);
 }
 END_TEST
 
@@ -365,14 +367,14 @@ START_TEST(a_policy_that_fetches_what_is_there_is_noticed)
 {
     plain(&obsessed);
     sc.o.max_open = 1;
-    expect_broken(RULE_NEEDED);
+    expect_broken(XD_RULE_NEEDED);
 }
 END_TEST
 
 START_TEST(a_policy_that_never_chooses_is_noticed)
 {
     plain(&lazy);
-    expect_broken(RULE_IDLE);
+    expect_broken(XD_RULE_IDLE);
 }
 END_TEST
 

@@ -16,10 +16,10 @@ static void run_seeds(const struct xd_policy *policy)
 
         sim_scenario_from_seed(&sc, seed, policy);
         outcome = sim_run(&sc);
-        ck_assert_msg(outcome.broken == RULE_NONE,
+        ck_assert_msg(outcome.broken == XD_RULE_NONE,
                       "seed %" PRIu64 " breaks at %" PRIu64
                       " us the rule \"%s\"",
-                      seed, outcome.took, model_rule_text(outcome.broken));
+                      seed, outcome.took, xd_rule_text(outcome.broken));
         ck_assert_msg(!outcome.is_endless, "seed %" PRIu64 " never ends", seed);
         complete += outcome.is_complete;
     }
@@ -58,7 +58,7 @@ static xd_usec silent_head(const struct xd_policy *policy)
     sc.o.window_bytes = 160;
     sc.reader_bytes_per_s = 100000;
     outcome = sim_run(&sc);
-    ck_assert_int_eq(outcome.broken, RULE_NONE);
+    ck_assert_int_eq(outcome.broken, XD_RULE_NONE);
     ck_assert(outcome.is_complete);
     return outcome.took;
 }

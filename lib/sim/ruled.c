@@ -1,0 +1,260 @@
+/* What the rules keep in mind, and how events change it. */
+#include <string.h>
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "sim/rules.h"
+
+#define FIRST_REST (250 * XD_MS)
+#define LONGEST_REST (30 * XD_SECOND)
+
+static const struct xd_range everything = {0, UINT64_MAX};
+
+static void put(struct xd_rules *r, struct xd_rangeset *s,
+                struct xd_range range, bool value)
+{
+    int rc = value ? xd_rangeset_add(s, range) : xd_rangeset_remove(s, range);
+
+    if (rc < 0)
+        r->failed = true;
+}
+
+static int copy_depots(struct xd_rules *r, const struct xd_layout *l)
+{
+    r->depots = xd_alloc(l->n_depots + 1, sizeof *r->depots);
+    if (!r->depots)
+        return XD_E_NOMEM;
+    r->n_depots = (unsigned)l->n_depots;
+    for (size_t d = 0; d < l->n_depots; d++) {
+        unsigned most = l->depots[d].max_lanes;
+
+        r->depots[d].lanes = r->o.lanes_per_depot;
+        if (most > 0 && most < r->depots[d].lanes)
+            r->depots[d].lanes = most;
+        for (size_t i = 0; i < l->depots[d].n_held; i++)
+            put(r, &r->depots[d].holds, l->depots[d].held[i], true);
+    }
+    return r->failed ? XD_E_NOMEM : 0;
+}
+
+static int copy_cuts(struct xd_rules *r, const struct xd_layout *l)
+{
+    r->cuts = xd_alloc(l->n_cuts + 1, sizeof *r->cuts);
+    if (!r->cuts)
+        return XD_E_NOMEM;
+    if (l->n_cuts > 0)
+        memcpy(r->cuts, l->cuts, l->n_cuts * sizeof *r->cuts);
+    r->n_cuts = l->n_cuts;
+    return 0;
+}
+
+static int make_fetches(struct xd_rules *r)
+{
+    unsigned slots = r->o.max_open < r->n_depots ? r->o.max_open : r->n_depots;
+
+    r->n_fetches = slots * r->o.lanes_per_depot;
+    r->fetches = xd_alloc(r->n_fetches + 1u, sizeof *r->fetches);
+    return r->fetches ? 0 : XD_E_NOMEM;
+}
+
+struct xd_rules *xd_rules_new(const struct xd_layout *l,
+                              const struct xd_sched_options *in_force,
+                              struct xd_range wanted)
+{
+    struct xd_rules *r = xd_alloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->o = *in_force;
+    r->wanted = wanted;
+    r->reader = wanted.begin;
+    r->size_is_unknown = l->size == UINT64_MAX;
+    if (copy_depots(r, l) == 0 && copy_cuts(r, l) == 0 &&
+        make_fetches(r) == 0 && xd_paper_init(r) == 0)
+        return r;
+    xd_rules_free(r);
+    return NULL;
+}
+
+void xd_rules_free(struct xd_rules *r)
+{
+    if (!r)
+        return;
+    for (unsigned i = 0; i < r->n_depots; i++)
+        xd_rangeset_fini(&r->depots[i].holds);
+    xd_rangeset_fini(&r->arrived);
+    xd_rangeset_fini(&r->accepted);
+    xd_free(r->depots);
+    xd_free(r->fetches);
+    xd_free(r->cuts);
+    xd_free(r->blocks);
+    xd_free(r->tried);
+    xd_free(r);
+}
+
+/* Events. */
+
+static void arrive(struct xd_rules *r, struct xd_range range)
+{
+    put(r, &r->arrived, range, true);
+    xd_paper_arrived(r, range);
+}
+
+static bool is_spared(const struct xd_rules *r, unsigned depot, uint64_t byte)
+{
+    for (unsigned i = 0; i < r->n_depots; i++)
+        if (i != depot && !r->depots[i].is_dropped &&
+            xd_rules_has(&r->depots[i].holds, byte))
+            return true;
+    return false;
+}
+
+/* Whether it alone holds a byte that is missing. */
+static bool is_needed(const struct xd_rules *r, unsigned depot)
+{
+    uint64_t end = r->wanted.end;
+
+    for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
+        if (!xd_rules_has(&r->arrived, at) &&
+            xd_rules_has(&r->depots[depot].holds, at) &&
+            !is_spared(r, depot, at))
+            return true;
+    return false;
+}
+
+static xd_usec rest_after(unsigned failures)
+{
+    xd_usec rest = FIRST_REST << (failures < 10 ? failures : 10);
+
+    return rest < LONGEST_REST ? rest : LONGEST_REST;
+}
+
+static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
+                         const struct xd_sched_event *ev)
+{
+    struct xd_ruled_depot *d = &r->depots[f->depot];
+    xd_usec until = ev->retry_at, last = XD_NEVER, rest;
+
+    if (d->is_dropped)
+        return;
+    if (f->number >= d->forgiven_to) {
+        rest = rest_after(d->failures++);
+        d->forgiven_to = r->n_begun;
+        if (d->failures >= r->o.max_failures) {
+            last = r->size_is_unknown || !is_needed(r, f->depot)
+                       ? 0
+                       : r->heard_at + r->o.patience;
+            d->is_dropped = last <= ev->now;
+        }
+        if (until < ev->now + rest)
+            until = ev->now + rest;
+        if (until > last)
+            until = last;
+    }
+    if (until > d->rest_until)
+        d->rest_until = until;
+}
+
+static void forget_all(struct xd_rules *r)
+{
+    r->wanted.end = UINT64_MAX;
+    xd_rangeset_fini(&r->arrived);
+    xd_rangeset_fini(&r->accepted);
+}
+
+static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
+                     const struct xd_sched_event *ev)
+{
+    struct xd_range fresh = {f->got, ev->kind == XD_EV_DONE ? f->range.end
+                                                            : ev->range.end};
+
+    if (fresh.begin >= fresh.end)
+        return;
+    arrive(r, fresh);
+    if (!r->size_is_unknown)
+        r->depots[f->depot].failures = 0;
+    f->got = fresh.end;
+    r->heard_at = ev->now;
+}
+
+static enum xd_rule fetch_event(struct xd_rules *r,
+                                const struct xd_sched_event *ev)
+{
+    struct xd_ruled_fetch *f = &r->fetches[ev->fetch];
+
+    if (ev->fetch >= r->n_fetches || !f->is_live)
+        return XD_RULE_ENDS;
+    if (ev->kind == XD_EV_STARTED)
+        return XD_RULE_NONE;
+    if (ev->kind == XD_EV_DONE && r->size_is_unknown)
+        r->wanted.end = f->range.end = ev->range.end;
+    progress(r, f, ev);
+    if (ev->kind == XD_EV_BYTES)
+        return XD_RULE_NONE;
+    f->is_live = false;
+    if (ev->kind == XD_EV_FAILED)
+        xd_paper_failed(r, f);
+    if (r->size_is_unknown &&
+        (ev->kind != XD_EV_DONE || xd_rules_head(r) < r->wanted.end))
+        forget_all(r);
+    if (ev->kind == XD_EV_FAILED)
+        depot_failed(r, f, ev);
+    return XD_RULE_NONE;
+}
+
+static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
+{
+    d->no_ranges = true;
+    d->rest_until = 0;
+    d->failures = 0;
+    d->forgiven_to = r->n_begun;
+}
+
+static void reject(struct xd_rules *r, struct xd_range range)
+{
+    put(r, &r->arrived, range, false);
+    put(r, &r->accepted, range, false);
+    if (r->size_is_unknown)
+        forget_all(r);
+}
+
+enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
+{
+    switch (ev->kind) {
+    case XD_EV_STARTED:
+    case XD_EV_BYTES:
+    case XD_EV_DONE:
+    case XD_EV_FAILED:
+    case XD_EV_CANCELED:
+        return fetch_event(r, ev);
+    case XD_EV_ACCEPTED:
+        put(r, &r->accepted, ev->range, true);
+        arrive(r, ev->range);
+        break;
+    case XD_EV_HELD:
+        arrive(r, ev->range);
+        break;
+    case XD_EV_REJECTED:
+        reject(r, ev->range);
+        break;
+    case XD_EV_LOST:
+    case XD_EV_HOLDS:
+        put(r, &r->depots[ev->depot].holds,
+            r->size_is_unknown ? everything : ev->range,
+            ev->kind == XD_EV_HOLDS);
+        break;
+    case XD_EV_NORANGES:
+        no_ranges(r, &r->depots[ev->depot]);
+        break;
+    case XD_EV_BANNED:
+        r->depots[ev->depot].is_dropped = true;
+        break;
+    case XD_EV_READER:
+        if (ev->range.begin > r->reader)
+            r->reader = ev->range.begin;
+        break;
+    case XD_EV_TICK:
+        break;
+    }
+    return XD_RULE_NONE;
+}
