@@ -30,6 +30,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -247,17 +248,23 @@ server {{ listen 80; listen 443 ssl http2; root {self.root}; }}
         killed, and has no rc."""
         began = time.monotonic()
         process = self.start(words, env=env, **options)
-        try:
-            out, err = process.communicate(timeout=timeout)
-            rc = process.returncode
-        except subprocess.TimeoutExpired:
-            out, err, rc = None, None, None
-        finally:
-            seconds = time.monotonic() - began
+
+        def kill():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+        # communicate()'s own timeout would look every 50 ms only.
+        timer = threading.Timer(timeout or threading.TIMEOUT_MAX, kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            out, err = process.communicate()
+            seconds = time.monotonic() - began
+        finally:
+            kill()
             process.wait()
-        return Run(rc, seconds, out, err)
+            timer.cancel()
+        is_late = timeout is not None and seconds >= timeout
+        return Run(None if is_late else process.returncode, seconds, out, err)
 
     # ---- what happened ----
 
