@@ -110,6 +110,29 @@ def test_stop_after_falls_silent_without_closing(lab):
     assert got == 100_000
 
 
+def test_after_stop_after_the_next_rate_holds(lab):
+    lab.file("f", SIZE)
+    depot = lab.depot(rate=50_000_000, stop_after=SIZE // 2, then=400_000)
+    points = curve(depot, [(0, SIZE)])
+    fast = max(s for s, total in points if total <= SIZE // 2)
+    assert points[-1][0] - fast > 0.9 * (SIZE // 2 - BURST) / 400_000
+
+
+def test_a_connection_is_reset_after_its_bytes(lab):
+    lab.file("f", SIZE)
+    depot = lab.depot(rate=50_000_000, reset_after=100_000)
+    for _ in range(2):
+        s = socket.create_connection(depot.host.split(":"))
+        s.sendall(b"GET /f HTTP/1.0\r\n\r\n")
+        got = 0
+        with pytest.raises(ConnectionResetError):
+            while n := len(s.recv(1 << 16)):
+                got += n
+        s.close()
+        assert got <= 100_000
+    assert sum(depot.throttle.close()) == 200_000
+
+
 def test_rate_0_accepts_and_never_answers(lab):
     lab.file("f", SIZE)
     depot = lab.depot(rate=0)

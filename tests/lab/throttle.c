@@ -60,8 +60,10 @@ struct throttle {
     double rate;         /* bytes per second; 0: silent */
     double burst;        /* bytes */
     int64_t delay;       /* microseconds, before each part of a request */
-    uint64_t stop_after; /* bytes to all clients; then silent */
-    FILE *log;           /* or NULL */
+    uint64_t stop_after; /* bytes to all clients; then at the next rate */
+    double next_rate;
+    uint64_t reset_after; /* bytes to one client; then its connection is */
+    FILE *log;            /* or NULL */
 
     int listener;
     struct addrinfo *origin;
@@ -98,7 +100,17 @@ static int64_t now_us(void)
 
 static bool is_silent(const struct throttle *t)
 {
-    return t->rate <= 0 || t->passed >= t->stop_after;
+    return t->rate <= 0;
+}
+
+/* Bytes have passed: is it time for the next rate? */
+static void change_rate(struct throttle *t)
+{
+    if (t->passed < t->stop_after)
+        return;
+    t->rate = t->next_rate;
+    t->tokens = 0;
+    t->stop_after = UINT64_MAX;
 }
 
 static size_t held(const struct buffer *b)
@@ -259,14 +271,29 @@ static double least(const struct throttle *t)
     return fiftieth < most ? fiftieth : most;
 }
 
-/* One turn.  Returns how many bytes the client took, or -1: it is gone. */
+/* Closing it sends a reset. */
+static void will_reset(int fd)
+{
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+/* One turn.  Returns how many bytes the client took, or -1: it is gone, or has
+ * to be. */
 static ssize_t give(struct throttle *t, struct connection *c)
 {
     uint64_t left = t->stop_after - t->passed;
     size_t most = t->tokens < TURN ? (size_t)t->tokens : TURN;
 
+    if (c->passed >= t->reset_after) {
+        will_reset(c->client);
+        return -1;
+    }
     if (left < most)
         most = (size_t)left;
+    if (t->reset_after - c->passed < most)
+        most = (size_t)(t->reset_after - c->passed);
     if (most == 0 || held(&c->down) == 0)
         return 0;
     ssize_t n = empty(&c->down, c->client, most);
@@ -275,6 +302,7 @@ static ssize_t give(struct throttle *t, struct connection *c)
     c->passed += (size_t)n;
     t->passed += (size_t)n;
     t->tokens -= (double)n;
+    change_rate(t);
     return n;
 }
 
@@ -383,9 +411,12 @@ static void usage(void)
 {
     fputs("usage: throttle --to HOST:PORT --rate BYTES_PER_S [--listen PORT]\n"
           "                [--burst BYTES] [--delay MS] [--stop-after BYTES]\n"
+          "                [--then BYTES_PER_S] [--reset-after BYTES]\n"
           "                [--log FILE]\n"
           "Listens on 127.0.0.1; PORT 0 is any, and is printed.  Rate 0\n"
-          "accepts and never answers.  Ends when standard input does.\n",
+          "accepts and never answers.  After --stop-after the rate is that\n"
+          "of --then, which is 0 if not said.  Each connection is reset\n"
+          "after --reset-after.  Ends when standard input does.\n",
           stderr);
     exit(2);
 }
@@ -424,6 +455,10 @@ static void set_option(struct throttle *t, const char *name, char *value)
         t->delay = (int64_t)(number(value) * 1000);
     } else if (strcmp(name, "--stop-after") == 0) {
         t->stop_after = (uint64_t)number(value);
+    } else if (strcmp(name, "--then") == 0) {
+        t->next_rate = number(value);
+    } else if (strcmp(name, "--reset-after") == 0) {
+        t->reset_after = (uint64_t)number(value);
     } else if (strcmp(name, "--log") == 0) {
         t->log = fopen(value, "w");
         if (!t->log)
@@ -438,7 +473,8 @@ int main(int argc, char **argv)
     struct throttle t = {.listen_port = "0",
                          .rate = -1,
                          .burst = MAX_BURST,
-                         .stop_after = UINT64_MAX};
+                         .stop_after = UINT64_MAX,
+                         .reset_after = UINT64_MAX};
     struct sigaction term = {.sa_handler = on_term};
 
     for (int i = 1; i < argc; i += 2) {
