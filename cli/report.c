@@ -35,6 +35,7 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_count(&j, "bytes_received", p->bytes_received);
     json_count(&j, "bytes_redundant", p->bytes_redundant);
     json_count(&j, "bytes_resumed", p->bytes_resumed);
+    json_count(&j, "bytes_compared", p->bytes_compared);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     json_string(&j, "verified", p->verified);

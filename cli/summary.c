@@ -39,6 +39,9 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
             percent(p->bytes_redundant, p->bytes_received));
     if (p->verified != NULL)
         fprintf(to, "verified with %s\n", p->verified);
+    else if (p->bytes_compared > 0)
+        fprintf(to, "not verified, %s compared\n",
+                units_size(size, p->bytes_compared));
     else
         fputs("not verified\n", to);
 }

@@ -34,7 +34,9 @@ struct xd_progress {
     unsigned redundancy, progress_number, threads_per_depot;
     uint64_t block_bytes;
     const char *verified; /* the hash algorithm that proved the file, or NULL */
-    uint64_t bytes_resumed; /* of bytes_done: those of an earlier run */
+    uint64_t bytes_resumed;  /* of bytes_done: those of an earlier run */
+    uint64_t bytes_compared; /* came a second time, from another depot, and were
+                                the same; 0 where hashes tell */
 };
 
 enum xd_depot_state {

@@ -96,6 +96,8 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
 static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
+    /* Of an earlier run's bytes it may have brought any. */
+    bool and_held = v->pieces.n == 0 || !xd_pieces_cover(&v->pieces, e->wanted);
     uint64_t at = e->drained;
 
     while (!xd_engine_is_over_locked(e)) {
@@ -108,7 +110,8 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
         run = v->origins.runs[i].range;
         run.begin = run.begin > at ? run.begin : at;
         at = run.end;
-        if (v->origins.runs[i].depot != depot)
+        if (v->origins.runs[i].depot != depot &&
+            !(and_held && v->origins.runs[i].depot == XD_HELD))
             continue;
         piece = xd_pieces_find(&v->pieces, run.begin);
         if (piece < v->pieces.n) {

@@ -272,6 +272,8 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
         return rc;
     e->drained = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
+    if (rc == 0)
+        rc = xd_sampler_start_locked(e, err);
     return rc < 0 ? rc : make_sched_locked(e, err);
 }
 
@@ -356,7 +358,8 @@ static bool act_locked(struct xd_engine *e,
         return true;
     case XD_DO_FINISH:
         e->until = XD_NEVER;
-        if (e->sched && xd_repair_begins_locked(e))
+        if (e->sched &&
+            (xd_sampler_holds_locked(e) || xd_repair_begins_locked(e)))
             return false;
         if (!e->census) {
             e->state = ENGINE_FINISHING;

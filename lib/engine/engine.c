@@ -66,6 +66,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
         if (e->workers[i]->transport)
             xd_transport_wakeup(e->workers[i]->transport);
     }
+    xd_sampler_wake_locked(e);
 }
 
 void xd_engine_end_locked(struct xd_engine *e)
@@ -103,8 +104,12 @@ static int init_threads(struct xd_engine *e)
         goto fini_work_ready;
     if (xd_cond_init(&e->ended) < 0)
         goto fini_bytes_ready;
+    if (xd_sampler_init(&e->sampler) < 0)
+        goto fini_ended;
     return 0;
 
+fini_ended:
+    xd_cond_fini(&e->ended);
 fini_bytes_ready:
     xd_cond_fini(&e->bytes_ready);
 fini_work_ready:
@@ -119,6 +124,7 @@ fail:
 
 static void fini_threads(struct xd_engine *e)
 {
+    xd_sampler_fini(&e->sampler);
     xd_cond_fini(&e->ended);
     xd_cond_fini(&e->bytes_ready);
     xd_cond_fini(&e->work_ready);
@@ -307,6 +313,7 @@ void xd_engine_free(struct xd_engine *e)
     /* No worker is started after the end, so that n_workers stays. */
     for (unsigned i = 0; i < e->n_workers; i++)
         xd_worker_free(e->workers[i]);
+    xd_sampler_join(e);
     if (e->has_keeper)
         xd_thread_join(&e->keeper);
     xd_sink_free(e->sink);

@@ -34,6 +34,7 @@
 #include "engine/records.h"
 #include "engine/repair.h"
 #include "engine/resume.h"
+#include "engine/sampler.h"
 #include "engine/verify.h"
 #include "io/sink.h"
 #include "io/transport.h"
@@ -137,6 +138,7 @@ struct xd_engine {
     struct xd_rangeset kept;   /* bytes that are written */
     struct xd_verify verify;   /* which of them are proved */
     struct xd_resume resume;   /* which an earlier run brought */
+    struct xd_sampler sampler; /* what is compared when nothing is proved */
     struct xd_repair repair;   /* when the whole file is wrong */
     struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
     uint64_t window;           /* in order: so far ahead bytes may lie */

@@ -162,6 +162,9 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     count_received_locked(w, lane->buffered);
     if (!lane->is_distrusted)
         xd_inform_bytes_locked(e, lane, rest.end);
+    if (counts_locked(e, lane))
+        xd_sampler_saw_locked(e, (unsigned)(w->served - e->depots.list), rest,
+                              data);
     while (rc == 0 && counts_locked(e, lane)) {
         struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
 

@@ -355,6 +355,8 @@ bool xd_resume_can_work_locked(const struct xd_engine *e)
 {
     const struct xd_resume *r = &e->resume;
 
+    if (e->state == ENGINE_FAILING && r->journal)
+        return r->dropped.n > 0; /* or the next run would believe it */
     return e->state == ENGINE_RUNNING &&
            (r->dropped.n > 0 ||
             (r->sync_at != XD_NEVER && xd_now() >= r->sync_at));

@@ -85,7 +85,7 @@ def test_requests_that_are_cut_short_leave_their_connection_whole(lab,
     data = lab.file("f.bin", 4 * SIZE)
     slow = lab.depot(certificate=lab.certificate(), rate=300_000)
     fast = lab.depot(rate=3_000_000)
-    run = lab.xdownload(lab.exnode("f.bin", [slow, fast]), "-a", algorithm,
+    run = lab.xdownload(lab.metalink("f.bin", [slow, fast]), "-a", algorithm,
                         "-t", 2, "-b", "256k", "-R", 2,
                         *(["-P", 1] if algorithm == "progress" else []))
     assert run.rc == 0, run.err
