@@ -65,8 +65,12 @@ void xd_inform_banned_locked(struct xd_engine *e, unsigned depot)
 
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
 {
-    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_READER,
-                                           .range = {position, position}});
+    struct xd_sched_event event = {.kind = XD_EV_DEMAND,
+                                   .range = {position, UINT64_MAX}};
+
+    if (e->window < UINT64_MAX - position)
+        event.range.end = position + e->window;
+    tell_locked(e, event);
 }
 
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,

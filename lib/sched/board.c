@@ -195,32 +195,72 @@ void xd_board_publish_slot(struct xd_board *b, unsigned slot)
     }
 }
 
-/* Only the left child is ever looked at: if it has no such block, the right
- * one must.  What is done on the left of the way down is not later. */
+static uint64_t candidates(struct xd_board *b, unsigned slot,
+                           enum xd_board_kind kind, size_t leaf)
+{
+    const struct xd_board_leaf *l = &b->leaves[leaf];
+
+    return (kind == XD_BOARD_FRESH ? l->fresh : l->open) &
+           *may_of(b, slot, leaf);
+}
+
+/* The next node to the right of the path to a leaf that has such a block; the
+ * root's parent, 0, if there is none. */
+static size_t right_of(struct xd_board *b, const uint64_t *bits, unsigned slot,
+                       size_t node)
+{
+    for (; node > 1; node /= 2) {
+        b->visits++;
+        if (node % 2 == 0 && slot_bit(b, bits, node + 1, slot))
+            return node + 1;
+    }
+    return 0;
+}
+
+/* Going down, only the left child is ever looked at: if it has no such block,
+ * the right one must. */
 bool xd_board_first(struct xd_board *b, unsigned slot, enum xd_board_kind kind,
-                    uint64_t *out_block, uint64_t *out_later_done)
+                    uint64_t from, uint64_t *out_block)
 {
     const uint64_t *bits = kind == XD_BOARD_FRESH ? b->fresh : b->open;
-    const struct xd_board_leaf *l;
-    uint64_t earlier = 0, candidates, lowest;
-    size_t node = 1, leaf;
+    size_t leaf = (size_t)(from / BLOCKS_PER_LEAF), node = 1;
+    uint64_t found = 0;
 
     b->visits++;
-    if (!slot_bit(b, bits, node, slot))
+    if (from >= b->n_blocks || !slot_bit(b, bits, node, slot))
         return false;
+    if (from > 0) {
+        found = candidates(b, slot, kind, leaf) & -bit(from);
+        node = found ? b->n_leaves + leaf
+                     : right_of(b, bits, slot, b->n_leaves + leaf);
+        if (node == 0)
+            return false;
+    }
     while (node < b->n_leaves) {
         node *= 2;
         b->visits++;
         if (!slot_bit(b, bits, node, slot))
-            earlier += b->done[node++];
+            node++;
     }
     leaf = node - b->n_leaves;
-    l = &b->leaves[leaf];
-    candidates = kind == XD_BOARD_FRESH ? l->fresh : l->open;
-    candidates &= *may_of(b, slot, leaf);
-    lowest = lowest_bit(candidates);
-    earlier += count_bits(l->done & (bit(lowest) - 1));
-    *out_block = (uint64_t)leaf * BLOCKS_PER_LEAF + lowest;
-    *out_later_done = b->done[1] - earlier;
+    if (!found)
+        found = candidates(b, slot, kind, leaf);
+    *out_block = (uint64_t)leaf * BLOCKS_PER_LEAF + lowest_bit(found);
     return true;
+}
+
+uint64_t xd_board_n_done(struct xd_board *b, uint64_t end)
+{
+    size_t leaf = (size_t)(end / BLOCKS_PER_LEAF);
+    uint64_t n;
+
+    if (end >= b->n_blocks)
+        return b->done[1];
+    n = count_bits(b->leaves[leaf].done & (bit(end) - 1));
+    for (size_t node = b->n_leaves + leaf; node > 1; node /= 2) {
+        b->visits++;
+        if (node % 2 == 1)
+            n += b->done[node - 1];
+    }
+    return n;
 }

@@ -62,9 +62,12 @@ void xd_board_publish_slot(struct xd_board *b, unsigned slot);
 
 bool xd_board_is_done(const struct xd_board *b, uint64_t block);
 
-/* The first block of that kind which the slot may take, and how many later
- * ones are done; false if there is none. */
+/* The first block from `from` on of that kind which the slot may take; false
+ * if there is none. */
 bool xd_board_first(struct xd_board *b, unsigned slot, enum xd_board_kind kind,
-                    uint64_t *out_block, uint64_t *out_later_done);
+                    uint64_t from, uint64_t *out_block);
+
+/* How many blocks before `end` are done. */
+uint64_t xd_board_n_done(struct xd_board *b, uint64_t end);
 
 #endif

@@ -15,6 +15,7 @@ struct xd_fetch_state {
     bool is_live;
     bool is_chosen;   /* by the policy, which then hears of its end */
     bool is_loser;    /* others have brought the rest of it */
+    bool is_unwanted; /* no window holds the rest of it */
     bool is_canceled; /* told to stop */
     unsigned depot;
     struct xd_range range;
@@ -28,22 +29,27 @@ struct xd_sched {
     uint64_t *cuts;
     void *policy;
     bool size_is_unknown;
-    uint64_t reader;
-    uint64_t n_begun; /* fetches, ever */
-    xd_usec wake_at;  /* when the next rest ends, or XD_NEVER */
+    unsigned windows_capacity;
+    struct xd_rangeset hopeless; /* nobody can bring it, as was told */
+    uint64_t n_begun;            /* fetches, ever */
+    xd_usec wake_at;             /* when the next rest ends, or XD_NEVER */
     xd_usec heard_at; /* when a byte came last, or the first fetch began;
                          XD_NEVER before that */
     unsigned visits;
 
     /* What need not be looked at again, until forget_searches(). */
-    bool all_have_holders; /* every missing byte has a depot */
-    uint64_t covered_to;   /* every missing byte before this has an open depot,
-                              or none to open; also forgotten with each PARK,
-                              without which no slot becomes free */
+    bool all_have_holders; /* every missing byte that counts has a depot */
+    uint64_t covered_to;   /* without readers: every missing byte before this
+                              has an open depot, or none to open; also
+                              forgotten with each PARK, without which no slot
+                              becomes free */
 };
 
 /* Something became missing, or a depot less useful: search from the start. */
 void xd_core_forget_searches(struct xd_sched *s);
+
+/* Put the most urgent window first. */
+void xd_core_rank_windows(struct xd_sched *s);
 
 /* End the rests that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);

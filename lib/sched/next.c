@@ -1,12 +1,13 @@
 /*
  * What to do next: the first of these that applies.
  *
- *     CANCEL a fetch of which others brought the rest
+ *     CANCEL a fetch of which others brought the rest, or nobody wants it
  *     FINISH when all is accepted
- *     FAIL   when a missing byte has no holder left
+ *     FAIL   when a missing byte has no holder left; with gaps allowed, only
+ *            one that a window holds, and once
  *     PARK   a depot that runs nothing and is dropped, or can do no more
  *     OPEN   a depot, if a slot is free
- *     FETCH  on a free lane, what the policy chooses
+ *     FETCH  on a free lane, what the policy chooses for the most urgent window
  *     PARK   a depot that runs nothing, if one in reserve could bring the next
  *            byte and no open one can
  *     WAIT
@@ -28,18 +29,28 @@ static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte)
     return byte;
 }
 
-/* The first byte from `from` on that has not arrived and that no fetch is
- * bringing; wanted.end if there is none. */
-static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from)
+/* As far as nobody can bring the bytes, as was told; or `byte`. */
+static uint64_t hopeless_to(const struct xd_sched *s, uint64_t byte)
 {
-    uint64_t end = s->book.wanted.end;
+    struct xd_range run =
+        xd_rangeset_next(&s->hopeless, (struct xd_range){byte, UINT64_MAX});
 
+    return run.begin == byte ? run.end : byte;
+}
+
+/* The first byte from `from` on that has not arrived, that no fetch is bringing
+ * and that was not given up; `end` if there is none. */
+static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
+                               uint64_t end)
+{
     while (from < end) {
         uint64_t byte =
             xd_rangeset_next_gap(&s->book.arrived, (struct xd_range){from, end})
                 .begin;
 
         from = in_flight_to(s, byte);
+        if (from == byte)
+            from = hopeless_to(s, byte);
         if (from == byte)
             return byte;
     }
@@ -51,7 +62,7 @@ static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
         struct xd_fetch_state *f = &s->fetches[i];
 
-        if (!f->is_live || !f->is_loser || f->is_canceled)
+        if (!f->is_live || f->is_canceled || !(f->is_loser || f->is_unwanted))
             continue;
         f->is_canceled = true;
         a->kind = XD_DO_CANCEL;
@@ -75,20 +86,61 @@ static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
     return true;
 }
 
-static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
+/* Where the bytes end, counted from `byte`, that like it are missing, not in
+ * flight and on no depot; at most `end`. */
+static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
 {
     const struct xd_book *b = &s->book;
-    uint64_t byte = b->wanted.begin;
+    struct xd_range gap =
+        xd_rangeset_next_gap(&b->arrived, (struct xd_range){byte, end});
 
-    if (s->all_have_holders)
-        return false;
-    while (byte = next_idle_byte(s, byte), byte < b->wanted.end) {
+    gap = xd_rangeset_next_gap(&s->hopeless, gap);
+    for (unsigned i = 0; i < b->n_fetches; i++)
+        if (s->fetches[i].is_live && s->fetches[i].got > byte &&
+            s->fetches[i].got < gap.end)
+            gap.end = s->fetches[i].got;
+    for (unsigned i = 0; i < b->n_depots; i++)
+        if (b->depots[i].state != XD_HOLDER_DROPPED)
+            gap.end = xd_rangeset_next(&b->depots[i].held, gap).begin;
+    return gap.end;
+}
+
+static bool fails_within(struct xd_sched *s, struct xd_range r,
+                         struct xd_sched_action *a)
+{
+    const struct xd_book *b = &s->book;
+    uint64_t byte = r.begin;
+
+    while (byte = next_idle_byte(s, byte, r.end), byte < r.end) {
         if (xd_holders_bringer(b, 0, byte, &byte) < b->n_depots)
             continue;
         a->kind = XD_DO_FAIL;
-        a->range = (struct xd_range){byte, byte + 1};
+        a->range = (struct xd_range){byte, gap_to(s, byte, r.end)};
         return true;
     }
+    return false;
+}
+
+/* Whether FAIL has to be told for a byte of a window.  Without the memory to
+ * know that it was, it is told again. */
+static bool try_tell_gap(struct xd_sched *s, struct xd_sched_action *a)
+{
+    for (unsigned i = 0; i < s->book.n_windows; i++)
+        if (fails_within(s, s->book.windows[i].range, a)) {
+            (void)xd_rangeset_add(&s->hopeless, a->range);
+            return true;
+        }
+    return false;
+}
+
+static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
+{
+    const struct xd_book *b = &s->book;
+
+    if (s->all_have_holders)
+        return false;
+    if (b->o.has_gaps ? try_tell_gap(s, a) : fails_within(s, b->wanted, a))
+        return true;
     /* Bytes in flight were passed over: they may still come to nothing. */
     s->all_have_holders = true;
     for (unsigned i = 0; i < b->n_fetches; i++)
@@ -137,30 +189,46 @@ static bool try_park(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-/* The depot in reserve that could bring the first byte which is neither in
- * flight nor held by an open depot that is awake; n_depots if there is none.
- * A byte for which there is no such depot now is passed over. */
-static unsigned find_urgent(struct xd_sched *s)
+/* The depot in reserve that could bring the first byte from *from on which is
+ * neither in flight nor held by an open depot that is awake; n_depots if there
+ * is none.  A byte for which there is no such depot now is passed over. */
+static unsigned find_urgent_from(struct xd_sched *s, uint64_t *from,
+                                 uint64_t end)
 {
     const struct xd_book *b = &s->book;
     uint64_t byte;
 
-    while (byte = next_idle_byte(s, s->covered_to), byte < b->wanted.end) {
+    while (byte = next_idle_byte(s, *from, end), byte < end) {
         unsigned depot;
 
-        s->covered_to = byte;
-        if (xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte,
-                               &s->covered_to) < b->n_depots)
+        *from = byte;
+        if (xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, from) <
+            b->n_depots)
             continue;
         depot =
             xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &byte);
         if (depot < b->n_depots)
             return depot;
-        if (xd_holders_bringer(b, 0, byte, &s->covered_to) == b->n_depots)
-            s->covered_to++;
+        if (xd_holders_bringer(b, 0, byte, from) == b->n_depots)
+            ++*from;
     }
-    s->covered_to = b->wanted.end;
+    *from = end;
     return b->n_depots;
+}
+
+static unsigned find_urgent(struct xd_sched *s)
+{
+    const struct xd_book *b = &s->book;
+    unsigned depot = b->n_depots;
+
+    if (b->o.window_bytes == 0)
+        return find_urgent_from(s, &s->covered_to, b->wanted.end);
+    for (unsigned i = 0; i < b->n_windows && depot == b->n_depots; i++) {
+        uint64_t from = b->windows[i].range.begin;
+
+        depot = find_urgent_from(s, &from, b->windows[i].range.end);
+    }
+    return depot;
 }
 
 static unsigned find_preferred(struct xd_sched *s)
@@ -199,7 +267,7 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
 }
 
 /* A depot without ranges sends its object from the start, so it is asked once,
- * for all that only it can bring.  The window does not cut that short: each
+ * for all that only it can bring.  A window does not cut that short: each
  * further request would bring everything again. */
 static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
                                   struct xd_range *out)
@@ -210,9 +278,11 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
 
     if (b->depots[depot].running > 0)
         return false;
+    if (byte < b->window->range.begin)
+        byte = b->window->range.begin;
     for (;;) {
         byte = xd_holders_work(b, depot, byte);
-        if (byte >= b->wanted.end || byte >= b->limit)
+        if (byte >= b->window->range.end)
             return false;
         idle = in_flight_to(s, byte);
         if (idle == byte)
@@ -240,13 +310,17 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
                    struct xd_range *out)
 {
     unsigned visits = 0;
-    bool chosen;
+    bool chosen = false;
 
-    if (s->book.depots[depot].no_ranges)
-        return choose_without_ranges(s, depot, out);
-    chosen = s->book.o.policy->choose(s->policy, fetch, depot, out, &visits);
-    if (visits > s->visits)
-        s->visits = visits;
+    for (unsigned i = 0; i < s->book.n_windows && !chosen; i++) {
+        s->book.window = &s->book.windows[i];
+        chosen = s->book.depots[depot].no_ranges
+                     ? choose_without_ranges(s, depot, out)
+                     : s->book.o.policy->choose(s->policy, fetch, depot, out,
+                                                &visits);
+        if (visits > s->visits)
+            s->visits = visits;
+    }
     return chosen;
 }
 
@@ -293,6 +367,22 @@ static bool try_fetch(struct xd_sched *s, xd_usec now,
     return false;
 }
 
+/* The first byte of the most urgent window that has any which is not coming;
+ * wanted.end if there is none. */
+static uint64_t first_idle_byte(const struct xd_sched *s)
+{
+    const struct xd_book *b = &s->book;
+
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        struct xd_range w = b->windows[i].range;
+        uint64_t byte = next_idle_byte(s, w.begin, w.end);
+
+        if (byte < w.end)
+            return byte;
+    }
+    return b->wanted.end;
+}
+
 /* Nothing more can be begun.  If that is because those who could bring the
  * next byte are in reserve, or rest, one that runs nothing makes room.  Only
  * the first such byte counts, which then has an open depot: two depots never
@@ -305,8 +395,8 @@ static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
 
     if (find_preferred(s) == b->n_depots)
         return false;
-    byte = next_idle_byte(s, b->wanted.begin);
-    if (byte >= b->wanted.end || byte >= b->limit ||
+    byte = first_idle_byte(s);
+    if (byte >= b->wanted.end ||
         xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) <
             b->n_depots ||
         xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &unused) ==
@@ -332,6 +422,7 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
     s->visits = 0;
     if (s->wake_at <= now)
         xd_core_wake(s, now);
+    xd_core_rank_windows(s);
     if (try_cancel(s, &a) || try_finish(s, &a) || try_fail(s, &a) ||
         try_park(s, &a) || try_open(s, &a) || try_fetch(s, now, &a) ||
         try_swap(s, &a))

@@ -15,9 +15,19 @@
  * complete blocks after it; so one look at the board tells whether the first
  * rule holds.  P = 0 takes that block at once, late or not.
  *
- * "Next" and "none" mean blocks that the lane's depot may take.  A block that
- * only the window keeps from being fetched is still next: the lane waits for
- * it, where doubling others meanwhile would cost bytes for nothing.
+ * "Next" and "none" mean blocks that the lane's depot may take.  For a reader
+ * the file begins where its window does, and what is complete behind the window
+ * makes nothing late.  A block that only the end of the window keeps from being
+ * fetched is still next: the lane waits for it, where doubling others meanwhile
+ * would cost bytes for nothing.
+ *
+ *     blocks       |   0   |   1   |   2   |   3   |   4   |
+ *     window               .    |==================|
+ *                               head
+ *
+ * A window may begin within a block of which nobody wants the first part.  Its
+ * rest, the window's *head*, is then a block of its own, which no other attempt
+ * at the block counts for that brings another part.
  */
 #include "sched/policy.h"
 
@@ -31,7 +41,17 @@
 struct attempt {
     uint64_t block;
     unsigned depot;
+    struct xd_range range;
     bool is_running;
+};
+
+/* Blocks that a lane may choose from for one window: those from `next` on, and
+ * before them the head, if the window has one. */
+struct choice {
+    unsigned slot;
+    uint64_t next, end; /* `end` is the first that ends behind the window */
+    struct xd_range head;
+    bool head_is_open, head_is_fresh;
 };
 
 struct plank {
@@ -119,10 +139,9 @@ static bool has_tried(const struct plank *p, uint64_t block, unsigned depot)
  * lost a part: then what counts is whether it has the first byte that is
  * missing, so that depots which hold different parts can still complete it.
  */
-static bool may_take(const struct plank *p, unsigned depot, uint64_t block)
+static bool may_take_at(const struct plank *p, unsigned depot, uint64_t block,
+                        uint64_t byte)
 {
-    uint64_t byte = first_missing(p, block);
-
     if (!holds(p, depot, byte) || runs_at(p, block, depot))
         return false;
     if (!xd_trials_has(&p->trials, block, depot))
@@ -136,6 +155,11 @@ static bool may_take(const struct plank *p, unsigned depot, uint64_t block)
             return false;
     }
     return true;
+}
+
+static bool may_take(const struct plank *p, unsigned depot, uint64_t block)
+{
+    return may_take_at(p, depot, block, first_missing(p, block));
 }
 
 static void mark(struct plank *p, uint64_t block)
@@ -188,14 +212,14 @@ static void refresh_tried(struct plank *p)
  * part, and this one asks for what has not arrived.
  */
 static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
-                                    uint64_t block)
+                                    uint64_t block, struct xd_range r)
 {
-    struct xd_range r = xd_blocks_range(&p->blocks, block), gap, ask;
+    struct xd_range gap, ask;
     const struct xd_rangeset *kept =
         download_number(p, block) > 0 && !p->has_losses ? &p->book->accepted
                                                         : &p->book->arrived;
     const struct xd_rangeset *held = &p->book->depots[depot].held;
-    uint64_t byte = first_missing(p, block);
+    uint64_t byte = xd_rangeset_next_gap(&p->book->arrived, r).begin;
 
     ask.begin = ask.end = xd_rangeset_next_gap(kept, r).begin;
     if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
@@ -210,7 +234,7 @@ static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
 }
 
 static void begin(struct plank *p, unsigned fetch, unsigned depot,
-                  uint64_t block)
+                  uint64_t block, struct xd_range range)
 {
     bool was_tried = xd_trials_any(&p->trials, block);
 
@@ -218,7 +242,7 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
      * anew. */
     if (xd_trials_has(&p->trials, block, depot))
         xd_trials_forget(&p->trials, block);
-    p->attempts[fetch] = (struct attempt){block, depot, true};
+    p->attempts[fetch] = (struct attempt){block, depot, range, true};
     if (was_tried) {
         refresh(p, block);
         return;
@@ -228,24 +252,96 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
     xd_board_publish(&p->board, block, block);
 }
 
+/* How many attempts bring a byte. */
+static unsigned number_at(const struct plank *p, uint64_t byte)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct attempt *a = &p->attempts[i];
+
+        n += a->is_running && a->range.begin <= byte && byte < a->range.end;
+    }
+    return n;
+}
+
+/* A block that is longer than the window is all head too. */
+static struct choice look_at_window(const struct plank *p, unsigned depot)
+{
+    struct xd_range w = p->book->window->range;
+    struct choice c = {.slot = p->book->depots[depot].slot};
+    struct xd_range block;
+    uint64_t byte;
+
+    c.next = xd_blocks_find(&p->blocks, w.begin);
+    c.end = w.end == p->blocks.whole.end ? p->blocks.n
+                                         : xd_blocks_find(&p->blocks, w.end);
+    block = xd_blocks_range(&p->blocks, c.next);
+    if (block.end <= w.end && first_missing(p, c.next) >= w.begin)
+        return c;
+    c.head.begin = w.begin;
+    c.head.end = block.end < w.end ? block.end : w.end;
+    byte = xd_rangeset_next_gap(&p->book->arrived, c.head).begin;
+    if (byte < c.head.end && may_take_at(p, depot, c.next, byte)) {
+        c.head_is_open = number_at(p, byte) < p->book->o.redundancy;
+        c.head_is_fresh = number_at(p, byte) == 0;
+    }
+    c.next++;
+    return c;
+}
+
+static bool first_of(struct plank *p, const struct choice *c,
+                     enum xd_board_kind kind, uint64_t *out)
+{
+    if (kind == XD_BOARD_FRESH ? c->head_is_fresh : c->head_is_open) {
+        *out = c->next - 1;
+        return true;
+    }
+    return xd_board_first(&p->board, c->slot, kind, c->next, out);
+}
+
+static bool is_late(struct plank *p, const struct choice *c, uint64_t block)
+{
+    if (p->book->o.progress == 0)
+        return true;
+    if (block >= c->end)
+        return false;
+    return xd_board_n_done(&p->board, c->end) -
+               xd_board_n_done(&p->board, block + 1) >
+           p->book->o.progress;
+}
+
+/* What of a block lies in the window. */
+static struct xd_range part_of(const struct plank *p, const struct choice *c,
+                               uint64_t block)
+{
+    struct xd_range r = xd_blocks_range(&p->blocks, block);
+
+    if (block < c->next)
+        return c->head;
+    if (r.begin < p->book->window->range.begin)
+        r.begin = p->book->window->range.begin;
+    return r;
+}
+
 static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
                          struct xd_range *out, unsigned *visits)
 {
     struct plank *p = policy;
-    unsigned slot = p->book->depots[depot].slot;
-    uint64_t block, fresh, later, unused;
+    struct choice c = look_at_window(p, depot);
+    uint64_t block, fresh;
     bool found;
 
     p->board.visits = 0;
-    found = xd_board_first(&p->board, slot, XD_BOARD_OPEN, &block, &later);
-    if (found && p->book->o.progress > 0 && later <= p->book->o.progress &&
-        xd_board_first(&p->board, slot, XD_BOARD_FRESH, &fresh, &unused))
+    found = first_of(p, &c, XD_BOARD_OPEN, &block);
+    if (found && !is_late(p, &c, block) &&
+        first_of(p, &c, XD_BOARD_FRESH, &fresh))
         block = fresh;
-    if (found && xd_blocks_range(&p->blocks, block).end > p->book->limit)
+    if (found && block >= c.next && block >= c.end)
         found = false;
     if (found) {
-        *out = range_to_ask(p, depot, block);
-        begin(p, fetch, depot, block);
+        *out = range_to_ask(p, depot, block, part_of(p, &c, block));
+        begin(p, fetch, depot, block, *out);
     }
     *visits = p->board.visits;
     return found;

@@ -2,7 +2,7 @@
  * A policy chooses which bytes a lane fetches next.
  *
  *     sched.c --- choose, ended, arrived, missing, opened ... ---> policy
- *     policy  --- reads ---> the book (depots, what arrived, the window)
+ *     policy  --- reads ---> the book (depots, what arrived, the windows)
  *
  * What every policy needs (depots, lanes, fetches, losers, the end) is done by
  * sched.c and holders.c; what is left to decide is one function, choose().  A
@@ -42,6 +42,14 @@ struct xd_holder {
     uint64_t idle_to;     /* it holds no work before this byte: holders.c */
 };
 
+/* What a reader wants; without readers, all that is wanted. */
+struct xd_window {
+    unsigned reader;
+    struct xd_range range;
+    xd_usec due; /* when its first byte is needed; XD_NEVER: some day */
+    uint64_t bytes_per_s; /* of the others; 0: all are needed then */
+};
+
 struct xd_book {
     /* Constant after new(). */
     struct xd_sched_options o; /* in force */
@@ -56,7 +64,9 @@ struct xd_book {
     unsigned *slots;          /* the depot in each, or n_depots */
     struct xd_rangeset arrived;
     struct xd_rangeset accepted; /* part of what arrived */
-    uint64_t limit;              /* no byte from here on may be fetched yet */
+    struct xd_window *windows;   /* most urgent first */
+    unsigned n_windows;
+    const struct xd_window *window; /* that which choose() is asked for */
 };
 
 /* Whether choose() may be asked for this depot now. */
@@ -76,9 +86,10 @@ struct xd_policy {
     void (*free)(void *p);
 
     /*
-     * What a free lane of `depot`, which is ready, does next.  True: `fetch`
-     * has begun, for bytes *out, within one pair of cuts, held by the depot
-     * and before the limit.  *visits: how many nodes of an index were seen.
+     * What a free lane of `depot`, which is ready, does next for the window
+     * book->window; if nothing, it is asked for the next window.  True: `fetch`
+     * has begun, for bytes *out of the window, within one pair of cuts, held
+     * by the depot.  *visits: how many nodes of an index were seen.
      */
     bool (*choose)(void *p, unsigned fetch, unsigned depot,
                    struct xd_range *out, unsigned *visits);

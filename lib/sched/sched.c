@@ -22,15 +22,6 @@ static struct xd_range clip(struct xd_range r, struct xd_range to)
     return r;
 }
 
-static void move_limit(struct xd_sched *s)
-{
-    uint64_t window = s->book.o.window_bytes;
-
-    s->book.limit = window == 0 || s->reader > UINT64_MAX - window
-                        ? UINT64_MAX
-                        : s->reader + window;
-}
-
 /* Bring the options into agreement with the policy and the window.  With less
  * than four blocks in a window, or P as many as they are, the policy could
  * wait for a completion that the window forbids. */
@@ -101,6 +92,23 @@ static int make_lanes(struct xd_sched *s)
     return 0;
 }
 
+/* Without readers all that is wanted is one window, now and for ever; with
+ * readers the first begins where that does. */
+static int make_window(struct xd_sched *s)
+{
+    s->windows_capacity = 1;
+    s->book.windows = xd_alloc(1, sizeof *s->book.windows);
+    if (s->book.windows == NULL)
+        return XD_E_NOMEM;
+    s->book.windows[0].range = s->book.wanted;
+    if (s->book.o.window_bytes > 0 &&
+        s->book.o.window_bytes < xd_range_length(s->book.wanted))
+        s->book.windows[0].range.end =
+            s->book.wanted.begin + s->book.o.window_bytes;
+    s->book.n_windows = !xd_range_is_empty(s->book.wanted);
+    return 0;
+}
+
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,
                               const struct xd_sched_options *o,
                               struct xd_range wanted)
@@ -115,12 +123,10 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
         s->book.o.policy = &xd_policy_whole;
     settle_options(&s->book.o, (unsigned)layout->n_depots);
     s->book.wanted = wanted;
-    s->reader = wanted.begin;
     s->wake_at = s->heard_at = XD_NEVER;
     s->covered_to = wanted.begin;
-    move_limit(s);
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
-        make_lanes(s) == 0)
+        make_lanes(s) == 0 && make_window(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
     if (s->policy == NULL) {
         xd_sched_free(s);
@@ -139,6 +145,8 @@ void xd_sched_free(struct xd_sched *s)
         xd_rangeset_fini(&s->book.depots[i].held);
     xd_rangeset_fini(&s->book.arrived);
     xd_rangeset_fini(&s->book.accepted);
+    xd_rangeset_fini(&s->hopeless);
+    xd_free(s->book.windows);
     xd_free(s->book.depots);
     xd_free(s->book.slots);
     xd_free(s->fetches);
@@ -364,6 +372,7 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
     if (xd_rangeset_add(&s->book.depots[depot].held, held_range(s, r)) < 0)
         return XD_E_NOMEM;
+    xd_rangeset_fini(&s->hopeless);
     xd_core_forget_searches(s);
     s->book.o.policy->lost(s->policy, depot);
     return 0;
@@ -400,6 +409,117 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     return rc;
 }
 
+/* When the first byte that is missing in a window is needed. */
+static xd_usec needed_at(const struct xd_sched *s, const struct xd_window *w)
+{
+    struct xd_range gap = xd_rangeset_next_gap(&s->book.arrived, w->range);
+    double later = (double)(gap.begin - w->range.begin) * (double)XD_SECOND;
+
+    if (xd_range_is_empty(gap) || w->due == XD_NEVER)
+        return XD_NEVER;
+    if (w->bytes_per_s == 0)
+        return w->due;
+    later /= (double)w->bytes_per_s;
+    return later < (double)(XD_NEVER - w->due) ? w->due + (xd_usec)later
+                                               : XD_NEVER;
+}
+
+static bool is_before(const struct xd_sched *s, const struct xd_window *a,
+                      const struct xd_window *b)
+{
+    xd_usec a_at = needed_at(s, a), b_at = needed_at(s, b);
+
+    return a_at != b_at ? a_at < b_at : a->reader < b->reader;
+}
+
+void xd_core_rank_windows(struct xd_sched *s)
+{
+    struct xd_window *list = s->book.windows;
+
+    for (unsigned i = 1; i < s->book.n_windows; i++)
+        for (unsigned j = i; j > 0 && is_before(s, &list[j], &list[j - 1]);
+             j--) {
+            struct xd_window w = list[j];
+
+            list[j] = list[j - 1];
+            list[j - 1] = w;
+        }
+}
+
+/* Whether a window still wants something that a fetch is to bring.  One that
+ * the engine holds back at the edge of a window is to go on when it moves. */
+static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
+{
+    struct xd_range rest = {f->got, f->range.end};
+
+    if (xd_rangeset_contains(&s->book.arrived, rest))
+        return true; /* it is done, or a loser */
+    for (unsigned i = 0; i < s->book.n_windows; i++) {
+        struct xd_range w = s->book.windows[i].range;
+
+        if (!f->is_chosen && f->got == w.end)
+            return true;
+        if (!xd_rangeset_contains(&s->book.arrived, clip(rest, w)))
+            return true;
+    }
+    return false;
+}
+
+/* To bring the last quarter costs less than a new request elsewhere. */
+static bool is_nearly_done(const struct xd_fetch_state *f)
+{
+    return f->range.end - f->got <= xd_range_length(f->range) / 4;
+}
+
+static void find_unwanted(struct xd_sched *s)
+{
+    if (s->size_is_unknown)
+        return;
+    for (unsigned i = 0; i < s->book.n_fetches; i++) {
+        struct xd_fetch_state *f = &s->fetches[i];
+
+        f->is_unwanted = f->is_live && !is_nearly_done(f) && !is_wanted(s, f);
+    }
+}
+
+static int add_window(struct xd_sched *s, struct xd_window w)
+{
+    if (s->book.n_windows == s->windows_capacity) {
+        unsigned n = 2 * s->windows_capacity;
+        struct xd_window *list = xd_realloc(s->book.windows, n, sizeof *list);
+
+        if (list == NULL)
+            return XD_E_NOMEM;
+        s->book.windows = list;
+        s->windows_capacity = n;
+    }
+    s->book.windows[s->book.n_windows++] = w;
+    return 0;
+}
+
+static int demand(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    struct xd_window w = {.reader = ev->reader,
+                          .range = clip(ev->range, s->book.wanted),
+                          .due = ev->due,
+                          .bytes_per_s = ev->bytes_per_s};
+    struct xd_book *b = &s->book;
+    unsigned i = 0;
+    int rc = 0;
+
+    XD_ASSERT(b->o.window_bytes > 0);
+    while (i < b->n_windows && b->windows[i].reader != w.reader)
+        i++;
+    if (i < b->n_windows)
+        b->windows[i] = b->windows[--b->n_windows];
+    if (!xd_range_is_empty(w.range))
+        rc = add_window(s, w);
+    if (b->o.has_gaps)
+        s->all_have_holders = false;
+    find_unwanted(s);
+    return rc;
+}
+
 int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
@@ -425,11 +545,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_BANNED:
         drop(s, ev->depot);
         return 0;
-    case XD_EV_READER:
-        if (ev->range.begin > s->reader)
-            s->reader = ev->range.begin;
-        move_limit(s);
-        return 0;
+    case XD_EV_DEMAND:
+        return demand(s, ev);
     case XD_EV_TICK:
         return 0;
     }

@@ -17,6 +17,7 @@
  *   - a fetch that was started ends with exactly one DONE, FAILED or CANCELED
  *   - at most max_open depots are open, and none runs more fetches than its
  *     max_lanes
+ *   - with readers, nothing is fetched outside of their windows
  *
  * The algorithms stand behind one table of functions, struct xd_policy in
  * policy.h: the paper's three now, others as one file each.
@@ -28,11 +29,21 @@
  * brought a byte for `patience`.  One that
  * knows no ranges is used only for bytes that no other usable depot holds: one
  * fetch at a time, from the first such byte that is missing to the last, or to
- * the next cut.  The window does not shorten that fetch; the engine holds it
+ * the next cut.  A window does not shorten that fetch; the engine holds it
  * back.
  *
+ * Readers.  Each says by DEMAND which bytes it wants next, its window, and when
+ * it needs them.  The window whose first missing byte is needed soonest is
+ * served first, and one after it only by lanes that have nothing to do there.
+ * Reader 0 begins with window_bytes at the begin of what is wanted.
+ * A fetch of which no window wants the rest any more is canceled, unless it is
+ * nearly done.
+ *
+ *     bytes     .....|=====window 2=====|......|=====window 1=====|.....
+ *                    due in 3 s                due now
+ *
  * A file of unknown size (layout.h) comes as one fetch to UINT64_MAX from one
- * depot, whatever the policy and the window; DONE says in range.end where the
+ * depot, whatever the policy and the windows; DONE says in range.end where the
  * file ended.  When that fetch fails, or any byte of it was rejected before its
  * end, nothing of it counts any longer, what was accepted included, and the
  * next fetch begins where the first did.
@@ -62,8 +73,10 @@ struct xd_sched_options {
     unsigned lanes_per_depot; /* n, >= 1 */
     unsigned max_open;        /* depots in use at once, >= 1 */
     uint64_t block_bytes;     /* b, >= 1 */
-    uint64_t window_bytes;    /* no byte is fetched that lies further than this
-                                 ahead of the reader; 0: no reader, no bound */
+    uint64_t window_bytes;    /* how long the window of a reader is; 0: there
+                                 are no readers, and all is fetched */
+    bool has_gaps;            /* bytes that nobody can bring are told of once,
+                                 if a window holds them, and the rest goes on */
     unsigned max_failures;    /* of one depot, in a row */
     xd_usec patience;         /* with the only holder of a byte */
     bool run_losers;          /* let a fetch run on though another has brought
@@ -89,16 +102,20 @@ enum xd_sched_event_kind {
     XD_EV_NORANGES, /* depot: gives only whole objects */
     XD_EV_BANNED,   /* depot: never again in this run (no fetch there is in
                        flight) */
-    XD_EV_READER,   /* all before range.begin has been consumed */
+    XD_EV_DEMAND,   /* reader: wants `range` (empty: nothing any more), its
+                       first byte at `due`, the others at bytes_per_s from
+                       then on (0: all at once) */
     XD_EV_TICK      /* nothing but time has passed */
 };
 
 struct xd_sched_event {
     enum xd_sched_event_kind kind;
     xd_usec now;
-    unsigned fetch, depot;
+    unsigned fetch, depot, reader;
     struct xd_range range;
     xd_usec retry_at;
+    xd_usec due; /* XD_NEVER: when nobody else wants anything */
+    uint64_t bytes_per_s;
 };
 
 enum xd_sched_action_kind {
@@ -108,8 +125,8 @@ enum xd_sched_action_kind {
     XD_DO_FETCH,  /* `fetch`: bytes `range`, on `lane` of `depot` */
     XD_DO_CANCEL, /* stop `fetch`; it still ends with an event */
     XD_DO_FINISH, /* every wanted byte was accepted */
-    XD_DO_FAIL    /* no depot is left that could bring range.begin, nor does
-                     a fetch bring it */
+    XD_DO_FAIL    /* no depot is left that could bring `range`, nor does a
+                     fetch bring it */
 };
 
 struct xd_sched_action {
@@ -124,7 +141,7 @@ const struct xd_policy *xd_policy_find(const char *name);
 
 /*
  * `wanted` is what to fetch, within the file.  `layout` and `o` are copied.
- * Options that do not go together with the window are lowered: see
+ * Options that do not go together with a window are lowered: see
  * xd_sched_options().  Returns NULL when out of memory; nothing else can fail.
  */
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,

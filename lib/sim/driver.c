@@ -42,6 +42,15 @@ void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
         d->is_over = d->failed = true;
 }
 
+/* All is here but what nobody can bring. */
+static bool ends_with_gaps(const struct xd_driver *d)
+{
+    const struct xd_rules *r = d->rules;
+
+    return r->told.bytes > 0 &&
+           r->accepted.bytes + r->told.bytes >= r->wanted.end - r->wanted.begin;
+}
+
 xd_usec xd_driver_act(struct xd_driver *d)
 {
     struct xd_sched_action a = {.until = XD_NEVER};
@@ -58,11 +67,12 @@ xd_usec xd_driver_act(struct xd_driver *d)
             end_broken(d, rule);
         else if (d->rules->failed)
             d->is_over = d->failed = true;
-        else if (a.kind == XD_DO_WAIT)
+        else if (a.kind == XD_DO_WAIT && !ends_with_gaps(d))
             return a.until;
-        else if (a.kind == XD_DO_FINISH || a.kind == XD_DO_FAIL)
+        else if (a.kind == XD_DO_FINISH || a.kind == XD_DO_WAIT ||
+                 (a.kind == XD_DO_FAIL && !d->rules->o.has_gaps))
             d->is_over = true;
-        else
+        else if (a.kind != XD_DO_FAIL)
             d->carry_out(d->world, &a);
         d->is_complete =
             d->is_over && a.kind == XD_DO_FINISH && d->broken == XD_RULE_NONE;

@@ -91,11 +91,20 @@ static unsigned download_number(const struct xd_rules *r, uint64_t block)
     return n;
 }
 
-static bool may_take(const struct xd_rules *r, uint64_t block, unsigned depot,
-                     xd_usec now)
+/* How many fetches bring a byte. */
+static unsigned number_at(const struct xd_rules *r, uint64_t byte)
 {
-    uint64_t at = first_missing(r, block);
+    unsigned n = 0;
 
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        n += r->fetches[i].is_live && r->fetches[i].range.begin <= byte &&
+             byte < r->fetches[i].range.end;
+    return n;
+}
+
+static bool may_take(const struct xd_rules *r, uint64_t block, uint64_t at,
+                     unsigned depot, xd_usec now)
+{
     if (!xd_rules_has(&r->depots[depot].holds, at) || runs_at(r, block, depot))
         return false;
     if (!*tried(r, block, depot))
@@ -108,44 +117,71 @@ static bool may_take(const struct xd_rules *r, uint64_t block, unsigned depot,
     return true;
 }
 
-uint64_t xd_paper_choice(const struct xd_rules *r, unsigned depot, xd_usec now)
+/* What counts of a block for a window: of that in which the window begins, the
+ * part in the window, if the other part is missing or the block is longer. */
+static struct xd_range part_of(const struct xd_rules *r, uint64_t block,
+                               struct xd_range w)
 {
-    uint64_t late = r->n_blocks, fresh = r->n_blocks, thin = r->n_blocks;
-    uint64_t later_done = 0, chosen;
+    struct xd_range part = {r->blocks[block], r->blocks[block + 1]};
+    bool is_first = part.begin <= w.begin && w.begin < part.end;
 
-    for (uint64_t i = r->n_blocks; i-- > 0;) {
-        unsigned number;
+    if (!is_first || (part.end <= w.end && first_missing(r, block) >= w.begin))
+        return part;
+    part.begin = w.begin;
+    part.end = part.end < w.end ? part.end : w.end;
+    return part;
+}
 
-        if (is_complete(r, i)) {
-            later_done++;
+static struct xd_range choice_in(const struct xd_rules *r, unsigned depot,
+                                 struct xd_range w, xd_usec now)
+{
+    struct xd_range late = {0, 0}, fresh = {0, 0}, thin = {0, 0}, chosen;
+    uint64_t later_done = 0;
+
+    for (uint64_t i = r->n_blocks; i-- > 0 && r->blocks[i + 1] > w.begin;) {
+        struct xd_range part = part_of(r, i, w);
+        bool is_part = part.begin > r->blocks[i] || part.end < r->blocks[i + 1];
+        uint64_t at = xd_rangeset_next_gap(&r->arrived, part).begin;
+        unsigned number = is_part ? number_at(r, at) : download_number(r, i);
+
+        if (at == part.end) {
+            later_done += part.end <= w.end;
             continue;
         }
-        number = download_number(r, i);
-        if (number >= r->o.redundancy || !may_take(r, i, depot, now))
+        if (number >= r->o.redundancy || !may_take(r, i, at, depot, now))
             continue;
-        thin = i;
+        thin = part;
         if (number == 0)
-            fresh = i;
+            fresh = part;
         if (r->o.progress == 0 || later_done > r->o.progress)
-            late = i;
+            late = part;
     }
-    chosen = late < r->n_blocks ? late : fresh < r->n_blocks ? fresh : thin;
-    if (chosen < r->n_blocks && r->blocks[chosen + 1] > xd_rules_limit(r))
-        return r->n_blocks;
+    chosen = late.end > 0 ? late : fresh.end > 0 ? fresh : thin;
+    if (chosen.end > w.end)
+        chosen.begin = chosen.end;
+    return chosen;
+}
+
+struct xd_range xd_paper_choice(const struct xd_rules *r, unsigned depot,
+                                xd_usec now)
+{
+    struct xd_range chosen = {0, 0};
+
+    for (size_t i = 0; i < r->n_windows && xd_range_is_empty(chosen); i++)
+        chosen = choice_in(r, depot, r->windows[i].range, now);
     return chosen;
 }
 
 enum xd_rule xd_paper_check(const struct xd_rules *r,
                             const struct xd_sched_action *a, xd_usec now)
 {
-    uint64_t block = xd_paper_choice(r, a->depot, now), at;
+    struct xd_range part = xd_paper_choice(r, a->depot, now);
+    uint64_t at = xd_rangeset_next_gap(&r->arrived, part).begin;
 
-    if (block == r->n_blocks || a->range.begin < r->blocks[block] ||
-        a->range.end > r->blocks[block + 1])
-        return XD_RULE_CHOICE;
-    at = first_missing(r, block);
-    return a->range.begin > at || a->range.end <= at ? XD_RULE_CHOICE
-                                                     : XD_RULE_NONE;
+    return a->range.begin < part.begin || a->range.end > part.end ||
+                   a->range.begin > at || a->range.end <= at
+               ? XD_RULE_CHOICE
+               : XD_RULE_NONE;
 }
 
 static uint64_t block_at(const struct xd_rules *r, uint64_t byte)

@@ -57,6 +57,45 @@ static int make_fetches(struct xd_rules *r)
     return r->fetches ? 0 : XD_E_NOMEM;
 }
 
+/* Windows are few. */
+static void set_window(struct xd_rules *r, struct xd_window w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_windows; i++)
+        if (r->windows[i].reader != w.reader)
+            r->windows[n++] = r->windows[i];
+    r->n_windows = n;
+    if (w.range.begin < r->wanted.begin)
+        w.range.begin = r->wanted.begin;
+    if (w.range.end > r->wanted.end)
+        w.range.end = r->wanted.end;
+    if (w.range.begin >= w.range.end)
+        return;
+    if (n == r->windows_capacity) {
+        struct xd_window *list =
+            xd_realloc(r->windows, n + 4, sizeof *r->windows);
+
+        if (!list) {
+            r->failed = true;
+            return;
+        }
+        r->windows = list;
+        r->windows_capacity = n + 4;
+    }
+    r->windows[r->n_windows++] = w;
+}
+
+static struct xd_window first_window(const struct xd_rules *r)
+{
+    struct xd_window w = {.range = r->wanted};
+
+    if (r->o.window_bytes > 0 &&
+        r->o.window_bytes < r->wanted.end - r->wanted.begin)
+        w.range.end = w.range.begin + r->o.window_bytes;
+    return w;
+}
+
 struct xd_rules *xd_rules_new(const struct xd_layout *l,
                               const struct xd_sched_options *in_force,
                               struct xd_range wanted)
@@ -67,9 +106,9 @@ struct xd_rules *xd_rules_new(const struct xd_layout *l,
         return NULL;
     r->o = *in_force;
     r->wanted = wanted;
-    r->reader = wanted.begin;
     r->size_is_unknown = l->size == UINT64_MAX;
-    if (copy_depots(r, l) == 0 && copy_cuts(r, l) == 0 &&
+    set_window(r, first_window(r));
+    if (!r->failed && copy_depots(r, l) == 0 && copy_cuts(r, l) == 0 &&
         make_fetches(r) == 0 && xd_paper_init(r) == 0)
         return r;
     xd_rules_free(r);
@@ -84,6 +123,8 @@ void xd_rules_free(struct xd_rules *r)
         xd_rangeset_fini(&r->depots[i].holds);
     xd_rangeset_fini(&r->arrived);
     xd_rangeset_fini(&r->accepted);
+    xd_rangeset_fini(&r->told);
+    xd_free(r->windows);
     xd_free(r->depots);
     xd_free(r->fetches);
     xd_free(r->cuts);
@@ -195,7 +236,7 @@ static enum xd_rule fetch_event(struct xd_rules *r,
     if (ev->kind == XD_EV_FAILED)
         xd_paper_failed(r, f);
     if (r->size_is_unknown &&
-        (ev->kind != XD_EV_DONE || xd_rules_head(r) < r->wanted.end))
+        (ev->kind != XD_EV_DONE || xd_rules_head(r, r->wanted) < r->wanted.end))
         forget_all(r);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(r, f, ev);
@@ -239,6 +280,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     case XD_EV_LOST:
     case XD_EV_HOLDS:
+        if (ev->kind == XD_EV_HOLDS)
+            xd_rangeset_fini(&r->told);
         put(r, &r->depots[ev->depot].holds,
             r->size_is_unknown ? everything : ev->range,
             ev->kind == XD_EV_HOLDS);
@@ -249,9 +292,11 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_BANNED:
         r->depots[ev->depot].is_dropped = true;
         break;
-    case XD_EV_READER:
-        if (ev->range.begin > r->reader)
-            r->reader = ev->range.begin;
+    case XD_EV_DEMAND:
+        set_window(r, (struct xd_window){.reader = ev->reader,
+                                         .range = ev->range,
+                                         .due = ev->due,
+                                         .bytes_per_s = ev->bytes_per_s});
         break;
     case XD_EV_TICK:
         break;

@@ -43,6 +43,11 @@ uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
     nearer_of_set(&r->arrived, at, &end);
     for (unsigned i = 0; i < r->n_depots; i++)
         nearer_of_set(&r->depots[i].holds, at, &end);
+    for (size_t i = 0; i < r->n_windows; i++) {
+        nearer(r->windows[i].range.begin, at, &end);
+        nearer(r->windows[i].range.end, at, &end);
+    }
+    nearer_of_set(&r->told, at, &end);
     for (unsigned i = 0; i < r->n_fetches; i++) {
         if (!r->fetches[i].is_live)
             continue;
@@ -52,9 +57,50 @@ uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
     return end;
 }
 
-uint64_t xd_rules_limit(const struct xd_rules *r)
+static bool is_in_window(const struct xd_rules *r, uint64_t byte)
 {
-    return r->o.window_bytes ? r->reader + r->o.window_bytes : UINT64_MAX;
+    for (size_t i = 0; i < r->n_windows; i++)
+        if (r->windows[i].range.begin <= byte && byte < r->windows[i].range.end)
+            return true;
+    return false;
+}
+
+bool xd_rules_is_wanted(const struct xd_rules *r, struct xd_range range)
+{
+    for (uint64_t at = range.begin; at < range.end;
+         at = xd_rules_run(r, at, range.end))
+        if (!is_in_window(r, at))
+            return false;
+    return true;
+}
+
+/* When the first byte that is missing in a window is needed. */
+static xd_usec needed_at(const struct xd_rules *r, const struct xd_window *w)
+{
+    uint64_t at = w->range.begin;
+
+    while (at < w->range.end && xd_rules_has(&r->arrived, at))
+        at = xd_rules_run(r, at, w->range.end);
+    if (at == w->range.end || w->due == XD_NEVER)
+        return XD_NEVER;
+    if (w->bytes_per_s == 0)
+        return w->due;
+    return w->due + (xd_usec)((double)(at - w->range.begin) * 1e6 /
+                              (double)w->bytes_per_s);
+}
+
+static void rank_windows(struct xd_rules *r)
+{
+    for (size_t i = 0; i < r->n_windows; i++)
+        for (size_t j = i + 1; j < r->n_windows; j++) {
+            struct xd_window a = r->windows[i], b = r->windows[j];
+            xd_usec a_at = needed_at(r, &a), b_at = needed_at(r, &b);
+
+            if (a_at < b_at || (a_at == b_at && a.reader < b.reader))
+                continue;
+            r->windows[i] = b;
+            r->windows[j] = a;
+        }
 }
 
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
@@ -66,18 +112,19 @@ bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
     return false;
 }
 
-/* Neither here nor coming. */
+/* Neither here nor coming, nor given up. */
 static bool is_due(const struct xd_rules *r, uint64_t byte)
 {
-    return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte);
+    return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte) &&
+           !xd_rules_has(&r->told, byte);
 }
 
-uint64_t xd_rules_head(const struct xd_rules *r)
+uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within)
 {
-    uint64_t at = r->wanted.begin, end = r->wanted.end;
+    uint64_t at = within.begin;
 
-    while (at < end && !is_due(r, at))
-        at = xd_rules_run(r, at, end);
+    while (at < within.end && !is_due(r, at))
+        at = xd_rules_run(r, at, within.end);
     return at;
 }
 
@@ -189,7 +236,7 @@ static enum xd_rule check_range(const struct xd_rules *r,
     if (crosses_cut(r, a->range))
         return XD_RULE_CUT;
     if (!d->no_ranges)
-        return end > xd_rules_limit(r) ? XD_RULE_WINDOW : XD_RULE_NONE;
+        return xd_rules_is_wanted(r, a->range) ? XD_RULE_NONE : XD_RULE_WINDOW;
     for (uint64_t at = a->range.begin; at < end; at = xd_rules_run(r, at, end))
         if (!xd_rules_has(&r->arrived, at) &&
             !xd_rules_could_bring(r, a->depot, at))
@@ -293,15 +340,27 @@ static enum xd_rule check_fetch(struct xd_rules *r,
 
 /* The others. */
 
+/* Whether a byte that a fetch is to bring is missing, and is in a window. */
+static bool brings_wanted(const struct xd_rules *r,
+                          const struct xd_ruled_fetch *f)
+{
+    uint64_t end = f->range.end;
+
+    for (uint64_t at = f->got; at < end; at = xd_rules_run(r, at, end))
+        if (!xd_rules_has(&r->arrived, at) && is_in_window(r, at))
+            return true;
+    return false;
+}
+
 static enum xd_rule check_cancel(struct xd_rules *r,
                                  const struct xd_sched_action *a)
 {
     struct xd_ruled_fetch *f = &r->fetches[a->fetch];
+    struct xd_range rest = {f->got, f->range.end};
 
     if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
-        r->o.run_losers || f->got >= f->range.end ||
-        !xd_rangeset_contains(&r->arrived,
-                              (struct xd_range){f->got, f->range.end}))
+        rest.begin >= rest.end || brings_wanted(r, f) ||
+        (r->o.run_losers && xd_rangeset_contains(&r->arrived, rest)))
         return XD_RULE_CANCEL;
     f->is_canceled = true;
     return XD_RULE_NONE;
@@ -348,15 +407,20 @@ static bool has_bringer(const struct xd_rules *r, uint64_t byte)
     return false;
 }
 
-static enum xd_rule check_fail(const struct xd_rules *r,
+static enum xd_rule check_fail(struct xd_rules *r,
                                const struct xd_sched_action *a)
 {
-    uint64_t at = a->range.begin;
+    uint64_t at = a->range.begin, end = a->range.end;
 
-    return at < r->wanted.begin || at >= r->wanted.end || !is_due(r, at) ||
-                   has_bringer(r, at)
-               ? XD_RULE_FAIL
-               : XD_RULE_NONE;
+    if (at < r->wanted.begin || at >= end || end > r->wanted.end ||
+        (r->o.has_gaps && !xd_rules_is_wanted(r, a->range)))
+        return XD_RULE_FAIL;
+    for (; at < end; at = xd_rules_run(r, at, end))
+        if (!is_due(r, at) || has_bringer(r, at))
+            return XD_RULE_FAIL;
+    if (r->o.has_gaps && xd_rangeset_add(&r->told, a->range) < 0)
+        r->failed = true;
+    return XD_RULE_NONE;
 }
 
 /* WAIT. */
@@ -364,13 +428,13 @@ static enum xd_rule check_fail(const struct xd_rules *r,
 /* Whether a depot that runs nothing could bring a byte that is due. */
 static bool could_begin(const struct xd_rules *r, unsigned depot)
 {
-    uint64_t end =
-        xd_rules_limit(r) < r->wanted.end ? xd_rules_limit(r) : r->wanted.end;
+    uint64_t end = r->wanted.end;
 
     for (uint64_t at = r->wanted.begin;
          xd_rules_running(r, depot) == 0 && at < end;
          at = xd_rules_run(r, at, end))
-        if (is_due(r, at) && xd_rules_could_bring(r, depot, at))
+        if (is_in_window(r, at) && is_due(r, at) &&
+            xd_rules_could_bring(r, depot, at))
             return true;
     return false;
 }
@@ -394,21 +458,26 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
         xd_rules_running(r, depot) == d->lanes)
         return false;
     if (r->size_is_unknown)
-        return xd_rules_head(r) == r->wanted.begin;
+        return xd_rules_head(r, r->wanted) == r->wanted.begin;
     if (d->no_ranges)
         return could_begin(r, depot);
     if (r->is_papers)
-        return xd_paper_choice(r, depot, now) < r->n_blocks;
+        return !xd_range_is_empty(xd_paper_choice(r, depot, now));
     return nothing_runs(r) && could_begin(r, depot);
 }
 
 /* Whether the next byte waits for a depot that could be opened. */
 static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
 {
-    uint64_t head = xd_rules_head(r);
+    uint64_t head = UINT64_MAX;
     bool in_reserve = false, has_room = n_open(r) < r->o.max_open;
 
-    if (head >= r->wanted.end || head >= xd_rules_limit(r))
+    for (size_t i = 0; i < r->n_windows && head == UINT64_MAX; i++) {
+        head = xd_rules_head(r, r->windows[i].range);
+        if (head == r->windows[i].range.end)
+            head = UINT64_MAX;
+    }
+    if (head >= r->wanted.end)
         return false;
     for (unsigned i = 0; i < r->n_depots; i++) {
         if (r->depots[i].is_open && xd_rules_running(r, i) == 0)
@@ -428,7 +497,8 @@ static bool is_hopeless(const struct xd_rules *r)
     uint64_t end = r->wanted.end;
 
     for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
-        if (is_due(r, at) && !has_bringer(r, at))
+        if (is_due(r, at) && !has_bringer(r, at) &&
+            (!r->o.has_gaps || is_in_window(r, at)))
             return true;
     return false;
 }
@@ -458,6 +528,7 @@ static enum xd_rule check_wait(const struct xd_rules *r,
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {
+    rank_windows(r);
     switch (a->kind) {
     case XD_DO_WAIT:
         return check_wait(r, a, now);

@@ -8,7 +8,7 @@
 #ifndef XD_SIM_RULES_H
 #define XD_SIM_RULES_H
 
-#include "sched/sched.h"
+#include "sched/policy.h"
 
 /* Each rule, and the sentence that tells it. */
 #define XD_RULES(X)                                                     \
@@ -19,7 +19,7 @@
     X(WANTED, "a fetch asks for some bytes, all of them wanted")        \
     X(HELD, "a depot is asked for what it holds")                       \
     X(CUT, "no fetch crosses a cut")                                    \
-    X(WINDOW, "nothing is fetched too far ahead of the reader")         \
+    X(WINDOW, "nothing is fetched that no reader wants")                \
     X(COPIES, "a byte is in flight from at most R depots")              \
     X(TWICE, "a byte is never in flight twice from one depot")          \
     X(NEEDED, "a fetch begins and ends with a byte that is missing")    \
@@ -27,7 +27,7 @@
     X(RANGES, "a depot without ranges brings only what no other could") \
     X(OPEN, "at most max_open depots are open, each once")              \
     X(PARK, "an open depot is parked when nothing runs there")          \
-    X(CANCEL, "a fetch is canceled once, when others brought its rest") \
+    X(CANCEL, "a fetch is canceled once, when its rest is not wanted")  \
     X(FINISH, "it is over when all that is wanted was accepted")        \
     X(FAIL, "it fails only when a byte has no depot and is not coming") \
     X(IDLE, "it waits only when nothing can be begun")                  \
@@ -63,7 +63,9 @@ struct xd_ruled_fetch {
 struct xd_rules {
     struct xd_sched_options o; /* in force */
     struct xd_range wanted;
-    uint64_t reader;
+    struct xd_window *windows; /* most urgent first */
+    size_t n_windows, windows_capacity;
+    struct xd_rangeset told; /* nobody can bring it, as FAIL said */
     bool size_is_unknown;
     bool failed; /* out of memory: nothing is known any longer */
     struct xd_rangeset arrived, accepted;
@@ -104,7 +106,8 @@ bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte);
 /* Where the run of bytes like `at` ends, or `end`. */
 uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end);
 
-uint64_t xd_rules_limit(const struct xd_rules *r);
+/* Whether windows hold all of `range` together. */
+bool xd_rules_is_wanted(const struct xd_rules *r, struct xd_range range);
 bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
@@ -114,14 +117,17 @@ unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
 bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
                           uint64_t byte);
 
-/* The first byte that has not arrived and is not coming; wanted.end. */
-uint64_t xd_rules_head(const struct xd_rules *r);
+/* The first byte of `within` that has not arrived and is not coming, nor was
+ * given up; within.end. */
+uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within);
 
 /* 0 or NOMEM. */
 int xd_paper_init(struct xd_rules *r);
 
-/* The block that a free thread of a ready depot selects; n_blocks if none. */
-uint64_t xd_paper_choice(const struct xd_rules *r, unsigned depot, xd_usec now);
+/* The block that a free thread of a ready depot selects, or the part of it that
+ * counts; empty if there is none. */
+struct xd_range xd_paper_choice(const struct xd_rules *r, unsigned depot,
+                                xd_usec now);
 enum xd_rule xd_paper_check(const struct xd_rules *r,
                             const struct xd_sched_action *a, xd_usec now);
 uint64_t xd_paper_begin(struct xd_rules *r, const struct xd_sched_action *a);

@@ -354,7 +354,9 @@ static void read_on(struct run *r)
     if (to == r->reader)
         return;
     r->reader = to;
-    tell(r, (struct xd_sched_event){.kind = XD_EV_READER, .range = {to, to}});
+    tell(r,
+         (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                 .range = {to, to + r->o->sched.window_bytes}});
 }
 
 /* Time goes on. */

@@ -302,9 +302,13 @@ static void read_on(struct world *w)
 {
     uint64_t at = w->rules->wanted.begin;
 
+    if (w->rules->o.window_bytes == 0)
+        return;
     while (at < known_end(w) && xd_rules_has(&w->rules->accepted, at))
         at++;
-    tell(w, (struct xd_sched_event){.kind = XD_EV_READER, .range = {at, 0}});
+    tell(w,
+         (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                 .range = {at, at + w->rules->o.window_bytes}});
 }
 
 static void time_passes(struct world *w, xd_usec usec)

@@ -39,6 +39,11 @@ static void draw_options(struct draw *d, struct sim_scenario *sc)
     if (chance(d, 40)) {
         sc->o.window_bytes = between(d, 20, sc->size);
         sc->reader_bytes_per_s = between(d, 200, 20000);
+        if (chance(d, 50) && !sc->size_is_unknown) {
+            sc->jumps = (unsigned)between(d, 1, 6);
+            sc->n_guests = (unsigned)between(d, 0, SIM_GUESTS);
+            sc->o.has_gaps = chance(d, 50);
+        }
     }
 }
 
@@ -119,6 +124,7 @@ void sim_scenario_from_seed(struct sim_scenario *sc, uint64_t seed,
         uint64_t most = sc->o.window_bytes ? sc->o.window_bytes / 2 : 100;
 
         sc->piece_bytes = between(&d, 10, most);
+        sc->o.has_gaps = false; /* a piece with a gap would be one */
         sc->reject_percent = (unsigned)between(&d, 0, 30);
     }
 }

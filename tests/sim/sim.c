@@ -34,6 +34,11 @@ struct sim {
     xd_usec check_at[SIM_BYTES];  /* by piece; 0: not yet */
     uint64_t reader;
     xd_usec reader_at;
+    unsigned jumps;
+    struct {
+        unsigned jumps; /* left */
+        xd_usec next_at;
+    } guests[SIM_GUESTS];
 };
 
 static uint64_t below(struct sim *s, uint64_t n)
@@ -99,6 +104,14 @@ static void ban_liars(struct sim *s)
     }
 }
 
+static bool was_read(const struct sim *s, struct xd_range r)
+{
+    for (uint64_t at = r.begin; at < r.end; at++)
+        if (xd_rules_has(&s->driver.rules->accepted, at))
+            return s->reader_at > 0;
+    return false;
+}
+
 static void check_piece(struct sim *s, uint64_t i)
 {
     struct xd_range r = piece_range(s, i);
@@ -106,7 +119,9 @@ static void check_piece(struct sim *s, uint64_t i)
     s->check_at[i] = 0;
     if (r.begin >= r.end)
         return;
-    if (!s->was_rejected[i] && below(s, 100) < s->sc->reject_percent) {
+    /* What was read counts for good. */
+    if (!s->was_rejected[i] && !was_read(s, r) &&
+        below(s, 100) < s->sc->reject_percent) {
         s->was_rejected[i] = true;
         memset(s->here + r.begin, 0, r.end - r.begin);
         tell(s, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = r});
@@ -224,19 +239,88 @@ static void fly(struct sim *s, unsigned fetch)
         f->next_at = s->driver.now + SILENCE;
 }
 
+/* Readers. */
+
+static uint64_t known_end(const struct sim *s)
+{
+    uint64_t end = s->driver.rules->wanted.end;
+
+    return end < SIM_BYTES ? end : SIM_BYTES;
+}
+
+static bool can_read(const struct sim *s)
+{
+    return s->reader < known_end(s) &&
+           xd_rules_has(&s->driver.rules->accepted, s->reader);
+}
+
+/* A piece counts only when all of it is here. */
+static void want(struct sim *s, unsigned reader, uint64_t from, uint64_t bytes)
+{
+    if (s->sc->piece_bytes > 0) {
+        bytes += from % s->sc->piece_bytes;
+        from -= from % s->sc->piece_bytes;
+    }
+    tell(s, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                    .reader = reader,
+                                    .range = {from, from + bytes},
+                                    .due = s->driver.now + below(s, 1000),
+                                    .bytes_per_s = below(s, 2) * 1000});
+}
+
+/* The reader goes elsewhere, or at last to the first byte that it misses and
+ * that is not beyond hope. */
+static void jump(struct sim *s)
+{
+    struct xd_rules *r = s->driver.rules;
+
+    if (s->jumps > 0) {
+        s->jumps--;
+        s->reader = r->wanted.begin + below(s, known_end(s) - r->wanted.begin);
+    } else {
+        s->reader = r->wanted.begin;
+        while (s->reader < known_end(s) &&
+               (xd_rules_has(&r->accepted, s->reader) ||
+                xd_rules_has(&r->told, s->reader)))
+            s->reader++;
+    }
+    want(s, 0, s->reader, s->sc->o.window_bytes);
+}
+
+/* Whether the reader is at an end. */
+static bool must_jump(const struct sim *s)
+{
+    return s->sc->jumps > 0 && !s->sc->size_is_unknown &&
+           (s->reader == known_end(s) ||
+            xd_rules_has(&s->driver.rules->told, s->reader));
+}
+
+static void guest_looks(struct sim *s, unsigned i)
+{
+    uint64_t most = s->sc->o.window_bytes, from = below(s, s->sc->size);
+
+    s->guests[i].next_at = 0;
+    if (s->guests[i].jumps == 0) {
+        want(s, i + 1, 0, 0);
+        return;
+    }
+    s->guests[i].jumps--;
+    s->guests[i].next_at = s->driver.now + 1 + below(s, 200 * XD_MS);
+    want(s, i + 1, from, below(s, most) + 1);
+}
+
 static void read_on(struct sim *s)
 {
     uint64_t most = s->sc->reader_bytes_per_s * READER_STEP / XD_SECOND + 1;
     uint64_t from = s->reader;
 
     s->reader_at = s->driver.now + READER_STEP;
-    while (s->reader < s->driver.rules->wanted.end && s->reader < SIM_BYTES &&
-           s->reader < from + most &&
-           xd_rules_has(&s->driver.rules->accepted, s->reader))
+    while (can_read(s) && s->reader < from + most)
         s->reader++;
-    if (s->reader > from)
-        tell(s, (struct xd_sched_event){.kind = XD_EV_READER,
-                                        .range = {s->reader, 0}});
+    if (must_jump(s) || (s->jumps > 0 && below(s, 10) == 0))
+        jump(s);
+    else if (s->reader > from)
+        want(s, 0, s->reader, s->sc->o.window_bytes);
 }
 
 /* The world. */
@@ -273,6 +357,11 @@ static void happen(struct sim *s)
             check_piece(s, i);
             return;
         }
+    for (unsigned i = 0; i < s->sc->n_guests; i++)
+        if (s->guests[i].next_at > 0 && s->guests[i].next_at <= s->driver.now) {
+            guest_looks(s, i);
+            return;
+        }
     if (s->reader_at > 0 && s->reader_at <= s->driver.now)
         read_on(s);
 }
@@ -288,8 +377,9 @@ static void step(struct sim *s)
             earliest(s->flights[i].next_at, &when);
     for (uint64_t i = 0; i < n_pieces(s); i++)
         earliest(s->check_at[i], &when);
-    if (s->reader < s->driver.rules->wanted.end && s->reader < SIM_BYTES &&
-        xd_rules_has(&s->driver.rules->accepted, s->reader))
+    for (unsigned i = 0; i < s->sc->n_guests; i++)
+        earliest(s->guests[i].next_at, &when);
+    if (can_read(s) || must_jump(s))
         earliest(s->reader_at, &when);
     if (when == XD_NEVER) { /* nothing will ever happen */
         s->driver.broken = XD_RULE_IDLE;
@@ -335,6 +425,11 @@ static void start(struct sim *s)
     s->reader = wanted.begin;
     if (s->sc->o.window_bytes > 0)
         s->reader_at = 1;
+    s->jumps = s->sc->jumps;
+    for (unsigned i = 0; i < s->sc->n_guests; i++) {
+        s->guests[i].next_at = 1;
+        s->guests[i].jumps = s->sc->jumps;
+    }
     if (s->sc->resumed.begin < s->sc->resumed.end) {
         memset(s->here + s->sc->resumed.begin, 1,
                s->sc->resumed.end - s->sc->resumed.begin);

@@ -17,6 +17,7 @@
 #define SIM_BYTES 1024
 #define SIM_DEPOTS 8
 #define SIM_FETCHES 32
+#define SIM_GUESTS 3
 
 /* What a depot does to the fetches that it is asked for. */
 struct sim_depot {
@@ -48,6 +49,10 @@ struct sim_scenario {
     uint64_t piece_bytes;        /* checked together; 0: as they arrive */
     unsigned reject_percent;     /* of pieces, each at most once */
     uint64_t reader_bytes_per_s; /* with a window */
+    unsigned jumps;              /* of the reader, to anywhere; then it reads
+                                    what is missing */
+    unsigned n_guests;           /* readers beside it, which look at jumps
+                                    places each and go */
 
     /* Spoil an action before the rules see it (tests of the rules). */
     void (*spoil)(struct xd_sched_action *a);

@@ -43,17 +43,6 @@ static inline void play_init(struct play *p, const struct xd_policy *policy,
                                      .max_failures = 3};
 }
 
-static inline void play_start(struct play *p)
-{
-    p->s = xd_sched_new(&p->layout, &p->o, p->wanted);
-    ck_assert_ptr_nonnull(p->s);
-}
-
-static inline void play_fini(struct play *p)
-{
-    xd_sched_free(p->s);
-}
-
 static inline void play_event(struct play *p, struct xd_sched_event ev)
 {
     ev.now = p->now;
@@ -64,6 +53,33 @@ static inline void play_range(struct play *p, enum xd_sched_event_kind kind,
                               uint64_t begin, uint64_t end)
 {
     play_event(p, (struct xd_sched_event){.kind = kind, .range = {begin, end}});
+}
+
+/* Reader `reader` wants these bytes, the first at `due`. */
+static inline void play_demand(struct play *p, unsigned reader, uint64_t begin,
+                               uint64_t end, xd_usec due)
+{
+    play_event(p, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                          .reader = reader,
+                                          .range = {begin, end},
+                                          .due = due});
+}
+
+/* The only reader, 0, wants what a window holds. */
+static inline void play_reader(struct play *p, uint64_t at)
+{
+    play_demand(p, 0, at, at + p->o.window_bytes, 0);
+}
+
+static inline void play_start(struct play *p)
+{
+    p->s = xd_sched_new(&p->layout, &p->o, p->wanted);
+    ck_assert_ptr_nonnull(p->s);
+}
+
+static inline void play_fini(struct play *p)
+{
+    xd_sched_free(p->s);
 }
 
 static inline void play_bytes(struct play *p, unsigned fetch, uint64_t end)

@@ -10,10 +10,9 @@ struct slow_board {
 };
 
 static bool slow_first(const struct slow_board *b, unsigned slot,
-                       enum xd_board_kind kind, uint64_t *block,
-                       uint64_t *later_done)
+                       enum xd_board_kind kind, uint64_t from, uint64_t *block)
 {
-    for (*block = 0; *block < b->n_blocks; ++*block) {
+    for (*block = from; *block < b->n_blocks; ++*block) {
         enum xd_mark mark = b->marks[*block];
 
         if (b->may[slot][*block] &&
@@ -21,24 +20,28 @@ static bool slow_first(const struct slow_board *b, unsigned slot,
              (kind == XD_BOARD_OPEN && mark == XD_MARK_OPEN)))
             break;
     }
-    *later_done = 0;
-    for (uint64_t i = *block; i < b->n_blocks; i++)
-        *later_done += b->marks[i] == XD_MARK_DONE;
     return *block < b->n_blocks;
 }
 
-static void check_search(struct xd_board *b, const struct slow_board *slow,
-                         unsigned slot, enum xd_board_kind kind)
+static uint64_t slow_n_done(const struct slow_board *b, uint64_t end)
 {
-    uint64_t block, later, slow_block, slow_later;
-    bool found = xd_board_first(b, slot, kind, &block, &later);
+    uint64_t n = 0;
 
-    ck_assert_int_eq(found,
-                     slow_first(slow, slot, kind, &slow_block, &slow_later));
-    if (!found)
-        return;
-    ck_assert_uint_eq(block, slow_block);
-    ck_assert_uint_eq(later, slow_later);
+    for (uint64_t i = 0; i < end && i < b->n_blocks; i++)
+        n += b->marks[i] == XD_MARK_DONE;
+    return n;
+}
+
+static void check_search(struct xd_board *b, const struct slow_board *slow,
+                         unsigned slot, enum xd_board_kind kind, uint64_t from)
+{
+    uint64_t block, slow_block;
+    bool found = xd_board_first(b, slot, kind, from, &block);
+
+    ck_assert_int_eq(found, slow_first(slow, slot, kind, from, &slow_block));
+    ck_assert_uint_eq(xd_board_n_done(b, from), slow_n_done(slow, from));
+    if (found)
+        ck_assert_uint_eq(block, slow_block);
 }
 
 static void change(struct xd_board *b, struct slow_board *slow, unsigned slots,
@@ -80,13 +83,15 @@ START_TEST(any_board_agrees_with_a_search_block_by_block)
         unsigned slots = i % 2 ? 3 : 70;
         struct slow_board slow = {.n_blocks = sizes[i]};
         struct xd_board b;
+        uint64_t from;
 
         ck_assert_int_eq(xd_board_init(&b, sizes[i], slots), 0);
         for (int step = 0; step < 3000; step++) {
             seed = seed * 1103515245U + 12345U;
             change(&b, &slow, slots, seed / 256);
-            check_search(&b, &slow, seed / 64 % slots, XD_BOARD_FRESH);
-            check_search(&b, &slow, seed / 64 % slots, XD_BOARD_OPEN);
+            from = step % 3 == 0 ? 0 : seed / 128 % (sizes[i] + 1);
+            check_search(&b, &slow, seed / 64 % slots, XD_BOARD_FRESH, from);
+            check_search(&b, &slow, seed / 64 % slots, XD_BOARD_OPEN, from);
         }
         xd_board_fini(&b);
     }
@@ -96,7 +101,7 @@ END_TEST
 START_TEST(a_search_in_a_million_blocks_sees_sixteen_nodes)
 {
     const uint64_t n = 1 << 20, places[] = {0, n / 3, n / 2, n - 1};
-    uint64_t block, later;
+    uint64_t block;
     struct xd_board b;
 
     ck_assert_int_eq(xd_board_init(&b, n, 1), 0);
@@ -104,13 +109,13 @@ START_TEST(a_search_in_a_million_blocks_sees_sixteen_nodes)
         xd_board_allow(&b, 0, places[i], true);
         xd_board_publish(&b, places[i], places[i]);
         b.visits = 0;
-        ck_assert(xd_board_first(&b, 0, XD_BOARD_FRESH, &block, &later));
+        ck_assert(xd_board_first(&b, 0, XD_BOARD_FRESH, 0, &block));
         ck_assert_uint_eq(block, places[i]);
         ck_assert_uint_le(b.visits, 16);
         xd_board_mark(&b, places[i], XD_MARK_DONE);
         xd_board_publish(&b, places[i], places[i]);
     }
-    ck_assert(!xd_board_first(&b, 0, XD_BOARD_FRESH, &block, &later));
+    ck_assert(!xd_board_first(&b, 0, XD_BOARD_FRESH, 0, &block));
     xd_board_fini(&b);
 }
 END_TEST

@@ -454,7 +454,7 @@ START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
     expect_depot(&p, XD_DO_PARK, 1);
     expect_depot(&p, XD_DO_OPEN, 0);
     expect_wait(&p);
-    play_range(&p, XD_EV_READER, 5, 0);
+    play_reader(&p, 5);
     expect_fetch(&p, 0, 20, 25);
     play_fini(&p);
 }
