@@ -88,6 +88,17 @@ static int set_format(struct args *a, const char *value, const char *name)
     return set_once(&a->format, value, name);
 }
 
+static int add_checksum(struct args *a, const char *value)
+{
+    if (a->n_checksums == CHECKSUMS_MAX)
+        return words_usage("--checksum is given more than %d times",
+                           CHECKSUMS_MAX);
+    if (*value == '\0')
+        return words_usage("--checksum needs a checksum, and got an empty one");
+    a->checksums[a->n_checksums++] = value;
+    return 0;
+}
+
 static int set_library(struct args *a, const char *name, const char *value)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
@@ -161,6 +172,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return 0;
     case OPTION_FILE:
         return set_once(&a->file, value, row->name);
+    case OPTION_CHECKSUM:
+        return add_checksum(a, value);
     case OPTION_REPAIR:
         a->repair = true;
         return 0;
@@ -224,19 +237,19 @@ static int take_options(struct args *a, int argc, char **argv)
     return 0;
 }
 
-static bool is_url(const char *s)
+bool args_is_url(const char *word)
 {
-    return strncasecmp(s, "http://", 7) == 0 ||
-           strncasecmp(s, "https://", 8) == 0 ||
-           strncasecmp(s, "ftp://", 6) == 0;
+    return strncasecmp(word, "http://", 7) == 0 ||
+           strncasecmp(word, "https://", 8) == 0 ||
+           strncasecmp(word, "ftp://", 6) == 0;
 }
 
 /* Whether the inputs are URLs: all of them, or none. */
 static int tell_urls(struct args *a)
 {
-    a->urls = is_url(a->inputs[0]);
+    a->urls = args_is_url(a->inputs[0]);
     for (size_t i = 1; i < a->n_inputs; i++)
-        if (is_url(a->inputs[i]) != a->urls)
+        if (args_is_url(a->inputs[i]) != a->urls)
             return words_usage(
                 "%s is a %s, but %s is a %s: give either files or URLs",
                 a->inputs[0], a->urls ? "URL" : "file", a->inputs[i],
@@ -266,17 +279,26 @@ static int check_verify(struct args *a)
 
 /* Who types a URL means its server to see his credentials.  What is no URL is
  * told of when it is asked. */
-static int trust_urls(struct args *a)
+static int trust_url(struct args *a, const char *url)
 {
     struct xd_error err;
 
-    for (size_t i = 0; a->urls && i < a->n_inputs; i++)
-        if (xd_options_set(a->options, "auth-host", a->inputs[i], &err) ==
-            XD_E_NOMEM) {
-            words_error("%s", err.msg);
-            return STATUS_FAILED;
-        }
-    return 0;
+    if (xd_options_set(a->options, "auth-host", url, &err) != XD_E_NOMEM)
+        return 0;
+    words_error("%s", err.msg);
+    return STATUS_FAILED;
+}
+
+static int trust_urls(struct args *a)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && a->urls && i < a->n_inputs; i++)
+        status = trust_url(a, a->inputs[i]);
+    for (size_t i = 0; status == 0 && i < a->n_checksums; i++)
+        if (args_is_url(a->checksums[i]))
+            status = trust_url(a, a->checksums[i]);
+    return status;
 }
 
 /* Whether what was given goes together. */
@@ -293,6 +315,9 @@ static int check(struct args *a)
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
                                                 : 0;
+    if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
+        status = words_usage("--range asks for a part of the file, and "
+                             "--checksum is of the whole");
     if (status == 0)
         status = tell_urls(a);
     if (status == 0)

@@ -14,6 +14,7 @@
 #include <xdownload/options.h>
 
 #define OPTIONS_MAX 100
+#define CHECKSUMS_MAX 16
 
 enum command {
     COMMAND_GET = 1, /* powers of two: options say where they belong */
@@ -37,7 +38,9 @@ struct args {
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
     const char *format; /* NULL: show is for people, or --json */
-    char **inputs;      /* what is to be fetched or shown, at least one; with
+    const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
+    size_t n_checksums;
+    char **inputs; /* what is to be fetched or shown, at least one; with
                            verify the file stands in `output` */
     size_t n_inputs;
     bool urls;          /* the inputs are URLs, not files */
@@ -58,6 +61,9 @@ void args_fini(struct args *a);
 
 /* The value of a library option, given or by default; NULL if it has none. */
 const char *args_value(const struct args *a, const char *name);
+
+/* Whether the word begins like a URL that can be asked. */
+bool args_is_url(const char *word);
 
 /* Whether the output goes to standard output. */
 bool args_to_stdout(const struct args *a);

@@ -34,16 +34,23 @@ static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
                 more);
 }
 
-int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
-                const char *input)
+bool choose_find(size_t *out, const struct args *a, const struct xd_manifest *m)
 {
     const size_t n = xd_manifest_n_files(m);
 
     for (size_t i = 0; i < n; i++)
         if (strcmp(name_of(m, i), a->file) == 0) {
             *out = i;
-            return 0;
+            return true;
         }
+    return false;
+}
+
+int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
+                const char *input)
+{
+    if (choose_find(out, a, m))
+        return 0;
     say_no_such_file(a, m, input);
     return STATUS_USAGE;
 }

@@ -4,11 +4,17 @@
 #ifndef CLI_CHOOSE_H
 #define CLI_CHOOSE_H
 
+#include <stdbool.h>
+
 #include <xdownload/manifest.h>
 
 #include "args.h"
 
-/* The number of the file that --file names, or a status after it was said that
+/* The number of the file that --file names; false if there is none. */
+bool choose_find(size_t *out, const struct args *a,
+                 const struct xd_manifest *m);
+
+/* The same, or a status after it was said that
  * `input` describes none of that name. */
 int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
                 const char *input);

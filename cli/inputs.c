@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose.h"
 #include "status.h"
 #include "words.h"
 
@@ -127,11 +128,38 @@ static int judge(struct inputs *in)
     return agree_on_size(in);
 }
 
-int inputs_init(struct inputs *in, const struct args *a)
+static int add_checksum(struct inputs *in, const char *checksum,
+                        struct xd_error *err)
 {
+    if (args_is_url(checksum))
+        return xd_checksums_fetch(in->checksums, checksum, in->args->options,
+                                  err);
+    if (xd_checksum_is_value(checksum))
+        return xd_checksums_add(in->checksums, checksum, err);
+    return xd_checksums_read(in->checksums, checksum, err);
+}
+
+static int read_checksums(struct inputs *in)
+{
+    const struct args *a = in->args;
+    struct xd_error err;
+    int rc = 0;
+
+    if (a->n_checksums > 0)
+        rc = xd_checksums_new(&in->checksums, &err);
+    for (size_t i = 0; rc == 0 && i < a->n_checksums; i++)
+        rc = add_checksum(in, a->checksums[i], &err);
+    if (rc == 0)
+        return 0;
+    words_error("%s", err.msg);
+    return fail(in, status_of(rc), err.msg);
+}
+
+static int find_out(struct inputs *in)
+{
+    const struct args *a = in->args;
     int status = 0;
 
-    *in = (struct inputs){.args = a, .n = a->n_inputs, .size = XD_SIZE_UNKNOWN};
     if (!a->urls)
         return 0;
     if (a->dry_run && !a->are_manifests) {
@@ -151,16 +179,39 @@ int inputs_init(struct inputs *in, const struct args *a)
     return status;
 }
 
+/* The same file twice would be wanted, from two manifests. */
+static int check_checksums(struct inputs *in)
+{
+    if (in->n < 2 || in->checksums == NULL ||
+        !xd_checksums_are_of_one(in->checksums))
+        return 0;
+    words_usage("a --checksum without a name is of one file, but there are %zu "
+                "manifests",
+                in->n);
+    return fail(in, STATUS_USAGE, "a checksum of one file, several manifests");
+}
+
+int inputs_init(struct inputs *in, const struct args *a)
+{
+    *in = (struct inputs){.args = a, .n = a->n_inputs, .size = XD_SIZE_UNKNOWN};
+    int status = read_checksums(in);
+    if (status == 0)
+        status = find_out(in);
+    return status == 0 ? check_checksums(in) : status;
+}
+
 void inputs_fini(struct inputs *in)
 {
     for (size_t i = 0; in->asked != NULL && i < in->args->n_inputs; i++)
         xd_manifest_unref(in->asked[i].manifest);
     free(in->asked);
     in->asked = NULL;
+    xd_checksums_free(in->checksums);
+    in->checksums = NULL;
 }
 
-int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
-                    struct xd_error *err)
+static int plain_manifest(const struct inputs *in, size_t i,
+                          struct xd_manifest **out, struct xd_error *err)
 {
     const struct args *a = in->args;
 
@@ -178,4 +229,25 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
     *err = (struct xd_error){.code = asked->code};
     memcpy(err->msg, asked->message, sizeof err->msg);
     return asked->code;
+}
+
+int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
+                    struct xd_error *err)
+{
+    const struct args *a = in->args;
+    struct xd_manifest *m;
+    size_t file = XD_ALL_FILES;
+
+    int rc = plain_manifest(in, i, &m, err);
+    if (rc < 0 || in->checksums == NULL) {
+        *out = m;
+        return rc;
+    }
+    /* That there is none of that name is said where it is asked for. */
+    if (a->file == NULL || choose_find(&file, a, m))
+        rc = xd_checksums_apply(out, in->checksums, m, file, err);
+    else
+        *out = xd_manifest_ref(m);
+    xd_manifest_unref(m);
+    return rc;
 }

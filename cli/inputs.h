@@ -5,6 +5,7 @@
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
+#include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 
 #include "args.h"
@@ -14,20 +15,23 @@ struct inputs {
     size_t n; /* manifests; each belongs to the argument of its number */
     /* What URLs lead to, one entry for each; NULL: none was asked. */
     struct xd_inspected *asked;
-    bool are_replicas; /* the URLs, of one file */
-    uint64_t size;     /* of that file, or XD_SIZE_UNKNOWN */
-    char why[500];     /* in short, why init() failed */
+    bool are_replicas;              /* the URLs, of one file */
+    uint64_t size;                  /* of that file, or XD_SIZE_UNKNOWN */
+    struct xd_checksums *checksums; /* of --checksum; NULL: there are none */
+    char why[500];                  /* in short, why init() failed */
 };
 
 /*
- * Find out what is there; URLs are asked for that, files are not opened yet.
+ * Find out what is there; URLs are asked for that, files are not opened yet,
+ * but those of --checksum are.
  * Returns 0, or a status after the reason was said.
  * Ownership: whatever it returns, to release with inputs_fini().
  */
 int inputs_init(struct inputs *in, const struct args *a);
 void inputs_fini(struct inputs *in);
 
-/* The i-th manifest.  Ownership and errors: as with xd_manifest_read(). */
+/* The i-th manifest, with the checksums of what is wanted of it.  Ownership and
+ * errors: as with xd_manifest_read() and xd_checksums_apply(). */
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);
 

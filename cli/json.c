@@ -91,6 +91,12 @@ void json_string(struct json *j, const char *name, const char *s)
     put_string(j->to, s);
 }
 
+void json_bool(struct json *j, const char *name, bool b)
+{
+    lead(j, name);
+    fputs(b ? "true" : "false", j->to);
+}
+
 void json_count(struct json *j, const char *name, uint64_t n)
 {
     lead(j, name);

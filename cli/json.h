@@ -27,6 +27,7 @@ void json_close_array(struct json *j);
 void json_null(struct json *j, const char *name);
 void json_string(struct json *j, const char *name, const char *s); /* NULL:
                                                                       null */
+void json_bool(struct json *j, const char *name, bool b);
 void json_count(struct json *j, const char *name, uint64_t n);
 /* null if XD_SIZE_UNKNOWN */
 void json_size(struct json *j, const char *name, uint64_t bytes);

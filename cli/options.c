@@ -24,6 +24,10 @@ static const struct option_row own_rows[] = {
      "what the URLs lead to are manifests, lists of URLs too", NULL},
     {OPTION_FILE, ALL, "file", 0, "NAME",
      "fetch only this file of those that a manifest describes", NULL},
+    {OPTION_CHECKSUM, ALL, "checksum", 0, "CHECKSUM",
+     "what the file must have: TYPE=HEX, or a file or URL like SHA256SUMS; "
+     "each further one too",
+     NULL},
     {OPTION_SET, FETCHING, "set", 0, "NAME=VALUE",
      "set any of the options below, by name", NULL},
     {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,

@@ -26,7 +26,8 @@ static void say(const struct args *a, const char *name, const char *word,
     text_put(stderr, name);
     fprintf(stderr, ": %s, ", word);
     if (algorithm != NULL)
-        fprintf(stderr, "verified with %s\n", algorithm);
+        fprintf(stderr, "verified with %s%s\n", algorithm,
+                xd_hash_is_weak(algorithm) ? ", which is weak" : "");
     else
         fputs("not verified\n", stderr);
 }

@@ -39,6 +39,10 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     json_string(&j, "verified", p->verified);
+    if (p->verified == NULL)
+        json_null(&j, "verified_is_weak");
+    else
+        json_bool(&j, "verified_is_weak", xd_hash_is_weak(p->verified));
     json_string(&j, "algorithm", p->algorithm);
     json_count(&j, "redundancy", p->redundancy);
     json_count(&j, "progress_number", p->progress_number);

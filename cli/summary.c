@@ -38,7 +38,8 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
     fprintf(to, ", %.1f %% redundant, ",
             percent(p->bytes_redundant, p->bytes_received));
     if (p->verified != NULL)
-        fprintf(to, "verified with %s\n", p->verified);
+        fprintf(to, "verified with %s%s\n", p->verified,
+                xd_hash_is_weak(p->verified) ? ", which is weak" : "");
     else if (p->bytes_compared > 0)
         fprintf(to, "not verified, %s compared\n",
                 units_size(size, p->bytes_compared));

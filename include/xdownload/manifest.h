@@ -45,6 +45,8 @@ struct xd_hash {
     size_t struct_size;
     const char *algorithm;
     const char *hex; /* lower case */
+    int is_given;    /* 1: added by xd_checksums_apply(), and so always
+                        compared; 0: the manifest's own */
 };
 
 struct xd_extent {
@@ -108,6 +110,10 @@ XD_API void xd_manifest_unref(struct xd_manifest *m);
 
 /* "exnode", "metalink4", "metalink3" or "urls". */
 XD_API const char *xd_manifest_format(const struct xd_manifest *m);
+
+/* Whether two files with the same hash can be made, as is known of "md5" and
+ * "sha-1": such a one shows accidents, but no forgery.  Threads: any. */
+XD_API int xd_hash_is_weak(const char *algorithm);
 
 /* What was dropped and why, one sentence each; NULL past the last one. */
 XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);

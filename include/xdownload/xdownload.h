@@ -4,6 +4,7 @@
  *   xd_fetch()       one call, one file                       <download.h>
  *   xd_download_*    the same with progress, cancel, records  <download.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
+ *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
  *   xd_check_*       whether a file is the right one           <check.h>
  *   xd_options       how                                      <options.h>
@@ -13,6 +14,7 @@
 #define XDOWNLOAD_XDOWNLOAD_H
 
 #include <xdownload/check.h>
+#include <xdownload/checksums.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>

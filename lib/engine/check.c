@@ -9,6 +9,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/pieces.h"
+#include "engine/proof.h"
 #include "engine/resume.h"
 #include "io/hash.h"
 #include "io/journal.h"
@@ -34,15 +35,13 @@ struct reading {
     unsigned char *buffer;
 };
 
-static int hash_range(const struct reading *r, struct xd_range range,
-                      const char *algorithm, char hex[XD_HASH_HEX_MAX + 1],
-                      struct xd_error *err)
-{
-    struct xd_hasher *hasher;
-    int rc = xd_hasher_new(&hasher, algorithm, err);
+typedef void take_fn(void *to, const void *data, size_t len);
 
-    if (rc < 0)
-        return rc;
+static int read_range(const struct reading *r, struct xd_range range,
+                      take_fn *take, void *to, struct xd_error *err)
+{
+    int rc = 0;
+
     while (rc == 0 && !xd_range_is_empty(range)) {
         size_t len = BUFFER_BYTES;
         int64_t n;
@@ -55,10 +54,33 @@ static int hash_range(const struct reading *r, struct xd_range range,
                        : xd_fail(err, XD_E_IO, "%s: it was cut meanwhile",
                                  r->path);
         } else {
-            xd_hasher_add(hasher, r->buffer, (size_t)n);
+            take(to, r->buffer, (size_t)n);
             range.begin += (uint64_t)n;
         }
     }
+    return rc;
+}
+
+static void add_to_piece(void *to, const void *data, size_t len)
+{
+    xd_hasher_add(to, data, len);
+}
+
+static void add_to_whole(void *to, const void *data, size_t len)
+{
+    xd_proof_add(to, data, len);
+}
+
+static int hash_piece(const struct reading *r, struct xd_range range,
+                      const char *algorithm, char hex[XD_HASH_HEX_MAX + 1],
+                      struct xd_error *err)
+{
+    struct xd_hasher *hasher;
+    int rc = xd_hasher_new(&hasher, algorithm, err);
+
+    if (rc < 0)
+        return rc;
+    rc = read_range(r, range, add_to_piece, hasher, err);
     if (rc == 0)
         xd_hasher_end(hasher, hex);
     xd_hasher_free(hasher);
@@ -85,34 +107,37 @@ static int check_pieces(struct xd_check *c, const struct reading *r,
             rc = is_wrong(c, range, err);
             continue;
         }
-        rc = hash_range(r, range, c->algorithm, hex, err);
+        rc = hash_piece(r, range, c->algorithm, hex, err);
         if (rc == 0 && strcmp(hex, xd_pieces_hex(&c->pieces, i)) != 0)
             rc = is_wrong(c, range, err);
     }
     return rc;
 }
 
-/* Pieces that are right and as strong need no second look. */
 static int check_whole(struct xd_check *c, const struct reading *r,
                        struct xd_error *err)
 {
     struct xd_range all = {0, c->size};
-    struct xd_hash hash = {.struct_size = sizeof hash};
+    struct xd_proof *whole;
+    const char *wrong, *unused;
     char hex[XD_HASH_HEX_MAX + 1];
-    int strength = -1, rc;
+    int rc;
 
-    for (size_t i = 0; strength < 0; i++) {
-        if (xd_manifest_hash(c->manifest, c->file, i, &hash) < 0)
-            return 0;
-        strength = xd_hash_strength(hash.algorithm);
-    }
-    if (c->wrong.n > 0 ||
-        (c->pieces.n > 0 && xd_pieces_cover(&c->pieces, all) &&
-         xd_hash_strength(c->pieces.algorithm) >= strength))
+    if (c->wrong.n > 0)
         return 0;
-    rc = hash_range(r, all, hash.algorithm, hex, err);
-    c->algorithm = hash.algorithm;
-    return rc == 0 && strcmp(hex, hash.hex) != 0 ? is_wrong(c, all, err) : rc;
+    rc = xd_proof_new(&whole, c->manifest, c->file, &c->pieces, all, err);
+    if (rc < 0)
+        return rc;
+    if (whole)
+        rc = read_range(r, all, add_to_whole, whole, err);
+    c->algorithm = xd_proof_strongest(whole, &c->pieces, all);
+    wrong = whole && rc == 0 ? xd_proof_end(whole, &unused, hex) : NULL;
+    if (wrong) {
+        c->algorithm = wrong;
+        rc = is_wrong(c, all, err);
+    }
+    xd_proof_free(whole);
+    return rc;
 }
 
 static int check_size(struct xd_check *c, struct xd_error *err)

@@ -1,3 +1,4 @@
+#include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 
 #include <string.h>
@@ -44,7 +45,7 @@ struct xd_inspection {
     /* Constant while the thread runs. */
     struct item *items;
     size_t n;
-    bool are_manifests;
+    enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     xd_usec silence, max_time;
     const char *exclude; /* hosts, or NULL */
     unsigned max_failures;
@@ -69,7 +70,7 @@ static void set_deadline(struct xd_inspection *in)
 {
     xd_usec now = xd_now(), grace = 2 * (now - in->started);
 
-    if (in->deadline == XD_NEVER && !in->are_manifests)
+    if (in->deadline == XD_NEVER && in->what == FIND_OUT)
         in->deadline = now + (grace > LEAST_GRACE ? grace : LEAST_GRACE);
 }
 
@@ -98,8 +99,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         return xd_fail_nomem(&item->error);
     if (item->text.len > XD_MANIFEST_MAX)
         return xd_fail(&item->error, XD_E_MANIFEST,
-                       "%s: longer than a manifest may be", item->name);
-    if (in->are_manifests || item->is_manifest)
+                       "%s: longer than 64 MiB: no manifest is, and no file of "
+                       "checksums",
+                       item->name);
+    if (in->what != FIND_OUT || item->is_manifest)
         return 0;
     is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
     if (is_manifest < 0)
@@ -115,7 +118,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 
 static void understand(struct xd_inspection *in, struct item *item)
 {
-    if (!in->are_manifests && !item->is_manifest)
+    if (in->what == ARE_TEXTS || (in->what == FIND_OUT && !item->is_manifest))
         return;
     if (xd_manifest_parse(&item->manifest, item->text.s, item->text.len,
                           item->final_url, &item->error) < 0)
@@ -181,7 +184,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         item->error = outcome->error;
         break;
     }
-    xd_text_fini(&item->text);
+    if (in->what != ARE_TEXTS || item->error.code < 0)
+        xd_text_fini(&item->text);
     if (is_done)
         finish(in, item);
 }
@@ -341,13 +345,33 @@ fail:
     return XD_E_NOMEM;
 }
 
+/* `o` is not NULL.  On a thread of its own, for a TLS write may raise
+ * SIGPIPE. */
+static int inspect(struct xd_inspection *in, const struct xd_options *o,
+                   struct xd_error *err)
+{
+    struct xd_thread thread;
+
+    in->silence = o->silence;
+    in->max_time = o->max_time;
+    in->exclude = o->exclude;
+    in->max_failures = (unsigned)o->retry;
+    in->net = &o->net;
+    if (xd_thread_start(&thread, inspect_main, in) < 0)
+        return xd_fail_nomem(err);
+    xd_thread_join(&thread);
+    if (in->error.code < 0 && err)
+        *err = in->error;
+    return in->error.code;
+}
+
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
                int are_manifests, const struct xd_options *o,
                struct xd_error *err)
 {
     struct xd_options defaults;
     struct xd_inspection *in;
-    struct xd_thread thread;
+    int rc;
 
     *out = NULL;
     if (n == 0)
@@ -355,26 +379,37 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
     xd_options_init(&defaults);
     if (make(&in, urls, n) < 0)
         return xd_fail_nomem(err);
-    in->are_manifests = are_manifests != 0;
-    in->silence = (o ? o : &defaults)->silence;
-    in->max_time = (o ? o : &defaults)->max_time;
-    in->exclude = (o ? o : &defaults)->exclude;
-    in->max_failures = (unsigned)(o ? o : &defaults)->retry;
-    in->net = o ? &o->net : NULL;
-    /* On a thread of its own, for a TLS write may raise SIGPIPE. */
-    if (xd_thread_start(&thread, inspect_main, in) < 0) {
+    in->what = are_manifests ? ARE_MANIFESTS : FIND_OUT;
+    rc = inspect(in, o ? o : &defaults, err);
+    if (rc < 0)
         xd_inspection_free(in);
+    else
+        *out = in;
+    return rc;
+}
+
+int xd_checksums_fetch(struct xd_checksums *c, const char *url,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_options defaults;
+    struct xd_inspection *in;
+    int rc;
+
+    xd_options_init(&defaults);
+    if (make(&in, &url, 1) < 0)
         return xd_fail_nomem(err);
-    }
-    xd_thread_join(&thread);
-    if (in->error.code < 0) {
+    in->what = ARE_TEXTS;
+    rc = inspect(in, o ? o : &defaults, err);
+    if (rc == 0 && in->items[0].error.code < 0) {
+        rc = in->items[0].error.code;
         if (err)
-            *err = in->error;
-        xd_inspection_free(in);
-        return XD_E_NOMEM;
+            *err = in->items[0].error;
     }
-    *out = in;
-    return 0;
+    if (rc == 0)
+        rc = xd_checksums_parse(c, in->items[0].text.s, in->items[0].text.len,
+                                url, err);
+    xd_inspection_free(in);
+    return rc;
 }
 
 int xd_inspection_get(const struct xd_inspection *in, size_t i,

@@ -79,9 +79,9 @@ int xd_resume_identify(const struct xd_manifest *m, size_t file,
     const char *slash = strrchr(path, '/');
     struct xd_hash hash = {.struct_size = sizeof hash};
 
-    for (size_t i = 0;
-         hashes->len == 0 && xd_manifest_hash(m, file, i, &hash) == 0; i++) {
-        if (xd_hash_strength(hash.algorithm) >= 0)
+    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
+        if (xd_hash_strength(hash.algorithm) >= 0 &&
+            (hashes->len == 0 || hash.is_given))
             xd_text_addf(hashes, "%s:%s\n", hash.algorithm, hash.hex);
     }
     if (hashes->failed)

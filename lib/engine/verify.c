@@ -22,31 +22,6 @@ static void fail_nomem_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
-/* The strongest hash of the whole file that can be computed, unless pieces
- * prove as much. */
-static int choose_whole(struct xd_engine *e, struct xd_error *err)
-{
-    struct xd_verify *v = &e->verify;
-    struct xd_file file = {.struct_size = sizeof file};
-    struct xd_hash hash = {.struct_size = sizeof hash};
-    int strength = -1;
-
-    xd_manifest_file(e->depots.manifest, e->depots.file, &file);
-    if (!xd_options_want_all(&e->options))
-        return 0;
-    for (size_t i = 0; i < file.n_hashes && strength < 0; i++) {
-        xd_manifest_hash(e->depots.manifest, e->depots.file, i, &hash);
-        strength = xd_hash_strength(hash.algorithm);
-    }
-    if (strength < 0 ||
-        (v->pieces.n > 0 && xd_pieces_cover(&v->pieces, e->wanted) &&
-         xd_hash_strength(v->pieces.algorithm) >= strength))
-        return 0;
-    v->whole_algorithm = hash.algorithm;
-    v->whole_hex = hash.hex;
-    return xd_hasher_new(&v->whole, hash.algorithm, err);
-}
-
 /* Pieces of which two do not fit in so much memory are not used in order. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
@@ -72,30 +47,47 @@ static void fit_window(struct xd_engine *e)
         e->window = 2 * longest;
 }
 
+/* Somebody who is able to may have made another file that has it too. */
+static void say_if_weak_locked(struct xd_engine *e)
+{
+    const char *proof =
+        xd_proof_strongest(e->verify.whole, &e->verify.pieces, e->wanted);
+
+    if (proof && xd_hash_is_weak(proof))
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "there is no better checksum than %s, which is "
+                             "weak: it shows accidents, but no forgery",
+                             proof);
+}
+
 int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_verify *v = &e->verify;
-    int rc;
+    int rc = 0;
 
     if (xd_pieces_init(&v->pieces, e->depots.manifest, e->depots.file,
                        e->wanted) < 0)
         return xd_fail_nomem(err);
     fit_window(e);
     v->hashed_to = e->wanted.begin;
-    rc = choose_whole(e, err);
+    if (xd_options_want_all(&e->options))
+        rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
+                          &v->pieces, e->wanted, err);
     if (rc == 0 && v->pieces.n > 0)
         rc = xd_hasher_new(&v->piece_hasher, v->pieces.algorithm, err);
     if (rc == 0 && (v->whole || v->piece_hasher)) {
         v->buffer = xd_alloc(BUFFER_BYTES, 1);
         rc = v->buffer ? 0 : xd_fail_nomem(err);
     }
+    if (rc == 0)
+        say_if_weak_locked(e);
     return rc;
 }
 
 void xd_verify_fini(struct xd_verify *v)
 {
     xd_blame_free(v->suspicions);
-    xd_hasher_free(v->whole);
+    xd_proof_free(v->whole);
     xd_hasher_free(v->piece_hasher);
     xd_pieces_fini(&v->pieces);
     xd_origins_fini(&v->origins);
@@ -205,9 +197,7 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
         v->pieces.states[i] = XD_PIECE_OPEN;
     }
     if (v->whole && range.begin < v->hashed_to) {
-        char unused[XD_HASH_HEX_MAX + 1];
-
-        xd_hasher_end(v->whole, unused);
+        xd_proof_restart(v->whole);
         v->hashed_to = e->wanted.begin;
     }
     xd_inform_rejected_locked(e, range);
@@ -275,7 +265,8 @@ bool xd_verify_can_work_locked(const struct xd_engine *e)
     return e->verify.queue_n > 0 || can_hash_whole_locked(e);
 }
 
-/* Read `range` back into `hasher`, without the lock. */
+/* Read `range` back into `hasher`, or without one into the whole's; without
+ * the lock. */
 static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
                       struct xd_range range, struct xd_error *err)
 {
@@ -289,7 +280,10 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
                           e->verify.buffer, len, err);
         if (rc < 0)
             return rc;
-        xd_hasher_add(hasher, e->verify.buffer, len);
+        if (hasher)
+            xd_hasher_add(hasher, e->verify.buffer, len);
+        else
+            xd_proof_add(e->verify.whole, e->verify.buffer, len);
         range.begin += len;
     }
     return 0;
@@ -330,7 +324,7 @@ static void hash_whole_locked(struct xd_engine *e)
     if (xd_range_length(range) > STEP)
         range.end = range.begin + STEP;
     xd_engine_unlock(e);
-    rc = hash_range(e, v->whole, range, &error);
+    rc = hash_range(e, NULL, range, &error);
     xd_engine_lock(e);
     v->hashed_to = range.end;
     if (rc < 0)
@@ -348,17 +342,19 @@ void xd_verify_work_locked(struct xd_engine *e)
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_verify *v = &e->verify;
+    const char *wrong, *right;
     char hex[XD_HASH_HEX_MAX + 1];
 
     if (!v->whole)
         return 0;
-    xd_hasher_end(v->whole, hex);
+    wrong = xd_proof_end(v->whole, &right, hex);
     v->hashed_to = e->wanted.begin;
-    if (strcmp(hex, v->whole_hex) == 0)
+    if (!wrong)
         return 0;
-    return xd_fail(err, XD_E_CORRUPT,
-                   "the file's %s is %s, and the manifest says %s",
-                   v->whole_algorithm, hex, v->whole_hex);
+    v->whole_algorithm = wrong;
+    v->whole_hex = right;
+    return xd_fail(err, XD_E_CORRUPT, "the file's %s is %s instead of %s",
+                   wrong, hex, right);
 }
 
 const char *xd_verify_algorithm_locked(const struct xd_engine *e)
@@ -367,9 +363,5 @@ const char *xd_verify_algorithm_locked(const struct xd_engine *e)
 
     if (e->state != ENGINE_ENDED || e->error.code != XD_OK)
         return NULL;
-    if (v->whole)
-        return v->whole_algorithm;
-    return v->pieces.n > 0 && xd_pieces_cover(&v->pieces, e->wanted)
-               ? v->pieces.algorithm
-               : NULL;
+    return xd_proof_strongest(v->whole, &v->pieces, e->wanted);
 }

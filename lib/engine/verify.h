@@ -20,6 +20,7 @@
 #include "base/range.h"
 #include "engine/origins.h"
 #include "engine/pieces.h"
+#include "engine/proof.h"
 #include "io/hash.h"
 
 struct xd_engine;
@@ -35,9 +36,9 @@ struct xd_verify {
     size_t queue_first, queue_n, queue_capacity;
     struct xd_hasher *piece_hasher;
 
-    struct xd_hasher *whole; /* NULL: not wanted, or not possible */
-    const char *whole_algorithm, *whole_hex;
-    uint64_t hashed_to; /* all before it is in `whole` */
+    struct xd_proof *whole; /* NULL: not wanted, or not possible */
+    const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
+    uint64_t hashed_to;                      /* all before it is in `whole` */
 
     unsigned char *buffer; /* the keeper's, for reading back */
 };

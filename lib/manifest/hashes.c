@@ -9,23 +9,21 @@
 #define MAX_HEX 512
 
 /* Strongest first.  What is not here is kept under its own name, behind. */
-static const struct xd_algorithm algorithms[] = {
+static const struct xd_algorithm algorithms[XD_ALGORITHMS] = {
     {"sha-512", "sha512", 128, true}, {"sha-384", "sha384", 96, true},
     {"sha-256", "sha256", 64, true},  {"sha-224", "sha224", 56, true},
     {"sha-1", "sha1", 40, true},      {"md5", NULL, 32, true},
     {"crc32c", NULL, 8, false},       {"adler32", NULL, 8, false},
 };
 
-#define N_ALGORITHMS (sizeof algorithms / sizeof *algorithms)
-
 static bool is_name(struct xd_span s, const char *name)
 {
     return name && s.len == strlen(name) && strncasecmp(s.s, name, s.len) == 0;
 }
 
-static const struct xd_algorithm *find_algorithm(struct xd_span type)
+const struct xd_algorithm *xd_algorithm_find(struct xd_span type)
 {
-    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+    for (size_t i = 0; i < XD_ALGORITHMS; i++) {
         if (is_name(type, algorithms[i].name) ||
             is_name(type, algorithms[i].alias))
             return &algorithms[i];
@@ -43,6 +41,15 @@ static bool is_plain_word(struct xd_span s)
             return false;
     }
     return s.len > 0 && s.len <= 32;
+}
+
+const struct xd_algorithm *xd_algorithm_of_length(size_t hex_len)
+{
+    for (size_t i = 0; i < XD_ALGORITHMS; i++) {
+        if (algorithms[i].checks_pieces && algorithms[i].hex_len == hex_len)
+            return &algorithms[i];
+    }
+    return NULL;
 }
 
 /* Hex digits in lower case into `out`; false if there is anything else. */
@@ -68,6 +75,16 @@ static bool is_hash(const struct xd_algorithm *algorithm, struct xd_span hex,
                   : hex.len == 0 || hex.len > MAX_HEX)
         return false;
     return copy_hex(out, hex);
+}
+
+bool xd_hash_read(const struct xd_algorithm *algorithm, struct xd_span hex,
+                  char out[XD_KNOWN_HEX_MAX + 1])
+{
+    char value[MAX_HEX + 1];
+    if (!is_hash(algorithm, hex, value))
+        return false;
+    memcpy(out, value, hex.len + 1);
+    return true;
 }
 
 static void add_hash(struct xd_builder *b, const char *algorithm,
@@ -98,7 +115,7 @@ static void add_hash(struct xd_builder *b, const char *algorithm,
 void xd_builder_hash(struct xd_builder *b, struct xd_span type,
                      struct xd_span hex)
 {
-    const struct xd_algorithm *known = find_algorithm(type);
+    const struct xd_algorithm *known = xd_algorithm_find(type);
     struct xd_quoted q;
     char value[MAX_HEX + 1], word[33];
     if (!is_plain_word(type)) {
@@ -117,7 +134,7 @@ const char *xd_builder_sha256(struct xd_builder *b, struct xd_span hex)
 {
     struct xd_quoted q;
     char value[MAX_HEX + 1];
-    if (is_hash(find_algorithm(xd_span_of("sha-256")), hex, value))
+    if (is_hash(xd_algorithm_find(xd_span_of("sha-256")), hex, value))
         return xd_builder_copy(b, xd_span_of(value));
     xd_builder_warn(b, "%s is no value of the hash sha-256", xd_quote(&q, hex));
     return NULL;
@@ -134,7 +151,7 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
         xd_builder_warn(b, "more than %d lists of pieces", XD_PIECE_LISTS_MAX);
     }
     struct xd_piece_list *l = &d->lists[d->n_lists++];
-    *l = (struct xd_piece_list){.algorithm = find_algorithm(type),
+    *l = (struct xd_piece_list){.algorithm = xd_algorithm_find(type),
                                 .piece_bytes = piece_bytes};
     l->bad = !l->algorithm || !l->algorithm->checks_pieces;
     if (l->bad && !xd_span_is(type, "zsync"))
@@ -230,8 +247,16 @@ static void take_pieces(struct xd_builder *b, struct xd_model_file *f)
 
 static size_t rank(const char *algorithm)
 {
-    const struct xd_algorithm *a = find_algorithm(xd_span_of(algorithm));
-    return a ? (size_t)(a - algorithms) : N_ALGORITHMS;
+    const struct xd_algorithm *a = xd_algorithm_find(xd_span_of(algorithm));
+    return a ? (size_t)(a - algorithms) : XD_ALGORITHMS;
+}
+
+void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash)
+{
+    size_t at = f->row.n_hashes++, own = rank(hash->algorithm);
+    for (; at > 0 && rank(f->hashes[at - 1].algorithm) > own; at--)
+        f->hashes[at] = f->hashes[at - 1];
+    f->hashes[at] = *hash;
 }
 
 bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f)
@@ -246,11 +271,7 @@ bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f)
     for (size_t i = 0; i < d->n_hashes; i++) {
         if (!d->hashes[i].hex)
             continue;
-        size_t at = f->row.n_hashes++;
-        size_t own = rank(d->hashes[i].algorithm);
-        for (; at > 0 && rank(f->hashes[at - 1].algorithm) > own; at--)
-            f->hashes[at] = f->hashes[at - 1];
-        f->hashes[at] = d->hashes[i];
+        xd_hashes_insert(f, &d->hashes[i]);
     }
     return true;
 }

@@ -12,6 +12,25 @@ struct xd_algorithm {
     bool checks_pieces; /* a cryptographic hash, which can be computed */
 };
 
+#define XD_ALGORITHMS 8 /* that have names here */
+
+/* Digits of the longest hash that has an algorithm here. */
+#define XD_KNOWN_HEX_MAX 128
+
+/* By its name, in either way of writing it; NULL if it is not known. */
+const struct xd_algorithm *xd_algorithm_find(struct xd_span type);
+
+/* That whose values have so many digits, of those that can be computed; or
+ * NULL. */
+const struct xd_algorithm *xd_algorithm_of_length(size_t hex_len);
+
+/* The value in lower case; false if it is none of the algorithm. */
+bool xd_hash_read(const struct xd_algorithm *algorithm, struct xd_span hex,
+                  char out[XD_KNOWN_HEX_MAX + 1]);
+
+/* Where the hash belongs by its strength; there is room for it. */
+void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash);
+
 /* The draft's hashes and its best list of pieces go to `f`; false when memory
  * is out. */
 bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f);

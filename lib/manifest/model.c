@@ -24,12 +24,60 @@ void xd_manifest_unref(struct xd_manifest *m)
     /* Release and acquire: whoever frees sees all that others did before. */
     if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; i < m->n_files; i++)
-        xd_model_file_fini(&m->files[i]);
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (m->of)
+            xd_free(m->files[i].hashes);
+        else
+            xd_model_file_fini(&m->files[i]);
+    }
     xd_free(m->files);
-    xd_free(m->warnings);
+    if (!m->of)
+        xd_free(m->warnings);
     xd_pool_fini(&m->pool);
+    xd_manifest_unref(m->of);
     xd_free(m);
+}
+
+int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of)
+{
+    struct xd_manifest *m = xd_alloc(1, sizeof *m);
+    if (!m)
+        return XD_E_NOMEM;
+    m->files = xd_alloc(of->n_files, sizeof *m->files);
+    if (!m->files) {
+        xd_free(m);
+        return XD_E_NOMEM;
+    }
+    atomic_init(&m->refs, 1);
+    m->format = of->format;
+    m->warnings = of->warnings;
+    m->n_warnings = of->n_warnings;
+    m->of = xd_manifest_ref(of);
+    for (; m->n_files < of->n_files; m->n_files++) {
+        struct xd_model_file *f = &m->files[m->n_files];
+        const struct xd_model_file *g = &of->files[m->n_files];
+        *f = *g;
+        f->hashes = NULL;
+        f->row.n_hashes = 0;
+    }
+    *out = m;
+    return 0;
+}
+
+int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more)
+{
+    struct xd_model_file *f = &m->files[file];
+    const struct xd_model_file *g = &m->of->files[file];
+    size_t n = g->row.n_hashes;
+    if (n + more == 0)
+        return 0;
+    f->hashes = xd_alloc(n + more, sizeof *f->hashes);
+    if (!f->hashes)
+        return XD_E_NOMEM;
+    if (n > 0)
+        memcpy(f->hashes, g->hashes, n * sizeof *f->hashes);
+    f->row.n_hashes = n;
+    return 0;
 }
 
 const char *xd_manifest_format(const struct xd_manifest *m)

@@ -37,7 +37,17 @@ struct xd_manifest {
     size_t n_files, files_capacity;
     const char **warnings;
     size_t n_warnings, warnings_capacity;
+    struct xd_manifest *of; /* whose files these are, but for their hashes; or
+                               NULL: its own */
 };
+
+/*
+ * A manifest that shares all with `of` but the hashes of whole files; those
+ * come with take_hashes(), for each file and once, with room for `more`.
+ * Errors: NOMEM.
+ */
+int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of);
+int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
 
 /* Releases the arrays of one file. */
 void xd_model_file_fini(struct xd_model_file *f);

@@ -1,10 +1,10 @@
-/* The one place where the manifest layer opens a file: the one it was given. */
+/* The one place where the manifest layer opens a file: one that it was given. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-#include <xdownload/manifest.h>
+#include <xdownload/checksums.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -44,21 +44,39 @@ static int read_all(int fd, const char *name, struct buffer *out,
     return 0;
 }
 
-int xd_manifest_read(struct xd_manifest **out, const char *path,
-                     struct xd_error *err)
+/* The caller's, also after a failure. */
+static int read_path(const char *path, struct buffer *out, struct xd_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
-    struct buffer text = {NULL, 0, 0};
-    *out = NULL;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be opened", name);
-    int rc = read_all(fd, name, &text, err);
+    int rc = read_all(fd, name, out, err);
     if (!is_stdin)
         close(fd);
+    return rc;
+}
+
+int xd_manifest_read(struct xd_manifest **out, const char *path,
+                     struct xd_error *err)
+{
+    struct buffer text = {NULL, 0, 0};
+    *out = NULL;
+    int rc = read_path(path, &text, err);
     if (rc == 0)
         rc = xd_manifest_parse(out, text.s, text.len, path, err);
+    xd_free(text.s);
+    return rc;
+}
+
+int xd_checksums_read(struct xd_checksums *c, const char *path,
+                      struct xd_error *err)
+{
+    struct buffer text = {NULL, 0, 0};
+    int rc = read_path(path, &text, err);
+    if (rc == 0)
+        rc = xd_checksums_parse(c, text.s, text.len, path, err);
     xd_free(text.s);
     return rc;
 }

@@ -1,0 +1,407 @@
+/*
+ * Checksums, sorted by the name of the file; those without one come first.
+ */
+#include <xdownload/checksums.h>
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "manifest/model.h"
+#include "manifest/names.h"
+#include "manifest/parse.h"
+#include "manifest/sums.h"
+
+#define MIB ((size_t)1 << 20)
+
+struct entry {
+    const char *name; /* as the manifest would call the file; "": none */
+    const char *path; /* with the folders before it */
+    const struct xd_algorithm *algorithm;
+    const char *hex;
+    size_t origin;
+};
+
+struct xd_checksums {
+    struct xd_pool pool; /* all strings */
+    struct entry *list;
+    size_t n, capacity;
+    const char **origins; /* as people may see them */
+    size_t n_origins, origins_capacity;
+};
+
+int xd_checksums_new(struct xd_checksums **out, struct xd_error *err)
+{
+    *out = xd_alloc(1, sizeof **out);
+    return *out ? 0 : xd_fail_nomem(err);
+}
+
+void xd_checksums_free(struct xd_checksums *c)
+{
+    if (!c)
+        return;
+    xd_pool_fini(&c->pool);
+    xd_free(c->list);
+    xd_free(c->origins);
+    xd_free(c);
+}
+
+static int compare(const struct entry *a, const char *name, size_t origin)
+{
+    int c = strcmp(a->name, name);
+    return c ? c : (a->origin > origin) - (a->origin < origin);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct entry *b = right;
+    return compare(left, b->name, b->origin);
+}
+
+/* The first that is not before these. */
+static size_t find(const struct xd_checksums *c, const char *name,
+                   size_t origin)
+{
+    size_t begin = 0, end = c->n;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (compare(&c->list[middle], name, origin) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+int xd_checksums_are_of_one(const struct xd_checksums *c)
+{
+    return c->n > 0 && c->list[0].name[0] == '\0';
+}
+
+/* Its number is that of what is added next. */
+static int name_origin(struct xd_checksums *c, const char *said)
+{
+    const char *copy = xd_pool_copy(&c->pool, xd_span_of(said));
+    const char **more =
+        xd_grow(c->origins, c->n_origins, &c->origins_capacity, sizeof *more);
+    if (more)
+        c->origins = more;
+    if (!more || !copy)
+        return XD_E_NOMEM;
+    c->origins[c->n_origins] = copy;
+    return 0;
+}
+
+static int add(struct xd_checksums *c, struct xd_span name, struct xd_span path,
+               const struct xd_algorithm *algorithm, const char *hex)
+{
+    struct entry e = {.algorithm = algorithm, .origin = c->n_origins};
+    e.name = xd_pool_copy(&c->pool, name);
+    e.path = xd_pool_copy(&c->pool, path);
+    e.hex = xd_pool_copy(&c->pool, xd_span_of(hex));
+    struct entry *more = xd_grow(c->list, c->n, &c->capacity, sizeof *more);
+    if (more)
+        c->list = more;
+    if (!more || !e.name || !e.path || !e.hex)
+        return XD_E_NOMEM;
+    c->list[c->n++] = e;
+    return 0;
+}
+
+static void finish_origin(struct xd_checksums *c)
+{
+    c->n_origins++;
+    if (c->n > 0)
+        qsort(c->list, c->n, sizeof *c->list, by_name);
+}
+
+/* The algorithm that the text begins with, and its value behind '=' or ':'. */
+static const struct xd_algorithm *split_value(const char *text,
+                                              struct xd_span *out_hex)
+{
+    size_t len = strcspn(text, "=:");
+    if (text[len] == '\0')
+        return NULL;
+    *out_hex = xd_span_of(text + len + 1);
+    return xd_algorithm_find(xd_span(text, len));
+}
+
+int xd_checksum_is_value(const char *text)
+{
+    struct xd_span hex;
+    return split_value(text, &hex) != NULL;
+}
+
+int xd_checksums_add(struct xd_checksums *c, const char *value,
+                     struct xd_error *err)
+{
+    char hex[XD_KNOWN_HEX_MAX + 1];
+    struct xd_span digits, none = {NULL, 0};
+    const struct xd_algorithm *algorithm = split_value(value, &digits);
+    if (!algorithm)
+        return xd_fail(err, XD_E_INVAL,
+                       "a checksum is TYPE=HEX, with a type like sha-256, and "
+                       "not '%s'",
+                       value);
+    if (!algorithm->checks_pieces)
+        return xd_fail(err, XD_E_INVAL, "%s cannot be computed",
+                       algorithm->name);
+    if (!xd_hash_read(algorithm, digits, hex))
+        return xd_fail(err, XD_E_INVAL,
+                       "'%s' is no %s, which has %zu hex digits", digits.s,
+                       algorithm->name, algorithm->hex_len);
+    if (name_origin(c, "the value given") < 0 ||
+        add(c, none, none, algorithm, hex) < 0)
+        return xd_fail_nomem(err);
+    finish_origin(c);
+    return 0;
+}
+
+static struct xd_span without_dots(struct xd_span path)
+{
+    while (path.len > 2 && path.s[0] == '.' && path.s[1] == '/')
+        path = xd_span(path.s + 2, path.len - 2);
+    return path;
+}
+
+static int add_sum(struct xd_checksums *c, const struct xd_sum *sum)
+{
+    char name[XD_NAME_MAX + 1] = "";
+    char *path = xd_alloc(sum->path.len + 1, 1);
+    if (!path)
+        return XD_E_NOMEM;
+    struct xd_span whole = xd_span(path, xd_sum_path(sum, path));
+    int rc = 0;
+    if (whole.len == 0 || xd_name_safe(whole, name))
+        rc = add(c, xd_span_of(name), without_dots(whole), sum->algorithm,
+                 sum->hex);
+    xd_free(path);
+    return rc;
+}
+
+static int parse(struct xd_checksums *c, struct xd_span text, const char *said,
+                 struct xd_error *err)
+{
+    struct xd_sums reader;
+    struct xd_sum sum;
+    size_t before = c->n;
+    int rc = 0;
+    if (text.len > XD_MANIFEST_MAX)
+        return xd_fail(err, XD_E_MANIFEST,
+                       "%s: longer than %zu MiB: no file of checksums is", said,
+                       XD_MANIFEST_MAX / MIB);
+    xd_sums_init(&reader, text);
+    while (rc == 0 && xd_sums_next(&reader, &sum))
+        rc = add_sum(c, &sum);
+    if (rc == 0 && c->n > before)
+        rc = name_origin(c, said);
+    else if (rc == 0)
+        return xd_fail(err, XD_E_MANIFEST,
+                       "%s: no line of it is an MD5, SHA-1 or SHA-2 checksum",
+                       said);
+    if (rc == 0) {
+        finish_origin(c);
+        return 0;
+    }
+    c->n = before;
+    return xd_fail_nomem(err);
+}
+
+int xd_checksums_parse(struct xd_checksums *c, const void *data, size_t len,
+                       const char *origin, struct xd_error *err)
+{
+    char *said = strcmp(origin, "-") == 0        ? xd_strdup("standard input")
+                 : strstr(origin, "://") != NULL ? xd_url_public(origin)
+                                                 : xd_strdup(origin);
+    if (!said)
+        return xd_fail_nomem(err);
+    int rc = parse(c, xd_span(data, len), said, err);
+    xd_free(said);
+    return rc;
+}
+
+/* One file that is given its checksums. */
+struct applying {
+    const struct xd_checksums *c;
+    struct xd_model_file *file;
+    const char *name;                         /* of the file, for sentences */
+    const struct entry *given[XD_ALGORITHMS]; /* those that it has by now */
+    size_t n_given;
+    struct xd_error *err;
+};
+
+/* What the manifest says of the whole file in one of its pieces, or NULL. */
+static const char *whole_piece(const struct xd_model_file *f,
+                               const char *algorithm)
+{
+    if (f->row.n_pieces == 1 && strcmp(f->row.piece_algorithm, algorithm) == 0)
+        return f->pieces;
+    for (size_t i = 0; i < f->row.n_extents; i++) {
+        const struct xd_extent *e = &f->extents[i].row;
+        if (e->offset > 0)
+            break;
+        if (e->length == f->row.size && e->sha256 &&
+            strcmp(algorithm, "sha-256") == 0)
+            return e->sha256;
+    }
+    return NULL;
+}
+
+static int contradict(const struct applying *a, const struct entry *e,
+                      const char *other)
+{
+    const char *by = "the manifest";
+    for (size_t i = 0; i < a->n_given; i++) {
+        if (a->given[i]->algorithm == e->algorithm)
+            by = a->c->origins[a->given[i]->origin];
+    }
+    return xd_fail(a->err, XD_E_MANIFEST,
+                   "%s: by %s its %s is %s, but by %s it is %s", a->name,
+                   a->c->origins[e->origin], e->algorithm->name, e->hex, by,
+                   other);
+}
+
+/* There is room: no algorithm comes in twice. */
+static int give(struct applying *a, const struct entry *e)
+{
+    struct xd_model_file *f = a->file;
+    struct xd_hash hash = {.struct_size = sizeof hash,
+                           .algorithm = e->algorithm->name,
+                           .hex = e->hex,
+                           .is_given = 1};
+    const char *piece = whole_piece(f, e->algorithm->name);
+    bool is_there = false;
+    if (piece && strcmp(piece, e->hex) != 0)
+        return contradict(a, e, piece);
+    for (size_t i = 0; i < f->row.n_hashes; i++) {
+        struct xd_hash *h = &f->hashes[i];
+        if (strcmp(h->algorithm, e->algorithm->name) != 0)
+            continue;
+        if (strcmp(h->hex, e->hex) != 0)
+            return contradict(a, e, h->hex);
+        h->is_given = 1;
+        is_there = true;
+    }
+    if (!is_there)
+        xd_hashes_insert(f, &hash);
+    for (size_t i = 0; i < a->n_given; i++) {
+        if (a->given[i]->algorithm == e->algorithm)
+            return 0;
+    }
+    a->given[a->n_given++] = e;
+    return 0;
+}
+
+/* How many bytes at the end of the first URL's path are the entry's; 0 if they
+ * are not whole names. */
+static size_t agreement(const struct applying *a, const struct entry *e)
+{
+    struct xd_url u;
+    size_t len = strlen(e->path);
+    if (a->file->row.n_extents == 0 ||
+        !xd_url_split(a->file->replicas[0].url, &u) || u.path_len <= len)
+        return 0;
+    const char *end = u.path + u.path_len - len;
+    return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
+}
+
+/* All of one name and origin, from number `i` on, that agree best with the
+ * URL.  Returns how many of that name there were, or an error. */
+static int64_t give_best(struct applying *a, const char *name, size_t origin)
+{
+    const struct xd_checksums *c = a->c;
+    size_t begin = find(c, name, origin), end = find(c, name, origin + 1);
+    size_t best = 0;
+    int rc = 0;
+    for (size_t i = begin; i < end; i++) {
+        size_t own = agreement(a, &c->list[i]);
+        best = own > best ? own : best;
+    }
+    for (size_t i = begin; rc == 0 && i < end; i++) {
+        if (agreement(a, &c->list[i]) == best)
+            rc = give(a, &c->list[i]);
+    }
+    return rc < 0 ? rc : (int64_t)(end - begin);
+}
+
+static int apply_origin(struct applying *a, size_t origin)
+{
+    const char *name = a->file->row.name, *said = a->c->origins[origin];
+    int64_t nameless = give_best(a, "", origin), named = 0;
+    if (nameless >= 0 && name)
+        named = give_best(a, name, origin);
+    if (nameless < 0 || named < 0)
+        return (int)(nameless < 0 ? nameless : named);
+    if (nameless + named > 0)
+        return 0;
+    if (!name)
+        return xd_fail(a->err, XD_E_MANIFEST,
+                       "%s: the file has no name by which its checksum could "
+                       "be found there",
+                       said);
+    return xd_fail(a->err, XD_E_MANIFEST,
+                   "%s: no MD5, SHA-1 or SHA-2 checksum of %s stands there",
+                   said, name);
+}
+
+static int apply_all(const struct xd_checksums *c, struct xd_manifest *m,
+                     size_t file, struct xd_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->n_files; i++) {
+        struct xd_model_file *f = &m->files[i];
+        struct applying a = {.c = c,
+                             .file = f,
+                             .name = f->row.name ? f->row.name : "the file",
+                             .err = err};
+        bool is_meant = file == XD_ALL_FILES || file == i;
+        if (xd_model_take_hashes(m, i, is_meant ? XD_ALGORITHMS : 0) < 0)
+            return xd_fail_nomem(err);
+        for (size_t k = 0; is_meant && rc == 0 && k < c->n_origins; k++)
+            rc = apply_origin(&a, k);
+    }
+    return rc;
+}
+
+/* The strings of the checksums live as long as they do, and the manifest's
+ * longer. */
+static int keep_strings(struct xd_manifest *m)
+{
+    for (size_t i = 0; i < m->n_files; i++) {
+        for (size_t k = 0; k < m->files[i].row.n_hashes; k++) {
+            struct xd_hash *h = &m->files[i].hashes[k];
+            if (!h->is_given)
+                continue;
+            h->hex = xd_pool_copy(&m->pool, xd_span_of(h->hex));
+            if (!h->hex)
+                return XD_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
+int xd_checksums_apply(struct xd_manifest **out, const struct xd_checksums *c,
+                       struct xd_manifest *m, size_t file, struct xd_error *err)
+{
+    struct xd_manifest *made;
+    *out = NULL;
+    if (file != XD_ALL_FILES && file >= m->n_files)
+        return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
+                       file);
+    if (file == XD_ALL_FILES && m->n_files > 1 && xd_checksums_are_of_one(c))
+        return xd_fail(err, XD_E_INVAL,
+                       "a checksum without a name is of one file, and the "
+                       "manifest describes %zu",
+                       m->n_files);
+    if (xd_model_derive(&made, m) < 0)
+        return xd_fail_nomem(err);
+    int rc = apply_all(c, made, file, err);
+    if (rc == 0 && keep_strings(made) < 0)
+        rc = xd_fail_nomem(err);
+    if (rc < 0)
+        xd_manifest_unref(made);
+    else
+        *out = made;
+    return rc;
+}
