@@ -54,6 +54,7 @@ measure manifest lib/manifest
 measure rangeset lib/base/range.c lib/base/range.h
 measure ring lib/io/ordered_sink.c lib/io/sink.h
 measure sched lib/sched
+measure sums lib/manifest/checksums.c lib/manifest/sums.c
 measure words lib/base/number.c lib/base/url.c lib/engine/options.c \
     lib/base/hosts.c
 exit $failed

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <xdownload/manifest.h>
+#include <xdownload/checksums.h>
 
 #include "suite.h"
 #include "torture.h"
@@ -137,6 +137,79 @@ START_TEST(a_manifest_is_written_whole_or_not_at_all)
 }
 END_TEST
 
+static int take_checksums(void)
+{
+    static const char text[] =
+        "d41d8cd98f00b204e9800998ecf8427e  old/film.mkv\n"
+        "SHA1 (film.mkv) = da39a3ee5e6b4b0d3255bfef95601890afd80709\n";
+    static const char *const urls[] = {"http://a.example/film.mkv"};
+    struct xd_manifest *m = NULL, *made = NULL;
+    struct xd_checksums *c = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc;
+
+    ck_assert_int_eq(xd_manifest_from_urls(&m, urls, 1, 1000, NULL), 0);
+    torture_begin();
+    rc = xd_checksums_new(&c, &error);
+    if (rc == 0)
+        rc =
+            xd_checksums_add(c, "md5=d41d8cd98f00b204e9800998ecf8427e", &error);
+    if (rc == 0)
+        rc = xd_checksums_parse(c, text, strlen(text), "dir/SUMS", &error);
+    if (rc == 0)
+        rc = xd_checksums_apply(&made, c, m, 0, &error);
+    torture_end();
+    ck_assert((rc == 0) == (made != NULL));
+    ck_assert_int_eq(rc, error.code);
+    xd_manifest_unref(made);
+    xd_checksums_free(c);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(checksums_are_applied_whole_or_not_at_all)
+{
+    torture(take_checksums);
+}
+END_TEST
+
+/* A text that could not be taken leaves the others. */
+static int take_another_text(void)
+{
+    static const char one[] = "d41d8cd98f00b204e9800998ecf8427e  f\n";
+    static const char other[] = "00000000000000000000000000000000  f\n"
+                                "11111111111111111111111111111111  g\n";
+    static const char *const urls[] = {"http://a.example/f"};
+    struct xd_hash hash = {.struct_size = sizeof hash};
+    struct xd_manifest *m = NULL, *made = NULL;
+    struct xd_checksums *c = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc;
+
+    ck_assert_int_eq(xd_manifest_from_urls(&m, urls, 1, 1000, NULL), 0);
+    ck_assert_int_eq(xd_checksums_new(&c, NULL), 0);
+    ck_assert_int_eq(xd_checksums_parse(c, one, strlen(one), "A", NULL), 0);
+    torture_begin();
+    rc = xd_checksums_parse(c, other, strlen(other), "B", &error);
+    torture_end();
+    ck_assert_int_eq(rc, error.code);
+    if (rc < 0) {
+        ck_assert_int_eq(xd_checksums_apply(&made, c, m, 0, NULL), 0);
+        ck_assert_int_eq(xd_manifest_hash(made, 0, 0, &hash), 0);
+        ck_assert_str_eq(hash.hex, "d41d8cd98f00b204e9800998ecf8427e");
+    }
+    xd_manifest_unref(made);
+    xd_checksums_free(c);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+START_TEST(checksums_stay_as_they_were_when_others_cannot_be_taken)
+{
+    torture(take_another_text);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("manifest");
@@ -147,5 +220,7 @@ int main(void)
     tcase_add_test(t, a_manifest_is_read_whole_or_not_at_all);
     tcase_add_test(t, urls_become_a_manifest_or_none);
     tcase_add_test(t, a_manifest_is_written_whole_or_not_at_all);
+    tcase_add_test(t, checksums_are_applied_whole_or_not_at_all);
+    tcase_add_test(t, checksums_stay_as_they_were_when_others_cannot_be_taken);
     return run_suite("torture.manifest", t);
 }
