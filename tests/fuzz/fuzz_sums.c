@@ -1,7 +1,8 @@
 /*
- * A file of checksums, for a manifest that has a file called "f".  What the
- * reader finds says the same when it is written anew, in each of the forms; and
- * what the file is given is of the algorithms that can be computed, each once.
+ * A file of checksums, or a single one, for a manifest that has a file called
+ * "f".  What the reader finds says the same when it is written anew, in each of
+ * the forms; and what the file is given is of the algorithms that can be
+ * computed, each once.
  */
 #include <xdownload/checksums.h>
 
@@ -121,12 +122,35 @@ static void apply(const struct xd_checksums *c)
     xd_manifest_unref(made);
 }
 
+/* The first line as somebody types it. */
+static void try_value(const uint8_t *data, size_t len)
+{
+    struct fuzz_input in = fuzz_input(data, len);
+    struct xd_error error = {.code = XD_OK};
+    struct xd_checksums *c;
+    size_t line_len;
+    char *line = fuzz_line(&in, &line_len);
+
+    if (line == NULL)
+        return;
+    FUZZ_CHECK(xd_checksums_new(&c, NULL) == 0);
+    int rc = xd_checksums_add(c, line, &error);
+    FUZZ_CHECK(rc == 0 || (rc == XD_E_INVAL && is_one_line(error.msg)));
+    FUZZ_CHECK(rc < 0 || xd_checksum_is_value(line));
+    FUZZ_CHECK((rc == 0) == xd_checksums_are_of_one(c));
+    if (rc == 0)
+        apply(c);
+    xd_checksums_free(c);
+    free(line);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct xd_checksums *c;
     struct xd_error error = {.code = XD_OK};
     size_t n = read_lines(data, len);
 
+    try_value(data, len);
     FUZZ_CHECK(xd_checksums_new(&c, NULL) == 0);
     int rc = xd_checksums_parse(c, data, len, "http://a.example/S", &error);
     FUZZ_CHECK(rc == 0 || (rc == XD_E_MANIFEST && is_one_line(error.msg)));
