@@ -35,7 +35,7 @@ struct xd_net_options {
 /* A set that nobody changed. */
 #define XD_NET_OPTIONS_INIT \
     {                       \
-        .max_redirs = 10    \
+        .max_redirs = 5     \
     }
 
 #endif

@@ -324,6 +324,14 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
     return chosen;
 }
 
+/* After a request in vain they come one by one, until a byte does. */
+static bool has_free_lane(const struct xd_holder *d, unsigned lane)
+{
+    if (d->failures + d->overtaken > 0 && d->running > 0)
+        return false;
+    return d->max_lanes == 0 || lane < d->max_lanes;
+}
+
 static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
                      xd_usec now, struct xd_sched_action *a)
 {
@@ -334,8 +342,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
         s->fetches[fetch].is_live)
         return false;
-    if ((d->max_lanes > 0 && lane >= d->max_lanes) ||
-        !choose(s, fetch, depot, &a->range))
+    if (!has_free_lane(d, lane) || !choose(s, fetch, depot, &a->range))
         return false;
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,

@@ -38,6 +38,10 @@ struct xd_holder {
     uint64_t forgiven_to; /* the fetches that had begun when it failed last may
                              fail as well and not count */
     unsigned failures;    /* in a row */
+    unsigned overtaken;   /* fetches in a row that were canceled before a byte
+                             of them came */
+    uint64_t excused_to;  /* those that had begun when it was overtaken last
+                             do not count again */
     unsigned running;     /* fetches, those being canceled too */
     uint64_t idle_to;     /* it holds no work before this byte: holders.c */
 };

@@ -15,6 +15,14 @@
 #define FIRST_REST (250 * XD_MS)
 #define LONGEST_REST (30 * XD_SECOND)
 
+/* Being overtaken so often in a row happens to a good depot that is far away;
+ * from then on it rests as after failures. */
+#define OFTEN_OVERTAKEN 3
+
+/* Requests in a row without a byte, some of them overtaken, after which others
+ * have to do: with the rests between them they take half a minute. */
+#define MOST_IN_VAIN 10
+
 static struct xd_range clip(struct xd_range r, struct xd_range to)
 {
     r.begin = r.begin > to.begin ? r.begin : to.begin;
@@ -224,8 +232,10 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         return 0;
     f->got = fresh.end;
     s->heard_at = now;
-    if (!s->size_is_unknown)
+    if (!s->size_is_unknown) {
         s->book.depots[f->depot].failures = 0;
+        s->book.depots[f->depot].overtaken = 0;
+    }
     return have(s, fresh);
 }
 
@@ -291,13 +301,24 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     s->book.o.policy->readiness(s->policy, depot);
 }
 
-static xd_usec pause_after(unsigned failures)
+static xd_usec pause_of(const struct xd_holder *d)
 {
+    unsigned n = d->failures;
     xd_usec pause = FIRST_REST;
 
-    for (unsigned i = 1; i < failures && pause < LONGEST_REST; i++)
+    if (d->overtaken > OFTEN_OVERTAKEN)
+        n += d->overtaken - OFTEN_OVERTAKEN;
+    if (n == 0)
+        return 0;
+    for (unsigned i = 1; i < n && pause < LONGEST_REST; i++)
         pause *= 2;
     return pause < LONGEST_REST ? pause : LONGEST_REST;
+}
+
+static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
+{
+    return d->failures >= s->book.o.max_failures ||
+           (d->overtaken > 0 && d->failures + d->overtaken >= MOST_IN_VAIN);
 }
 
 /* The last attempt with the only holder of a byte; XD_NEVER if there are others
@@ -309,33 +330,65 @@ static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
     return s->heard_at + s->book.o.patience;
 }
 
+/* One more request in vain was counted: drop the depot or let it rest. */
+static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
+                          xd_usec retry_at)
+{
+    const struct xd_holder *d = &s->book.depots[depot];
+    xd_usec until = now + pause_of(d), last = XD_NEVER;
+
+    if (is_used_up(s, d)) {
+        last = last_attempt(s, depot);
+        if (last == XD_NEVER || last <= now) {
+            drop(s, depot);
+            return;
+        }
+    }
+    if (until < retry_at)
+        until = retry_at;
+    if (until > last)
+        until = last;
+    if (until > now)
+        rest(s, depot, until);
+}
+
 /* Fetches that had begun before the last failure broke off with it, so that a
  * depot with many lanes is not given up sooner than one with few. */
 static void depot_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                          const struct xd_sched_event *ev)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
-    xd_usec until = ev->retry_at, last;
 
     if (d->state == XD_HOLDER_DROPPED)
         return;
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = s->n_begun;
-        last = d->failures < s->book.o.max_failures ? XD_NEVER
-                                                    : last_attempt(s, f->depot);
-        if (d->failures >= s->book.o.max_failures &&
-            (last == XD_NEVER || last <= ev->now)) {
-            drop(s, f->depot);
-            return;
-        }
-        if (until < ev->now + pause_after(d->failures))
-            until = ev->now + pause_after(d->failures);
-        if (until > last)
-            until = last;
+        pause_or_drop(s, f->depot, ev->now, ev->retry_at);
+    } else if (ev->retry_at > ev->now) {
+        rest(s, f->depot, ev->retry_at);
     }
-    if (until > ev->now)
-        rest(s, f->depot, until);
+}
+
+/* Not so one that is canceled since nobody wants its bytes any longer. */
+static bool was_overtaken(const struct xd_sched *s,
+                          const struct xd_fetch_state *f)
+{
+    return f->is_canceled && f->got == f->range.begin &&
+           xd_rangeset_contains(&s->book.arrived, f->range);
+}
+
+/* Who never answers may always be overtaken before that is a failure. */
+static void depot_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
+                            xd_usec now)
+{
+    struct xd_holder *d = &s->book.depots[f->depot];
+
+    if (d->state == XD_HOLDER_DROPPED || f->number < d->excused_to)
+        return;
+    d->overtaken++;
+    d->excused_to = s->n_begun;
+    pause_or_drop(s, f->depot, now, 0);
 }
 
 static void no_ranges(struct xd_sched *s, unsigned depot)
@@ -344,7 +397,7 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
 
     d->no_ranges = true;
     d->resting = false;
-    d->failures = 0;
+    d->failures = d->overtaken = 0;
     d->forgiven_to = s->n_begun;
     xd_core_forget_searches(s);
     s->book.o.policy->readiness(s->policy, depot);
@@ -406,6 +459,8 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         rc = lack(s, s->book.wanted);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(s, f, ev);
+    else if (was_overtaken(s, f))
+        depot_overtaken(s, f, ev->now);
     return rc;
 }
 

@@ -24,10 +24,14 @@
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
  * A depot that fails is left alone for a pause that doubles, and given up
- * after max_failures in a row; any byte that it brings ends the row.  But who
+ * after max_failures in a row; any byte that it brings ends the row.  Fetches
+ * that are canceled before their first byte count as failures do, but for three
+ * that are free, and after ten in vain in a row, failures among them, the depot
+ * is given up.  Until a byte comes it is asked for one thing at a time.  But who
  * alone holds a missing byte of a known file is given up only when no depot has
- * brought a byte for `patience`.  One that
- * knows no ranges is used only for bytes that no other usable depot holds: one
+ * brought a byte for `patience`.
+ *
+ * A depot that knows no ranges is used only for bytes that no other usable depot holds: one
  * fetch at a time, from the first such byte that is missing to the last, or to
  * the next cut.  A window does not shorten that fetch; the engine holds it
  * back.

@@ -163,37 +163,71 @@ static bool is_needed(const struct xd_rules *r, unsigned depot)
     return false;
 }
 
-static xd_usec rest_after(unsigned failures)
+static xd_usec rest_of(const struct xd_ruled_depot *d)
 {
-    xd_usec rest = FIRST_REST << (failures < 10 ? failures : 10);
+    unsigned n = d->failures + (d->overtaken < 3 ? 0 : d->overtaken - 3);
+    xd_usec rest = n == 0 ? 0 : FIRST_REST << (n < 10 ? n - 1 : 10);
 
     return rest < LONGEST_REST ? rest : LONGEST_REST;
+}
+
+/* It rests, or is dropped unless nobody else holds what it holds. */
+static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
+                  xd_usec until)
+{
+    struct xd_ruled_depot *d = &r->depots[depot];
+    xd_usec last = XD_NEVER;
+
+    if (d->failures >= r->o.max_failures ||
+        (d->overtaken > 0 && d->failures + d->overtaken >= 10)) {
+        last = r->size_is_unknown || !is_needed(r, depot)
+                   ? 0
+                   : r->heard_at + r->o.patience;
+        d->is_dropped = last <= now;
+    }
+    if (until < now + rest_of(d))
+        until = now + rest_of(d);
+    if (until > last)
+        until = last;
+    if (until > d->rest_until)
+        d->rest_until = until;
 }
 
 static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
                          const struct xd_sched_event *ev)
 {
     struct xd_ruled_depot *d = &r->depots[f->depot];
-    xd_usec until = ev->retry_at, last = XD_NEVER, rest;
 
     if (d->is_dropped)
         return;
     if (f->number >= d->forgiven_to) {
-        rest = rest_after(d->failures++);
+        d->failures++;
         d->forgiven_to = r->n_begun;
-        if (d->failures >= r->o.max_failures) {
-            last = r->size_is_unknown || !is_needed(r, f->depot)
-                       ? 0
-                       : r->heard_at + r->o.patience;
-            d->is_dropped = last <= ev->now;
-        }
-        if (until < ev->now + rest)
-            until = ev->now + rest;
-        if (until > last)
-            until = last;
+        pause(r, f->depot, ev->now, ev->retry_at);
+    } else if (ev->retry_at > d->rest_until) {
+        d->rest_until = ev->retry_at;
     }
-    if (until > d->rest_until)
-        d->rest_until = until;
+}
+
+static void overtaken(struct xd_rules *r, const struct xd_ruled_fetch *f,
+                      xd_usec now)
+{
+    struct xd_ruled_depot *d = &r->depots[f->depot];
+
+    if (d->is_dropped || f->number < d->excused_to)
+        return;
+    d->overtaken++;
+    d->excused_to = r->n_begun;
+    pause(r, f->depot, now, 0);
+}
+
+/* A row of them matters only where others hold the same. */
+static void in_vain(struct xd_rules *r, unsigned depot)
+{
+    if (is_needed(r, depot))
+        r->depots[depot].in_vain = 0;
+    else
+        r->depots[depot].in_vain++;
 }
 
 static void forget_all(struct xd_rules *r)
@@ -212,8 +246,9 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     if (fresh.begin >= fresh.end)
         return;
     arrive(r, fresh);
+    r->depots[f->depot].in_vain = 0;
     if (!r->size_is_unknown)
-        r->depots[f->depot].failures = 0;
+        r->depots[f->depot].failures = r->depots[f->depot].overtaken = 0;
     f->got = fresh.end;
     r->heard_at = ev->now;
 }
@@ -240,6 +275,11 @@ static enum xd_rule fetch_event(struct xd_rules *r,
         forget_all(r);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(r, f, ev);
+    else if (f->is_canceled && f->got == f->range.begin)
+        overtaken(r, f, ev->now);
+    if (f->got == f->range.begin &&
+        (f->is_canceled || ev->kind == XD_EV_FAILED))
+        in_vain(r, f->depot);
     return XD_RULE_NONE;
 }
 
@@ -247,7 +287,7 @@ static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
 {
     d->no_ranges = true;
     d->rest_until = 0;
-    d->failures = 0;
+    d->failures = d->overtaken = d->in_vain = 0;
     d->forgiven_to = r->n_begun;
 }
 

@@ -143,6 +143,13 @@ bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now)
            xd_rules_is_awake(r, depot, now);
 }
 
+unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot)
+{
+    const struct xd_ruled_depot *d = &r->depots[depot];
+
+    return d->failures + d->overtaken > 0 ? 1 : d->lanes;
+}
+
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)
 {
     unsigned n = 0;
@@ -194,6 +201,15 @@ static unsigned n_open(const struct xd_rules *r)
 
 /* FETCH. */
 
+/* Those that had begun together count once; so may those that run when a byte
+ * ends a row. */
+static unsigned most_in_vain(const struct xd_rules *r)
+{
+    unsigned most = r->o.max_failures > 10 ? r->o.max_failures : 10;
+
+    return most + 2 * (r->o.lanes_per_depot - 1);
+}
+
 static enum xd_rule check_place(const struct xd_rules *r,
                                 const struct xd_sched_action *a, xd_usec now)
 {
@@ -207,8 +223,10 @@ static enum xd_rule check_place(const struct xd_rules *r,
             return XD_RULE_LANE;
     if (a->lane >= r->o.lanes_per_depot)
         return XD_RULE_LANE;
-    if (xd_rules_running(r, a->depot) >= d->lanes)
+    if (xd_rules_running(r, a->depot) >= xd_rules_lanes(r, a->depot))
         return XD_RULE_LIMIT;
+    if (d->in_vain >= most_in_vain(r))
+        return XD_RULE_VAIN;
     if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, a->depot, now))
         return XD_RULE_USABLE;
     return XD_RULE_NONE;
@@ -455,7 +473,7 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
     const struct xd_ruled_depot *d = &r->depots[depot];
 
     if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, depot, now) ||
-        xd_rules_running(r, depot) == d->lanes)
+        xd_rules_running(r, depot) >= xd_rules_lanes(r, depot))
         return false;
     if (r->size_is_unknown)
         return xd_rules_head(r, r->wanted) == r->wanted.begin;

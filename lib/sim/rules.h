@@ -11,27 +11,28 @@
 #include "sched/policy.h"
 
 /* Each rule, and the sentence that tells it. */
-#define XD_RULES(X)                                                     \
-    X(NUMBER, "the number of a fetch is dense and not in use")          \
-    X(LANE, "a lane runs one fetch at a time")                          \
-    X(LIMIT, "a depot runs no more fetches than it allows")             \
-    X(USABLE, "only an open depot that does not rest is asked")         \
-    X(WANTED, "a fetch asks for some bytes, all of them wanted")        \
-    X(HELD, "a depot is asked for what it holds")                       \
-    X(CUT, "no fetch crosses a cut")                                    \
-    X(WINDOW, "nothing is fetched that no reader wants")                \
-    X(COPIES, "a byte is in flight from at most R depots")              \
-    X(TWICE, "a byte is never in flight twice from one depot")          \
-    X(NEEDED, "a fetch begins and ends with a byte that is missing")    \
-    X(CHOICE, "the paper's rules choose the block")                     \
-    X(RANGES, "a depot without ranges brings only what no other could") \
-    X(OPEN, "at most max_open depots are open, each once")              \
-    X(PARK, "an open depot is parked when nothing runs there")          \
-    X(CANCEL, "a fetch is canceled once, when its rest is not wanted")  \
-    X(FINISH, "it is over when all that is wanted was accepted")        \
-    X(FAIL, "it fails only when a byte has no depot and is not coming") \
-    X(IDLE, "it waits only when nothing can be begun")                  \
-    X(WAKE, "it wakes when the next rest ends")                         \
+#define XD_RULES(X)                                                      \
+    X(NUMBER, "the number of a fetch is dense and not in use")           \
+    X(LANE, "a lane runs one fetch at a time")                           \
+    X(LIMIT, "a depot runs no more fetches than it allows")              \
+    X(USABLE, "only an open depot that does not rest is asked")          \
+    X(VAIN, "at most ten requests in vain in a row, if others are left") \
+    X(WANTED, "a fetch asks for some bytes, all of them wanted")         \
+    X(HELD, "a depot is asked for what it holds")                        \
+    X(CUT, "no fetch crosses a cut")                                     \
+    X(WINDOW, "nothing is fetched that no reader wants")                 \
+    X(COPIES, "a byte is in flight from at most R depots")               \
+    X(TWICE, "a byte is never in flight twice from one depot")           \
+    X(NEEDED, "a fetch begins and ends with a byte that is missing")     \
+    X(CHOICE, "the paper's rules choose the block")                      \
+    X(RANGES, "a depot without ranges brings only what no other could")  \
+    X(OPEN, "at most max_open depots are open, each once")               \
+    X(PARK, "an open depot is parked when nothing runs there")           \
+    X(CANCEL, "a fetch is canceled once, when its rest is not wanted")   \
+    X(FINISH, "it is over when all that is wanted was accepted")         \
+    X(FAIL, "it fails only when a byte has no depot and is not coming")  \
+    X(IDLE, "it waits only when nothing can be begun")                   \
+    X(WAKE, "it wakes when the next rest ends")                          \
     X(ENDS, "a fetch ends once")
 
 enum xd_rule {
@@ -47,8 +48,8 @@ struct xd_ruled_depot {
     unsigned lanes;
     bool is_open, is_dropped, no_ranges;
     xd_usec rest_until;
-    unsigned failures;
-    uint64_t forgiven_to;
+    unsigned failures, overtaken, in_vain;
+    uint64_t forgiven_to, excused_to;
 };
 
 struct xd_ruled_fetch {
@@ -111,6 +112,9 @@ bool xd_rules_is_wanted(const struct xd_rules *r, struct xd_range range);
 bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
+
+/* How many fetches it may run now: one, after a request in vain. */
+unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot);
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
 
 /* A depot that was not dropped holds the byte, and may be asked for it. */

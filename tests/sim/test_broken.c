@@ -266,6 +266,37 @@ START_TEST(an_end_that_comes_twice_is_noticed)
 }
 END_TEST
 
+START_TEST(an_eleventh_request_in_vain_is_noticed)
+{
+    struct xd_rules *r;
+    struct xd_sched_options o = {.policy = &xd_policy_aggressive,
+                                 .redundancy = 2,
+                                 .lanes_per_depot = 1,
+                                 .max_open = 1,
+                                 .block_bytes = 10,
+                                 .max_failures = 10};
+    struct xd_range whole = {0, 10};
+    struct xd_holding holdings[] = {{&whole, 1, 0}, {&whole, 1, 0}};
+    struct xd_layout layout = {.size = 10, .depots = holdings, .n_depots = 2};
+    struct xd_sched_action open = {.kind = XD_DO_OPEN};
+    struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
+    struct xd_sched_event failed = {.kind = XD_EV_FAILED};
+
+    r = xd_rules_new(&layout, &o, whole);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(xd_rules_action(r, &open, 0), XD_RULE_NONE);
+    for (unsigned i = 0; i < 10; i++) {
+        r->depots[0].failures = 0; /* as one that forgot them would have it */
+        failed.now += 3600 * XD_SECOND;
+        ck_assert_int_eq(xd_rules_action(r, &fetch, failed.now), XD_RULE_NONE);
+        ck_assert_int_eq(xd_rules_event(r, &failed), XD_RULE_NONE);
+    }
+    ck_assert_int_eq(xd_rules_action(r, &fetch, failed.now + 3600 * XD_SECOND),
+                     XD_RULE_VAIN);
+    xd_rules_free(r);
+}
+END_TEST
+
 /* Policies that do not know what they do. */
 
 static const struct xd_book *book;
@@ -394,6 +425,7 @@ int main(void)
     tcase_add_test(t, a_rest_that_is_overslept_is_noticed);
     tcase_add_test(t, a_depot_without_ranges_used_beside_others_is_noticed);
     tcase_add_test(t, an_end_that_comes_twice_is_noticed);
+    tcase_add_test(t, an_eleventh_request_in_vain_is_noticed);
     tcase_add_test(t, a_policy_that_copies_more_than_r_times_is_noticed);
     tcase_add_test(t, a_policy_that_asks_one_depot_twice_is_noticed);
     tcase_add_test(t, a_policy_that_fetches_what_is_there_is_noticed);

@@ -84,6 +84,28 @@ START_TEST(basic_streams_past_a_silent_depot_when_it_fails)
 }
 END_TEST
 
+/* Two depots need a minute for all of it, and overtake the silent one long
+ * before it fails; the rules know how often it may be asked. */
+START_TEST(aggressive_asks_a_silent_depot_ten_times_at_most)
+{
+    static const uint64_t rates[] = {1000, 3, 3};
+    static struct sim_scenario sc;
+    struct sim_outcome outcome;
+
+    sim_scenario_plain(&sc, &xd_policy_aggressive, 1000, rates, 3);
+    sc.depots[0].is_dead = true;
+    sc.depots[0].latency = 3600 * XD_SECOND;
+    sc.o.max_failures = 10;
+    sc.o.block_bytes = 5;
+    sc.o.redundancy = 3;
+    outcome = sim_run(&sc);
+    ck_assert_msg(outcome.broken == XD_RULE_NONE, "broken is: %s",
+                  xd_rule_text(outcome.broken));
+    ck_assert(outcome.is_complete);
+    ck_assert_uint_gt(outcome.took, 32 * XD_SECOND);
+}
+END_TEST
+
 START_TEST(basic_without_faults_brings_no_byte_twice)
 {
     static const uint64_t rates[] = {100, 500, 1000, 3000};
@@ -127,6 +149,7 @@ int main(void)
     tcase_add_test(t, progress_streams_past_a_silent_depot_before_it_fails);
     tcase_add_test(t, aggressive_streams_past_a_silent_depot_before_it_fails);
     tcase_add_test(t, basic_streams_past_a_silent_depot_when_it_fails);
+    tcase_add_test(t, aggressive_asks_a_silent_depot_ten_times_at_most);
     tcase_add_test(t, basic_without_faults_brings_no_byte_twice);
     tcase_add_test(t, progress_is_not_held_up_by_one_slow_depot);
     return run_suite("sim", t);

@@ -716,7 +716,7 @@ START_TEST(redirect_loop_is_refused)
         END};
 
     check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
-    ck_assert_uint_eq(mock_requests(server), 11);
+    ck_assert_uint_eq(mock_requests(server), 6);
     check_says(&caught[0], "redirects");
 }
 END_TEST

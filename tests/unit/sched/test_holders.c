@@ -315,6 +315,181 @@ START_TEST(lanes_that_break_off_together_are_one_failure)
 }
 END_TEST
 
+/* Depot 1 brings the next block before depot 0 has brought a byte of it. */
+static void overtake(struct play *p, uint64_t block)
+{
+    expect_block(p, 0, block);
+    expect_block(p, 1, block);
+    play_done(p, 1);
+    expect_cancel(p, 0);
+    play_canceled(p, 0);
+}
+
+/* Depot 1 goes on by itself until it is `until`; the next block. */
+static uint64_t go_on_alone(struct play *p, uint64_t block, xd_usec until)
+{
+    for (; p->now < until; p->now++) {
+        expect_block(p, 1, block++);
+        expect_wait_until(p, until);
+        play_done(p, 1);
+        p->now = until - 1;
+    }
+    return block;
+}
+
+/* Nine in a row; the next block. */
+static uint64_t overtake_nine_times(struct play *p)
+{
+    xd_usec pause = 250 * XD_MS;
+    uint64_t block = 0;
+
+    for (; block < 3; block++)
+        overtake(p, block);
+    for (unsigned n = 4; n < 10; n++, pause *= 2) {
+        overtake(p, block);
+        block = go_on_alone(p, block + 1, p->now + pause);
+    }
+    return block;
+}
+
+START_TEST(a_depot_that_is_always_overtaken_rests_ever_longer_and_is_given_up)
+{
+    struct play p;
+    uint64_t block;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_start(&p);
+    expect_opened(&p, 2);
+    block = overtake_nine_times(&p);
+    overtake(&p, block++);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_block(&p, 1, block);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_failure_can_be_the_last_of_ten_requests_in_vain)
+{
+    struct play p;
+    uint64_t block;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_start(&p);
+    expect_opened(&p, 2);
+    block = overtake_nine_times(&p);
+    play_failed(&p, expect_block(&p, 0, block));
+    expect_depot(&p, XD_DO_PARK, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(any_byte_ends_a_row_of_being_overtaken)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_start(&p);
+    expect_opened(&p, 2);
+    for (uint64_t block = 0; block < 50; block++) {
+        expect_block(&p, 0, block);
+        expect_block(&p, 1, block);
+        if (block % 3 == 0)
+            play_bytes(&p, 0, block * 10 + 1);
+        play_done(&p, 1);
+        expect_cancel(&p, 0);
+        play_canceled(&p, 0);
+    }
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(being_overtaken_adds_to_the_pause_after_a_failure)
+{
+    struct play p;
+    uint64_t block = 0;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_start(&p);
+    expect_opened(&p, 2);
+    for (; block < 3; block++)
+        overtake(&p, block);
+    play_failed(&p, expect_block(&p, 0, block));
+    expect_block(&p, 1, block);
+    expect_wait_until(&p, 250 * XD_MS);
+    play_done(&p, 1);
+    p.now = 250 * XD_MS;
+    overtake(&p, block + 1);
+    expect_block(&p, 1, block + 2);
+    expect_wait_until(&p, p.now + 500 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(lanes_that_are_overtaken_together_count_once)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    p.o.lanes_per_depot = 5;
+    play_start(&p);
+    expect_opened(&p, 2);
+    for (unsigned i = 0; i < 10; i++)
+        expect_kind(&p, XD_DO_FETCH);
+    play_range(&p, XD_EV_ACCEPTED, 0, 50);
+    for (unsigned i = 0; i < 10; i++)
+        expect_kind(&p, XD_DO_CANCEL);
+    for (unsigned i = 0; i < 10; i++)
+        play_canceled(&p, i);
+    expect_block(&p, 0, 5);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(after_a_request_in_vain_they_come_one_by_one_until_a_byte_does)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.lanes_per_depot = 3;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (uint64_t i = 0; i < 3; i++)
+        expect_block(&p, 0, i);
+    for (unsigned i = 0; i < 3; i++)
+        play_failed(&p, i);
+    p.now = XD_SECOND;
+    expect_block(&p, 0, 0);
+    expect_wait(&p);
+    play_bytes(&p, 0, 1);
+    expect_block(&p, 0, 1);
+    expect_block(&p, 0, 2);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(finding_out_that_it_knows_no_ranges_ends_a_row_of_being_overtaken)
+{
+    struct play p;
+    uint64_t block = 0;
+
+    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_start(&p);
+    expect_opened(&p, 2);
+    for (; block < 3; block++)
+        overtake(&p, block);
+    overtake(&p, block);
+    block = go_on_alone(&p, block + 1, 250 * XD_MS);
+    play_failed(&p, expect_block(&p, 0, block));
+    play_depot(&p, XD_EV_NORANGES, 0);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_PARK, 1);
+    play_failed(&p, expect_fetch(&p, 0, 50, 1000));
+    expect_wait_until(&p, p.now + 250 * XD_MS);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(a_dropped_depot_is_parked_when_its_last_fetch_has_ended)
 {
     struct play p;
@@ -596,6 +771,16 @@ int main(void)
     tcase_add_test(t, a_stream_of_unknown_size_is_not_begun_for_ever);
     tcase_add_test(t, any_byte_ends_a_row_of_failures);
     tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
+    tcase_add_test(
+        t, a_depot_that_is_always_overtaken_rests_ever_longer_and_is_given_up);
+    tcase_add_test(t, a_failure_can_be_the_last_of_ten_requests_in_vain);
+    tcase_add_test(t, any_byte_ends_a_row_of_being_overtaken);
+    tcase_add_test(t, being_overtaken_adds_to_the_pause_after_a_failure);
+    tcase_add_test(t, lanes_that_are_overtaken_together_count_once);
+    tcase_add_test(
+        t, after_a_request_in_vain_they_come_one_by_one_until_a_byte_does);
+    tcase_add_test(
+        t, finding_out_that_it_knows_no_ranges_ends_a_row_of_being_overtaken);
     tcase_add_test(t, a_dropped_depot_is_parked_when_its_last_fetch_has_ended);
     tcase_add_test(t, a_banned_depot_is_dropped_at_once);
     tcase_add_test(t, a_depot_banned_in_reserve_is_never_opened);
