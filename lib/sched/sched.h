@@ -31,10 +31,10 @@
  * alone holds a missing byte of a known file is given up only when no depot has
  * brought a byte for `patience`.
  *
- * A depot that knows no ranges is used only for bytes that no other usable depot holds: one
- * fetch at a time, from the first such byte that is missing to the last, or to
- * the next cut.  A window does not shorten that fetch; the engine holds it
- * back.
+ * A depot that knows no ranges is used only for bytes that no other usable depot
+ * holds: one fetch at a time, from the first such byte that is missing to the
+ * last, or to the next cut.  A window does not shorten that fetch; the engine
+ * holds it back.
  *
  * Readers.  Each says by DEMAND which bytes it wants next, its window, and when
  * it needs them.  The window whose first missing byte is needed soonest is

@@ -209,6 +209,13 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
     }
 }
 
+static bool was_overtaken(const struct xd_rules *r,
+                          const struct xd_ruled_fetch *f)
+{
+    return f->is_canceled && f->got == f->range.begin &&
+           xd_rangeset_contains(&r->arrived, f->range);
+}
+
 static void overtaken(struct xd_rules *r, const struct xd_ruled_fetch *f,
                       xd_usec now)
 {
@@ -275,10 +282,10 @@ static enum xd_rule fetch_event(struct xd_rules *r,
         forget_all(r);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(r, f, ev);
-    else if (f->is_canceled && f->got == f->range.begin)
+    else if (was_overtaken(r, f))
         overtaken(r, f, ev->now);
-    if (f->got == f->range.begin &&
-        (f->is_canceled || ev->kind == XD_EV_FAILED))
+    if ((f->got == f->range.begin && ev->kind == XD_EV_FAILED) ||
+        was_overtaken(r, f))
         in_vain(r, f->depot);
     return XD_RULE_NONE;
 }

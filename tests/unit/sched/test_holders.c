@@ -404,6 +404,28 @@ START_TEST(any_byte_ends_a_row_of_being_overtaken)
 }
 END_TEST
 
+START_TEST(a_fetch_that_no_reader_wants_any_longer_was_not_overtaken)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.window_bytes = 40;
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    expect_opened(&p, 1);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 0, 1);
+    play_demand(&p, 0, 500, 540, 0);
+    expect_cancel(&p, 0);
+    expect_cancel(&p, 1);
+    play_canceled(&p, 0);
+    play_canceled(&p, 1);
+    expect_block(&p, 0, 50);
+    expect_block(&p, 0, 51);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(being_overtaken_adds_to_the_pause_after_a_failure)
 {
     struct play p;
@@ -775,6 +797,8 @@ int main(void)
         t, a_depot_that_is_always_overtaken_rests_ever_longer_and_is_given_up);
     tcase_add_test(t, a_failure_can_be_the_last_of_ten_requests_in_vain);
     tcase_add_test(t, any_byte_ends_a_row_of_being_overtaken);
+    tcase_add_test(t,
+                   a_fetch_that_no_reader_wants_any_longer_was_not_overtaken);
     tcase_add_test(t, being_overtaken_adds_to_the_pause_after_a_failure);
     tcase_add_test(t, lanes_that_are_overtaken_together_count_once);
     tcase_add_test(
