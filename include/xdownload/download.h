@@ -119,8 +119,8 @@ XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
 
 /*
  * Make `path`.part and start the first worker.
- * Blocks: on the disk.  Errors: IO (the file exists, or cannot be made),
- * NOMEM, STATE (started before).
+ * Blocks: on the disk.  Errors: IO (the file exists, cannot be made, or another
+ * download writes to it), NOMEM, STATE (started before).
  */
 XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
                                            struct xd_error *err);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -49,16 +50,20 @@ static int check_own(int fd, const char *path, struct stat *out,
     return 0;
 }
 
-/* The lock is the process's; the kernel gives it back however that ends. */
+/*
+ * The lock is the descriptor's; the kernel gives it back however that ends.
+ * Not that of fcntl(), which is the process's: it keeps no other download of
+ * the process out, and goes when any descriptor of the file is closed.  Both
+ * at once would be too much on NFS, where the one is made of the other.
+ */
 static int lock_own(int fd, const char *path, struct xd_error *err)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int rc;
 
     do
-        rc = fcntl(fd, F_SETLK, &lock);
+        rc = flock(fd, LOCK_EX | LOCK_NB);
     while (rc != 0 && errno == EINTR);
-    if (rc == 0 || (errno != EACCES && errno != EAGAIN))
+    if (rc == 0 || errno != EWOULDBLOCK)
         return 0; /* a file system without locks cannot help */
     return xd_fail(err, XD_E_IO, "%s: another download writes to it", path);
 }

@@ -15,8 +15,8 @@
 /*
  * Open a file of our own for writing and reading back, and make it if it is
  * not there; never following a link.  What is there stays as it is, and must be
- * a regular file with one name that no other process has open in this way: it
- * is locked until it is closed or the process ends.
+ * a regular file with one name that nobody has open in this way, neither this
+ * process nor another: it is locked until it is closed or the process ends.
  * *out_fd is the caller's, to release with xd_file_close(); *out_size is how
  * long it is now.
  */

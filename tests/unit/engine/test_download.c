@@ -269,6 +269,28 @@ START_TEST(free_does_not_wait_for_a_name_server_that_never_answers)
 }
 END_TEST
 
+/* Twice: one that was refused leaves the lock as it was. */
+START_TEST(two_downloads_of_one_path_are_one_too_many)
+{
+    struct mock_server *server = mock_start(half_then_silent);
+    struct xd_download *second;
+
+    describe(mock_url(server), NULL);
+    start();
+    wait_for_a_request(server);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(
+            xd_download_new(&second, manifest, 0, path, options, &error), 0);
+        ck_assert_int_eq(xd_download_start(second, &error), XD_E_IO);
+        ck_assert_ptr_nonnull(strstr(error.msg, "another download"));
+        xd_download_free(second);
+        ck_assert_int_eq(access(part, F_OK), 0);
+    }
+    ck_assert_int_eq(xd_download_wait(download, 0, &error), XD_E_AGAIN);
+    mock_stop(server);
+}
+END_TEST
+
 START_TEST(an_existing_file_is_kept_and_named)
 {
     describe("http://127.0.0.1:1/x", NULL);
@@ -544,6 +566,7 @@ int main(void)
                    free_does_not_wait_for_a_connect_that_never_completes);
     tcase_add_test(tcase,
                    free_does_not_wait_for_a_name_server_that_never_answers);
+    tcase_add_test(tcase, two_downloads_of_one_path_are_one_too_many);
     tcase_add_test(tcase, an_existing_file_is_kept_and_named);
     tcase_add_test(tcase, an_existing_file_is_replaced_by_force);
     tcase_add_test(tcase, options_are_copied);
