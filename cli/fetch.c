@@ -14,6 +14,8 @@
 
 #define TICK_MS 100 /* between two drawings, and two looks for a signal */
 
+#define PATIENCE_TICKS 10 /* that a person has before there must be a word */
+
 /* A job that has begun. */
 struct run {
     const struct job *job;
@@ -74,10 +76,24 @@ static void say_interrupted(const struct run *r)
     free(far);
 }
 
+/* Cancel it at the first signal.  `ticks` since then. */
+static void obey_signals(struct run *r, unsigned *ticks)
+{
+    if (!signals_came())
+        return;
+    if (*ticks == 0)
+        xd_download_cancel(r->download);
+    if (++*ticks == PATIENCE_TICKS && r->job->target->fd < 0) {
+        display_clear(&r->display);
+        words_error("what came is brought to the disk; a second Ctrl-C does "
+                    "not wait for that");
+    }
+}
+
 /* Until the end.  Returns its code. */
 static int follow(struct run *r, struct xd_error *err)
 {
-    bool is_canceled = false;
+    unsigned canceled_ticks = 0;
 
     for (;;) {
         const int rc = xd_download_wait(r->download, TICK_MS, err);
@@ -90,10 +106,7 @@ static int follow(struct run *r, struct xd_error *err)
             free(above);
             return rc;
         }
-        if (signals_came() && !is_canceled) {
-            xd_download_cancel(r->download);
-            is_canceled = true;
-        }
+        obey_signals(r, &canceled_ticks);
         if (signals_stop_came()) {
             display_clear(&r->display);
             signals_stop();

@@ -154,13 +154,15 @@ XD_API int xd_download_next_record(struct xd_download *d,
                                    struct xd_fetch_record *out,
                                    uint64_t *out_lost);
 
-/* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon. */
+/* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon: once what
+ * came is on the disk, to go on from there. */
 XD_API void xd_download_cancel(struct xd_download *d);
 
 /*
  * Cancel, join the workers, release.  `path`.part stays if incomplete.
- * free(NULL) does nothing.  Blocks: less than a second; with a libcurl older
- * than 7.87, for as long as a name server that does not answer is waited for.
+ * free(NULL) does nothing.  Blocks: less than a second, and until what came is
+ * on the disk; with a libcurl older than 7.87, for as long as a name server that
+ * does not answer is waited for.
  */
 XD_API void xd_download_free(struct xd_download *d);
 

@@ -85,6 +85,8 @@ static void *keeper_main(void *arg)
     }
     if (e->state == ENGINE_FINISHING)
         finish_locked(e);
+    if (e->error.code < 0)
+        xd_resume_save_locked(e);
     xd_engine_end_locked(e);
     xd_engine_unlock(e);
     return NULL;

@@ -13,26 +13,9 @@
 
 typedef unsigned long long ull;
 
-/* What is fetched again as fast as a journal is read. */
-#define SMALL ((uint64_t)1 << 20)
-
 /* So much may be lost when the machine stops, whichever comes first. */
 #define SYNC_AFTER (5 * XD_SECOND)
 #define SYNC_BYTES ((uint64_t)256 << 20)
-
-/* What open() works with, without the lock. */
-struct opening {
-    struct xd_engine *e;
-    char *path; /* of the journal */
-    struct xd_journal *journal;
-    struct xd_journal_identity identity;
-    struct xd_journal_story story;
-    struct xd_rangeset held;
-    struct xd_text hashes;
-    char boot_id[XD_BOOT_ID_SIZE];
-    bool is_on_trust;
-    const char *warning; /* or NULL */
-};
 
 void xd_resume_init(struct xd_resume *r)
 {
@@ -47,276 +30,12 @@ void xd_resume_fini(struct xd_resume *r)
     xd_resume_init(r);
 }
 
-/* ---- opening ---- */
-
-static const char *part_of(const struct opening *o)
-{
-    return xd_file_sink_part(o->e->sink);
-}
-
-static bool size_is_known(const struct opening *o)
-{
-    return o->identity.size != XD_SIZE_UNKNOWN;
-}
-
-static int check_space(struct opening *o, struct xd_error *err)
-{
-    uint64_t needed = xd_range_length(o->identity.wanted), space;
-
-    if (!size_is_known(o) || xd_file_sink_space(o->e->sink, &space, NULL) < 0 ||
-        needed <= space)
-        return 0;
-    return xd_fail(err, XD_E_IO,
-                   "%s: %llu bytes are too many for its disk, which has room "
-                   "for %llu",
-                   part_of(o), (ull)needed, (ull)space);
-}
-
-int xd_resume_identify(const struct xd_manifest *m, size_t file,
-                       const char *path, struct xd_text *hashes,
-                       struct xd_journal_identity *out, struct xd_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    struct xd_hash hash = {.struct_size = sizeof hash};
-
-    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
-        if (xd_hash_strength(hash.algorithm) >= 0 &&
-            (hashes->len == 0 || hash.is_given))
-            xd_text_addf(hashes, "%s:%s\n", hash.algorithm, hash.hex);
-    }
-    if (hashes->failed)
-        return xd_fail_nomem(err);
-    *out = (struct xd_journal_identity){.name = slash ? slash + 1 : path,
-                                        .hashes = hashes->s ? hashes->s : ""};
-    return 0;
-}
-
-static int identify(struct opening *o, struct xd_error *err)
-{
-    struct xd_engine *e = o->e;
-    struct xd_text path = {0};
-    int rc;
-
-    xd_boot_id(o->boot_id);
-    xd_text_addf(&path, "%s.journal", part_of(o));
-    o->path = path.s;
-    if (path.failed)
-        return xd_fail_nomem(err);
-    rc = xd_resume_identify(e->depots.manifest, e->depots.file, e->path,
-                            &o->hashes, &o->identity, err);
-    o->identity.size = e->depots.size;
-    o->identity.wanted = e->wanted;
-    return rc;
-}
-
-/* A .part without a journal is ours if it is small; else it may be anybody's:
- * browsers call unfinished files so too. */
-static int begin_without_journal(struct opening *o, struct xd_error *err)
-{
-    uint64_t found = xd_file_sink_found(o->e->sink);
-
-    if (found >= SMALL && !o->e->options.no_continue)
-        return xd_fail(err, XD_E_IO,
-                       "%s: has %llu bytes, and no journal says of what: "
-                       "--no-continue begins it anew",
-                       part_of(o), (ull)found);
-    return found > 0 ? xd_file_sink_empty(o->e->sink, err) : 0;
-}
-
-static int fail_other(const struct opening *o, const char *what,
-                      struct xd_error *err)
-{
-    return xd_fail(err, XD_E_IO,
-                   "%s: is of another file than the one to be fetched, as %s "
-                   "says: its %s differs; --no-continue begins it anew",
-                   part_of(o), o->path, what);
-}
-
-static int check_identity(const struct opening *o, struct xd_error *err)
-{
-    const struct xd_journal_story *story = &o->story;
-    const struct xd_journal_identity *identity = &o->identity;
-    const char *hashes = story->hashes.s ? story->hashes.s : "";
-
-    if (strcmp(story->name, identity->name) != 0)
-        return fail_other(o, "name", err);
-    if (story->size != identity->size)
-        return fail_other(o, "size", err);
-    if (story->wanted.begin != identity->wanted.begin ||
-        story->wanted.end != identity->wanted.end)
-        return fail_other(o, "range", err);
-    if (xd_journal_compare_hashes(hashes, identity->hashes) < 0)
-        return fail_other(o, "hash", err);
-    return 0;
-}
-
-/* The last validator of `url` in a list of "URL validator\n", and its length;
- * NULL if there is none. */
-static const char *find_validator(const char *list, const char *url,
-                                  size_t *out_len)
-{
-    size_t len = strlen(url);
-    const char *found = NULL;
-
-    while (list && *list) {
-        size_t line = strcspn(list, "\n");
-
-        if (line > len && strncmp(list, url, len) == 0 && list[len] == ' ') {
-            found = list + len + 1;
-            *out_len = line - len - 1;
-        }
-        list += line + 1;
-    }
-    return found;
-}
-
-/* Whether a depot that told a validator before is among those of this run. */
-static bool shares_depot(const struct opening *o)
-{
-    const struct xd_depots *d = &o->e->depots;
-
-    if (o->story.depots.len == 0)
-        return false;
-    for (size_t i = 0; i < d->n; i++) {
-        for (size_t j = 0; j < d->list[i].n_sources; j++) {
-            char *url = xd_url_public(d->list[i].sources[j].url);
-            size_t len;
-            bool is_known =
-                url && find_validator(o->story.depots.s, url, &len) != NULL;
-
-            xd_free(url);
-            if (is_known)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Whether what is there may be taken for bytes of this file. */
-static bool is_credible(struct opening *o)
-{
-    const struct xd_verify *v = &o->e->verify;
-    const char *hashes = o->story.hashes.s ? o->story.hashes.s : "";
-
-    if (!size_is_known(o))
-        return false;
-    if (xd_journal_compare_hashes(hashes, o->identity.hashes) > 0 || v->whole ||
-        (v->pieces.n > 0 && xd_pieces_cover(&v->pieces, o->e->wanted)))
-        return true;
-    o->is_on_trust = shares_depot(o);
-    return o->is_on_trust;
-}
-
-static int believe(struct opening *o, struct xd_error *err)
-{
-    if (!o->story.has_header) {
-        if (xd_file_sink_found(o->e->sink) > 0)
-            o->warning = "its journal is damaged";
-        return 0;
-    }
-    if (o->e->options.no_continue)
-        return 0;
-    if (check_identity(o, err) < 0)
-        return XD_E_IO;
-    if (!is_credible(o)) {
-        if (xd_file_sink_found(o->e->sink) > 0)
-            o->warning = "nothing tells that the depots hold the same file";
-        return 0;
-    }
-    if (xd_journal_believed(&o->story, o->boot_id,
-                            xd_file_sink_found(o->e->sink), &o->held) < 0)
-        return xd_fail_nomem(err);
-    return 0;
-}
-
-static int open_journal(struct opening *o, struct xd_error *err)
-{
-    int rc = xd_journal_open(&o->journal, &o->story, o->path, err);
-
-    if (rc == 0)
-        rc = believe(o, err);
-    if (rc < 0)
-        return rc;
-    if (o->held.bytes > 0)
-        return xd_journal_continue(o->journal, &o->story, o->boot_id, err);
-    /* First the journal: nothing may say of an empty file what is in it. */
-    rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
-    return rc < 0 ? rc : xd_file_sink_empty(o->e->sink, err);
-}
-
-static int open_all(struct opening *o, struct xd_error *err)
-{
-    bool is_there;
-    int rc = identify(o, err);
-
-    if (rc == 0)
-        rc = check_space(o, err);
-    if (rc < 0)
-        return rc;
-    is_there = xd_file_exists(o->path);
-    if (!is_there)
-        rc = begin_without_journal(o, err);
-    if (rc == 0 && (is_there || xd_range_length(o->identity.wanted) >= SMALL))
-        rc = open_journal(o, err);
-    return rc;
-}
-
 static void fail_nomem_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
     xd_fail_nomem(&error);
     xd_engine_fail_locked(e, &error);
-}
-
-static void take_over_locked(struct opening *o)
-{
-    struct xd_engine *e = o->e;
-    struct xd_resume *r = &e->resume;
-
-    r->journal = o->journal;
-    r->notes_bytes = o->journal && size_is_known(o);
-    r->is_on_trust = o->is_on_trust && o->held.bytes > 0;
-    r->depots = o->story.depots;
-    o->journal = NULL;
-    o->story.depots = (struct xd_text){0};
-    if (o->warning)
-        xd_engine_say_locked(e, XD_LOG_WARN, "%s: begun anew: %s", part_of(o),
-                             o->warning);
-    if (o->held.bytes > 0)
-        xd_engine_say_locked(
-            e, XD_LOG_INFO, "%s: %llu of %llu bytes are there already",
-            part_of(o), (ull)o->held.bytes, (ull)xd_range_length(e->wanted));
-    for (size_t i = 0; i < o->held.n; i++)
-        xd_verify_held_locked(e, o->held.ranges[i]);
-}
-
-bool xd_resume_must_open_locked(const struct xd_engine *e)
-{
-    return e->path && !e->resume.is_open && !e->census &&
-           e->state == ENGINE_RUNNING;
-}
-
-void xd_resume_open_locked(struct xd_engine *e)
-{
-    struct opening o = {.e = e};
-    struct xd_error error = {0};
-    int rc;
-
-    xd_engine_unlock(e);
-    rc = open_all(&o, &error);
-    xd_engine_lock(e);
-    e->resume.is_open = true;
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    else
-        take_over_locked(&o);
-    xd_decide_locked(e);
-    xd_journal_free(o.journal);
-    xd_journal_story_fini(&o.story);
-    xd_rangeset_fini(&o.held);
-    xd_text_fini(&o.hashes);
-    xd_free(o.path);
 }
 
 /* ---- while it runs ---- */
@@ -372,13 +91,30 @@ static int note_dropped(struct xd_engine *e, const struct xd_rangeset *dropped,
     return rc;
 }
 
-/* The mark comes first: what is written during the sync may not be in it. */
+/*
+ * The mark comes first: what is written during the sync may not be in it.  Once
+ * a sync has failed the system may take what it had for written, and read back
+ * anything.
+ */
 static int sync_both(struct xd_engine *e, struct xd_error *err)
 {
-    uint64_t mark = xd_journal_mark(e->resume.journal);
+    struct xd_journal *journal = e->resume.journal;
+    uint64_t mark = xd_journal_mark(journal);
     int rc = xd_file_sink_sync(e->sink, err);
 
-    return rc < 0 ? rc : xd_journal_synced(e->resume.journal, mark, err);
+    if (rc == 0)
+        return xd_journal_synced(journal, mark, err);
+    (void)xd_journal_lost(journal, NULL);
+    return rc;
+}
+
+/* A journal that cannot be written anew is as good as before, only long. */
+static void shrink(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    if (xd_journal_shrink(e->resume.journal, &error) < 0)
+        xd_log(&e->log, XD_LOG_WARN, "%s", error.msg);
 }
 
 void xd_resume_work_locked(struct xd_engine *e)
@@ -393,6 +129,8 @@ void xd_resume_work_locked(struct xd_engine *e)
     xd_rangeset_init(&r->dropped);
     xd_engine_unlock(e);
     rc = syncs ? sync_both(e, &error) : note_dropped(e, &dropped, &error);
+    if (rc == 0)
+        shrink(e);
     xd_rangeset_fini(&dropped);
     xd_engine_lock(e);
     if (rc < 0)
@@ -401,6 +139,22 @@ void xd_resume_work_locked(struct xd_engine *e)
         return;
     r->unsynced -= unsynced;
     r->sync_at = r->unsynced > 0 ? xd_now() + SYNC_AFTER : XD_NEVER;
+}
+
+void xd_resume_save_locked(struct xd_engine *e)
+{
+    struct xd_resume *r = &e->resume;
+    struct xd_rangeset dropped = r->dropped;
+
+    if (!r->notes_bytes || (r->unsynced == 0 && dropped.n == 0))
+        return;
+    xd_rangeset_init(&r->dropped);
+    xd_engine_unlock(e);
+    /* Why the download failed is known; more is not to be said. */
+    if (note_dropped(e, &dropped, NULL) == 0)
+        (void)sync_both(e, NULL);
+    xd_rangeset_fini(&dropped);
+    xd_engine_lock(e);
 }
 
 void xd_resume_finish(struct xd_engine *e)
@@ -413,8 +167,28 @@ void xd_resume_finish(struct xd_engine *e)
 
 /* ---- validators ---- */
 
-/* What earlier runs brought is of another file than this depot has now. */
-static void doubt_locked(struct xd_engine *e, const char *url)
+const char *xd_resume_find_validator(const char *list, const char *url,
+                                     size_t *out_len)
+{
+    size_t len = strlen(url);
+    const char *found = NULL;
+
+    while (list && *list) {
+        size_t line = strcspn(list, "\n");
+
+        if (line > len && strncmp(list, url, len) == 0 && list[len] == ' ') {
+            found = list + len + 1;
+            *out_len = line - len - 1;
+        }
+        list += line + 1;
+    }
+    return found;
+}
+
+/* What earlier runs brought is of another file than this depot has now; what of
+ * that is to be noted goes to `out`. */
+static void doubt_locked(struct xd_engine *e, const char *url,
+                         struct xd_rangeset *out)
 {
     xd_engine_say_locked(e, XD_LOG_WARN,
                          "%s: its copy has changed: what earlier runs brought "
@@ -422,6 +196,8 @@ static void doubt_locked(struct xd_engine *e, const char *url)
                          url);
     e->resume.is_on_trust = false;
     xd_verify_reject_held_locked(e);
+    *out = e->resume.dropped;
+    xd_rangeset_init(&e->resume.dropped);
     xd_decide_locked(e);
 }
 
@@ -429,12 +205,14 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
                       const char *validator, struct xd_error *err)
 {
     struct xd_source *source = lane->source;
+    struct xd_rangeset dropped;
     const char *known;
-    bool is_new;
+    bool is_new, is_same;
     size_t len;
     char *url;
     int rc = 0;
 
+    xd_rangeset_init(&dropped);
     xd_engine_lock(e);
     is_new = e->resume.notes_bytes && validator && !source->is_noted &&
              !lane->is_distrusted;
@@ -446,12 +224,17 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
     if (!url)
         return xd_fail_nomem(err);
     xd_engine_lock(e);
-    known = find_validator(e->resume.depots.s, url, &len);
-    if (known && e->resume.is_on_trust &&
-        (strlen(validator) != len || strncmp(validator, known, len) != 0))
-        doubt_locked(e, url);
+    known = xd_resume_find_validator(e->resume.depots.s, url, &len);
+    is_same = known && strlen(validator) == len &&
+              strncmp(validator, known, len) == 0;
+    if (known && !is_same && e->resume.is_on_trust)
+        doubt_locked(e, url, &dropped);
     xd_engine_unlock(e);
-    rc = xd_journal_validator(e->resume.journal, url, validator, err);
+    /* In this order: with the new validator nobody would doubt them again. */
+    rc = note_dropped(e, &dropped, err);
+    if (rc == 0 && !is_same)
+        rc = xd_journal_validator(e->resume.journal, url, validator, err);
+    xd_rangeset_fini(&dropped);
     xd_free(url);
     return rc;
 }

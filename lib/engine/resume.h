@@ -57,8 +57,17 @@ void xd_resume_open_locked(struct xd_engine *e);
 bool xd_resume_can_work_locked(const struct xd_engine *e);
 void xd_resume_work_locked(struct xd_engine *e);
 
+/* The download has failed, or was canceled: what came is brought to the disk for
+ * the next run, as long as that takes.  Releases the lock. */
+void xd_resume_save_locked(struct xd_engine *e);
+
 /* Once the file has its name: without the lock. */
 void xd_resume_finish(struct xd_engine *e);
+
+/* The last validator of `url` in a list of "URL validator\n", and its length;
+ * NULL if there is none. */
+const char *xd_resume_find_validator(const char *list, const char *url,
+                                     size_t *out_len);
 
 /* `range` is written: without the lock.  Errors: IO. */
 int xd_resume_written(struct xd_engine *e, struct xd_range range,

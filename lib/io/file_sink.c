@@ -20,6 +20,8 @@ struct file_sink {
     bool replace;
     int fd;
     uint64_t found;
+    /* Owned by who calls sync() and finish(). */
+    bool is_lost; /* a sync has failed: the next might succeed without it */
 };
 
 static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
@@ -51,6 +53,18 @@ static int file_read(struct xd_sink *s, uint64_t offset, void *data, size_t len,
     return 0;
 }
 
+static int sync_file(struct file_sink *f, struct xd_error *err)
+{
+    int rc;
+
+    if (f->is_lost)
+        return xd_fail(err, XD_E_IO, "%s: could not be brought to the disk",
+                       f->part);
+    rc = xd_file_sync(f->fd, f->part, err);
+    f->is_lost = rc < 0;
+    return rc;
+}
+
 static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
@@ -58,7 +72,7 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
-        rc = xd_file_sync(f->fd, f->part, err);
+        rc = sync_file(f, err);
     if (rc == 0 && !xd_file_has_name(f->fd, f->part))
         rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
                      f->part);
@@ -118,9 +132,7 @@ int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err)
 
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
 {
-    struct file_sink *f = (struct file_sink *)s;
-
-    return xd_file_sync(f->fd, f->part, err);
+    return sync_file((struct file_sink *)s, err);
 }
 
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,

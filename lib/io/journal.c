@@ -9,17 +9,24 @@
 
 #define CHUNK ((size_t)1 << 16)
 
+/* It is read within milliseconds. */
+#define SMALL ((uint64_t)1 << 20)
+
+/* Its length is written anew once for so many times that it is appended. */
+#define GROWTH 8
+
 struct xd_journal {
     /* Constant after open(). */
-    char *path;
-    int fd;
+    char *path, *new_path; /* where it is written anew */
     struct xd_mutex lock;
 
-    /* Guarded by lock. */
+    /* Guarded by lock; `fd` is changed only by who calls shrink(). */
+    int fd;
     uint64_t end;    /* the next record goes there */
+    uint64_t limit;  /* beyond which it is written anew */
     bool has_failed; /* half a record may lie at `end` */
 
-    /* Owned by who calls synced(). */
+    /* Owned by who calls synced() and shrink(). */
     bool is_in_folder; /* its name is on the disk */
 };
 
@@ -58,6 +65,23 @@ static int read_story(struct xd_journal *j, struct xd_journal_story *story,
     return n < 0 ? (int)n : 0;
 }
 
+static int name_it(struct xd_journal *j, const char *path)
+{
+    struct xd_text name = {0};
+
+    xd_text_addf(&name, "%s.new", path);
+    j->new_path = name.s;
+    j->path = xd_strdup(path);
+    return j->path && !name.failed ? 0 : XD_E_NOMEM;
+}
+
+static void release(struct xd_journal *j)
+{
+    xd_free(j->new_path);
+    xd_free(j->path);
+    xd_free(j);
+}
+
 int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
                     const char *path, struct xd_error *err)
 {
@@ -68,8 +92,11 @@ int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
     *story = (struct xd_journal_story){0};
     if (!j)
         return xd_fail_nomem(err);
-    j->path = xd_strdup(path);
-    if (!j->path || xd_mutex_init(&j->lock) < 0) {
+    j->limit = SMALL;
+    rc = name_it(j, path);
+    if (rc == 0)
+        rc = xd_mutex_init(&j->lock);
+    if (rc < 0) {
         rc = xd_fail_nomem(err);
         goto free_journal;
     }
@@ -88,8 +115,7 @@ close_file:
 fini_lock:
     xd_mutex_fini(&j->lock);
 free_journal:
-    xd_free(j->path);
-    xd_free(j);
+    release(j);
     return rc;
 }
 
@@ -99,8 +125,7 @@ void xd_journal_free(struct xd_journal *j)
         return;
     xd_file_close(j->fd);
     xd_mutex_fini(&j->lock);
-    xd_free(j->path);
-    xd_free(j);
+    release(j);
 }
 
 static int append(struct xd_journal *j, const struct xd_journal_record *record,
@@ -203,6 +228,16 @@ uint64_t xd_journal_mark(struct xd_journal *j)
     return mark;
 }
 
+static int sync_name(struct xd_journal *j, struct xd_error *err)
+{
+    int rc = 0;
+
+    if (!j->is_in_folder)
+        rc = xd_file_sync_folder(j->path, err);
+    j->is_in_folder = rc == 0;
+    return rc;
+}
+
 int xd_journal_synced(struct xd_journal *j, uint64_t mark, struct xd_error *err)
 {
     struct xd_journal_record record;
@@ -212,14 +247,134 @@ int xd_journal_synced(struct xd_journal *j, uint64_t mark, struct xd_error *err)
     rc = append(j, &record, err);
     if (rc == 0)
         rc = xd_file_sync(j->fd, j->path, err);
-    if (rc == 0 && !j->is_in_folder) {
-        rc = xd_file_sync_folder(j->path, err);
-        j->is_in_folder = rc == 0;
+    return rc < 0 ? rc : sync_name(j, err);
+}
+
+/* Those of a session of no known machine; and it ends the belief in earlier
+ * ones that were not synced. */
+int xd_journal_lost(struct xd_journal *j, struct xd_error *err)
+{
+    return begin_session(j, "", err);
+}
+
+/* ---- written anew ---- */
+
+/* A journal that is about to take the place of this one. */
+struct successor {
+    int fd;
+    uint64_t length;
+};
+
+/* What this one says up to `*out_read` comes to, on the disk. */
+static int write_successor(struct xd_journal *j, struct successor *next,
+                           uint64_t *out_read, struct xd_error *err)
+{
+    struct xd_journal_story story = {0};
+    struct xd_text text = {0};
+    int rc = read_story(j, &story, err);
+
+    if (rc == 0 && xd_journal_tell(&story, &text) < 0)
+        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc = xd_file_truncate(next->fd, j->new_path, 0, err);
+    if (rc == 0)
+        rc = xd_file_write(next->fd, j->new_path, 0, text.s, text.len, err);
+    if (rc == 0)
+        rc = xd_file_sync(next->fd, j->new_path, err);
+    *out_read = story.length;
+    next->length = text.len;
+    xd_journal_story_fini(&story);
+    xd_text_fini(&text);
+    return rc;
+}
+
+/* What came since then means the same behind the other: no record of it points
+ * at another, as only synced() writes such. */
+static int copy_rest_locked(struct xd_journal *j, struct successor *next,
+                            uint64_t from, struct xd_error *err)
+{
+    unsigned char chunk[4096];
+    int rc = 0;
+
+    while (rc == 0 && from < j->end) {
+        size_t len = sizeof chunk;
+        int64_t n;
+
+        if (len > j->end - from)
+            len = (size_t)(j->end - from);
+        n = xd_file_read(j->fd, j->path, from, chunk, len, err);
+        if (n <= 0)
+            return n < 0 ? (int)n
+                         : xd_fail(err, XD_E_IO, "%s: it was cut meanwhile",
+                                   j->path);
+        rc = xd_file_write(next->fd, j->new_path, next->length, chunk,
+                           (size_t)n, err);
+        from += (uint64_t)n;
+        next->length += (uint64_t)n;
     }
     return rc;
 }
 
+/* On success `next` holds what is to be closed. */
+static int replace(struct xd_journal *j, struct successor *next,
+                   struct xd_error *err)
+{
+    uint64_t read;
+    int rc = write_successor(j, next, &read, err);
+
+    if (rc < 0)
+        return rc;
+    xd_mutex_lock(&j->lock);
+    rc = copy_rest_locked(j, next, read, err);
+    if (rc == 0)
+        rc = xd_file_rename(j->new_path, j->path, true, err);
+    if (rc == 0) {
+        int old = j->fd;
+
+        j->fd = next->fd;
+        j->end = next->length;
+        j->limit = GROWTH * j->end > SMALL ? GROWTH * j->end : SMALL;
+        next->fd = old;
+    }
+    xd_mutex_unlock(&j->lock);
+    return rc;
+}
+
+static bool is_due(struct xd_journal *j)
+{
+    bool is_long;
+
+    xd_mutex_lock(&j->lock);
+    is_long = j->end > j->limit && !j->has_failed;
+    if (is_long)
+        j->limit = 2 * j->end; /* if it fails, not again at once */
+    xd_mutex_unlock(&j->lock);
+    return is_long;
+}
+
+int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
+{
+    struct successor next;
+    uint64_t size;
+    int rc;
+
+    if (!is_due(j))
+        return 0;
+    rc = xd_file_own(&next.fd, &size, j->new_path, err);
+    if (rc < 0)
+        return rc;
+    rc = replace(j, &next, err);
+    if (rc < 0)
+        (void)xd_file_remove(j->new_path, NULL);
+    xd_file_close(next.fd);
+    if (rc < 0)
+        return rc;
+    j->is_in_folder = false;
+    return sync_name(j, err);
+}
+
 int xd_journal_remove(struct xd_journal *j, struct xd_error *err)
 {
+    (void)xd_file_remove(j->new_path, NULL); /* a run was killed over it */
     return xd_file_remove(j->path, err);
 }

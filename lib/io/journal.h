@@ -8,8 +8,9 @@
  * After a kill what was WRITTEN is there, for the system has it; after another
  * start of the machine only what was SYNCED is.
  *
- * Threads: written(), validator() and mark() by any; everything else by one.
- * journal.lock is a leaf, held for one small write.
+ * Threads: written(), dropped(), validator() and mark() by any; everything else
+ * by one.  journal.lock is a leaf, held for one small write; by shrink() for the
+ * few that came meanwhile, and a renaming.
  */
 #ifndef XD_IO_JOURNAL_H
 #define XD_IO_JOURNAL_H
@@ -57,6 +58,20 @@ int xd_journal_validator(struct xd_journal *j, const char *url,
 uint64_t xd_journal_mark(struct xd_journal *j);
 int xd_journal_synced(struct xd_journal *j, uint64_t mark,
                       struct xd_error *err);
+
+/*
+ * The bytes that were not synced are on no disk, and will not be: none of them
+ * is believed by another run.  Errors: IO.
+ */
+int xd_journal_lost(struct xd_journal *j, struct xd_error *err);
+
+/*
+ * Once it is longer than 1 MiB, and than eight times what it came to when that
+ * was last done: write it anew, without what later records have made void.
+ * Whatever happens meanwhile, one of the two is there, whole.
+ * Errors: IO, NOMEM; it stays as it was.
+ */
+int xd_journal_shrink(struct xd_journal *j, struct xd_error *err);
 
 /* The file is complete: take the journal away.  Errors: IO. */
 int xd_journal_remove(struct xd_journal *j, struct xd_error *err);

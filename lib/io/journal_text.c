@@ -5,122 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "io/journal_record.h"
 
 /* What goes beyond these is taken for damage: the time that reading takes grows
  * with their products, and no download comes near. */
 #define MAX_RANGES ((size_t)1 << 16)
 #define MAX_WRITTEN ((size_t)1 << 18) /* records between two syncs */
 #define MAX_DROPPED ((size_t)1 << 14)
-
-/* CRC-32 as in zlib, bit by bit: a record is a few bytes. */
-static uint32_t crc32_of(const unsigned char *p, size_t len)
-{
-    uint32_t crc = 0xffffffffu;
-
-    while (len-- > 0) {
-        crc ^= *p++;
-        for (int i = 0; i < 8; i++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return crc ^ 0xffffffffu;
-}
-
-static void put_number(unsigned char *p, uint64_t value, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        p[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get_number(const unsigned char *p, size_t len)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < len; i++)
-        value |= (uint64_t)p[i] << 8 * i;
-    return value;
-}
-
-static void begin(struct xd_journal_record *r, enum xd_journal_kind kind)
-{
-    put_number(r->bytes, (uint64_t)kind, 2);
-    r->len = 4;
-}
-
-/* len 0: the record is too long, which end() leaves so. */
-static void add_bytes(struct xd_journal_record *r, const void *data, size_t len)
-{
-    if (r->len == 0 || len > XD_JOURNAL_BODY_MAX + 4 - r->len) {
-        r->len = 0;
-        return;
-    }
-    memcpy(r->bytes + r->len, data, len);
-    r->len += len;
-}
-
-static void add_number(struct xd_journal_record *r, uint64_t value)
-{
-    unsigned char bytes[8];
-
-    put_number(bytes, value, sizeof bytes);
-    add_bytes(r, bytes, sizeof bytes);
-}
-
-static void end(struct xd_journal_record *r)
-{
-    if (r->len == 0)
-        return;
-    put_number(r->bytes + 2, r->len - 4, 2);
-    put_number(r->bytes + r->len, crc32_of(r->bytes, r->len), 4);
-    r->len += 4;
-}
-
-void xd_journal_put_header(struct xd_journal_record *r,
-                           const struct xd_journal_identity *identity)
-{
-    begin(r, XD_JOURNAL_HEADER);
-    add_bytes(r, XD_JOURNAL_MAGIC, strlen(XD_JOURNAL_MAGIC));
-    add_number(r, identity->size);
-    add_number(r, identity->wanted.begin);
-    add_number(r, identity->wanted.end);
-    add_bytes(r, identity->name, strlen(identity->name));
-    add_bytes(r, "\n", 1);
-    add_bytes(r, identity->hashes, strlen(identity->hashes));
-    end(r);
-}
-
-void xd_journal_put_session(struct xd_journal_record *r, const char *boot_id)
-{
-    begin(r, XD_JOURNAL_SESSION);
-    add_bytes(r, boot_id, strlen(boot_id));
-    end(r);
-}
-
-void xd_journal_put_range(struct xd_journal_record *r,
-                          enum xd_journal_kind kind, struct xd_range range)
-{
-    begin(r, kind);
-    add_number(r, range.begin);
-    add_number(r, range.end);
-    end(r);
-}
-
-void xd_journal_put_synced(struct xd_journal_record *r, uint64_t mark)
-{
-    begin(r, XD_JOURNAL_SYNCED);
-    add_number(r, mark);
-    end(r);
-}
-
-void xd_journal_put_validator(struct xd_journal_record *r, const char *url,
-                              const char *validator)
-{
-    begin(r, XD_JOURNAL_VALIDATOR);
-    add_bytes(r, url, strlen(url));
-    add_bytes(r, " ", 1);
-    add_bytes(r, validator, strlen(validator));
-    add_bytes(r, "\n", 1);
-    end(r);
-}
 
 void xd_journal_story_fini(struct xd_journal_story *s)
 {
@@ -148,9 +39,9 @@ static int take_header(struct xd_journal_story *s, const unsigned char *body,
     if (!newline || (size_t)(newline - name) >= sizeof s->name ||
         memchr(name, '\0', rest))
         return 0;
-    s->size = get_number(body + magic, 8);
-    s->wanted.begin = get_number(body + magic + 8, 8);
-    s->wanted.end = get_number(body + magic + 16, 8);
+    s->size = xd_journal_number(body + magic, 8);
+    s->wanted.begin = xd_journal_number(body + magic + 8, 8);
+    s->wanted.end = xd_journal_number(body + magic + 16, 8);
     if (s->wanted.begin > s->wanted.end || s->wanted.end > s->size)
         return 0;
     memcpy(s->name, name, (size_t)(newline - name));
@@ -183,7 +74,8 @@ static int get_range(const struct xd_journal_story *s,
 {
     if (len != 16)
         return 0;
-    *out = (struct xd_range){get_number(body, 8), get_number(body + 8, 8)};
+    *out = (struct xd_range){xd_journal_number(body, 8),
+                             xd_journal_number(body + 8, 8)};
     return out->begin < out->end && out->begin >= s->wanted.begin &&
            out->end <= s->wanted.end;
 }
@@ -263,7 +155,7 @@ static int take_synced(struct xd_journal_story *s, const unsigned char *body,
     size_t n = 0;
     uint64_t mark;
 
-    if (len != 8 || (mark = get_number(body, 8)) > s->length)
+    if (len != 8 || (mark = xd_journal_number(body, 8)) > s->length)
         return 0;
     for (size_t i = 0; i < s->n_written; i++) {
         struct xd_written w = s->written[i];
@@ -319,26 +211,22 @@ int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
 {
     size_t done = 0;
 
-    *out_is_bad = false;
-    while (len - done >= 8) {
-        const unsigned char *p = data + done;
-        size_t body = (size_t)get_number(p + 2, 2);
+    for (;;) {
+        unsigned kind = 0;
+        int64_t n =
+            xd_journal_get_record(data + done, len - done, &kind, out_is_bad);
         int rc;
 
-        *out_is_bad = body > XD_JOURNAL_BODY_MAX;
-        if (*out_is_bad || len - done < body + 8)
+        if (n == 0)
             break;
-        *out_is_bad = get_number(p + 4 + body, 4) != crc32_of(p, 4 + body);
-        if (*out_is_bad)
-            break;
-        rc = take_record(s, (unsigned)get_number(p, 2), p + 4, body);
+        rc = take_record(s, kind, data + done + 4, (size_t)n - 8);
         if (rc < 0)
             return rc;
         *out_is_bad = rc == 0;
         if (*out_is_bad)
             break;
-        done += body + 8;
-        s->length += body + 8;
+        done += (size_t)n;
+        s->length += (uint64_t)n;
     }
     return (int64_t)done;
 }
@@ -364,6 +252,88 @@ int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
     if (rc < 0)
         xd_rangeset_fini(out);
     return rc;
+}
+
+static void tell(struct xd_text *out, const struct xd_journal_record *r)
+{
+    xd_text_add(out, (const char *)r->bytes, r->len);
+}
+
+static void tell_written(struct xd_text *out, const struct xd_rangeset *set)
+{
+    struct xd_journal_record r;
+
+    for (size_t i = 0; i < set->n; i++) {
+        xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, set->ranges[i]);
+        tell(out, &r);
+    }
+}
+
+/* Records of which some overlap others, or are cut to nothing, in order. */
+static int tell_unsynced(struct xd_text *out, const struct xd_journal_story *s)
+{
+    struct xd_rangeset set;
+    int rc = 0;
+
+    xd_rangeset_init(&set);
+    for (size_t i = 0; rc == 0 && i < s->n_written; i++) {
+        if (!xd_range_is_empty(s->written[i].range))
+            rc = xd_rangeset_add(&set, s->written[i].range);
+    }
+    if (rc == 0)
+        tell_written(out, &set);
+    xd_rangeset_fini(&set);
+    return rc;
+}
+
+/* Whether a later line is of the same URL. */
+static bool is_outdated(const char *line)
+{
+    size_t url = strcspn(line, " ") + 1;
+    const char *later = line;
+
+    while (*(later += strcspn(later, "\n") + 1)) {
+        if (strncmp(later, line, url) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void tell_validators(struct xd_text *out, const char *list)
+{
+    struct xd_journal_record r;
+
+    while (list && *list) {
+        size_t len = strcspn(list, "\n") + 1;
+
+        if (!is_outdated(list)) {
+            xd_journal_put_line(&r, list, len);
+            tell(out, &r);
+        }
+        list += len;
+    }
+}
+
+int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out)
+{
+    struct xd_journal_identity identity = {.name = s->name,
+                                           .size = s->size,
+                                           .wanted = s->wanted,
+                                           .hashes =
+                                               s->hashes.s ? s->hashes.s : ""};
+    struct xd_journal_record r;
+
+    xd_journal_put_header(&r, &identity);
+    tell(out, &r);
+    tell_written(out, &s->synced);
+    xd_journal_put_synced(&r, out->len);
+    tell(out, &r);
+    xd_journal_put_session(&r, s->boot_id);
+    tell(out, &r);
+    if (tell_unsynced(out, s) < 0)
+        return XD_E_NOMEM;
+    tell_validators(out, s->depots.s);
+    return out->failed ? XD_E_NOMEM : 0;
 }
 
 bool xd_journal_is_ours(const unsigned char *data, size_t len)

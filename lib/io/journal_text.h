@@ -1,7 +1,7 @@
 /*
- * What a journal says, byte by byte: records in, and what they come to out.
- * Pure.  A journal is as hostile as a manifest: nothing in it is believed that
- * does not stand within the file it is about.
+ * What a journal says: records in, and what they come to out.  Pure.  A journal
+ * is as hostile as a manifest: nothing in it is believed that does not stand
+ * within the file it is about.
  *
  * The bytes themselves are described in lib/README.md.
  */
@@ -14,42 +14,7 @@
 
 #include "base/range.h"
 #include "base/text.h"
-
-#define XD_JOURNAL_BODY_MAX ((size_t)4096)
-#define XD_JOURNAL_RECORD_MAX (XD_JOURNAL_BODY_MAX + 8)
-#define XD_JOURNAL_MAGIC "xdownload journal 1\n"
-
-enum xd_journal_kind {
-    XD_JOURNAL_HEADER = 1, /* which file it is about */
-    XD_JOURNAL_SESSION,    /* a run begins, on a machine that runs since... */
-    XD_JOURNAL_WRITTEN,    /* bytes are in the file */
-    XD_JOURNAL_DROPPED,    /* they were wrong */
-    XD_JOURNAL_SYNCED,     /* they are on the disk */
-    XD_JOURNAL_VALIDATOR   /* what a depot said of its copy */
-};
-
-/* Which file. */
-struct xd_journal_identity {
-    const char *name;
-    uint64_t size;          /* or XD_SIZE_UNKNOWN */
-    struct xd_range wanted; /* byte wanted.begin is the first of the .part */
-    const char *hashes;     /* of the whole file: "sha-256:HEX\n" each, or "" */
-};
-
-/* One record as it stands in the file. */
-struct xd_journal_record {
-    unsigned char bytes[XD_JOURNAL_RECORD_MAX];
-    size_t len; /* 0: it would be too long */
-};
-
-void xd_journal_put_header(struct xd_journal_record *r,
-                           const struct xd_journal_identity *identity);
-void xd_journal_put_session(struct xd_journal_record *r, const char *boot_id);
-void xd_journal_put_range(struct xd_journal_record *r,
-                          enum xd_journal_kind kind, struct xd_range range);
-void xd_journal_put_synced(struct xd_journal_record *r, uint64_t mark);
-void xd_journal_put_validator(struct xd_journal_record *r, const char *url,
-                              const char *validator);
+#include "io/journal_record.h"
 
 /* What the records up to here come to. */
 struct xd_journal_story {
@@ -90,6 +55,10 @@ int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
  * Errors: NOMEM. */
 int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
                         uint64_t limit, struct xd_rangeset *out);
+
+/* A journal that says what `s` says, and no more than it must; `out` is empty.
+ * Errors: NOMEM. */
+int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out);
 
 /* Whether `data`, the beginning of a file, may be that of a journal that was
  * cut off or never reached the disk. */

@@ -44,6 +44,7 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
 uint64_t xd_file_sink_found(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
+/* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);

@@ -176,6 +176,60 @@ def test_after_an_interruption_nothing_that_came_is_lost(lab):
     assert bytes_written(lab) == needed(run)
 
 
+@pytest.mark.parametrize("end", ["interruption", "max-time", "failure"])
+def test_what_came_by_the_end_is_synced(lab, end):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot(rate=1_000_000, **(
+        {"stop_after": 2 * MIB} if end == "failure" else {}))
+    options = {"interruption": [], "max-time": ["--max-time", "2s"],
+               "failure": ["--silence", "1s", "--retry", "1",
+                           "--patience", "1s"]}[end]
+    process = lab.start(*options, lab.metalink("f.bin", [depot]))
+    wait_until(lambda: journal_of(lab).exists() and bytes_written(lab) > MIB,
+               "bytes are there")
+    if end == "interruption":
+        process.send(2)
+    run = process.wait()
+    assert run.rc == (130 if end == "interruption" else 1), run.err
+    there = bytes_written(lab)
+    assert there == needed(run) > MIB
+    restart_machine(lab)
+    run = lab.xdownload(lab.metalink("f.bin", lab.depots(1)))
+    assert run.rc == 0, run.err
+    assert run.report["bytes_resumed"] == there
+
+
+SLOW_DISK = """
+#include <unistd.h>
+int fdatasync(int fd)
+{
+    (void)fd;
+    return access("disk-is-slow", F_OK) == 0 ? (int)sleep(600) : 0;
+}
+"""
+
+
+@pytest.mark.skipif(bool(os.environ.get("XD_SANITIZED")),
+                    reason="a sanitizer's library must be the first")
+def test_a_second_interruption_does_not_wait_for_a_slow_disk(lab):
+    lab.file("f.bin", SIZE)
+    source, library = lab.write("slow.c", SLOW_DISK), lab.path("slow.so")
+    subprocess.run([os.environ.get("XD_CC", "cc"), "-shared", "-fPIC", "-o",
+                    library, source], check=True)
+    manifest = lab.metalink("f.bin", lab.depots(2, rate=1_000_000))
+    lab.environment["LD_PRELOAD"] = str(library)
+    process = lab.start(manifest)
+    wait_until(lambda: journal_of(lab).exists() and bytes_written(lab) > 0,
+               "bytes are there")
+    slow = lab.write("disk-is-slow", "")
+    process.send(2)
+    wait_until(lambda: "second Ctrl-C" in process.err_now(), "it says why")
+    process.send(2)
+    assert process.wait().rc == -2
+    os.remove(slow)
+    assert lab.xdownload(manifest).rc == 0
+
+
 def test_after_a_start_of_the_machine_only_synced_bytes_count(lab):
     data = lab.file("f.bin", SIZE)
     depots = lab.depots(2)
