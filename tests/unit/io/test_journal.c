@@ -3,8 +3,10 @@
  * not written.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -460,6 +462,163 @@ START_TEST(nothing_comes_before_the_header)
 }
 END_TEST
 
+START_TEST(bytes_whose_sync_failed_are_not_believed)
+{
+    open_new();
+    written(0, 100);
+    synced();
+    written(100, 200);
+    ck_assert_int_eq(xd_journal_lost(journal, &err), 0);
+    written(300, 400);
+    reopen();
+    ck_assert_str_eq(believed("boot 1", SIZE), "0-100");
+}
+END_TEST
+
+/* ---- written anew ---- */
+
+static uint64_t length_of(const char *name)
+{
+    struct stat st;
+
+    ck_assert_int_eq(stat(name, &st), 0);
+    return (uint64_t)st.st_size;
+}
+
+static void shrink(void)
+{
+    ck_assert_msg(xd_journal_shrink(journal, &err) == 0, "%s", err.msg);
+}
+
+static void validator(const char *url, const char *tag)
+{
+    ck_assert_int_eq(xd_journal_validator(journal, url, tag, &err), 0);
+}
+
+/* Longer than a short one may be; says that bytes 1000-2000 are written. */
+static void make_long(void)
+{
+    while (xd_journal_mark(journal) <= 1 << 20)
+        written(1000, 2000);
+}
+
+START_TEST(a_long_journal_is_written_anew_and_says_the_same)
+{
+    open_new();
+    written(0, 100);
+    validator("http://a/x", "\"old\"");
+    validator("http://b/x", "\"b\"");
+    synced();
+    make_long();
+    dropped(1500, 1600);
+    dropped(50, 60);
+    validator("http://a/x", "\"new\"");
+    shrink();
+    ck_assert_uint_lt(length_of(path), 1000);
+    ck_assert_uint_eq(length_of(path), xd_journal_mark(journal));
+    written(3000, 3100);
+    reopen();
+    ck_assert_str_eq(story.name, "film.bin");
+    ck_assert_uint_eq(story.wanted.end, SIZE);
+    ck_assert_str_eq(story.hashes.s, "sha-256:00ff\n");
+    ck_assert_str_eq(believed("boot 1", SIZE),
+                     "0-50 60-100 1000-1500 1600-2000 3000-3100");
+    ck_assert_str_eq(believed("boot 2", SIZE), "0-50 60-100");
+    ck_assert_str_eq(story.depots.s, "http://b/x \"b\"\nhttp://a/x \"new\"\n");
+}
+END_TEST
+
+START_TEST(a_mark_in_a_new_journal_covers_what_the_old_one_said)
+{
+    open_new();
+    make_long();
+    shrink();
+    synced();
+    reopen();
+    ck_assert_str_eq(believed("boot 2", SIZE), "1000-2000");
+}
+END_TEST
+
+START_TEST(a_short_journal_stays_and_one_that_is_needed_does)
+{
+    uint64_t length;
+
+    open_new();
+    written(0, 100);
+    written(0, 100);
+    shrink();
+    reopen();
+    ck_assert_uint_eq(story.n_written, 2);
+    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    for (uint64_t at = 0; xd_journal_mark(journal) <= 1 << 20; at += 2)
+        written(at, at + 1);
+    shrink();
+    length = length_of(path);
+    ck_assert_uint_gt(length, 1 << 19);
+    written(0, 1);
+    shrink();
+    ck_assert_uint_gt(length_of(path), length);
+}
+END_TEST
+
+static void *write_on(void *unused)
+{
+    for (uint64_t at = 5000; at < 6000; at++)
+        written(at, at + 1);
+    return unused;
+}
+
+START_TEST(what_is_written_meanwhile_is_in_it)
+{
+    pthread_t writer;
+
+    open_new();
+    make_long();
+    ck_assert_int_eq(pthread_create(&writer, NULL, write_on, NULL), 0);
+    shrink();
+    ck_assert_int_eq(pthread_join(writer, NULL), 0);
+    ck_assert_uint_lt(length_of(path), 1 << 19);
+    reopen();
+    ck_assert_str_eq(believed("boot 1", SIZE), "1000-2000 5000-6000");
+}
+END_TEST
+
+START_TEST(a_journal_that_cannot_be_written_anew_goes_on)
+{
+    char in_the_way[110];
+
+    snprintf(in_the_way, sizeof in_the_way, "%s.new", path);
+    ck_assert_int_eq(mkdir(in_the_way, 0777), 0);
+    open_new();
+    make_long();
+    ck_assert_int_eq(xd_journal_shrink(journal, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, in_the_way));
+    shrink(); /* not again at once */
+    ck_assert_int_eq(rmdir(in_the_way), 0);
+    written(0, 100);
+    reopen();
+    ck_assert_str_eq(believed("boot 1", SIZE), "0-100 1000-2000");
+    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    shrink();
+    ck_assert_uint_lt(length_of(path), 1000);
+    ck_assert_int_eq(access(in_the_way, F_OK), -1);
+}
+END_TEST
+
+START_TEST(another_journal_still_cannot_be_opened_beside_a_new_one)
+{
+    struct xd_journal_story other_story;
+    struct xd_journal *other;
+
+    open_new();
+    make_long();
+    shrink();
+    ck_assert_int_eq(xd_journal_open(&other, &other_story, path, &err),
+                     XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "another download"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("journal");
@@ -492,5 +651,13 @@ int main(void)
     tcase_add_test(tcase, a_record_that_leaves_the_file_ends_the_story);
     tcase_add_test(tcase, records_that_are_cut_to_pieces_are_bounded);
     tcase_add_test(tcase, nothing_comes_before_the_header);
+    tcase_add_test(tcase, bytes_whose_sync_failed_are_not_believed);
+    tcase_add_test(tcase, a_long_journal_is_written_anew_and_says_the_same);
+    tcase_add_test(tcase, a_mark_in_a_new_journal_covers_what_the_old_one_said);
+    tcase_add_test(tcase, a_short_journal_stays_and_one_that_is_needed_does);
+    tcase_add_test(tcase, what_is_written_meanwhile_is_in_it);
+    tcase_add_test(tcase, a_journal_that_cannot_be_written_anew_goes_on);
+    tcase_add_test(tcase,
+                   another_journal_still_cannot_be_opened_beside_a_new_one);
     return run_suite("journal", tcase);
 }
