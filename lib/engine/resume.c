@@ -74,8 +74,6 @@ bool xd_resume_can_work_locked(const struct xd_engine *e)
 {
     const struct xd_resume *r = &e->resume;
 
-    if (e->state == ENGINE_FAILING && r->journal)
-        return r->dropped.n > 0; /* or the next run would believe it */
     return e->state == ENGINE_RUNNING &&
            (r->dropped.n > 0 ||
             (r->sync_at != XD_NEVER && xd_now() >= r->sync_at));
@@ -150,7 +148,8 @@ void xd_resume_save_locked(struct xd_engine *e)
         return;
     xd_rangeset_init(&r->dropped);
     xd_engine_unlock(e);
-    /* Why the download failed is known; more is not to be said. */
+    /* Why the download failed is known; more is not to be said.  What was found
+     * wrong is noted first, or the next run would believe it. */
     if (note_dropped(e, &dropped, NULL) == 0)
         (void)sync_both(e, NULL);
     xd_rangeset_fini(&dropped);
