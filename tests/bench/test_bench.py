@@ -1,0 +1,72 @@
+"""The benchmarks run, and write what they say that they write."""
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import common
+from bench import summary
+
+pytestmark = [pytest.mark.slow, pytest.mark.plain]
+
+HERE = Path(__file__).parent
+
+
+def run(script, out, *words):
+    done = subprocess.run(
+        [sys.executable, HERE / script, "--out", out, "-n", "1",
+         "--xdownload", os.environ["XDOWNLOAD"], *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_tools_are_held_against_the_limit(tmp_path):
+    run("bench.py", tmp_path, "--size", "1m", "-t", "xd,xd-tls,xd-warm,curl",
+        "equal")
+    text = (tmp_path / "wan.md").read_text()
+    [row] = [x for x in text.splitlines() if x.startswith("| `equal` |")]
+    ratios = [float(c.split()[0]) for c in row.split("|")[3:-1]]
+    assert len(ratios) == 4 and min(ratios) > 0.9
+    svg = ElementTree.parse(tmp_path / "wan.svg").getroot()
+    assert len(svg.findall("{*}circle") + svg.findall("{*}rect")) >= 9
+
+
+def test_a_small_file_is_held_against_curl(tmp_path):
+    run("small.py", tmp_path, "tennessee")
+    assert "| `tennessee` | 1 ms |" in (tmp_path / "small.md").read_text()
+
+
+def test_loopback_is_measured(tmp_path):
+    run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
+    text = (tmp_path / "loopback.md").read_text()
+    assert all(f"\n| {way} |" in text for way in
+               ("curl", "openssl", "pieces", "whole", "both"))
+
+
+def test_a_fault_is_measured(tmp_path):
+    run("faults.py", tmp_path, "L")
+    [row] = [x for x in (tmp_path / "faults.md").read_text().splitlines()
+             if x.startswith("| L |")]
+    assert float(row.split("|")[5].split()[0]) < 2
+
+
+def test_a_tool_that_was_wrong_once_was_wrong():
+    right = {"seconds": 2, "redundant": 0, "requests": 1, "result": "right"}
+    assert summary([right] * 3, 2)["result"] == "right"
+    wrong = dict(right, result="wrong")
+    assert summary([right, wrong, right], 2)["result"] == "wrong"
+
+
+def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
+    monkeypatch.setattr(common, "ROOT", tmp_path)
+    readme = tmp_path / "README.md"
+    readme.write_text("a\n<!-- t -->\nold\n<!-- /t -->\nb\n")
+    common.publish("t", "new")
+    assert readme.read_text() == "a\n<!-- t -->\nnew\n<!-- /t -->\nb\n"
+    with pytest.raises(SystemExit):
+        common.publish("other", "new")
