@@ -10,7 +10,8 @@
 #include "sim/scenario.h"
 
 enum xd_sim_kind {
-    XD_SIM_AT_ACCESS, /* a packet reaches the client's link */
+    XD_SIM_AT_SHARED, /* a packet reaches a line that depots share */
+    XD_SIM_AT_ACCESS, /* it reaches the client's line */
     XD_SIM_AT_CLIENT, /* it reaches the client */
     XD_SIM_AT_DEPOT,  /* one of the client's reaches the depot */
     XD_SIM_DEPOT_TIMER,

@@ -32,30 +32,47 @@ static double rate_of(struct flow *f, double t)
     return f->path.rate > 0 ? fmin(f->path.rate, window / rtt) : window / rtt;
 }
 
+static void apply_changes(const struct xd_scenario *s, struct flow *flows,
+                          size_t *next, double t)
+{
+    for (; *next < s->n_changes && (double)s->changes[*next].at <= t * 1e9 + 1;
+         ++*next) {
+        const struct xd_change *c = &s->changes[*next];
+
+        xd_path_apply(&flows[c->line].path, c->key, c->value);
+    }
+}
+
+/* What comes over a line of all depots behind it; the client's is in front of
+ * all. */
+static double sum_of(const struct xd_scenario *s, struct flow *flows,
+                     size_t line, double t)
+{
+    double sum = 0, rate = flows[line].path.rate;
+
+    for (size_t i = 1; i < s->n_lines; i++) {
+        const struct xd_line *l = &s->lines[i];
+
+        if (l->depot != XD_NO_LINE && l->via == (line == 0 ? XD_NO_LINE : line))
+            sum += rate_of(&flows[i], t);
+        else if (l->depot == XD_NO_LINE && line == 0)
+            sum += sum_of(s, flows, i, t);
+    }
+    return rate > 0 ? fmin(sum, rate) : sum;
+}
+
 static double fill(const struct xd_scenario *s, struct flow *flows,
                    uint64_t size)
 {
-    struct xd_path client = s->client;
     double got = 0;
     size_t next = 0;
 
     for (unsigned long step = 0; (double)step * STEP < MOST_SECONDS; step++) {
-        double t = (double)step * STEP, sum = 0;
+        double t = (double)step * STEP;
 
-        for (;
-             next < s->n_changes && (double)s->changes[next].at <= t * 1e9 + 1;
-             next++) {
-            const struct xd_change *c = &s->changes[next];
-
-            xd_path_apply(c->depot == XD_CLIENT ? &client
-                                                : &flows[c->depot].path,
-                          c->key, c->value);
-        }
-        for (size_t i = 0; i < s->n_depots; i++)
-            sum += rate_of(&flows[i], t);
-        if (client.rate > 0)
-            sum = fmin(sum, client.rate);
-        got += sum * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
+        apply_changes(s, flows, &next, t);
+        got +=
+            sum_of(s, flows, 0, t) * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
         if (got >= (double)size)
             return t + STEP;
     }
@@ -64,13 +81,13 @@ static double fill(const struct xd_scenario *s, struct flow *flows,
 
 double xd_scenario_limit(const struct xd_scenario *s, uint64_t size)
 {
-    struct flow *flows = xd_alloc(s->n_depots, sizeof *flows);
+    struct flow *flows = xd_alloc(s->n_lines, sizeof *flows);
     double limit;
 
     if (!flows)
         return (double)INFINITY;
-    for (size_t i = 0; i < s->n_depots; i++)
-        flows[i] = (struct flow){s->depots[i].path, -1};
+    for (size_t i = 0; i < s->n_lines; i++)
+        flows[i] = (struct flow){s->lines[i].path, -1};
     limit = fill(s, flows, size);
     xd_free(flows);
     return limit;

@@ -16,71 +16,103 @@ double xd_sim_uniform(uint64_t *state)
     return (double)(xd_sim_random(state) >> 11) / 9007199254740992.0;
 }
 
+/* So that a line's luck is its own, whatever lines there are beside it. */
+static uint64_t seed_of(const struct xd_line *line, uint64_t seed)
+{
+    for (const char *c = line->name; *c != '\0'; c++)
+        seed = xd_sim_random(&seed) ^ (unsigned char)*c;
+    return seed;
+}
+
 int xd_net_init(struct xd_net *n, const struct xd_scenario *s, uint64_t seed)
 {
-    *n = (struct xd_net){
-        .scenario = s, .client.path = s->client, .random = seed};
+    *n = (struct xd_net){.scenario = s};
+    n->wires = xd_alloc(s->n_lines, sizeof *n->wires);
     n->depots = xd_alloc(s->n_depots, sizeof *n->depots);
-    if (!n->depots)
+    if (!n->wires || !n->depots)
         return XD_E_NOMEM;
-    for (size_t i = 0; i < s->n_depots; i++)
-        n->depots[i].path = s->depots[i].path;
+    for (size_t i = 0; i < s->n_lines; i++) {
+        n->wires[i].path = s->lines[i].path;
+        n->wires[i].random = seed_of(&s->lines[i], seed);
+        if (s->lines[i].depot != XD_NO_LINE)
+            n->depots[s->lines[i].depot] = i;
+    }
     return 0;
 }
 
 void xd_net_fini(struct xd_net *n)
 {
     xd_events_fini(&n->events);
+    xd_free(n->wires);
     xd_free(n->depots);
 }
 
-/* When the packet will have left, or -1: it finds no room in the queue. */
-static xd_nsec transmit(struct xd_link *l, xd_nsec now, unsigned bytes)
+struct xd_wire *xd_net_wire(const struct xd_net *n, size_t depot)
 {
-    xd_nsec start = l->busy_until > now ? l->busy_until : now;
-    double waiting;
-
-    if (l->path.rate <= 0)
-        return now;
-    waiting = (double)(start - now) * l->path.rate / 1e9;
-    if (waiting + bytes > (double)l->path.queue)
-        return -1;
-    return l->busy_until = start + (xd_nsec)(bytes / l->path.rate * 1e9);
+    return &n->wires[n->depots[depot]];
 }
 
-void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p)
+/* When the packet will have left, or -1: it finds no room in the queue. */
+static xd_nsec transmit(struct xd_wire *w, xd_nsec now, unsigned bytes)
 {
-    struct xd_link *l = &n->depots[depot];
-    xd_nsec out;
+    xd_nsec start = w->busy_until > now ? w->busy_until : now;
+    double waiting;
 
-    if (l->path.is_down ||
-        (l->path.loss > 0 && xd_sim_uniform(&n->random) < l->path.loss))
-        return;
-    out = transmit(l, n->now, p.bytes + XD_HEADER_BYTES);
-    if (out < 0)
-        return;
-    out += l->path.delay;
-    if (l->path.jitter > 0)
-        out += (xd_nsec)(xd_sim_uniform(&n->random) * (double)l->path.jitter);
-    if (out < l->last_out)
-        out = l->last_out;
-    l->last_out = out;
-    xd_events_put(&n->events, (struct xd_sim_event){.at = out,
-                                                    .kind = XD_SIM_AT_ACCESS,
+    if (w->path.rate <= 0)
+        return now;
+    waiting = (double)(start - now) * w->path.rate / 1e9;
+    if (waiting + bytes > (double)w->path.queue)
+        return -1;
+    return w->busy_until = start + (xd_nsec)(bytes / w->path.rate * 1e9);
+}
+
+static void put(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
+                size_t depot, struct xd_packet p)
+{
+    xd_events_put(&n->events, (struct xd_sim_event){.at = at,
+                                                    .kind = kind,
                                                     .number = (unsigned)depot,
                                                     .packet = p});
 }
 
+/* From the last line of its own to the client's. */
+static void travel(struct xd_net *n, size_t depot, xd_nsec out,
+                   struct xd_packet p)
+{
+    struct xd_wire *w = xd_net_wire(n, depot);
+
+    out += w->path.delay;
+    if (w->path.jitter > 0)
+        out += (xd_nsec)(xd_sim_uniform(&w->random) * (double)w->path.jitter);
+    if (out < w->last_out)
+        out = w->last_out;
+    w->last_out = out;
+    put(n, XD_SIM_AT_ACCESS, out, depot, p);
+}
+
+void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p)
+{
+    struct xd_wire *w = xd_net_wire(n, depot);
+    xd_nsec out;
+
+    if (w->path.is_down ||
+        (w->path.loss > 0 && xd_sim_uniform(&w->random) < w->path.loss))
+        return;
+    out = transmit(w, n->now, p.bytes + XD_HEADER_BYTES);
+    if (out < 0)
+        return;
+    if (n->scenario->lines[n->depots[depot]].via == XD_NO_LINE)
+        travel(n, depot, out, p);
+    else
+        put(n, XD_SIM_AT_SHARED, out, depot, p);
+}
+
 void xd_net_to_depot(struct xd_net *n, size_t depot, struct xd_packet p)
 {
-    const struct xd_path *path = &n->depots[depot].path;
+    const struct xd_path *path = &xd_net_wire(n, depot)->path;
 
     if (!path->is_down)
-        xd_events_put(&n->events,
-                      (struct xd_sim_event){.at = n->now + path->delay,
-                                            .kind = XD_SIM_AT_DEPOT,
-                                            .number = (unsigned)depot,
-                                            .packet = p});
+        put(n, XD_SIM_AT_DEPOT, n->now + path->delay, depot, p);
 }
 
 void xd_net_timer(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
@@ -91,16 +123,23 @@ void xd_net_timer(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
                       .at = at, .kind = kind, .number = number, .life = life});
 }
 
-static void over_access(struct xd_net *n, struct xd_sim_event *e)
+static void over_shared(struct xd_net *n, const struct xd_sim_event *e)
+{
+    size_t via = n->scenario->lines[n->depots[e->number]].via;
+    xd_nsec out =
+        transmit(&n->wires[via], n->now, e->packet.bytes + XD_HEADER_BYTES);
+
+    if (out >= 0)
+        travel(n, e->number, out, e->packet);
+}
+
+static void over_access(struct xd_net *n, const struct xd_sim_event *e)
 {
     xd_nsec out =
-        transmit(&n->client, n->now, e->packet.bytes + XD_HEADER_BYTES);
+        transmit(&n->wires[0], n->now, e->packet.bytes + XD_HEADER_BYTES);
 
-    if (out < 0)
-        return;
-    e->at = out;
-    e->kind = XD_SIM_AT_CLIENT;
-    xd_events_put(&n->events, *e);
+    if (out >= 0)
+        put(n, XD_SIM_AT_CLIENT, out, e->number, e->packet);
 }
 
 static void apply_changes(struct xd_net *n, xd_nsec until)
@@ -111,10 +150,8 @@ static void apply_changes(struct xd_net *n, xd_nsec until)
            s->changes[n->next_change].at <= until;
          n->next_change++) {
         const struct xd_change *c = &s->changes[n->next_change];
-        struct xd_link *l =
-            c->depot == XD_CLIENT ? &n->client : &n->depots[c->depot];
 
-        xd_path_apply(&l->path, c->key, c->value);
+        xd_path_apply(&n->wires[c->line].path, c->key, c->value);
     }
 }
 
@@ -125,10 +162,13 @@ bool xd_net_next(struct xd_net *n, xd_nsec until, struct xd_sim_event *out)
         n->now = out->at;
         apply_changes(n, n->now);
         if (out->kind == XD_SIM_AT_CLIENT && out->packet.kind == XD_PACKET_DATA)
-            n->depots[out->number].delivered += out->packet.bytes;
-        if (out->kind != XD_SIM_AT_ACCESS)
+            xd_net_wire(n, out->number)->delivered += out->packet.bytes;
+        if (out->kind == XD_SIM_AT_SHARED)
+            over_shared(n, out);
+        else if (out->kind == XD_SIM_AT_ACCESS)
+            over_access(n, out);
+        else
             return true;
-        over_access(n, out);
     }
     return false;
 }

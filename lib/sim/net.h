@@ -1,12 +1,12 @@
 /*
  * The wires, packet by packet.
  *
- *     depot --> [its path: rate, queue, loss] --> [delay, jitter]
- *           --> [the client's link: rate, queue] --> client
+ *     depot --> [loss; its line: rate, queue] --> [a shared line]
+ *           --> [delay, jitter] --> [the client's line] --> client
  *     client --> [delay] --> depot
  *
  * A queue is not kept: each packet's time of leaving is known when it comes,
- * for a link serves them in order.
+ * for a line serves them in order.
  */
 #ifndef XD_SIM_NET_H
 #define XD_SIM_NET_H
@@ -21,10 +21,11 @@
 #define XD_HEADER_BYTES 52U
 #define XD_FIRST_WINDOW 10.0
 
-struct xd_link {
+struct xd_wire {
     struct xd_path path;
     xd_nsec busy_until; /* when the last byte that waits will have left */
     xd_nsec last_out;   /* jitter does not change the order */
+    uint64_t random;    /* each has its own: none heeds what others do */
     uint64_t delivered; /* bytes of the file that reached the client this way */
 };
 
@@ -33,14 +34,16 @@ struct xd_net {
     xd_nsec now;
     const struct xd_scenario *scenario;
     size_t next_change;
-    struct xd_link client;
-    struct xd_link *depots;
-    uint64_t random;
+    struct xd_wire *wires; /* one for each line */
+    size_t *depots;        /* their lines */
 };
 
 /* `s` must outlive it.  0 or NOMEM. */
 int xd_net_init(struct xd_net *n, const struct xd_scenario *s, uint64_t seed);
 void xd_net_fini(struct xd_net *n);
+
+/* The depot's own line. */
+struct xd_wire *xd_net_wire(const struct xd_net *n, size_t depot);
 
 /* Onto the wire, from the depot or to it; it may be lost. */
 void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p);
@@ -50,7 +53,7 @@ void xd_net_timer(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
                   unsigned number, uint64_t life);
 
 /* The next event, not after `until`, with time gone on to it; the packets'
- * way over the client's link is seen to here.  False: there is none. */
+ * way from line to line is seen to here.  False: there is none. */
 bool xd_net_next(struct xd_net *n, xd_nsec until, struct xd_sim_event *out);
 
 /* The next number of a generator (splitmix64); and one in [0, 1). */

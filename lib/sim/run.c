@@ -105,7 +105,7 @@ static void end_flight(struct run *r, struct flight *f,
 static void ban_liars(struct run *r)
 {
     for (unsigned i = 0; i < r->out->n_depots; i++) {
-        if (!r->net.depots[i].path.lies)
+        if (!xd_net_wire(&r->net, i)->path.lies)
             continue;
         for (unsigned j = 0; j < r->n_flights; j++)
             if (r->flights[j].is_live && r->flights[j].depot == i)
@@ -146,7 +146,7 @@ static void judge(struct run *r, struct xd_range fresh)
 static void keep(struct run *r, struct flight *f, struct xd_range all)
 {
     struct xd_sim_depot *d = &r->out->depots[f->depot];
-    bool lies = r->net.depots[f->depot].path.lies;
+    bool lies = xd_net_wire(&r->net, f->depot)->path.lies;
 
     d->redundant += xd_range_length(all);
     while (!xd_range_is_empty(all)) {
@@ -432,8 +432,8 @@ static void settle(struct run *r)
         if (!is_flights(&e))
             xd_tcp_event(&r->tcp, &e);
     for (size_t i = 0; i < r->out->n_depots; i++) {
-        r->out->depots[i].wire = r->net.depots[i].delivered;
-        r->out->wire += r->net.depots[i].delivered;
+        r->out->depots[i].wire = xd_net_wire(&r->net, i)->delivered;
+        r->out->wire += xd_net_wire(&r->net, i)->delivered;
     }
     r->out->is_complete = r->driver.is_complete;
     r->out->is_endless = r->driver.is_endless;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define DEPOT_QUEUE (256 * 1024)
+#define QUEUE (256 * 1024)
 #define CLIENT_QUEUE (1024 * 1024)
 #define MOST_WORDS 32
 
@@ -102,15 +102,22 @@ static char *cut_value(char *word)
     return value + 1;
 }
 
+static int apply_word(struct parser *p, char *word, struct xd_path *path)
+{
+    const char *value = cut_value(word);
+
+    if (!xd_path_apply(path, word, value))
+        return complain(p, "cannot be understood:", word);
+    return 0;
+}
+
 static int apply_words(struct parser *p, size_t first, struct xd_path *path)
 {
-    for (size_t i = first; i < p->n_words; i++) {
-        const char *value = cut_value(p->words[i]);
+    int rc = 0;
 
-        if (!xd_path_apply(path, p->words[i], value))
-            return complain(p, "cannot be understood:", p->words[i]);
-    }
-    return 0;
+    for (size_t i = first; rc == 0 && i < p->n_words; i++)
+        rc = apply_word(p, p->words[i], path);
+    return rc;
 }
 
 static bool copy_name(char *out, const char *name)
@@ -123,33 +130,77 @@ static bool copy_name(char *out, const char *name)
     return true;
 }
 
-static int add_depot(struct parser *p)
+static struct xd_line *find_line(const struct xd_scenario *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_lines; i++)
+        if (strcmp(s->lines[i].name, name) == 0)
+            return &s->lines[i];
+    return NULL;
+}
+
+/* The new line is the last. */
+static int add_line(struct parser *p, const char *name, int64_t queue)
 {
     struct xd_scenario *s = p->s;
-    struct xd_scenario_depot *depots;
+    struct xd_line *lines;
+
+    if (find_line(s, name))
+        return complain(p, "a second line has the name", name);
+    lines = xd_realloc(s->lines, s->n_lines + 1, sizeof *lines);
+    if (!lines)
+        return xd_fail_nomem(p->err);
+    s->lines = lines;
+    lines += s->n_lines;
+    *lines = (struct xd_line){
+        .path.queue = queue, .depot = XD_NO_LINE, .via = XD_NO_LINE};
+    if (!copy_name(lines->name, name))
+        return complain(p, "a name is too long:", name);
+    s->n_lines++;
+    return 0;
+}
+
+static int set_via(struct parser *p, struct xd_line *depot, const char *name)
+{
+    const struct xd_line *link = find_line(p->s, name);
+
+    if (!link || link == p->s->lines || link->depot != XD_NO_LINE)
+        return complain(p, "no link before it has the name", name);
+    depot->via = (size_t)(link - p->s->lines);
+    return 0;
+}
+
+static int add_depot(struct parser *p)
+{
+    struct xd_line *depot;
+    int rc = 0;
 
     if (p->n_words < 3)
         return complain(p, "a name and an address belong behind", p->words[0]);
-    depots = xd_realloc(s->depots, s->n_depots + 1, sizeof *depots);
-    if (!depots)
-        return xd_fail_nomem(p->err);
-    s->depots = depots;
-    depots[s->n_depots] = (struct xd_scenario_depot){.path.queue = DEPOT_QUEUE};
-    if (!copy_name(depots[s->n_depots].name, p->words[1]))
-        return complain(p, "a name is too long:", p->words[1]);
-    return apply_words(p, 3, &depots[s->n_depots++].path);
+    rc = add_line(p, p->words[1], QUEUE);
+    if (rc < 0)
+        return rc;
+    depot = &p->s->lines[p->s->n_lines - 1];
+    depot->depot = p->s->n_depots++;
+    for (size_t i = 3; rc == 0 && i < p->n_words; i++) {
+        char *word = p->words[i];
+
+        if (strncmp(word, "via=", 4) == 0)
+            rc = set_via(p, depot, word + 4);
+        else
+            rc = apply_word(p, word, &depot->path);
+    }
+    return rc;
 }
 
-static bool find_target(const struct xd_scenario *s, const char *name,
-                        size_t *out)
+static int add_link(struct parser *p)
 {
-    *out = XD_CLIENT;
-    if (strcmp(name, "client") == 0)
-        return true;
-    for (*out = 0; *out < s->n_depots; ++*out)
-        if (strcmp(s->depots[*out].name, name) == 0)
-            return true;
-    return false;
+    int rc;
+
+    if (p->n_words < 2)
+        return complain(p, "a name belongs behind", p->words[0]);
+    rc = add_line(p, p->words[1], QUEUE);
+    return rc < 0 ? rc
+                  : apply_words(p, 2, &p->s->lines[p->s->n_lines - 1].path);
 }
 
 /* Behind all that happen no later. */
@@ -173,14 +224,17 @@ static int insert_change(struct parser *p, const struct xd_change *c)
 static int add_changes(struct parser *p)
 {
     struct xd_change c = {.at = 0};
+    const struct xd_line *line;
     double at = 0;
     int rc = 0;
 
     if (p->n_words < 3 || !number(p->words[1], time_units, &at))
         return complain(p, "a time and a name belong behind", p->words[0]);
     c.at = (xd_nsec)at;
-    if (!find_target(p->s, p->words[2], &c.depot))
-        return complain(p, "no depot before it has the name", p->words[2]);
+    line = find_line(p->s, p->words[2]);
+    if (!line)
+        return complain(p, "no line before it has the name", p->words[2]);
+    c.line = (size_t)(line - p->s->lines);
     for (size_t i = 3; rc == 0 && i < p->n_words; i++) {
         struct xd_path scratch = {.rate = 0};
         const char *value = cut_value(p->words[i]);
@@ -211,7 +265,9 @@ static int parse_line(struct parser *p, char *line)
     if (p->n_words == 0)
         return 0;
     if (strcmp(p->words[0], "client") == 0)
-        return apply_words(p, 1, &p->s->client);
+        return apply_words(p, 1, &p->s->lines->path);
+    if (strcmp(p->words[0], "link") == 0)
+        return add_link(p);
     if (strcmp(p->words[0], "depot") == 0)
         return add_depot(p);
     if (strcmp(p->words[0], "at") == 0)
@@ -244,8 +300,10 @@ int xd_scenario_parse(struct xd_scenario *s, const char *text,
     char *copy = xd_strdup(text);
     int rc;
 
-    *s = (struct xd_scenario){.client.queue = CLIENT_QUEUE};
-    rc = copy ? parse_lines(&p, copy) : xd_fail_nomem(err);
+    *s = (struct xd_scenario){.n_depots = 0};
+    rc = copy ? add_line(&p, "client", CLIENT_QUEUE) : xd_fail_nomem(err);
+    if (rc == 0)
+        rc = parse_lines(&p, copy);
     xd_free(copy);
     if (rc < 0)
         xd_scenario_fini(s);
@@ -254,7 +312,17 @@ int xd_scenario_parse(struct xd_scenario *s, const char *text,
 
 void xd_scenario_fini(struct xd_scenario *s)
 {
-    xd_free(s->depots);
+    xd_free(s->lines);
     xd_free(s->changes);
     *s = (struct xd_scenario){.n_depots = 0};
+}
+
+const struct xd_line *xd_scenario_depot(const struct xd_scenario *s,
+                                        size_t depot)
+{
+    const struct xd_line *line = s->lines;
+
+    while (line->depot != depot)
+        line++;
+    return line;
 }

@@ -2,12 +2,14 @@
  * A network in words: depots, the paths to them, and what changes when.
  *
  *     client rate=100mbit queue=512k
- *     depot NAME ADDRESS rate=20mbit rtt=70ms queue=256k loss=0.1% jitter=2ms
+ *     link NAME rate=30mbit queue=256k
+ *     depot NAME ADDRESS rate=20mbit rtt=70ms queue=256k loss=0.1% via=LINK
  *     at 5s NAME|client rate=1mbit
  *     at 6s NAME down
  *
  * '#' begins a comment; lines that begin with any other word are left alone.
- * A rate is that of whole IP packets, 0 is no bound; a size takes k and m.  The
+ * A link is a line that the depots with `via` it share, behind their own.  A
+ * rate is that of whole IP packets, 0 is no bound; a size takes k and m.  The
  * words `down` and `up` cut a path and mend it; `refuses` is a depot that
  * answers every connection with a reset, `lies` one whose bytes are wrong.
  */
@@ -36,22 +38,25 @@ struct xd_path {
     bool refuses, lies;
 };
 
-struct xd_scenario_depot {
+#define XD_NO_LINE SIZE_MAX
+
+/* The client's, which is the first; links, and depots. */
+struct xd_line {
     char name[XD_NAME_BYTES];
     struct xd_path path;
+    size_t depot; /* its number, or XD_NO_LINE */
+    size_t via;   /* of a depot: another line, or XD_NO_LINE */
 };
-
-#define XD_CLIENT SIZE_MAX
 
 struct xd_change {
     xd_nsec at;
-    size_t depot; /* or XD_CLIENT */
+    size_t line;
     char key[XD_NAME_BYTES], value[XD_NAME_BYTES];
 };
 
 struct xd_scenario {
-    struct xd_path client;
-    struct xd_scenario_depot *depots;
+    struct xd_line *lines;
+    size_t n_lines;
     size_t n_depots;
     struct xd_change *changes; /* in order of time */
     size_t n_changes;
@@ -61,6 +66,10 @@ struct xd_scenario {
 int xd_scenario_parse(struct xd_scenario *s, const char *text,
                       struct xd_error *err);
 void xd_scenario_fini(struct xd_scenario *s);
+
+/* The line of a depot. */
+const struct xd_line *xd_scenario_depot(const struct xd_scenario *s,
+                                        size_t depot);
 
 /* What a change does to a path; false where a word is not understood. */
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value);

@@ -408,7 +408,7 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
     switch (p->kind) {
     case XD_PACKET_SYN:
     case XD_PACKET_TLS:
-        if (t->net->depots[c->depot].path.refuses)
+        if (xd_net_wire(t->net, c->depot)->path.refuses)
             answer.kind = XD_PACKET_RESET;
         s->synack_at = t->net->now;
         xd_net_to_client(t->net, c->depot, answer);

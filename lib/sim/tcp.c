@@ -91,7 +91,8 @@ static void ask_until_heard(struct xd_tcp *t, struct xd_connection *c,
                             unsigned stream)
 {
     ask(t, c, stream);
-    retry_after(t, c, LEAST_PAUSE + 2 * t->net->depots[c->depot].path.delay);
+    retry_after(t, c,
+                LEAST_PAUSE + 2 * xd_net_wire(t->net, c->depot)->path.delay);
 }
 
 unsigned xd_tcp_request(struct xd_tcp *t, struct xd_connection *c, unsigned tag,
@@ -311,6 +312,7 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
     case XD_SIM_CLIENT_TIMER:
         client_timer(t, t->connections[e->number]);
         break;
+    case XD_SIM_AT_SHARED:
     case XD_SIM_AT_ACCESS:
     case XD_SIM_FLUSH_TIMER:
     case XD_SIM_SILENCE_TIMER:

@@ -113,9 +113,10 @@ static void print_record(void *user, const struct xd_sim_record *r)
     else
         printf(" %9.3f", (double)r->heard / 1e6);
     printf(" %9.3f  %-12s lane %u  %11llu..%-11llu %9llu  %s\n",
-           (double)r->ended / 1e6, s->depots[r->depot].name, r->lane,
-           (unsigned long long)r->range.begin, (unsigned long long)r->range.end,
-           (unsigned long long)r->received, how[r->how]);
+           (double)r->ended / 1e6, xd_scenario_depot(s, r->depot)->name,
+           r->lane, (unsigned long long)r->range.begin,
+           (unsigned long long)r->range.end, (unsigned long long)r->received,
+           how[r->how]);
 }
 
 static void print_depots(const struct xd_scenario *s,
@@ -124,7 +125,8 @@ static void print_depots(const struct xd_scenario *s,
     for (size_t i = 0; i < r->n_depots; i++)
         printf("    %-12s %11llu bytes %10llu redundant %11llu on the wire "
                "%5u requests %3u failures %3u connections\n",
-               s->depots[i].name, (unsigned long long)r->depots[i].bytes,
+               xd_scenario_depot(s, i)->name,
+               (unsigned long long)r->depots[i].bytes,
                (unsigned long long)r->depots[i].redundant,
                (unsigned long long)r->depots[i].wire, r->depots[i].requests,
                r->depots[i].failures, r->depots[i].connections);
