@@ -3,6 +3,7 @@
  *
  *   xd_fetch()       one call, one file                       <download.h>
  *   xd_download_*    the same with progress, cancel, records  <download.h>
+ *   xd_simulate()    the same in virtual time                 <simulate.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
@@ -20,6 +21,7 @@
 #include <xdownload/inspect.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
+#include <xdownload/simulate.h>
 #include <xdownload/version.h>
 
 #endif

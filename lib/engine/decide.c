@@ -7,9 +7,6 @@
 
 typedef unsigned long long ull;
 
-/* What the scheduler numbers with 32 bits, and its index has memory for. */
-#define MAX_BLOCKS ((uint64_t)1 << 28)
-
 static void fail_nomem_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
@@ -230,25 +227,32 @@ static int tell_no_ranges_locked(struct xd_engine *e)
     return 0;
 }
 
-static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
+struct xd_sched_options xd_decide_options(const struct xd_options *o,
+                                          uint64_t window)
 {
-    const struct xd_options *o = &e->options;
-    struct xd_sched_options options = {
+    return (struct xd_sched_options){
         .policy = xd_policy_find(xd_options_algorithm(o)),
         .redundancy = (unsigned)o->redundancy,
         .progress = o->progress_number,
         .lanes_per_depot = (unsigned)o->threads_per_depot,
         .max_open = (unsigned)o->max_depots,
         .block_bytes = o->block_bytes,
-        .window_bytes = e->path ? 0 : e->window,
+        .window_bytes = window,
         .max_failures = (unsigned)o->retry,
         .patience = o->patience,
         .run_losers = o->no_cancel};
+}
+
+static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
+{
+    const struct xd_options *o = &e->options;
+    struct xd_sched_options options =
+        xd_decide_options(o, e->path ? 0 : e->window);
     struct xd_layout layout;
     int rc;
 
     if (e->wanted.end != XD_SIZE_UNKNOWN &&
-        xd_range_length(e->wanted) / o->block_bytes >= MAX_BLOCKS)
+        xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,
                        "block-size: %llu bytes in blocks of %llu are too many "
                        "blocks",

@@ -2,12 +2,20 @@
  * From the scheduler to everybody else: what it decides is put on lanes. While
  * nobody knows the size, the census decides.
  *
- * Every function is called with engine.lock held.
+ * Every function whose name ends in _locked is called with engine.lock held.
  */
 #ifndef XD_ENGINE_DECIDE_H
 #define XD_ENGINE_DECIDE_H
 
 #include "engine/engine.h"
+
+/* What the scheduler numbers with 32 bits, and its index has memory for. */
+#define XD_DECIDE_MOST_BLOCKS ((uint64_t)1 << 28)
+
+/* What the user's options mean for the scheduler; it has a window of so many
+ * bytes, or none. */
+struct xd_sched_options xd_decide_options(const struct xd_options *o,
+                                          uint64_t window);
 
 /* Make the scheduler, for a file of e->depots.size bytes (XD_SIZE_UNKNOWN: no
  * depot told it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */

@@ -15,6 +15,7 @@ enum xd_sim_kind {
     XD_SIM_AT_CLIENT, /* it reaches the client */
     XD_SIM_AT_DEPOT,  /* one of the client's reaches the depot */
     XD_SIM_DEPOT_TIMER,
+    XD_SIM_PACE_TIMER,
     XD_SIM_CLIENT_TIMER,
     XD_SIM_FLUSH_TIMER,
     XD_SIM_SILENCE_TIMER

@@ -79,16 +79,15 @@ static double fill(const struct xd_scenario *s, struct flow *flows,
     return (double)INFINITY;
 }
 
-double xd_scenario_limit(const struct xd_scenario *s, uint64_t size)
+int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out)
 {
     struct flow *flows = xd_alloc(s->n_lines, sizeof *flows);
-    double limit;
 
     if (!flows)
-        return (double)INFINITY;
+        return XD_E_NOMEM;
     for (size_t i = 0; i < s->n_lines; i++)
         flows[i] = (struct flow){s->lines[i].path, -1};
-    limit = fill(s, flows, size);
+    *out = fill(s, flows, size);
     xd_free(flows);
-    return limit;
+    return 0;
 }

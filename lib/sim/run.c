@@ -26,7 +26,7 @@ struct flight {
     uint64_t life; /* tells its timers from those of fetches before it */
     unsigned depot, lane;
     struct xd_range range;
-    uint64_t got, flushed;
+    uint64_t got, flushed, redundant;
     struct xd_connection *connection;
     unsigned stream;
     xd_nsec began, first_byte, heard, buffered_since;
@@ -147,21 +147,23 @@ static void keep(struct run *r, struct flight *f, struct xd_range all)
 {
     struct xd_sim_depot *d = &r->out->depots[f->depot];
     bool lies = xd_net_wire(&r->net, f->depot)->path.lies;
+    uint64_t kept = 0, length = xd_range_length(all);
 
-    d->redundant += xd_range_length(all);
     while (!xd_range_is_empty(all)) {
         struct xd_range gap = xd_rangeset_next_gap(&r->here, all);
 
+        all.begin = gap.end;
         if (xd_range_is_empty(gap))
-            return;
+            break;
         if (xd_rangeset_add(&r->here, gap) < 0 ||
             (lies && xd_rangeset_add(&r->lies, gap) < 0))
             run_out(r);
-        d->bytes += xd_range_length(gap);
-        d->redundant -= xd_range_length(gap);
-        all.begin = gap.end;
+        kept += xd_range_length(gap);
         judge(r, gap);
     }
+    d->bytes += kept;
+    d->redundant += length - kept;
+    f->redundant += length - kept;
 }
 
 /* Flights. */
@@ -187,6 +189,7 @@ static void record(struct run *r, const struct flight *f,
         .lane = f->lane,
         .range = f->range,
         .received = f->got - f->range.begin,
+        .redundant = f->redundant,
         .began = usec(f->began),
         .heard = f->first_byte < 0 ? XD_NEVER : usec(f->first_byte),
         .ended = usec(r->net.now),
@@ -323,6 +326,8 @@ static void take_off(struct run *r, const struct xd_sched_action *a)
                          .first_byte = -1,
                          .heard = r->net.now};
     f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
+    if (r->tcp.failed)
+        run_out(r);
     r->out->depots[a->depot].requests++;
     set_timer(r, f, XD_SIM_SILENCE_TIMER, silent_at(r, f));
 }
@@ -461,7 +466,9 @@ static int start(struct run *r, const struct xd_scenario *s)
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
         rc = xd_driver_start(&r->driver, &layout, &r->o->sched, whole);
-    xd_tcp_init(&r->tcp, &r->net, &user, r->o->has_tls);
+    xd_tcp_init(&r->tcp, &r->net, &user);
+    r->tcp.has_tls = r->o->has_tls;
+    r->tcp.has_bbr = r->o->has_bbr;
     xd_free(layout.depots);
     return rc;
 }
@@ -474,10 +481,10 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
 
     *out = (struct xd_sim_result){.n_depots = 0};
     rc = start(&r, s);
-    if (rc == 0) {
+    if (rc == 0)
         fly(&r);
+    if (rc == 0 && !r.driver.failed)
         settle(&r);
-    }
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_driver_fini(&r.driver);

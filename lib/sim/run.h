@@ -15,7 +15,7 @@ enum xd_sim_end { XD_SIM_DONE, XD_SIM_FAILED, XD_SIM_STOPPED };
 struct xd_sim_record {
     unsigned depot, lane;
     struct xd_range range;
-    uint64_t received;
+    uint64_t received, redundant;
     xd_usec began, heard, ended; /* heard: XD_NEVER if nothing came */
     enum xd_sim_end how;
 };
@@ -27,6 +27,7 @@ struct xd_sim_options {
                              byte does */
     xd_usec silence;      /* a fetch that brings nothing for so long fails */
     bool has_tls;
+    bool has_bbr;                /* the depots' TCP, in place of CUBIC */
     bool has_http2;              /* the fetches of a depot share a connection */
     uint64_t reader_bytes_per_s; /* with a window; 0: no bound */
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */

@@ -77,8 +77,9 @@ bool xd_path_apply(struct xd_path *p, const char *key, const char *value);
 /*
  * The earliest moment, in seconds, at which `size` bytes can be at the client:
  * every depot's window doubles from ten packets until its rate is reached, and
- * all share the client's link.  Loss is not counted.  Infinity: never.
+ * all share the lines on their way.  Loss is not counted.  Infinity: not within
+ * an hour.  0 or NOMEM.
  */
-double xd_scenario_limit(const struct xd_scenario *s, uint64_t size);
+int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out);
 
 #endif

@@ -15,10 +15,11 @@
 #define DUPLICATES 3
 #define FIRST_RING 64U
 
-void xd_sender_init(struct xd_sender *s)
+void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number)
 {
-    *s = (struct xd_sender){.n_sent = 0};
+    *s = (struct xd_sender){.has_bbr = has_bbr};
     xd_cubic_init(&s->cubic);
+    xd_bbr_init(&s->bbr, number);
 }
 
 struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number)
@@ -85,6 +86,12 @@ static void transmit(struct xd_tcp *t, struct xd_connection *c, uint32_t number)
     struct xd_sender *s = &c->sender;
     struct xd_segment *g = xd_sender_segment(s, number);
 
+    if (s->in_flight == 0)
+        s->first_sent_at = s->delivered_at = t->net->now;
+    g->first_sent_at = s->first_sent_at;
+    g->delivered_at = s->delivered_at;
+    g->delivered = s->delivered;
+    g->is_app_limited = s->app_limited > 0;
     g->sent_at = s->last_sent = t->net->now;
     g->transmission = ++s->n_sent;
     g->state = XD_SEG_SENT;
@@ -171,23 +178,83 @@ static void note_usage(struct xd_sender *s, bool is_full)
     s->usage_end = s->next;
 }
 
-static void push(struct xd_tcp *t, struct xd_connection *c)
+static double window_of(const struct xd_sender *s)
+{
+    return s->has_bbr ? s->bbr.window : s->cubic.window;
+}
+
+/* Bursts leave one behind the other, at the rate that BBR says. */
+static bool is_held_back(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
-    xd_nsec idle = t->net->now - s->last_sent;
+
+    if (!s->has_bbr || s->paced_at <= t->net->now)
+        return false;
+    if (!s->is_paced)
+        xd_net_timer(t->net, XD_SIM_PACE_TIMER, s->paced_at, c->number, 0);
+    s->is_paced = true;
+    return true;
+}
+
+static void pace(struct xd_sender *s, xd_nsec now, unsigned n)
+{
+    if (s->paced_at < now)
+        s->paced_at = now;
+    if (s->bbr.pacing > 0)
+        s->paced_at += (xd_nsec)(n / s->bbr.pacing * 1e9);
+}
+
+static bool send_burst(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    unsigned n = 0, most = s->has_bbr ? xd_bbr_burst(&s->bbr) : UINT32_MAX;
     bool has_more = true;
 
-    if (s->all == s->next && s->n_sent > 0 && has_new(c))
-        xd_cubic_idle(&s->cubic, idle, rto(s));
-    while (has_more && s->in_flight + 1 <= s->cubic.window) {
+    while (has_more && n < most && s->in_flight + 1 <= window_of(s)) {
         if (s->lost > 0)
             send_lost(t, c);
         else
             has_more = send_new(t, c);
+        n += has_more;
     }
-    note_usage(s, has_more && (s->lost > 0 || has_new(c)));
+    pace(s, t->net->now, n);
+    return has_more && n == most;
+}
+
+static void wake(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+
+    if (s->all != s->next || s->n_sent == 0 || !has_new(c))
+        return;
+    if (s->has_bbr)
+        xd_bbr_idle(&s->bbr);
+    else
+        xd_cubic_idle(&s->cubic, t->net->now - s->last_sent, rto(s));
+}
+
+static void push(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_sender *s = &c->sender;
+    bool has_more;
+
+    wake(t, c);
+    while (!is_held_back(t, c))
+        if (!send_burst(t, c))
+            break;
+    has_more = s->lost > 0 || has_new(c);
+    note_usage(s, has_more && s->in_flight + 1 > window_of(s));
+    if (!has_more && s->in_flight + 1 <= window_of(s))
+        s->app_limited = s->delivered + (s->in_flight > 0 ? s->in_flight : 1);
     if (s->all < s->next && s->timer_at == 0)
         arm(t, c);
+}
+
+void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c)
+{
+    c->sender.is_paced = false;
+    if (!c->sender.is_dead)
+        push(t, c);
 }
 
 /* Acks. */
@@ -205,9 +272,15 @@ static void measure(struct xd_sender *s, xd_nsec rtt)
     s->rttvar += (off - s->rttvar) / 4;
 }
 
+/* What an ack takes off the list. */
+struct taken {
+    struct xd_segment newest; /* of them; transmission 0: none */
+    xd_nsec rtt;              /* < 0: not measured */
+};
+
 /* Returns how many of [from, to) were not acked before. */
 static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
-                           xd_nsec now, xd_nsec *rtt)
+                           xd_nsec now, struct taken *taken)
 {
     unsigned n = 0;
 
@@ -221,10 +294,14 @@ static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
         else
             s->in_flight--;
         g->state = XD_SEG_ACKED;
-        if (g->transmission > s->newest_acked)
+        s->delivered++;
+        s->delivered_at = now;
+        if (g->transmission > s->newest_acked) {
             s->newest_acked = g->transmission;
+            taken->newest = *g;
+        }
         if (!g->is_again)
-            *rtt = now - g->sent_at;
+            taken->rtt = now - g->sent_at;
         n++;
     }
     if (n > 0 && to > s->high)
@@ -258,7 +335,7 @@ static void begin_recovery(struct xd_sender *s)
     s->is_recovering = true;
     s->recover_to = s->next;
     s->recover_from = s->cubic.window;
-    s->delivered = s->out = 0;
+    s->came = s->out = 0;
     xd_cubic_lost(&s->cubic);
 }
 
@@ -267,11 +344,11 @@ static void reduce(struct xd_sender *s, unsigned n_acked, bool lost_more)
 {
     double most = s->cubic.threshold, more;
 
-    s->delivered += n_acked;
+    s->came += n_acked;
     if (s->in_flight > most) {
-        more = ceil(s->delivered * most / s->recover_from) - s->out;
+        more = ceil(s->came * most / s->recover_from) - s->out;
     } else {
-        more = (double)s->delivered - s->out;
+        more = (double)s->came - s->out;
         if (!lost_more && more < n_acked)
             more = n_acked;
         more = fmin(most - s->in_flight, more + !lost_more);
@@ -281,39 +358,85 @@ static void reduce(struct xd_sender *s, unsigned n_acked, bool lost_more)
     s->cubic.window = s->in_flight + fmax(more, 0);
 }
 
+static void end_recovery(struct xd_sender *s)
+{
+    if (s->all < s->recover_to)
+        return;
+    if (s->is_recovering)
+        s->cubic.window = s->cubic.threshold;
+    s->is_recovering = s->is_after_timeout = false;
+}
+
+/* How fast what came in had left, or came in, whichever took longer. */
+static void tell_bbr(struct xd_sender *s, xd_nsec now,
+                     const struct taken *taken, unsigned n, unsigned n_lost)
+{
+    const struct xd_segment *g = &taken->newest;
+    xd_nsec interval = now - g->delivered_at;
+    struct xd_rate_sample sample = {.delivered = s->delivered,
+                                    .prior_delivered = g->delivered,
+                                    .rate = -1,
+                                    .is_app_limited = g->is_app_limited,
+                                    .rtt = taken->rtt,
+                                    .n_acked = n,
+                                    .n_lost = n_lost,
+                                    .in_flight = s->in_flight,
+                                    .is_recovering = s->is_recovering ||
+                                                     s->is_after_timeout};
+
+    if (s->app_limited > 0 && s->delivered > s->app_limited)
+        s->app_limited = 0;
+    if (g->transmission == 0)
+        return;
+    if (g->sent_at - g->first_sent_at > interval)
+        interval = g->sent_at - g->first_sent_at;
+    s->first_sent_at = g->sent_at;
+    if (interval > 0 && interval >= s->bbr.least_rtt)
+        sample.rate =
+            (double)(s->delivered - g->delivered) / (double)interval * 1e9;
+    xd_bbr_acked(&s->bbr, now, &sample);
+}
+
+static void tell_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
+                       unsigned n, unsigned n_lost)
+{
+    bool is_full = s->cubic.window < s->cubic.threshold
+                       ? s->cubic.window < 2 * s->most_out
+                       : s->is_full;
+
+    if (s->is_recovering)
+        reduce(s, n, n_lost > 0);
+    else
+        xd_cubic_acked(&s->cubic, now, n, rtt, s->all, s->next,
+                       s->is_after_timeout || is_full);
+}
+
 static void acked(struct xd_tcp *t, struct xd_connection *c,
                   const struct xd_packet *p)
 {
     struct xd_sender *s = &c->sender;
-    xd_nsec now = t->net->now, rtt = -1;
-    unsigned n = take_acked(s, p->first, p->end, now, &rtt), n_lost = 0;
+    struct taken taken = {.rtt = -1};
+    xd_nsec now = t->net->now;
+    unsigned n = take_acked(s, p->first, p->end, now, &taken), n_lost = 0;
 
-    n += take_acked(s, s->all, p->all, now, &rtt);
+    n += take_acked(s, s->all, p->all, now, &taken);
     if (p->all > s->all)
         s->all = p->all;
     if (n == 0)
         return;
-    if (rtt >= 0)
-        measure(s, rtt);
+    if (taken.rtt >= 0)
+        measure(s, taken.rtt);
     s->n_timeouts = 0;
     s->has_probed = false;
     if (s->all < s->high)
         n_lost = find_lost(s);
     if (n_lost > 0 && !s->is_recovering && !s->is_after_timeout)
         begin_recovery(s);
-    if ((s->is_recovering || s->is_after_timeout) && s->all >= s->recover_to) {
-        if (s->is_recovering)
-            s->cubic.window = s->cubic.threshold;
-        s->is_recovering = s->is_after_timeout = false;
-    }
-    if (s->is_recovering)
-        reduce(s, n, n_lost > 0);
+    end_recovery(s);
+    if (s->has_bbr)
+        tell_bbr(s, now, &taken, n, n_lost);
     else
-        xd_cubic_acked(&s->cubic, now, n, rtt, s->all, s->next,
-                       s->is_after_timeout ||
-                           (s->cubic.window < s->cubic.threshold
-                                ? s->cubic.window < 2 * s->most_out
-                                : s->is_full));
+        tell_cubic(s, now, taken.rtt, n, n_lost);
     push(t, c);
     arm(t, c);
 }
@@ -333,6 +456,7 @@ static void time_out(struct xd_tcp *t, struct xd_connection *c)
     s->in_flight = 0;
     if (s->n_timeouts++ == 0)
         xd_cubic_lost(&s->cubic);
+    xd_bbr_timed_out(&s->bbr);
     s->cubic.window = 1;
     s->is_recovering = false;
     s->is_after_timeout = true;
@@ -389,8 +513,10 @@ static void asked(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
 {
     struct xd_sender *s = &c->sender;
 
-    if (s->srtt == 0)
+    if (s->srtt == 0) {
         measure(s, t->net->now - s->synack_at);
+        xd_bbr_begin(&s->bbr, t->net->now, s->srtt);
+    }
     if (c->streams[stream].is_known)
         return;
     c->streams[stream].is_known = true;

@@ -12,9 +12,9 @@
 #define REQUEST_BYTES 200U
 
 void xd_tcp_init(struct xd_tcp *t, struct xd_net *net,
-                 const struct xd_tcp_user *user, bool has_tls)
+                 const struct xd_tcp_user *user)
 {
-    *t = (struct xd_tcp){.net = net, .user = *user, .has_tls = has_tls};
+    *t = (struct xd_tcp){.net = net, .user = *user};
 }
 
 void xd_tcp_fini(struct xd_tcp *t)
@@ -72,7 +72,7 @@ struct xd_connection *xd_tcp_connect(struct xd_tcp *t, size_t depot)
     c->number = t->n_connections++;
     grown[c->number] = c;
     c->depot = depot;
-    xd_sender_init(&c->sender);
+    xd_sender_init(&c->sender, t->has_bbr, c->number);
     to_depot(t, c, (struct xd_packet){.kind = XD_PACKET_SYN});
     retry_after(t, c, SYN_PAUSE);
     return c;
@@ -308,6 +308,9 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
         break;
     case XD_SIM_DEPOT_TIMER:
         xd_sender_timer(t, t->connections[e->number]);
+        break;
+    case XD_SIM_PACE_TIMER:
+        xd_sender_paced(t, t->connections[e->number]);
         break;
     case XD_SIM_CLIENT_TIMER:
         client_timer(t, t->connections[e->number]);

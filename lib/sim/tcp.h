@@ -12,6 +12,7 @@
 #ifndef XD_SIM_TCP_H
 #define XD_SIM_TCP_H
 
+#include "sim/bbr.h"
 #include "sim/cubic.h"
 #include "sim/net.h"
 
@@ -32,9 +33,16 @@ enum xd_segment_state { XD_SEG_SENT, XD_SEG_ACKED, XD_SEG_LOST };
 struct xd_segment {
     xd_nsec sent_at;
     uint32_t transmission; /* the last, of all of this connection */
+
+    /* How far the connection was when it was sent: RFC draft
+     * cheng-iccrg-delivery-rate-estimation. */
+    uint64_t delivered;
+    xd_nsec delivered_at, first_sent_at;
+
     uint32_t stream;
     uint16_t bytes;
     uint8_t state;
+    bool is_app_limited;
     bool is_again;    /* it was sent more than once */
     bool has_arrived; /* the client has it */
 };
@@ -42,7 +50,13 @@ struct xd_segment {
 /* The depot's half. */
 struct xd_sender {
     bool is_dead;
+    bool has_bbr; /* in place of cubic */
     struct xd_cubic cubic;
+    struct xd_bbr bbr;
+    uint64_t delivered, app_limited;
+    xd_nsec delivered_at, first_sent_at;
+    xd_nsec paced_at;        /* nothing leaves before */
+    bool is_paced;           /* a timer for that is set */
     struct xd_segment *ring; /* all from `all` to `next` */
     uint32_t capacity;       /* a power of two */
     uint32_t all, next;      /* all before `all` were acked */
@@ -55,7 +69,7 @@ struct xd_sender {
     bool is_recovering, is_after_timeout;
     uint32_t recover_to;
     double recover_from; /* the window when it began */
-    uint32_t delivered, out;
+    uint32_t came, out;  /* since it began */
 
     bool is_full;
     uint32_t most_out, usage_end;
@@ -100,14 +114,16 @@ struct xd_tcp_user {
 struct xd_tcp {
     struct xd_net *net;
     struct xd_tcp_user user;
+    /* Set after init(), if not false. */
+    bool has_tls, has_bbr;
+
     struct xd_connection **connections;
     unsigned n_connections;
-    bool has_tls;
     bool failed; /* out of memory */
 };
 
 void xd_tcp_init(struct xd_tcp *t, struct xd_net *net,
-                 const struct xd_tcp_user *user, bool has_tls);
+                 const struct xd_tcp_user *user);
 void xd_tcp_fini(struct xd_tcp *t);
 
 /* A connection to `depot`, which begins with its handshake; NULL: no memory. */
@@ -128,10 +144,11 @@ unsigned xd_tcp_load(const struct xd_connection *c);
 void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e);
 
 /* sender.c, for tcp.c. */
-void xd_sender_init(struct xd_sender *s);
+void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number);
 void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
                       const struct xd_packet *p);
 void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c);
+void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c);
 struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number);
 
 #endif

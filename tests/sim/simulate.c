@@ -1,7 +1,11 @@
 /*
- * Run a scenario through the simulator and print what became of it.
+ * Run scenarios through the simulator and print what became of them.
  *
- *     simulate [OPTION VALUE]... SCENARIO...
+ *     simulate [OPTION]... SCENARIO...        those files
+ *     simulate --random --seeds 1000          scenarios that seeds make
+ *     simulate --bad all --seeds 1000         the same, without a bad depot and
+ *                                             with it: what does it cost?
+ *     simulate --random --seed 7 --print --timeline     one of them, closely
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,19 +14,22 @@
 
 #include "base/number.h"
 #include "sched/policy.h"
+#include "sim/random.h"
 #include "sim/run.h"
 
 struct arguments {
     struct xd_sim_options o;
     uint64_t seeds;
-    bool shows_depots, shows_timeline;
+    const char *bad; /* NULL: none is added */
+    bool is_random, shows_depots, shows_timeline, shows_text;
 };
 
 static const char usage[] =
-    "usage: simulate [OPTION]... SCENARIO...\n"
+    "usage: simulate [OPTION]... SCENARIO... | --random | --bad KIND\n"
     "  --algorithm NAME  -R N  -P N  -b SIZE  -t LANES  --max-depots N\n"
     "  --size SIZE  --seed N  --seeds N  --window SIZE  --reader RATE\n"
-    "  --piece SIZE  --silence TIME  --http2  --tls  --depots  --timeline\n";
+    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --depots  "
+    "--timeline  --print\n";
 
 static void fail(const char *what, const char *which)
 {
@@ -59,8 +66,14 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->o.has_http2 = true;
     if (strcmp(name, "--tls") == 0)
         return a->o.has_tls = true;
+    if (strcmp(name, "--bbr") == 0)
+        return a->o.has_bbr = true;
     if (strcmp(name, "--depots") == 0)
         return a->shows_depots = true;
+    if (strcmp(name, "--random") == 0)
+        return a->is_random = true;
+    if (strcmp(name, "--print") == 0)
+        return a->shows_text = true;
     if (strcmp(name, "--timeline") == 0)
         return a->shows_timeline = true;
     return false;
@@ -86,6 +99,8 @@ static void set(struct arguments *a, const char *name, const char *value)
         s->max_open = (unsigned)number(value);
     else if (strcmp(name, "--size") == 0)
         a->o.size = number(value);
+    else if (strcmp(name, "--bad") == 0)
+        a->bad = value;
     else if (strcmp(name, "--seed") == 0)
         a->o.seed = number(value);
     else if (strcmp(name, "--seeds") == 0)
@@ -132,44 +147,188 @@ static void print_depots(const struct xd_scenario *s,
                r->depots[i].failures, r->depots[i].connections);
 }
 
-static void simulate(const struct arguments *a, const char *path)
+static void parse(struct xd_scenario *s, const char *name, const char *text)
 {
-    struct xd_scenario s;
     struct xd_error err = {0};
-    struct xd_sim_options o = a->o;
-    double limit;
 
-    if (xd_scenario_parse(&s, read_file(path), &err) < 0) {
-        fprintf(stderr, "simulate: %s: %s\n", path, err.msg);
-        exit(2);
-    }
-    limit = xd_scenario_limit(&s, o.size);
+    if (xd_scenario_parse(s, text, &err) == 0)
+        return;
+    fprintf(stderr, "simulate: %s: %s\n", name, err.msg);
+    exit(2);
+}
+
+static struct xd_sim_result run(const struct xd_scenario *s,
+                                const struct xd_sim_options *o)
+{
+    struct xd_sim_result r;
+
+    if (xd_sim_run(s, o, &r) < 0)
+        fail("out of memory", "");
+    return r;
+}
+
+static void print_result(const struct arguments *a, const char *name,
+                         const struct xd_scenario *s,
+                         const struct xd_sim_options *o)
+{
+    struct xd_sim_result r = run(s, o);
+    double took = (double)r.took / 1e6, limit = 0;
+    unsigned requests = 0;
+
+    if (xd_scenario_limit(s, o->size, &limit) < 0)
+        fail("out of memory", "");
+    for (size_t i = 0; i < r.n_depots; i++)
+        requests += r.depots[i].requests;
+    printf("%s seed %llu: %s %.3f s  limit %.3f  x%.3f  redundant %.2f %%  "
+           "%u requests\n",
+           name, (unsigned long long)o->seed,
+           r.is_complete ? "complete" : "FAILED", took, limit, took / limit,
+           100 * ((double)r.wire / (double)o->size - 1), requests);
+    if (r.broken != XD_RULE_NONE)
+        printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
+    if (a->shows_depots)
+        print_depots(s, &r);
+    xd_sim_result_fini(&r);
+}
+
+static void simulate(const struct arguments *a, const char *name,
+                     const char *text, uint64_t size)
+{
+    struct xd_sim_options o = a->o;
+    struct xd_scenario s;
+
+    parse(&s, name, text);
+    o.size = size;
     if (a->shows_timeline) {
         o.record = print_record;
         o.record_user = &s;
         printf("      began     heard     ended\n");
     }
-    for (uint64_t i = 0; i < a->seeds; i++, o.seed++) {
-        struct xd_sim_result r;
-        unsigned requests = 0;
-
-        if (xd_sim_run(&s, &o, &r) < 0)
-            fail("out of memory", "");
-        for (size_t j = 0; j < r.n_depots; j++)
-            requests += r.depots[j].requests;
-        printf("%s seed %llu: %s %.3f s  limit %.3f  x%.3f  redundant %.2f %%"
-               "  %u requests\n",
-               path, (unsigned long long)o.seed,
-               r.is_complete ? "complete" : "FAILED", (double)r.took / 1e6,
-               limit, (double)r.took / 1e6 / limit,
-               100 * ((double)r.wire / (double)o.size - 1), requests);
-        if (r.broken != XD_RULE_NONE)
-            printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
-        if (a->shows_depots)
-            print_depots(&s, &r);
-        xd_sim_result_fini(&r);
-    }
+    for (uint64_t i = 0; i < a->seeds; i++, o.seed++)
+        print_result(a, name, &s, &o);
     xd_scenario_fini(&s);
+}
+
+/* --random: seeds make scenarios. */
+
+static void simulate_random(struct arguments a)
+{
+    uint64_t end = a.o.seed + a.seeds;
+
+    for (a.seeds = 1; a.o.seed < end; a.o.seed++) {
+        struct xd_text text = {.s = NULL};
+        uint64_t size = xd_random_scenario(&text, a.o.seed);
+
+        if (a.shows_text)
+            printf("# --size %llu\n%s", (unsigned long long)size, text.s);
+        simulate(&a, "random", text.s, size);
+        xd_text_fini(&text);
+    }
+}
+
+/* --bad: what a depot more costs. */
+
+struct cost {
+    double part; /* of the time without it; > 0: it hurts */
+    double seconds, least_rtt;
+    uint64_t seed;
+    enum xd_bad_kind kind;
+};
+
+static double time_of(const struct arguments *a, const char *text,
+                      uint64_t size, double *least_rtt)
+{
+    struct xd_sim_options o = a->o;
+    struct xd_scenario s;
+    struct xd_sim_result r;
+    double took;
+
+    parse(&s, "random", text);
+    o.size = size;
+    r = run(&s, &o);
+    took = r.is_complete ? (double)r.took / 1e6 : (double)INFINITY;
+    *least_rtt = 1;
+    for (size_t i = 0; i < s.n_depots; i++)
+        *least_rtt = fmin(
+            *least_rtt, 2 * (double)xd_scenario_depot(&s, i)->path.delay / 1e9);
+    xd_sim_result_fini(&r);
+    xd_scenario_fini(&s);
+    return took;
+}
+
+static struct cost cost_of(const struct arguments *a, enum xd_bad_kind kind)
+{
+    struct xd_text without = {.s = NULL}, bad = {.s = NULL}, with = {.s = NULL};
+    uint64_t size = xd_random_scenario(&without, a->o.seed);
+    struct cost c = {.seed = a->o.seed, .kind = kind};
+    double before, unused;
+
+    xd_random_bad_depot(&bad, kind, a->o.seed);
+    xd_text_addf(&with, "%s%s", a->o.seed % 2 ? bad.s : without.s,
+                 a->o.seed % 2 ? without.s : bad.s);
+    if (a->shows_text)
+        printf("# --size %llu\n%s", (unsigned long long)size, with.s);
+    before = time_of(a, without.s, size, &c.least_rtt);
+    c.seconds = time_of(a, with.s, size, &unused) - before;
+    c.part = c.seconds / before;
+    if (isinf(before))
+        c.seconds = c.part = 0;
+    xd_text_fini(&without);
+    xd_text_fini(&bad);
+    xd_text_fini(&with);
+    return c;
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const struct cost *x = a, *y = b;
+
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+static void print_costs(const char *name, struct cost *costs, size_t n)
+{
+    size_t n_over = 0;
+
+    if (n == 0)
+        return;
+    qsort(costs, n, sizeof *costs, by_part);
+    for (size_t i = 0; i < n; i++)
+        n_over +=
+            costs[i].part > 0.01 &&
+            costs[i].seconds >
+                costs[i].least_rtt + 0.01 * costs[i].seconds / costs[i].part;
+    printf("%-9s %6zu runs  cost: median %+6.2f %%  95th %+6.2f %%  99th "
+           "%+6.2f %%  worst %+7.2f %%, seed %llu;  over 1 %% and a round "
+           "trip: %zu\n",
+           name, n, 100 * costs[n / 2].part, 100 * costs[n * 95 / 100].part,
+           100 * costs[n * 99 / 100].part, 100 * costs[n - 1].part,
+           (unsigned long long)costs[n - 1].seed, n_over);
+}
+
+static void compare(struct arguments a)
+{
+    size_t n = (size_t)a.seeds, n_all = 0;
+    struct cost *costs = calloc(n, sizeof *costs);
+    struct cost *all = calloc(n * XD_N_BAD_KINDS, sizeof *all);
+    uint64_t first = a.o.seed;
+
+    if (!costs || !all)
+        fail("out of memory", "");
+    for (unsigned kind = 0; kind < XD_N_BAD_KINDS; kind++) {
+        const char *name = xd_bad_kind_name((enum xd_bad_kind)kind);
+
+        if (strcmp(a.bad, "all") != 0 && strcmp(a.bad, name) != 0)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            a.o.seed = first + i;
+            all[n_all++] = costs[i] = cost_of(&a, (enum xd_bad_kind)kind);
+        }
+        print_costs(name, costs, n);
+    }
+    print_costs("all", all, n_all);
+    free(costs);
+    free(all);
 }
 
 int main(int argc, char **argv)
@@ -197,9 +356,13 @@ int main(int argc, char **argv)
         set(&a, argv[i], argv[i + 1]);
         i++;
     }
-    if (i == argc)
+    if (a.bad)
+        compare(a);
+    else if (a.is_random)
+        simulate_random(a);
+    else if (i == argc)
         fail("a scenario is needed", "");
     for (; i < argc; i++)
-        simulate(&a, argv[i]);
+        simulate(&a, argv[i], read_file(argv[i]), a.o.size);
     return 0;
 }

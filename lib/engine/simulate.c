@@ -1,0 +1,187 @@
+#include <xdownload/simulate.h>
+
+#include "base/alloc.h"
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/options.h"
+#include "sim/run.h"
+
+/* Every packet takes its time. */
+#define MOST_BYTES (UINT64_C(1) << 36)
+
+struct xd_simulation {
+    struct xd_scenario scenario;
+    struct xd_sim_result result;
+    double limit;
+    struct xd_fetch_record *records;
+    size_t n_records;
+    bool failed; /* no memory for a record */
+};
+
+static double seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
+static enum xd_code code_of(enum xd_sim_end how)
+{
+    switch (how) {
+    case XD_SIM_DONE:
+        return XD_OK;
+    case XD_SIM_FAILED:
+        return XD_E_NET;
+    case XD_SIM_STOPPED:
+        return XD_E_CANCELED;
+    }
+    return XD_E_BUG;
+}
+
+static void on_record(void *user, const struct xd_sim_record *r)
+{
+    struct xd_simulation *s = user;
+    struct xd_fetch_record *records =
+        xd_realloc(s->records, s->n_records + 1, sizeof *records);
+
+    if (!records) {
+        s->failed = true;
+        return;
+    }
+    s->records = records;
+    records[s->n_records++] = (struct xd_fetch_record){
+        .depot = r->depot,
+        .begin = r->range.begin,
+        .end = r->range.end,
+        .received = r->received,
+        .redundant = r->redundant,
+        .start_s = seconds(r->began),
+        .first_byte_s = r->heard == XD_NEVER ? -1 : seconds(r->heard),
+        .end_s = seconds(r->ended),
+        .code = code_of(r->how)};
+}
+
+static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
+               const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_sim_options options = {
+        .sched = xd_decide_options(o, what->in_order ? o->lookahead : 0),
+        .size = what->size,
+        .seed = what->seed,
+        .piece_bytes = what->piece_bytes,
+        .silence = o->silence,
+        .has_tls = what->https,
+        .has_http2 = what->https,
+        .has_bbr = what->bbr,
+        .record = on_record,
+        .record_user = s};
+    int rc = xd_scenario_parse(&s->scenario, what->scenario, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_scenario_limit(&s->scenario, what->size, &s->limit);
+    if (rc == 0)
+        rc = xd_sim_run(&s->scenario, &options, &s->result);
+    return rc < 0 || s->failed ? xd_fail_nomem(err) : 0;
+}
+
+static int check(const struct xd_simulate_what *what,
+                 const struct xd_options *o, struct xd_error *err)
+{
+    uint64_t most = MOST_BYTES;
+
+    if (what->size == 0 || what->size > most)
+        return xd_fail(err, XD_E_INVAL,
+                       "size: a file of %llu bytes cannot be simulated, only "
+                       "1 to %llu",
+                       (unsigned long long)what->size,
+                       (unsigned long long)most);
+    if (what->size / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
+        return xd_fail(err, XD_E_INVAL,
+                       "block-size: %llu bytes in blocks of %llu are too many "
+                       "blocks",
+                       (unsigned long long)what->size,
+                       (unsigned long long)o->block_bytes);
+    return xd_options_check(o, err);
+}
+
+int xd_simulate(struct xd_simulation **out, const struct xd_simulate_what *what,
+                const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_options defaults;
+    struct xd_simulation *s;
+    int rc;
+
+    if (!o) {
+        xd_options_init(&defaults);
+        o = &defaults;
+    }
+    rc = check(what, o, err);
+    if (rc < 0)
+        return rc;
+    s = xd_alloc(1, sizeof *s);
+    if (!s)
+        return xd_fail_nomem(err);
+    rc = run(s, what, o, err);
+    if (rc < 0) {
+        xd_simulation_free(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+void xd_simulation_get(const struct xd_simulation *s, struct xd_simulated *out)
+{
+    const struct xd_sim_result *r = &s->result;
+    struct xd_simulated all = {.is_complete = r->is_complete,
+                               .seconds = seconds(r->took),
+                               .limit_s = s->limit,
+                               .bytes_received = r->wire,
+                               .n_depots = r->n_depots};
+
+    for (size_t i = 0; i < r->n_depots; i++)
+        all.requests += r->depots[i].requests;
+    if (r->broken != XD_RULE_NONE)
+        all.broken_rule = xd_rule_text(r->broken);
+    xd_copy_out(out, &all, sizeof all);
+}
+
+int xd_simulation_depot(const struct xd_simulation *s, size_t i,
+                        struct xd_simulated_depot *out)
+{
+    const struct xd_sim_depot *d;
+    struct xd_simulated_depot all;
+
+    if (i >= s->result.n_depots)
+        return XD_E_INVAL;
+    d = &s->result.depots[i];
+    all = (struct xd_simulated_depot){
+        .name = xd_scenario_depot(&s->scenario, i)->name,
+        .bytes = d->bytes,
+        .bytes_redundant = d->redundant,
+        .bytes_received = d->wire,
+        .requests = d->requests,
+        .failures = d->failures,
+        .connections = d->connections};
+    xd_copy_out(out, &all, sizeof all);
+    return 0;
+}
+
+int xd_simulation_record(const struct xd_simulation *s, size_t i,
+                         struct xd_fetch_record *out)
+{
+    if (i >= s->n_records)
+        return XD_E_INVAL;
+    xd_copy_out(out, &s->records[i], sizeof s->records[i]);
+    return 0;
+}
+
+void xd_simulation_free(struct xd_simulation *s)
+{
+    if (!s)
+        return;
+    xd_scenario_fini(&s->scenario);
+    xd_sim_result_fini(&s->result);
+    xd_free(s->records);
+    xd_free(s);
+}
