@@ -111,6 +111,7 @@ int xd_simulate(struct xd_simulation **out, const struct xd_simulate_what *what,
     struct xd_simulation *s;
     int rc;
 
+    *out = NULL;
     if (!o) {
         xd_options_init(&defaults);
         o = &defaults;

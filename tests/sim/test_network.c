@@ -1,0 +1,330 @@
+/* Downloads over the simulated network: does it behave as one? */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sched/policy.h"
+#include "sim/random.h"
+#include "sim/run.h"
+#include "suite.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct xd_sim_options o;
+static struct xd_sim_result result;
+
+static void set_up(void)
+{
+    o = (struct xd_sim_options){.sched = {.policy = &xd_policy_progress,
+                                          .redundancy = 2,
+                                          .progress = XD_AUTO,
+                                          .lanes_per_depot = 1,
+                                          .max_open = 16,
+                                          .block_bytes = MIB,
+                                          .max_failures = 5,
+                                          .patience = 120 * XD_SECOND},
+                                .size = 8 * MIB,
+                                .seed = 1,
+                                .silence = 5 * XD_SECOND};
+}
+
+static void tear_down(void)
+{
+    xd_sim_result_fini(&result);
+}
+
+/* Seconds. */
+static double run(const char *text)
+{
+    struct xd_error err = {0};
+    struct xd_scenario s;
+
+    xd_sim_result_fini(&result);
+    ck_assert_msg(xd_scenario_parse(&s, text, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(xd_sim_run(&s, &o, &result), 0);
+    ck_assert_msg(result.broken == XD_RULE_NONE, "broken: %s",
+                  xd_rule_text(result.broken));
+    ck_assert(result.is_complete);
+    xd_scenario_fini(&s);
+    return (double)result.took / 1e6;
+}
+
+static double limit(const char *text, uint64_t size)
+{
+    struct xd_scenario s;
+    double seconds = 0;
+
+    ck_assert_int_eq(xd_scenario_parse(&s, text, NULL), 0);
+    ck_assert_int_eq(xd_scenario_limit(&s, size, &seconds), 0);
+    xd_scenario_fini(&s);
+    return seconds;
+}
+
+static void expect_within(double value, double least, double most)
+{
+    ck_assert_msg(value >= least && value <= most, "%.4f is not in %.4f..%.4f",
+                  value, least, most);
+}
+
+#define PATH "rate=20mbit rtt=40ms"
+#define PATH_AT(address) "depot d" address " 1.1.1." address " "
+
+/* 20 Mbit/s carry 2.413 MB/s of a file. */
+START_TEST(a_depot_is_as_fast_as_its_line)
+{
+    o.has_bbr = _i;
+    o.sched.block_bytes = o.size;
+    expect_within(run(PATH_AT("1") PATH), 3.475 + 0.08, 3.75);
+}
+END_TEST
+
+START_TEST(the_clients_line_bounds_all_depots)
+{
+    expect_within(run("client rate=20mbit queue=512k\n" PATH_AT("1") PATH
+                      "\n" PATH_AT("2") PATH),
+                  3.5, 4.3);
+}
+END_TEST
+
+START_TEST(depots_behind_one_link_share_it)
+{
+    expect_within(run("link l rate=20mbit\n" PATH_AT("1") PATH
+                      " via=l\n" PATH_AT("2") PATH " via=l"),
+                  3.5, 4.3);
+}
+END_TEST
+
+START_TEST(the_first_byte_takes_two_round_trips_and_with_tls_three)
+{
+    o.size = 1;
+    expect_within(run(PATH_AT("1") PATH), 0.0803, 0.0815);
+    o.has_tls = true;
+    expect_within(run(PATH_AT("1") PATH), 0.1203, 0.1215);
+}
+END_TEST
+
+START_TEST(the_next_request_takes_one_round_trip)
+{
+    o.size = 2;
+    o.sched.block_bytes = 1;
+    expect_within(run(PATH_AT("1") PATH), 0.1206, 0.1225);
+}
+END_TEST
+
+/* Ten segments, twenty, forty: 100 kB take three rounds. */
+START_TEST(a_new_connection_starts_slowly)
+{
+    o.size = 100000;
+    expect_within(run(PATH_AT("1") "rate=1gbit rtt=100ms"), 0.4, 0.41);
+    o.size = 10000;
+    expect_within(run(PATH_AT("1") "rate=1gbit rtt=100ms"), 0.2, 0.21);
+}
+END_TEST
+
+START_TEST(loss_slows_cubic_and_hardly_bbr)
+{
+    const char *lossy = PATH_AT("1") "rate=50mbit rtt=20ms loss=1%";
+
+    o.sched.block_bytes = o.size;
+    expect_within(run(lossy), 5, 14);
+    o.has_bbr = true;
+    expect_within(run(lossy), 1.4, 2.2);
+}
+END_TEST
+
+START_TEST(a_rate_that_changes_is_heeded)
+{
+    o.sched.block_bytes = o.size;
+    expect_within(run(PATH_AT("1") "rate=40mbit rtt=20ms\n"
+                                   "at 1s d1 rate=4mbit\n"
+                                   "at 3s d1 rate=40mbit"),
+                  3.6, 4.4);
+}
+END_TEST
+
+START_TEST(a_depot_that_falls_silent_fails_after_the_silence)
+{
+    o.sched.policy = &xd_policy_basic;
+    expect_within(run(PATH_AT("1") PATH "\n" PATH_AT("2") PATH "\n"
+                                                               "at 1s d2 down"),
+                  6.0, 6.9);
+    ck_assert_uint_ge(result.depots[1].failures, 1);
+    ck_assert_uint_eq(result.depots[0].failures, 0);
+}
+END_TEST
+
+START_TEST(a_path_that_was_down_goes_on_where_it_was)
+{
+    o.sched.block_bytes = o.size;
+    expect_within(run(PATH_AT("1") PATH "\nat 1s d1 down\nat 2s d1 up"), 4.5,
+                  6.5);
+    ck_assert_uint_eq(result.depots[0].requests, 1);
+}
+END_TEST
+
+START_TEST(a_refusal_is_noticed_after_a_round_trip)
+{
+    run(PATH_AT("1") PATH "\n" PATH_AT("2") PATH " refuses");
+    /* After pauses of 250, 500, 1000 ms and 2 s it is over. */
+    ck_assert_uint_eq(result.depots[1].failures, 4);
+    ck_assert_uint_eq(result.depots[1].bytes, 0);
+}
+END_TEST
+
+START_TEST(what_a_liar_brought_is_fetched_again)
+{
+    o.piece_bytes = MIB;
+    run(PATH_AT("1") PATH "\n" PATH_AT("2") PATH " lies");
+    expect_within((double)result.depots[0].bytes, 8.0 * MIB, 8.0 * MIB);
+    ck_assert_uint_gt(result.depots[1].bytes, 0);
+    expect_within((double)result.wire, 9.0 * MIB, 11.0 * MIB);
+}
+END_TEST
+
+/* What was on its way when a request was broken off has crossed the wire. */
+START_TEST(bytes_of_broken_requests_count_on_the_wire)
+{
+    uint64_t redundant = 0;
+
+    o.sched.policy = &xd_policy_aggressive;
+    run(PATH_AT("1") PATH "\n" PATH_AT("2") "rate=19mbit rtt=40ms");
+    for (size_t i = 0; i < result.n_depots; i++)
+        redundant += result.depots[i].redundant;
+    ck_assert_uint_gt(redundant, 0);
+    ck_assert_uint_gt(result.wire, o.size + redundant);
+    ck_assert_uint_gt(
+        result.depots[0].connections + result.depots[1].connections, 2);
+}
+END_TEST
+
+START_TEST(lanes_have_connections_and_with_http2_share_one)
+{
+    o.sched.lanes_per_depot = 3;
+    o.sched.policy = &xd_policy_basic;
+    run(PATH_AT("1") PATH);
+    ck_assert_uint_eq(result.depots[0].connections, 3);
+    o.has_http2 = true;
+    run(PATH_AT("1") PATH);
+    ck_assert_uint_eq(result.depots[0].connections, 1);
+}
+END_TEST
+
+START_TEST(a_reader_that_is_slow_slows_the_download)
+{
+    o.sched.window_bytes = 4 * MIB;
+    o.reader_bytes_per_s = MIB;
+    expect_within(run(PATH_AT("1") PATH "\n" PATH_AT("2") PATH), 3.9, 6.0);
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_run)
+{
+    const char *lossy = PATH_AT("1") PATH " loss=2% jitter=5ms";
+    double took = run(lossy);
+
+    ck_assert(took == run(lossy));
+    o.seed++;
+    ck_assert(took != run(lossy));
+}
+END_TEST
+
+/* The same as the lab's, which was computed elsewhere. */
+START_TEST(the_limit_is_that_of_a_fluid)
+{
+    expect_within(limit("client rate=1gbit\n"
+                        "depot a 1.1.1.1 rate=25mbit rtt=40ms\n"
+                        "depot b 1.1.1.2 rate=25mbit rtt=40ms\n"
+                        "depot c 1.1.1.3 rate=25mbit rtt=40ms\n"
+                        "depot d 1.1.1.4 rate=25mbit rtt=40ms\n",
+                        50 * MIB),
+                  4.495, 4.499);
+    expect_within(limit("client rate=200mbit\n"
+                        "link campus rate=30mbit\n"
+                        "depot a 1.1.1.1 rate=100mbit rtt=20ms via=campus\n"
+                        "depot b 1.1.1.2 rate=100mbit rtt=20ms via=campus\n"
+                        "depot c 1.1.1.3 rate=20mbit rtt=70ms\n",
+                        50 * MIB),
+                  8.837, 8.841);
+}
+END_TEST
+
+struct mistake {
+    const char *text, *says;
+};
+
+static const struct mistake mistakes[] = {
+    {"", "the scenario names no depot"},
+    {"# one\n\ndepot a", "line 3 of the scenario: a name and an address"},
+    {"depot a 1.1.1.1 rate=9", "line 1 of the scenario: cannot be"},
+    {"depot a 1.1.1.1 rate=9furlongs", "cannot be understood: 'rate'"},
+    {"depot a 1.1.1.1 colour=red", "cannot be understood: 'colour'"},
+    {"depot a 1.1.1.1\ndepot a 1.1.1.2", "a second line has the name 'a'"},
+    {"depot a 1.1.1.1 via=x", "no link before it has the name 'x'"},
+    {"depot a 1.1.1.1\nat 1s b down", "no line before it has the name 'b'"},
+    {"depot a 1.1.1.1\nat soon a down", "a time and a name belong behind"},
+    {"depot a 1.1.1.1\nat 1s a loss=red", "cannot be understood: 'loss'"},
+    {"depot aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1.1.1.1", "too long"},
+};
+
+START_TEST(a_mistake_is_told_with_its_line)
+{
+    struct xd_error err = {0};
+    struct xd_scenario s;
+
+    ck_assert_int_eq(xd_scenario_parse(&s, mistakes[_i].text, &err),
+                     XD_E_INVAL);
+    ck_assert_msg(strstr(err.msg, mistakes[_i].says) != NULL, "%s", err.msg);
+}
+END_TEST
+
+static const struct xd_policy *const policies[] = {
+    &xd_policy_basic, &xd_policy_aggressive, &xd_policy_progress};
+
+/* simulate --random --seed N --print --timeline shows one that fails. */
+START_TEST(every_rule_is_kept_on_any_network)
+{
+    o.sched.policy = policies[_i];
+    for (o.seed = 1; o.seed <= 60; o.seed++) {
+        struct xd_text text = {.s = NULL};
+
+        o.size = xd_random_scenario(&text, o.seed);
+        xd_random_bad_depot(&text, (enum xd_bad_kind)(o.seed % XD_N_BAD_KINDS),
+                            o.seed);
+        o.piece_bytes = o.seed % 2 ? MIB : 300000;
+        o.has_bbr = o.seed % 3 == 0;
+        o.has_http2 = o.seed % 5 == 0;
+        o.sched.lanes_per_depot = 1 + (unsigned)(o.seed % 4);
+        o.sched.window_bytes = o.seed % 7 == 0 ? 12 * MIB : 0;
+        run(text.s);
+        xd_text_fini(&text);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("network");
+
+    tcase_set_timeout(t, 0);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_loop_test(t, a_depot_is_as_fast_as_its_line, 0, 2);
+    tcase_add_test(t, the_clients_line_bounds_all_depots);
+    tcase_add_test(t, depots_behind_one_link_share_it);
+    tcase_add_test(t, the_first_byte_takes_two_round_trips_and_with_tls_three);
+    tcase_add_test(t, the_next_request_takes_one_round_trip);
+    tcase_add_test(t, a_new_connection_starts_slowly);
+    tcase_add_test(t, loss_slows_cubic_and_hardly_bbr);
+    tcase_add_test(t, a_rate_that_changes_is_heeded);
+    tcase_add_test(t, a_depot_that_falls_silent_fails_after_the_silence);
+    tcase_add_test(t, a_path_that_was_down_goes_on_where_it_was);
+    tcase_add_test(t, a_refusal_is_noticed_after_a_round_trip);
+    tcase_add_test(t, what_a_liar_brought_is_fetched_again);
+    tcase_add_test(t, bytes_of_broken_requests_count_on_the_wire);
+    tcase_add_test(t, lanes_have_connections_and_with_http2_share_one);
+    tcase_add_test(t, a_reader_that_is_slow_slows_the_download);
+    tcase_add_test(t, the_same_seed_gives_the_same_run);
+    tcase_add_test(t, the_limit_is_that_of_a_fluid);
+    tcase_add_loop_test(t, a_mistake_is_told_with_its_line, 0,
+                        sizeof mistakes / sizeof *mistakes);
+    tcase_add_loop_test(t, every_rule_is_kept_on_any_network, 0, 3);
+    return run_suite("sim.network", t);
+}

@@ -1,0 +1,127 @@
+/* <xdownload/simulate.h>, as a program outside sees it. */
+#include <xdownload/simulate.h>
+
+#include <string.h>
+
+#include "suite.h"
+
+static const char scenario[] = "client rate=100mbit\n"
+                               "depot near 198.18.1.1 rate=20mbit rtt=10ms\n"
+                               "depot far  198.18.1.2 rate=10mbit rtt=90ms\n";
+
+static struct xd_simulate_what what;
+static struct xd_simulation *simulation;
+static struct xd_error error;
+
+static void set_up(void)
+{
+    what = (struct xd_simulate_what){.struct_size = sizeof what,
+                                     .scenario = scenario,
+                                     .size = 4 << 20,
+                                     .seed = 1};
+}
+
+static void tear_down(void)
+{
+    xd_simulation_free(simulation);
+    simulation = NULL;
+}
+
+static struct xd_simulated simulated(const struct xd_options *o)
+{
+    struct xd_simulated out = {.struct_size = sizeof out};
+
+    xd_simulation_free(simulation);
+    ck_assert_msg(xd_simulate(&simulation, &what, o, &error) == 0, "%s",
+                  error.msg);
+    xd_simulation_get(simulation, &out);
+    return out;
+}
+
+START_TEST(a_simulation_tells_how_long_it_took_and_who_brought_what)
+{
+    struct xd_simulated_depot near = {.struct_size = sizeof near};
+    struct xd_simulated_depot far = {.struct_size = sizeof far};
+    struct xd_simulated s = simulated(NULL);
+
+    ck_assert(s.is_complete);
+    ck_assert(s.seconds > s.limit_s && s.seconds < 2 * s.limit_s);
+    ck_assert_ptr_null(s.broken_rule);
+    ck_assert_uint_eq(s.n_depots, 2);
+    ck_assert_int_eq(xd_simulation_depot(simulation, 0, &near), 0);
+    ck_assert_int_eq(xd_simulation_depot(simulation, 1, &far), 0);
+    ck_assert_str_eq(near.name, "near");
+    ck_assert_str_eq(far.name, "far");
+    ck_assert_uint_eq(near.bytes + far.bytes, what.size);
+    ck_assert_uint_eq(near.requests + far.requests, s.requests);
+    ck_assert_uint_ge(near.bytes_received + far.bytes_received, what.size);
+    ck_assert_uint_eq(near.bytes_received + far.bytes_received,
+                      s.bytes_received);
+    ck_assert_int_eq(xd_simulation_depot(simulation, 2, &far), XD_E_INVAL);
+}
+END_TEST
+
+START_TEST(a_simulation_has_a_record_of_each_request)
+{
+    struct xd_fetch_record r = {.struct_size = sizeof r};
+    struct xd_simulated s = simulated(NULL);
+    size_t n = 0;
+
+    for (; xd_simulation_record(simulation, n, &r) == 0; n++) {
+        ck_assert(r.start_s <= r.end_s && r.end_s <= s.seconds);
+        ck_assert_uint_lt(r.depot, 2);
+        ck_assert_uint_le(r.received, r.end - r.begin);
+    }
+    ck_assert_uint_eq(n, s.requests);
+}
+END_TEST
+
+START_TEST(options_decide_as_they_do_for_downloads)
+{
+    struct xd_options *o;
+    unsigned requests = simulated(NULL).requests;
+
+    ck_assert_int_eq(xd_options_new(&o, NULL), 0);
+    ck_assert_int_eq(xd_options_set(o, "block-size", "64k", NULL), 0);
+    ck_assert_int_eq(xd_options_set(o, "algorithm", "basic", NULL), 0);
+    ck_assert_uint_gt(simulated(o).requests, 4 * requests);
+    xd_options_free(o);
+}
+END_TEST
+
+START_TEST(https_and_order_take_their_time)
+{
+    double plain = simulated(NULL).seconds;
+
+    what.https = 1;
+    ck_assert(simulated(NULL).seconds > plain);
+    what.https = 0;
+    what.in_order = 1;
+    ck_assert(simulated(NULL).is_complete);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused_with_a_sentence)
+{
+    what.scenario = "depot a 198.18.1.1 rate=red";
+    ck_assert_int_eq(xd_simulate(&simulation, &what, NULL, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "line 1"));
+    what.scenario = scenario;
+    what.size = 0;
+    ck_assert_int_eq(xd_simulate(&simulation, &what, NULL, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "0 bytes"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("simulate");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, a_simulation_tells_how_long_it_took_and_who_brought_what);
+    tcase_add_test(t, a_simulation_has_a_record_of_each_request);
+    tcase_add_test(t, options_decide_as_they_do_for_downloads);
+    tcase_add_test(t, https_and_order_take_their_time);
+    tcase_add_test(t, what_makes_no_sense_is_refused_with_a_sentence);
+    return run_suite("simulate", t);
+}
