@@ -45,9 +45,6 @@ struct xd_sched {
                               becomes free */
 };
 
-/* Something became missing, or a depot less useful: search from the start. */
-void xd_core_forget_searches(struct xd_sched *s);
-
 /* Put the most urgent window first. */
 void xd_core_rank_windows(struct xd_sched *s);
 

@@ -172,7 +172,8 @@ unsigned xd_sched_visits(const struct xd_sched *s)
     return s->visits;
 }
 
-void xd_core_forget_searches(struct xd_sched *s)
+/* Something became missing, or a depot less useful: search from the start. */
+static void forget_searches(struct xd_sched *s)
 {
     s->all_have_holders = false;
     s->covered_to = s->book.wanted.begin;
@@ -263,7 +264,7 @@ static int lack(struct xd_sched *s, struct xd_range r)
         return XD_E_NOMEM;
     for (unsigned i = 0; i < s->book.n_fetches; i++)
         s->fetches[i].is_loser = s->fetches[i].is_canceled;
-    xd_core_forget_searches(s);
+    forget_searches(s);
     s->book.o.policy->missing(s->policy, r);
     return 0;
 }
@@ -285,7 +286,7 @@ static void drop(struct xd_sched *s, unsigned depot)
 
     d->state = XD_HOLDER_DROPPED;
     d->resting = false;
-    xd_core_forget_searches(s);
+    forget_searches(s);
     s->book.o.policy->readiness(s->policy, depot);
 }
 
@@ -399,7 +400,7 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
     d->resting = false;
     d->failures = d->overtaken = 0;
     d->forgiven_to = s->n_begun;
-    xd_core_forget_searches(s);
+    forget_searches(s);
     s->book.o.policy->readiness(s->policy, depot);
 }
 
@@ -416,7 +417,7 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
     if (xd_rangeset_remove(&s->book.depots[depot].held, held_range(s, r)) < 0)
         return XD_E_NOMEM;
-    xd_core_forget_searches(s);
+    forget_searches(s);
     s->book.o.policy->lost(s->policy, depot);
     return 0;
 }
@@ -426,7 +427,7 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
     if (xd_rangeset_add(&s->book.depots[depot].held, held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_rangeset_fini(&s->hopeless);
-    xd_core_forget_searches(s);
+    forget_searches(s);
     s->book.o.policy->lost(s->policy, depot);
     return 0;
 }

@@ -23,6 +23,8 @@ static void expect(enum xd_sched_action_kind kind, unsigned depot, xd_usec now)
 
     ck_assert_int_eq(a.kind, kind);
     ck_assert_uint_eq(a.depot, depot);
+    if (kind == XD_DO_CANCEL)
+        ck_assert_uint_eq(a.range.begin + a.range.end, 1);
 }
 
 static void expect_asked(unsigned depot, xd_usec now)

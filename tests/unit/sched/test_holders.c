@@ -41,6 +41,28 @@ START_TEST(one_that_alone_holds_missing_bytes_comes_first)
 }
 END_TEST
 
+START_TEST(a_byte_whose_holder_rests_in_reserve_is_passed_over)
+{
+    static struct xd_range held[] = {{0, 100}, {0, 50}, {110, 120}, {100, 110}};
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 4, 120);
+    for (unsigned i = 0; i < 4; i++)
+        p.holdings[i] = (struct xd_holding){&held[i], 1, 0};
+    p.o.max_open = 1;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_OPEN, 1);
+    for (uint64_t block = 0; block < 5; block++)
+        play_done(&p, expect_block(&p, 1, block));
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_depot(&p, XD_DO_OPEN, 3);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(what_was_lost_can_be_held_again)
 {
     struct play p;
@@ -777,6 +799,7 @@ int main(void)
 
     tcase_add_test(t, the_first_depots_by_preference_are_opened);
     tcase_add_test(t, one_that_alone_holds_missing_bytes_comes_first);
+    tcase_add_test(t, a_byte_whose_holder_rests_in_reserve_is_passed_over);
     tcase_add_test(t, what_was_lost_can_be_held_again);
     tcase_add_test(t, one_that_holds_nothing_wanted_is_never_opened);
     tcase_add_test(t, one_that_can_do_no_more_makes_room_for_the_next);

@@ -59,6 +59,13 @@ START_TEST(p_is_at_most_the_blocks_in_the_window_less_two)
     play_start(&p);
     ck_assert_uint_eq(xd_sched_options(p.s)->progress, 4);
     play_fini(&p);
+
+    play_init(&p, &xd_policy_progress, 1, 1000);
+    p.o.window_bytes = 1;
+    p.o.progress = 4;
+    play_start(&p);
+    ck_assert_uint_eq(xd_sched_options(p.s)->progress, 0);
+    play_fini(&p);
 }
 END_TEST
 
