@@ -1,12 +1,14 @@
 #include "args.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "help.h"
 #include "options.h"
 #include "status.h"
+#include "text.h"
 #include "words.h"
 
 /* What getopt_long() is to return for row i: no letter is that large. */
@@ -88,15 +90,34 @@ static int set_format(struct args *a, const char *value, const char *name)
     return set_once(&a->format, value, name);
 }
 
-static int add_checksum(struct args *a, const char *value)
+/* A copy; in the word itself, which a list of processes shows, a login is
+ * blanked. */
+static char *copy_and_hide(char *word)
+{
+    size_t len;
+    const size_t begin = text_login(word, &len);
+    char *copy = strdup(word);
+
+    if (args_is_url(word))
+        memset(word + begin, '*', len);
+    return copy;
+}
+
+static int no_memory(void)
+{
+    words_error("out of memory");
+    return STATUS_FAILED;
+}
+
+static int add_checksum(struct args *a, char *value)
 {
     if (a->n_checksums == CHECKSUMS_MAX)
         return words_usage("--checksum is given more than %d times",
                            CHECKSUMS_MAX);
     if (*value == '\0')
         return words_usage("--checksum needs a checksum, and got an empty one");
-    a->checksums[a->n_checksums++] = value;
-    return 0;
+    a->checksums[a->n_checksums] = copy_and_hide(value);
+    return a->checksums[a->n_checksums++] == NULL ? no_memory() : 0;
 }
 
 static int set_library(struct args *a, const char *name, const char *value)
@@ -329,6 +350,19 @@ static int check(struct args *a)
     return 0;
 }
 
+static int copy_inputs(struct args *a, size_t n, char **words)
+{
+    a->inputs = calloc(n + 1, sizeof *a->inputs);
+    if (a->inputs == NULL)
+        return no_memory();
+    for (; a->n_inputs < n; a->n_inputs++) {
+        a->inputs[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
+        if (a->inputs[a->n_inputs] == NULL)
+            return no_memory();
+    }
+    return 0;
+}
+
 int args_parse(struct args *out, int argc, char **argv)
 {
     struct xd_error err;
@@ -346,17 +380,20 @@ int args_parse(struct args *out, int argc, char **argv)
     if (argc > 1 &&
         (out->command != COMMAND_GET || strcmp(argv[1], "get") == 0))
         optind = 2;
-    const int status = take_options(out, argc, argv);
-    if (status != 0 || out->done)
-        return status;
-    out->inputs = argv + optind;
-    out->n_inputs = (size_t)(argc - optind);
-    return check(out);
+    int status = take_options(out, argc, argv);
+    if (status == 0 && !out->done)
+        status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
+    return status != 0 || out->done ? status : check(out);
 }
 
 void args_fini(struct args *a)
 {
     xd_options_free(a->options);
+    for (char **input = a->inputs; input != NULL && *input != NULL; input++)
+        free(*input);
+    free(a->inputs);
+    for (size_t i = 0; i < a->n_checksums; i++)
+        free(a->checksums[i]);
 }
 
 const char *args_value(const struct args *a, const char *name)

@@ -38,10 +38,11 @@ struct args {
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
     const char *format; /* NULL: show is for people, or --json */
-    const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
+    /* Copies, for what may log in is blanked in argv. */
+    char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
     size_t n_checksums;
-    char **inputs; /* what is to be fetched or shown, at least one; with
-                           verify the file stands in `output` */
+    char **inputs; /* what is to be fetched or shown, at least one, and then
+                      NULL; with verify the file stands in `output` */
     size_t n_inputs;
     bool urls;          /* the inputs are URLs, not files */
     bool are_manifests; /* what the URLs lead to, says --manifests */
@@ -51,7 +52,8 @@ struct args {
 };
 
 /*
- * Read argv, whose strings it may put into another order.  Returns 0, or a
+ * Read argv, whose strings it may put into another order, and blank what is
+ * secret in them.  Returns 0, or a
  * status after the reason has been said.
  * Ownership: whatever it returns, *out is the caller's, to release with
  *            args_fini().

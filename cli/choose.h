@@ -1,5 +1,6 @@
 /*
- * --file NAME: one file of those that a manifest describes.
+ * --file NAME: one file of those that a manifest describes, by its name, or,
+ * if none is called so, by its number.
  */
 #ifndef CLI_CHOOSE_H
 #define CLI_CHOOSE_H
@@ -10,7 +11,7 @@
 
 #include "args.h"
 
-/* The number of the file that --file names; false if there is none. */
+/* The index of the file that --file means; false if there is none. */
 bool choose_find(size_t *out, const struct args *a,
                  const struct xd_manifest *m);
 

@@ -32,8 +32,10 @@ static void put_limit(const char *before, unsigned n)
 
 static void put_replica(const struct xd_replica *replica)
 {
+    char url[TEXT_URL_SIZE];
+
     fputs("    ", stdout);
-    text_put(stdout, replica->url);
+    text_put(stdout, text_without_password(url, replica->url));
     if (replica->offset > 0)
         printf("  from byte %" PRIu64, replica->offset);
     if (replica->priority != XD_PRIORITY_NONE)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "text.h"
 
 static void put_size(struct json *j, const char *name, uint64_t bytes)
 {
@@ -60,8 +61,10 @@ static void put_pieces(struct json *j, const struct xd_file *f)
 
 static void put_replica(struct json *j, const struct xd_replica *r)
 {
+    char url[TEXT_URL_SIZE];
+
     json_open_object(j, NULL);
-    json_string(j, "url", r->url);
+    json_string(j, "url", text_without_password(url, r->url));
     json_count(j, "offset", r->offset);
     if (r->priority == XD_PRIORITY_NONE)
         json_null(j, "priority");

@@ -78,6 +78,31 @@ void text_put(FILE *to, const char *s)
         put_rune(to, s, n, rune);
 }
 
+size_t text_login(const char *url, size_t *out_len)
+{
+    const char *at = strstr(url, "://");
+
+    *out_len = 0;
+    if (at == NULL)
+        return 0;
+    at += 3;
+    for (size_t i = strcspn(at, "/?#"); i > 0 && *out_len == 0; i--)
+        if (at[i - 1] == '@')
+            *out_len = i - 1;
+    return (size_t)(at - url);
+}
+
+const char *text_without_password(char out[TEXT_URL_SIZE], const char *url)
+{
+    size_t len;
+    const size_t begin = text_login(url, &len);
+    const char *colon = memchr(url + begin, ':', len);
+    const size_t keep = colon != NULL ? (size_t)(colon - url) : begin + len;
+
+    snprintf(out, TEXT_URL_SIZE, "%.*s%s", (int)keep, url, url + begin + len);
+    return out;
+}
+
 unsigned text_columns(const char *s)
 {
     unsigned columns = 0;

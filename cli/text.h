@@ -17,6 +17,15 @@ size_t text_rune(const char *s, uint32_t *out_rune);
 /* `s` with every control character as '?'. */
 void text_put(FILE *to, const char *s);
 
+/* The login in a URL, "name:password", which begins at the place returned;
+ * *out_len is 0 if it has none. */
+size_t text_login(const char *url, size_t *out_len);
+
+#define TEXT_URL_SIZE 8200 /* the longest URL that the library hands out */
+
+/* The URL without the password, for people; in `out`, which is returned. */
+const char *text_without_password(char out[TEXT_URL_SIZE], const char *url);
+
 /* How many columns that takes on a terminal, at most. */
 unsigned text_columns(const char *s);
 

@@ -5,6 +5,7 @@ import signal
 import stat
 import time
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
 
@@ -209,6 +210,45 @@ def test_a_url_that_tells_no_name_needs_one(lab):
     run = lab.xdownload("-o", "out", depot.url(""))
     assert run.rc == 0, run.err
     assert lab.read("out") == data
+
+
+def metalink_of(lab, depot, names):
+    """One file for each name; None: it has none."""
+    return lab.write("m.metalink", '<metalink version="3.0"><files>' + "".join(
+        f"<file{f' name={quoteattr(name)}' if name else ''}><resources><url>"
+        f"{depot.url(f'{i}.bin')}</url></resources></file>"
+        for i, name in enumerate(names, 1)) + "</files></metalink>")
+
+
+def test_a_file_without_a_name_is_chosen_by_its_number(lab):
+    data = [lab.file(f"{i}.bin", 1000 + i) for i in range(1, 4)]
+    manifest = metalink_of(lab, lab.depot(), ["a", None, "1"])
+    run = lab.xdownload("--file", "2", manifest)
+    assert run.rc == 2 and "give -o" in run.err
+    run = lab.xdownload("--file", "2", "-o", "out", manifest)
+    assert run.rc == 0, run.err
+    assert lab.read("out") == data[1]
+    run = lab.xdownload("--file", "3", "-o", "third", manifest)
+    assert run.rc == 0, run.err
+    assert lab.read("third") == data[2]
+
+
+def test_a_file_whose_name_is_a_number_comes_before_the_file_of_it(lab):
+    data = [lab.file(f"{i}.bin", 1000 + i) for i in range(1, 4)]
+    run = lab.xdownload("--file", "1",
+                        metalink_of(lab, lab.depot(), ["a", None, "1"]))
+    assert run.rc == 0, run.err
+    assert lab.read("1") == data[2]
+
+
+@pytest.mark.parametrize("word", ["0", "4", "-1", "+2", "2x", "", " 2",
+                                  "4294967298", "18446744073709551618",
+                                  "(a file without name)"])
+def test_what_is_neither_name_nor_number_of_a_file_chooses_none(lab, word):
+    run = lab.xdownload(f"--file={word}", "-o", "out",
+                        metalink_of(lab, lab.dead(), ["a", None, "b"]))
+    assert run.rc == 2
+    assert word == "" or "a, 2 (without a name), b" in run.err
 
 
 def test_a_manifest_may_be_named_like_a_subcommand(lab):

@@ -327,6 +327,32 @@ def test_a_list_of_processes_does_not_show_them(lab, known):
     assert b"s3cr3t" not in command
 
 
+@pytest.mark.parametrize("where", [[], ["--checksum"]],
+                         ids=["url", "checksum"])
+def test_a_list_of_processes_shows_no_login_of_a_url(lab, where):
+    depot = lab.odd(lambda head: time.sleep(20) or b"")
+    url = f"http://me:s3cr3t@{depot.host}/f.bin"
+    process = lab.start(*where, url, *[depot.url("f.bin")] * len(where))
+    wait_until(lambda: depot.heads, "it asks")
+    command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    process.kill()
+    assert lines(depot.heads[0], "Authorization") == [BASIC]
+    assert f"@{depot.host}/f.bin".encode() in command
+    assert b"s3cr3t" not in command and b"me:" not in command
+
+
+def test_show_prints_no_password_unless_it_writes_a_manifest(lab):
+    url = "http://me:s3cr3t@a.example/x:y@z"
+    manifest = lab.write("m.urls", f"{url}\nftp://you@b.example/f\n")
+    for args in [], ["--json"]:
+        run = lab.xdownload("show", *args, manifest, report=False)
+        out = run.out.decode()
+        assert "http://me@a.example/x:y@z" in out
+        assert "ftp://you@b.example/f" in out and "s3cr3t" not in out
+    run = lab.xdownload("show", "--format", "metalink", manifest, report=False)
+    assert url in run.out.decode()
+
+
 def test_a_login_in_a_url_goes_to_its_server_alone(lab):
     own, other = lab.odd(serve), lab.odd(serve)
     half = SIZE // 2
