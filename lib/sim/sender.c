@@ -1,18 +1,13 @@
 /*
- * The depot's half of a connection, as Linux does it: SACK, losses told by the
- * order of transmissions (RACK), proportional rate reduction, a tail loss
- * probe, and the timeout at last.
+ * The depot's half of a connection, as Linux does it: what leaves, and when; a
+ * tail loss probe, and the timeout at last.
  */
-#include <math.h>
-
 #include "base/alloc.h"
-#include "base/check.h"
 #include "sim/tcp.h"
 
 #define LEAST_RTO (200 * XD_NSEC_MS)
 #define FIRST_RTO XD_NSEC_SECOND
 #define LONGEST_RTO (120 * XD_NSEC_SECOND)
-#define DUPLICATES 3
 #define FIRST_RING 64U
 
 void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number)
@@ -60,7 +55,7 @@ static bool may_probe(const struct xd_sender *s)
            s->srtt > 0;
 }
 
-static void arm(struct xd_tcp *t, struct xd_connection *c)
+void xd_sender_arm(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
     xd_nsec after = rto(s), probe;
@@ -233,7 +228,7 @@ static void wake(struct xd_tcp *t, struct xd_connection *c)
         xd_cubic_idle(&s->cubic, t->net->now - s->last_sent, rto(s));
 }
 
-static void push(struct xd_tcp *t, struct xd_connection *c)
+void xd_sender_push(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
     bool has_more;
@@ -247,19 +242,17 @@ static void push(struct xd_tcp *t, struct xd_connection *c)
     if (!has_more && s->in_flight + 1 <= window_of(s))
         s->app_limited = s->delivered + (s->in_flight > 0 ? s->in_flight : 1);
     if (s->all < s->next && s->timer_at == 0)
-        arm(t, c);
+        xd_sender_arm(t, c);
 }
 
 void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c)
 {
     c->sender.is_paced = false;
     if (!c->sender.is_dead)
-        push(t, c);
+        xd_sender_push(t, c);
 }
 
-/* Acks. */
-
-static void measure(struct xd_sender *s, xd_nsec rtt)
+void xd_sender_measure(struct xd_sender *s, xd_nsec rtt)
 {
     xd_nsec off = rtt > s->srtt ? rtt - s->srtt : s->srtt - rtt;
 
@@ -270,175 +263,6 @@ static void measure(struct xd_sender *s, xd_nsec rtt)
     }
     s->srtt += (rtt - s->srtt) / 8;
     s->rttvar += (off - s->rttvar) / 4;
-}
-
-/* What an ack takes off the list. */
-struct taken {
-    struct xd_segment newest; /* of them; transmission 0: none */
-    xd_nsec rtt;              /* < 0: not measured */
-};
-
-/* Returns how many of [from, to) were not acked before. */
-static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
-                           xd_nsec now, struct taken *taken)
-{
-    unsigned n = 0;
-
-    for (uint32_t i = from > s->all ? from : s->all; i < to; i++) {
-        struct xd_segment *g = xd_sender_segment(s, i);
-
-        if (g->state == XD_SEG_ACKED)
-            continue;
-        if (g->state == XD_SEG_LOST)
-            s->lost--;
-        else
-            s->in_flight--;
-        g->state = XD_SEG_ACKED;
-        s->delivered++;
-        s->delivered_at = now;
-        if (g->transmission > s->newest_acked) {
-            s->newest_acked = g->transmission;
-            taken->newest = *g;
-        }
-        if (!g->is_again)
-            taken->rtt = now - g->sent_at;
-        n++;
-    }
-    if (n > 0 && to > s->high)
-        s->high = to;
-    return n;
-}
-
-/* A segment is lost when later transmissions came in: three of them, or any
- * while others are being made good. */
-static unsigned find_lost(struct xd_sender *s)
-{
-    unsigned above = 0, n = 0;
-
-    for (uint32_t i = s->high; i-- > s->all;) {
-        struct xd_segment *g = xd_sender_segment(s, i);
-
-        above += g->state == XD_SEG_ACKED;
-        if (g->state != XD_SEG_SENT || g->transmission > s->newest_acked ||
-            (above < DUPLICATES && !s->is_recovering))
-            continue;
-        g->state = XD_SEG_LOST;
-        s->in_flight--;
-        s->lost++;
-        n++;
-    }
-    return n;
-}
-
-static void begin_recovery(struct xd_sender *s)
-{
-    s->is_recovering = true;
-    s->recover_to = s->next;
-    s->recover_from = s->cubic.window;
-    s->came = s->out = 0;
-    xd_cubic_lost(&s->cubic);
-}
-
-/* Proportional rate reduction (RFC 6937). */
-static void reduce(struct xd_sender *s, unsigned n_acked, bool lost_more)
-{
-    double most = s->cubic.threshold, more;
-
-    s->came += n_acked;
-    if (s->in_flight > most) {
-        more = ceil(s->came * most / s->recover_from) - s->out;
-    } else {
-        more = (double)s->came - s->out;
-        if (!lost_more && more < n_acked)
-            more = n_acked;
-        more = fmin(most - s->in_flight, more + !lost_more);
-    }
-    if (more < (s->out == 0))
-        more = s->out == 0;
-    s->cubic.window = s->in_flight + fmax(more, 0);
-}
-
-static void end_recovery(struct xd_sender *s)
-{
-    if (s->all < s->recover_to)
-        return;
-    if (s->is_recovering)
-        s->cubic.window = s->cubic.threshold;
-    s->is_recovering = s->is_after_timeout = false;
-}
-
-/* How fast what came in had left, or came in, whichever took longer. */
-static void tell_bbr(struct xd_sender *s, xd_nsec now,
-                     const struct taken *taken, unsigned n, unsigned n_lost)
-{
-    const struct xd_segment *g = &taken->newest;
-    xd_nsec interval = now - g->delivered_at;
-    struct xd_rate_sample sample = {.delivered = s->delivered,
-                                    .prior_delivered = g->delivered,
-                                    .rate = -1,
-                                    .is_app_limited = g->is_app_limited,
-                                    .rtt = taken->rtt,
-                                    .n_acked = n,
-                                    .n_lost = n_lost,
-                                    .in_flight = s->in_flight,
-                                    .is_recovering = s->is_recovering ||
-                                                     s->is_after_timeout};
-
-    if (s->app_limited > 0 && s->delivered > s->app_limited)
-        s->app_limited = 0;
-    if (g->transmission == 0)
-        return;
-    if (g->sent_at - g->first_sent_at > interval)
-        interval = g->sent_at - g->first_sent_at;
-    s->first_sent_at = g->sent_at;
-    if (interval > 0 && interval >= s->bbr.least_rtt)
-        sample.rate =
-            (double)(s->delivered - g->delivered) / (double)interval * 1e9;
-    xd_bbr_acked(&s->bbr, now, &sample);
-}
-
-static void tell_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
-                       unsigned n, unsigned n_lost)
-{
-    bool is_full = s->cubic.window < s->cubic.threshold
-                       ? s->cubic.window < 2 * s->most_out
-                       : s->is_full;
-
-    if (s->is_recovering)
-        reduce(s, n, n_lost > 0);
-    else
-        xd_cubic_acked(&s->cubic, now, n, rtt, s->all, s->next,
-                       s->is_after_timeout || is_full);
-}
-
-static void acked(struct xd_tcp *t, struct xd_connection *c,
-                  const struct xd_packet *p)
-{
-    struct xd_sender *s = &c->sender;
-    struct taken taken = {.rtt = -1};
-    xd_nsec now = t->net->now;
-    unsigned n = take_acked(s, p->first, p->end, now, &taken), n_lost = 0;
-
-    n += take_acked(s, s->all, p->all, now, &taken);
-    if (p->all > s->all)
-        s->all = p->all;
-    if (n == 0)
-        return;
-    if (taken.rtt >= 0)
-        measure(s, taken.rtt);
-    s->n_timeouts = 0;
-    s->has_probed = false;
-    if (s->all < s->high)
-        n_lost = find_lost(s);
-    if (n_lost > 0 && !s->is_recovering && !s->is_after_timeout)
-        begin_recovery(s);
-    end_recovery(s);
-    if (s->has_bbr)
-        tell_bbr(s, now, &taken, n, n_lost);
-    else
-        tell_cubic(s, now, taken.rtt, n, n_lost);
-    push(t, c);
-    arm(t, c);
 }
 
 static void time_out(struct xd_tcp *t, struct xd_connection *c)
@@ -461,8 +285,8 @@ static void time_out(struct xd_tcp *t, struct xd_connection *c)
     s->is_recovering = false;
     s->is_after_timeout = true;
     s->recover_to = s->next;
-    push(t, c);
-    arm(t, c);
+    xd_sender_push(t, c);
+    xd_sender_arm(t, c);
 }
 
 /* The last segment once more, so that its ack tells what was lost before. */
@@ -480,7 +304,7 @@ static void probe(struct xd_tcp *t, struct xd_connection *c)
             transmit(t, c, s->next - 1);
         }
     }
-    arm(t, c);
+    xd_sender_arm(t, c);
 }
 
 void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c)
@@ -514,13 +338,13 @@ static void asked(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
     struct xd_sender *s = &c->sender;
 
     if (s->srtt == 0) {
-        measure(s, t->net->now - s->synack_at);
+        xd_sender_measure(s, t->net->now - s->synack_at);
         xd_bbr_begin(&s->bbr, t->net->now, s->srtt);
     }
     if (c->streams[stream].is_known)
         return;
     c->streams[stream].is_known = true;
-    push(t, c);
+    xd_sender_push(t, c);
 }
 
 void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
@@ -546,7 +370,7 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
         c->streams[p->first].to_send = 0;
         break;
     case XD_PACKET_ACK:
-        acked(t, c, p);
+        xd_sender_acked(t, c, p);
         break;
     case XD_PACKET_RESET:
         die(s);

@@ -2,8 +2,8 @@
  * Connections over the wires of net.h: HTTP requests go to a depot, and
  * answers come back through TCP.
  *
- *     client: SYN [TLS] REQUEST ... STOP | RESET       tcp.c
- *     depot:  segments, each sent until it is acked    sender.c
+ *     client: SYN [TLS] REQUEST ... STOP | RESET          tcp.c
+ *     depot:  segments, each sent until it is acked    sender.c, acks.c
  *
  * A connection carries one stream at a time, or with HTTP/2 several, which
  * then take turns.  It handles what xd_net_next() brings, and tells its user of
@@ -63,8 +63,7 @@ struct xd_sender {
     uint32_t high;           /* one behind the highest that was acked */
     uint32_t in_flight, lost;
     uint32_t n_sent, newest_acked; /* transmissions */
-    uint32_t n_acked_above;
-    unsigned turn; /* the stream whose turn it is */
+    unsigned turn;                 /* the stream whose turn it is */
 
     bool is_recovering, is_after_timeout;
     uint32_t recover_to;
@@ -143,12 +142,18 @@ unsigned xd_tcp_load(const struct xd_connection *c);
 
 void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e);
 
-/* sender.c, for tcp.c. */
+/* What sender.c, acks.c and tcp.c ask of each other. */
 void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number);
 void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
                       const struct xd_packet *p);
 void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c);
 void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c);
 struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number);
+void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
+                     const struct xd_packet *p);
+void xd_sender_measure(struct xd_sender *s, xd_nsec rtt);
+void xd_sender_push(struct xd_tcp *t, struct xd_connection *c); /* what may be
+                                                                   sent now */
+void xd_sender_arm(struct xd_tcp *t, struct xd_connection *c);  /* its timer */
 
 #endif

@@ -1,0 +1,281 @@
+#include "sim/flight.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* As in engine/lane.c and engine/worker.c: a buffer is flushed when it is full
+ * or half a second old. */
+#define BUFFER_BYTES ((uint64_t)256 * 1024)
+#define FLUSH_AFTER (XD_NSEC_SECOND / 2)
+
+static unsigned number_of(const struct xd_run *r, const struct xd_flight *f)
+{
+    return (unsigned)(f - r->flights);
+}
+
+static void set_timer(struct xd_run *r, const struct xd_flight *f,
+                      enum xd_sim_kind kind, xd_nsec at)
+{
+    xd_net_timer(&r->net, kind, at, number_of(r, f), f->life);
+}
+
+static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
+{
+    return f->heard + (xd_nsec)r->o->silence * 1000;
+}
+
+/* Bytes that count. */
+
+static struct xd_range piece_at(const struct xd_run *r, uint64_t byte)
+{
+    uint64_t begin = byte - byte % r->o->piece_bytes;
+    uint64_t end = begin + r->o->piece_bytes;
+
+    return (struct xd_range){begin, end < r->o->size ? end : r->o->size};
+}
+
+static void accept(struct xd_run *r, struct xd_range range)
+{
+    if (xd_rangeset_add(&r->accepted, range) < 0)
+        xd_run_out_of_memory(r);
+    xd_run_tell(
+        r, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
+}
+
+/* Whoever lied is not believed again. */
+static void ban_liars(struct xd_run *r)
+{
+    for (unsigned i = 0; i < r->out->n_depots; i++) {
+        if (!xd_net_wire(&r->net, i)->path.lies)
+            continue;
+        for (unsigned j = 0; j < r->n_flights; j++)
+            if (r->flights[j].is_live && r->flights[j].depot == i)
+                xd_flight_end(r, &r->flights[j], XD_EV_CANCELED);
+        xd_run_tell(r,
+                    (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
+    }
+}
+
+static void reject(struct xd_run *r, struct xd_range piece)
+{
+    if (xd_rangeset_remove(&r->here, piece) < 0 ||
+        xd_rangeset_remove(&r->lies, piece) < 0)
+        xd_run_out_of_memory(r);
+    xd_run_tell(
+        r, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = piece});
+    ban_liars(r);
+}
+
+/* Pieces that `fresh` completed. */
+static void judge(struct xd_run *r, struct xd_range fresh)
+{
+    if (r->o->piece_bytes == 0) {
+        accept(r, fresh);
+        return;
+    }
+    while (fresh.begin < fresh.end) {
+        struct xd_range piece = piece_at(r, fresh.begin);
+
+        fresh.begin = piece.end;
+        if (!xd_rangeset_contains(&r->here, piece))
+            continue;
+        if (xd_rangeset_overlap(&r->lies, piece) > 0)
+            reject(r, piece);
+        else
+            accept(r, piece);
+    }
+}
+
+static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
+{
+    struct xd_sim_depot *d = &r->out->depots[f->depot];
+    bool lies = xd_net_wire(&r->net, f->depot)->path.lies;
+    uint64_t kept = 0, length = xd_range_length(all);
+
+    while (!xd_range_is_empty(all)) {
+        struct xd_range gap = xd_rangeset_next_gap(&r->here, all);
+
+        all.begin = gap.end;
+        if (xd_range_is_empty(gap))
+            break;
+        if (xd_rangeset_add(&r->here, gap) < 0 ||
+            (lies && xd_rangeset_add(&r->lies, gap) < 0))
+            xd_run_out_of_memory(r);
+        kept += xd_range_length(gap);
+        judge(r, gap);
+    }
+    d->bytes += kept;
+    d->redundant += length - kept;
+    f->redundant += length - kept;
+}
+
+/* Flights. */
+
+static void flush(struct xd_run *r, struct xd_flight *f)
+{
+    struct xd_range fresh = {f->flushed, f->got};
+
+    if (xd_range_is_empty(fresh))
+        return;
+    f->flushed = f->got;
+    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_BYTES,
+                                           .fetch = number_of(r, f),
+                                           .range = {f->range.begin, f->got}});
+    keep(r, f, fresh);
+}
+
+void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
+                      enum xd_sched_event_kind kind)
+{
+    struct xd_sim_record record = {
+        .depot = f->depot,
+        .lane = f->lane,
+        .range = f->range,
+        .received = f->got - f->range.begin,
+        .redundant = f->redundant,
+        .began = xd_run_usec(f->began),
+        .heard = f->first_byte < 0 ? XD_NEVER : xd_run_usec(f->first_byte),
+        .ended = xd_run_usec(r->net.now),
+        .how = kind == XD_EV_DONE     ? XD_SIM_DONE
+               : kind == XD_EV_FAILED ? XD_SIM_FAILED
+                                      : XD_SIM_STOPPED};
+
+    if (r->o->record)
+        r->o->record(r->o->record_user, &record);
+}
+
+/* The rest of an answer is dropped with its connection, unless that is good for
+ * others. */
+static void hang_up(struct xd_run *r, const struct xd_flight *f,
+                    bool has_failed)
+{
+    struct xd_connection *c = f->connection;
+
+    if (r->o->has_http2 &&
+        (xd_tcp_load(c) > 1 || (!has_failed && c->state == XD_CONN_READY)))
+        xd_tcp_stop(&r->tcp, c, f->stream);
+    else
+        xd_tcp_close(&r->tcp, c);
+}
+
+void xd_flight_end(struct xd_run *r, struct xd_flight *f,
+                   enum xd_sched_event_kind kind)
+{
+    if (!f->is_live)
+        return;
+    if (kind != XD_EV_DONE)
+        hang_up(r, f, kind == XD_EV_FAILED);
+    flush(r, f);
+    if (!f->is_live) /* a liar that was found out by its last bytes */
+        return;
+    f->is_live = false;
+    r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
+    xd_flight_record(r, f, kind);
+    xd_run_tell(r,
+                (struct xd_sched_event){.kind = kind,
+                                        .fetch = number_of(r, f),
+                                        .range = {f->range.begin, f->flushed}});
+}
+
+void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
+{
+    struct xd_run *r = user;
+    struct xd_flight *f = &r->flights[tag];
+
+    f->heard = r->net.now;
+    if (f->first_byte < 0) {
+        f->first_byte = r->net.now;
+        xd_run_tell(r,
+                    (struct xd_sched_event){.kind = XD_EV_STARTED,
+                                            .fetch = tag,
+                                            .range = {f->range.begin, f->got}});
+    }
+    if (f->got == f->flushed && n > 0) {
+        f->buffered_since = r->net.now;
+        set_timer(r, f, XD_SIM_FLUSH_TIMER, r->net.now + FLUSH_AFTER);
+    }
+    f->got += n;
+    if (f->got == f->range.end)
+        xd_flight_end(r, f, XD_EV_DONE);
+    else if (f->got - f->flushed >= BUFFER_BYTES ||
+             (r->o->sched.window_bytes > 0 && n > 0))
+        flush(r, f);
+}
+
+void xd_flight_broken(void *user, unsigned tag)
+{
+    struct xd_run *r = user;
+
+    xd_flight_end(r, &r->flights[tag], XD_EV_FAILED);
+}
+
+void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
+                     enum xd_sim_kind kind)
+{
+    if (kind == XD_SIM_FLUSH_TIMER) {
+        if (r->net.now >= f->buffered_since + FLUSH_AFTER)
+            flush(r, f);
+    } else if (r->net.now >= silent_at(r, f)) {
+        xd_flight_end(r, f, XD_EV_FAILED);
+    } else {
+        set_timer(r, f, kind, silent_at(r, f));
+    }
+}
+
+/* With HTTP/2 the first, else one that is idle. */
+static struct xd_connection *find_connection(struct xd_run *r, unsigned depot)
+{
+    for (unsigned i = 0; i < r->tcp.n_connections; i++) {
+        struct xd_connection *c = r->tcp.connections[i];
+
+        if (c->depot == depot && c->state != XD_CONN_CLOSED &&
+            (r->o->has_http2 || xd_tcp_load(c) == 0))
+            return c;
+    }
+    r->out->depots[depot].connections++;
+    return xd_tcp_connect(&r->tcp, depot);
+}
+
+static struct xd_flight *flight_of(struct xd_run *r, unsigned fetch)
+{
+    unsigned n = fetch + 16;
+    struct xd_flight *grown;
+
+    if (fetch < r->n_flights)
+        return &r->flights[fetch];
+    grown = xd_realloc(r->flights, n, sizeof *grown);
+    if (!grown)
+        return NULL;
+    memset(grown + r->n_flights, 0, (n - r->n_flights) * sizeof *grown);
+    r->flights = grown;
+    r->n_flights = n;
+    return &grown[fetch];
+}
+
+void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
+{
+    struct xd_flight *f = flight_of(r, a->fetch);
+    struct xd_connection *c = f ? find_connection(r, a->depot) : NULL;
+
+    if (!c) {
+        xd_run_out_of_memory(r);
+        return;
+    }
+    *f = (struct xd_flight){.is_live = true,
+                            .life = ++r->n_begun,
+                            .depot = a->depot,
+                            .lane = a->lane,
+                            .range = a->range,
+                            .got = a->range.begin,
+                            .flushed = a->range.begin,
+                            .connection = c,
+                            .began = r->net.now,
+                            .first_byte = -1,
+                            .heard = r->net.now};
+    f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
+    if (r->tcp.failed)
+        xd_run_out_of_memory(r);
+    r->out->depots[a->depot].requests++;
+    set_timer(r, f, XD_SIM_SILENCE_TIMER, silent_at(r, f));
+}

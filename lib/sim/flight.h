@@ -1,0 +1,60 @@
+/*
+ * What the engine does between the scheduler and the depots, in virtual time:
+ * lanes, buffers, silence, pieces.
+ */
+#ifndef XD_SIM_FLIGHT_H
+#define XD_SIM_FLIGHT_H
+
+#include "sim/driver.h"
+#include "sim/run.h"
+#include "sim/tcp.h"
+
+/* A fetch under way. */
+struct xd_flight {
+    bool is_live;
+    uint64_t life; /* tells its timers from those of fetches before it */
+    unsigned depot, lane;
+    struct xd_range range;
+    uint64_t got, flushed, redundant;
+    struct xd_connection *connection;
+    unsigned stream;
+    xd_nsec began, first_byte, heard, buffered_since;
+};
+
+struct xd_run {
+    const struct xd_sim_options *o;
+    struct xd_sim_result *out;
+    struct xd_driver driver;
+    struct xd_net net;
+    struct xd_tcp tcp;
+    struct xd_flight *flights;
+    unsigned n_flights;
+    uint64_t n_begun;
+    struct xd_rangeset here, lies; /* bytes that arrived; those of a liar */
+    struct xd_rangeset accepted;
+    bool is_news; /* the scheduler has something to think about */
+    uint64_t reader;
+    xd_nsec reader_at;
+};
+
+void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);
+void xd_flight_end(struct xd_run *r, struct xd_flight *f,
+                   enum xd_sched_event_kind kind);
+void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
+                      enum xd_sched_event_kind kind);
+
+/* What connections and timers tell of the fetch `number`. */
+void xd_flight_bytes(void *run, unsigned number, uint64_t n);
+void xd_flight_broken(void *run, unsigned number);
+void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
+                     enum xd_sim_kind kind);
+
+void xd_run_tell(struct xd_run *r, struct xd_sched_event ev);
+void xd_run_out_of_memory(struct xd_run *r);
+
+static inline xd_usec xd_run_usec(xd_nsec t)
+{
+    return (xd_usec)(t / 1000);
+}
+
+#endif
