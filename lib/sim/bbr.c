@@ -229,7 +229,7 @@ static void set_window(struct xd_bbr *b, const struct xd_rate_sample *s)
     if (!recover(b, s)) {
         if (b->is_full)
             b->window = fmin(b->window + s->n_acked, target);
-        else if (b->window < target || s->delivered < XD_FIRST_WINDOW)
+        else if (b->window < target || (double)s->delivered < XD_FIRST_WINDOW)
             b->window += s->n_acked;
         b->window = fmax(b->window, LEAST_WINDOW);
     }

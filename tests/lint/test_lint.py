@@ -129,7 +129,8 @@ def allowed(layer):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("layer, below", [("base", []), ("sched", ["base"])])
+@pytest.mark.parametrize("layer, below", [("base", []), ("sched", ["base"]),
+                                          ("sim", ["base", "sched"])])
 def test_a_pure_layer_needs_nothing_but_the_kept_list(layer, below):
     given = [o for b in below for o in objects(b)]
     assert needed(objects(layer), given) <= allowed(layer)
