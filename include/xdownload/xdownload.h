@@ -22,6 +22,7 @@
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 #include <xdownload/simulate.h>
+#include <xdownload/stream.h>
 #include <xdownload/version.h>
 
 #endif

@@ -158,28 +158,40 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
     return worst;
 }
 
-/* Nobody can bring the bytes from `at` on: say what became of the depots. */
-static void give_up_locked(struct xd_engine *e, uint64_t at)
+/* Nobody can bring the bytes from `at` on: what became of the depots. */
+static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
+                                struct xd_error *out)
 {
     unsigned n_failed;
     const struct xd_depot *worst = worst_depot(e, &n_failed);
-    struct xd_error error = {0};
 
     if (!worst)
-        xd_fail(&error, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
+        xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
                 (ull)at);
     else if (n_failed == 1)
-        xd_fail(&error, XD_E_NOREPLICA,
+        xd_fail(out, XD_E_NOREPLICA,
                 "no depot is left that holds byte %llu: %s", (ull)at,
                 worst->last_error.msg);
     else
-        xd_fail(&error, XD_E_NOREPLICA,
+        xd_fail(out, XD_E_NOREPLICA,
                 "no depot is left that holds byte %llu: %u failed, one with: "
                 "%s",
                 (ull)at, n_failed, worst->last_error.msg);
     if (worst && worst->last_error.code == XD_E_CORRUPT)
-        error.code = XD_E_CORRUPT;
-    xd_engine_fail_locked(e, &error);
+        out->code = XD_E_CORRUPT;
+}
+
+/* True: only those who read there fail. */
+static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
+{
+    struct xd_error error = {0};
+
+    describe_gap_locked(e, gap.begin, &error);
+    if (e->readers.by_demand)
+        xd_readers_gap_locked(e, gap, &error);
+    else
+        xd_engine_fail_locked(e, &error);
+    return e->readers.by_demand;
 }
 
 /* Memory in front of a pipe bounds how far ahead blocks may lie; the scheduler
@@ -246,11 +258,14 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
 static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
 {
     const struct xd_options *o = &e->options;
-    struct xd_sched_options options =
-        xd_decide_options(o, e->path ? 0 : e->window);
+    uint64_t window = e->output == XD_OUTPUT_IN_ORDER
+                          ? e->window
+                          : xd_readers_window_locked(e);
+    struct xd_sched_options options = xd_decide_options(o, window);
     struct xd_layout layout;
     int rc;
 
+    options.has_gaps = e->readers.by_demand;
     if (e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,
@@ -265,6 +280,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     if (!e->sched || tell_no_ranges_locked(e) < 0)
         return xd_fail_nomem(err);
     say_lowered_locked(e, &options);
+    xd_readers_begin_locked(e);
     return 0;
 }
 
@@ -347,7 +363,7 @@ static bool act_locked(struct xd_engine *e,
     switch (action->kind) {
     case XD_DO_WAIT:
         e->until = action->until < e->deadline ? action->until : e->deadline;
-        return false;
+        return xd_readers_end_locked(e);
     case XD_DO_OPEN:
         open_locked(e, &e->depots.list[action->depot]);
         return true;
@@ -378,8 +394,7 @@ static bool act_locked(struct xd_engine *e,
         if (xd_blame_next_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e))
             return true;
-        give_up_locked(e, action->range.begin);
-        return false;
+        return give_up_locked(e, action->range);
     }
     return false;
 }

@@ -25,7 +25,7 @@ int xd_download_new(struct xd_download **out, struct xd_manifest *m,
     *out = NULL;
     if (!path)
         return xd_fail(err, XD_E_INVAL, "no path was given");
-    rc = xd_engine_new(&e, m, file, path, -1, o, err);
+    rc = xd_engine_new(&e, m, file, XD_OUTPUT_FILE, path, -1, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
     return rc;
@@ -39,7 +39,7 @@ int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
     int rc;
 
     *out = NULL;
-    rc = xd_engine_new(&e, m, file, NULL, fd, o, err);
+    rc = xd_engine_new(&e, m, file, XD_OUTPUT_IN_ORDER, NULL, fd, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
     return rc;

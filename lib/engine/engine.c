@@ -74,6 +74,7 @@ void xd_engine_end_locked(struct xd_engine *e)
     e->state = ENGINE_ENDED;
     e->end_time = xd_now();
     xd_cond_broadcast(&e->ended);
+    xd_readers_wake_locked(e);
 }
 
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
@@ -90,6 +91,7 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
     if (!e->has_keeper)
         xd_engine_end_locked(e);
     xd_engine_wake_all_locked(e);
+    xd_readers_wake_locked(e);
 }
 
 static int init_threads(struct xd_engine *e)
@@ -106,8 +108,12 @@ static int init_threads(struct xd_engine *e)
         goto fini_bytes_ready;
     if (xd_sampler_init(&e->sampler) < 0)
         goto fini_ended;
+    if (xd_readers_init(&e->readers) < 0)
+        goto fini_sampler;
     return 0;
 
+fini_sampler:
+    xd_sampler_fini(&e->sampler);
 fini_ended:
     xd_cond_fini(&e->ended);
 fini_bytes_ready:
@@ -124,6 +130,7 @@ fail:
 
 static void fini_threads(struct xd_engine *e)
 {
+    xd_readers_fini(&e->readers);
     xd_sampler_fini(&e->sampler);
     xd_cond_fini(&e->ended);
     xd_cond_fini(&e->bytes_ready);
@@ -198,8 +205,8 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
 }
 
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
-                  const char *path, int fd, const struct xd_options *o,
-                  struct xd_error *err)
+                  enum xd_output_kind output, const char *path, int fd,
+                  const struct xd_options *o, struct xd_error *err)
 {
     struct xd_engine *e;
     int rc;
@@ -214,6 +221,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         rc = xd_fail_nomem(err);
         goto free_engine;
     }
+    e->output = output;
     e->fd = fd;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
@@ -222,6 +230,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);
+    if (rc == 0 && e->options.keep && output != XD_OUTPUT_READERS)
+        rc = xd_fail(err, XD_E_INVAL,
+                     "keep: is for a source that is read while it arrives");
     if (rc < 0)
         goto fini_options;
     if (init_threads(e) < 0) {
@@ -254,11 +265,17 @@ free_engine:
     return rc;
 }
 
+/* Larger than memory, which /tmp often is not. */
+#define SPOOL "/var/tmp"
+
 static int open_sink(struct xd_engine *e, struct xd_sink **out,
                      struct xd_ordered_sink **out_ordered, struct xd_error *err)
 {
     if (e->path)
         return xd_file_sink_new(out, e->path, e->options.force, err);
+    if (e->output == XD_OUTPUT_READERS)
+        return xd_spool_sink_new(
+            out, e->options.spool ? e->options.spool : SPOOL, err);
     return xd_ordered_sink_new(out, out_ordered, e->fd, e->window, err);
 }
 
@@ -268,6 +285,8 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
 {
     e->sink = e->target = sink;
     e->ordered = ordered;
+    if (e->sched)
+        xd_readers_begin_locked(e);
     return xd_keeper_start_locked(e, err);
 }
 
@@ -317,6 +336,7 @@ void xd_engine_free(struct xd_engine *e)
     if (e->has_keeper)
         xd_thread_join(&e->keeper);
     xd_sink_free(e->sink);
+    xd_readers_free_all(e);
     fini_tables(e);
     fini_threads(e);
     xd_options_fini(&e->options);

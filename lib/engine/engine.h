@@ -31,6 +31,7 @@
 #include "base/text.h"
 #include "engine/depot.h"
 #include "engine/options.h"
+#include "engine/readers.h"
 #include "engine/records.h"
 #include "engine/repair.h"
 #include "engine/resume.h"
@@ -42,6 +43,12 @@
 #include "os/thread.h"
 #include "sched/census.h"
 #include "sched/sched.h"
+
+enum xd_output_kind {
+    XD_OUTPUT_FILE,
+    XD_OUTPUT_IN_ORDER, /* to a descriptor */
+    XD_OUTPUT_READERS /* to a file, named or not, or memory: engine/readers.h */
+};
 
 enum engine_state {
     ENGINE_NEW,
@@ -111,8 +118,9 @@ struct xd_news {
 struct xd_engine {
     /* Constant after new(). */
     struct xd_options options;
-    char *path; /* NULL: in order, to `fd` */
-    int fd;
+    enum xd_output_kind output;
+    char *path; /* of the file, or NULL */
+    int fd;     /* of an output in order */
 
     /* Constant after start(). */
     struct xd_sink *sink;
@@ -140,9 +148,11 @@ struct xd_engine {
     struct xd_resume resume;   /* which an earlier run brought */
     struct xd_sampler sampler; /* what is compared when nothing is proved */
     struct xd_repair repair;   /* when the whole file is wrong */
+    struct xd_readers readers; /* who read while it arrives */
     struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
-    uint64_t window;           /* in order: so far ahead bytes may lie */
-    uint64_t drained;          /* in order: all before it is out */
+    uint64_t window;  /* in order, and for each reader: so far ahead bytes may
+                        lie */
+    uint64_t drained; /* in order: all before it is out */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */
@@ -159,12 +169,13 @@ struct xd_engine {
 };
 
 /*
- * Prepare.  Takes a reference to `m`, copies `o` and `path`.
+ * Prepare.  Takes a reference to `m`, copies `o` and `path`, which is that of
+ * the file, or NULL.  `fd` is for an output in order.
  * Errors: those of xd_download_new().
  */
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
-                  const char *path, int fd, const struct xd_options *o,
-                  struct xd_error *err);
+                  enum xd_output_kind output, const char *path, int fd,
+                  const struct xd_options *o, struct xd_error *err);
 
 /* Errors: those of xd_download_start(). */
 int xd_engine_start(struct xd_engine *e, struct xd_error *err);

@@ -73,6 +73,16 @@ void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
     tell_locked(e, event);
 }
 
+void xd_inform_demand_locked(struct xd_engine *e, unsigned reader,
+                             const struct xd_demand *demand)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                           .reader = reader,
+                                           .range = demand->range,
+                                           .due = demand->due,
+                                           .bytes_per_s = demand->bytes_per_s});
+}
+
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
                           const struct xd_lane *lane, xd_usec now)
 {

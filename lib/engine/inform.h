@@ -30,6 +30,10 @@ void xd_inform_banned_locked(struct xd_engine *e, unsigned depot);
 /* The reader took everything before `position`. */
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position);
 
+/* Somebody who reads while it arrives wants this. */
+void xd_inform_demand_locked(struct xd_engine *e, unsigned reader,
+                             const struct xd_demand *demand);
+
 /* The request on `lane`, of `depot`, has ended as lane->outcome says.  The
  * lane is free afterwards. */
 void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,

@@ -89,10 +89,14 @@ static void start(struct xd_worker *w, unsigned slot)
 }
 
 /* Whether bytes up to `end` of the file may be held in memory. */
-static bool fits_window(const struct xd_engine *e, uint64_t end)
+static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
+                        uint64_t end)
 {
     uint64_t front;
 
+    if (e->output == XD_OUTPUT_READERS &&
+        (lane->asks_whole || lane->range.end == XD_SIZE_UNKNOWN))
+        return xd_readers_allow(e, lane->flushed + lane->buffered, end);
     if (!e->ordered)
         return true;
     front = e->wanted.begin + xd_ordered_sink_front(e->ordered);
@@ -107,7 +111,8 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
         start(w, slot);
     else if (lane->stop_now)
         xd_transport_stop(w->transport, slot);
-    else if (lane->is_paused && fits_window(w->engine, lane->paused_until) &&
+    else if (lane->is_paused &&
+             fits_window(w->engine, lane, lane->paused_until) &&
              xd_now() >= lane->resume_at) {
         lane->is_paused = false;
         xd_transport_resume(w->transport, slot);
@@ -298,7 +303,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     uint64_t end = lane->flushed + lane->buffered + len;
     xd_usec now = xd_now(), at;
 
-    if (!fits_window(w->engine, end))
+    if (!fits_window(w->engine, lane, end))
         return pause_lane(lane, end, now);
     at = pay(w->engine, lane, now, len);
     if (at > now)

@@ -314,6 +314,15 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
     return xd_fail(err, XD_E_INVAL, "there is no option '%s'", name);
 }
 
+bool xd_options_is_set(const struct xd_options *o, const char *name)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return o->set >> i & 1;
+    }
+    return false;
+}
+
 void xd_options_set_log(struct xd_options *o, xd_log_fn *log, void *user)
 {
     o->log = log;

@@ -24,6 +24,7 @@ struct xd_options {
         lookahead, records, max_time;
     struct xd_span range;
     char *exclude;             /* a list of base/hosts.h, or NULL; owned */
+    char *keep, *spool;        /* owned; or NULL */
     struct xd_net_options net; /* its strings are owned */
     uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
@@ -39,6 +40,9 @@ void xd_options_fini(struct xd_options *o);
 
 /* "progress" */
 const char *xd_options_algorithm(const struct xd_options *o);
+
+/* Whether the user has set a row of the table. */
+bool xd_options_is_set(const struct xd_options *o, const char *name);
 
 /* Whether no range was given. */
 bool xd_options_want_all(const struct xd_options *o);

@@ -312,7 +312,8 @@ static void judge_locked(struct xd_engine *e)
     }
     if (fetch_held_locked(e)) {
         xd_decide_locked(e);
-    } else if (e->verify.pieces.n > 0 || e->depots.size == XD_SIZE_UNKNOWN) {
+    } else if (e->verify.pieces.n > 0 || !e->path ||
+               e->depots.size == XD_SIZE_UNKNOWN) {
         xd_engine_fail_locked(e, &error);
     } else if (prepare_locked(e, &trouble) < 0 ||
                put_back_locked(e, &trouble) < 0) {

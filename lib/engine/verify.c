@@ -25,6 +25,9 @@ static void fail_nomem_locked(struct xd_engine *e)
 /* Pieces of which two do not fit in so much memory are not used in order. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
+/* What a reader has ahead of it unless the user says otherwise. */
+#define READERS_WINDOW ((uint64_t)32 << 20)
+
 /* In order a piece is hashed while it lies in the window, and a block beside
  * it must be on its way. */
 static void fit_window(struct xd_engine *e)
@@ -32,8 +35,11 @@ static void fit_window(struct xd_engine *e)
     uint64_t longest = 0;
 
     e->window = e->options.lookahead;
-    if (e->path)
+    if (e->output == XD_OUTPUT_FILE)
         return;
+    if (e->output == XD_OUTPUT_READERS &&
+        !xd_options_is_set(&e->options, "lookahead"))
+        e->window = READERS_WINDOW;
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
         uint64_t length =
             xd_range_length(xd_pieces_range(&e->verify.pieces, i));
@@ -41,7 +47,7 @@ static void fit_window(struct xd_engine *e)
         if (length > longest)
             longest = length;
     }
-    if (longest > MAX_WINDOW / 2)
+    if (longest > MAX_WINDOW / 2 && e->output == XD_OUTPUT_IN_ORDER)
         xd_pieces_fini(&e->verify.pieces);
     else if (2 * longest > e->window)
         e->window = 2 * longest;
@@ -104,6 +110,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
         return;
     }
     xd_inform_accepted_locked(e, range);
+    xd_readers_wake_locked(e);
     if (e->ordered || e->verify.whole)
         xd_cond_signal(&e->bytes_ready);
 }

@@ -103,8 +103,9 @@ static void carry_out(struct xd_worker *w, xd_usec timeout)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];
 
-        if (lane->buffered > 0 && (lane->is_over || w->engine->ordered ||
-                                   now - lane->buffered_since >= FLUSH_AFTER))
+        if (lane->buffered > 0 &&
+            (lane->is_over || w->engine->output != XD_OUTPUT_FILE ||
+             now - lane->buffered_since >= FLUSH_AFTER))
             xd_lane_flush(w, lane);
     }
 }

@@ -101,6 +101,19 @@ static const struct xd_sink_ops file_ops = {.write = file_write,
                                             .finish = file_finish,
                                             .free = file_free};
 
+static int spool_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
+{
+    (void)s;
+    (void)size;
+    (void)err;
+    return 0;
+}
+
+static const struct xd_sink_ops spool_ops = {.write = file_write,
+                                             .read = file_read,
+                                             .finish = spool_finish,
+                                             .free = file_free};
+
 static char *with_suffix(const char *path, const char *suffix)
 {
     size_t len = strlen(path), more = strlen(suffix) + 1;
@@ -207,6 +220,26 @@ int xd_scratch_sink_new(struct xd_sink **out, const char *path,
         rc = xd_file_remove(f->part, err);
     if (rc < 0) {
         file_free(&f->base);
+        return rc;
+    }
+    *out = &f->base;
+    return 0;
+}
+
+int xd_spool_sink_new(struct xd_sink **out, const char *folder,
+                      struct xd_error *err)
+{
+    struct file_sink *f = xd_alloc(1, sizeof *f);
+    int rc;
+
+    if (f == NULL)
+        return xd_fail_nomem(err);
+    f->base.ops = &spool_ops;
+    f->part = xd_strdup(folder); /* what errors name */
+    rc = f->part != NULL ? xd_file_temporary(&f->fd, folder, err)
+                         : xd_fail_nomem(err);
+    if (rc < 0) {
+        release(f);
         return rc;
     }
     *out = &f->base;

@@ -57,6 +57,13 @@ int xd_scratch_sink_new(struct xd_sink **out, const char *path,
                         struct xd_error *err);
 
 /*
+ * A file without a name in `folder`, for what is read while it arrives;
+ * finish() does nothing.  Errors: IO, NOMEM.
+ */
+int xd_spool_sink_new(struct xd_sink **out, const char *folder,
+                      struct xd_error *err);
+
+/*
  * A window of memory in front of a descriptor:
  *
  *     written to fd |========== held, with gaps ==========|  not yet allowed

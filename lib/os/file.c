@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -112,6 +113,28 @@ int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
         return rc;
     }
     *out_size = (uint64_t)st.st_size;
+    *out_fd = fd;
+    return 0;
+}
+
+int xd_file_temporary(int *out_fd, const char *folder, struct xd_error *err)
+{
+    char path[LONGEST_PATH];
+    int fd, n = snprintf(path, sizeof path, "%s/xdownload-XXXXXX", folder);
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return xd_fail(err, XD_E_IO, "%s: the name is too long", folder);
+    fd = mkstemp(path);
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno,
+                             "%s: no file can be made in it", folder);
+    unlink(path);
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+        int rc = xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+
+        xd_file_close(fd);
+        return rc;
+    }
     *out_fd = fd;
     return 0;
 }

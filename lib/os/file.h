@@ -23,6 +23,10 @@
 int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
                 struct xd_error *err);
 
+/* A new file in `folder` that has no name, and is gone when it is closed.
+ * *out_fd is the caller's, to release with xd_file_close(). */
+int xd_file_temporary(int *out_fd, const char *folder, struct xd_error *err);
+
 /* All of it, at `offset`; `path` is for the error sentence. */
 int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
                   size_t len, struct xd_error *err);

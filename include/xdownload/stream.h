@@ -1,0 +1,186 @@
+/*
+ * A source is one file being read while it arrives: its depots, its store, its
+ * budget.  Readers are positions in it; a player, a seek bar's thumbnailer and
+ * eight HTTP clients are readers of one source, and share what arrives.
+ *
+ *     |...here...|        |=====here=====>>>>> wanted next >>>>>|...not asked
+ *                         reader         |<---- lookahead ----->|   for...
+ *
+ * Bytes count from the first that the option `range` leaves; without it, from
+ * the first of the file.  What a reader gets was held against the hashes of its
+ * piece first, where the manifest has such; a file with one hash of the whole
+ * is judged when all of it is here.
+ *
+ * What arrived is in a file without a name in the folder that the option
+ * `spool` names, so that going back costs nothing; with `keep`, in a file of
+ * that name, as a download has it, which is then fetched to its end; and else
+ * in memory, at most `lookahead` of it.  Of a source `lookahead` is 32m unless
+ * it is set, and is how far ahead of each reader is fetched.
+ *
+ * Threads: one thread at a time for each reader calls read, seek and size; any
+ *          thread may call everything else.  new() and free() of one object
+ *          come before and after all other calls.
+ */
+#ifndef XDOWNLOAD_STREAM_H
+#define XDOWNLOAD_STREAM_H
+
+#include <xdownload/download.h>
+#include <xdownload/manifest.h>
+#include <xdownload/options.h>
+
+struct xd_source;
+struct xd_reader;
+
+struct xd_buffered {
+    uint64_t begin, end; /* end is excluded */
+};
+
+enum xd_play_state {
+    XD_PLAYING, /* the picture moves */
+    XD_PAUSED,  /* it stands still because somebody wants it to */
+    XD_WAITING, /* it would move if the bytes were here */
+    XD_SEEKING, /* somebody has jumped elsewhere, and it does not move yet */
+    XD_ENDED    /* nobody watches any more */
+};
+
+/* The structs below are filled in by the library and may grow: the caller
+ * sets struct_size first, and gets that many bytes. */
+
+/*
+ * What a viewer suffered, in the terms of CTA-2066.  A stall is a time in which
+ * the picture stood still for want of bytes: neither the start, nor a pause,
+ * nor the time after a seek.  Times are in seconds.
+ *
+ * `least` is what the same viewer had suffered with a player that loses no
+ * time: it begins, and goes on, as soon as the bytes are here.
+ */
+struct xd_playback {
+    size_t struct_size;
+    double startup_s;       /* from the wish to play to the first picture; < 0:
+                                it was not seen yet */
+    double startup_least_s; /* until its first byte was here; < 0: it is not */
+    unsigned n_stalls;      /* one that lasts is counted */
+    double stall_s;         /* all together */
+    double stall_longest_s;
+    double stall_least_s;
+    double stall_blocks_s; /* the same if a block must be here, all of it, when
+                              its first byte is shown (Plank and others) */
+    double played_s;       /* media time that was shown */
+    double watched_s;      /* start, play, stalls, waits after seeks */
+    double rebuffer_ratio; /* stall_s / (stall_s + played_s) */
+    unsigned n_seeks;
+    double restart_s; /* waits after seeks, all together */
+    double restart_longest_s;
+    double quality;   /* ITU-T P.1203 stalling quality: 1 bad, 5 good */
+    double blocked_s; /* in which read() waited; no stall: players read
+                                ahead */
+    double level_s;   /* media time that is here from the picture on */
+};
+
+/* One stall, or wait after a seek. */
+struct xd_stall {
+    size_t struct_size;
+    double media_s; /* how much had been shown when it came */
+    double seconds;
+};
+
+/* How full the store was: one of at most 1000 moments, evenly spread. */
+struct xd_level {
+    size_t struct_size;
+    double at_s; /* since the wish to play */
+    double level_s;
+};
+
+XD_BEGIN_DECLS
+
+/*
+ * Prepare a source of file number `file` of `m`.  Touches neither disk nor
+ * network: the first read or size does.
+ * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults).
+ * Blocks: no.  Errors: those of xd_download_new().
+ */
+XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
+                                       struct xd_manifest *m, size_t file,
+                                       const struct xd_options *o,
+                                       struct xd_error *err);
+
+/* Ends all its readers, and frees them.  NULL does nothing.  Blocks: as
+ * xd_download_free() does. */
+XD_API void xd_source_free(struct xd_source *s);
+
+/*
+ * The download behind it, for its progress, its depots, its records, and to
+ * wait for or cancel; not to be started or freed.  With `keep` its end is that
+ * of the file; without, it ends when all of the file is here.
+ * Ownership: it lives as long as the source.
+ */
+XD_API struct xd_download *xd_source_download(struct xd_source *s);
+
+/* Which bytes are here now, ascending, for seek bars: the first n of them.
+ * Returns how many there are. */
+XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
+                                 size_t n);
+
+/* A reader at byte 0.  Blocks: no.  Errors: NOMEM. */
+XD_API XD_MUST_CHECK int xd_reader_new(struct xd_reader **out,
+                                       struct xd_source *s,
+                                       struct xd_error *err);
+XD_API void xd_reader_free(struct xd_reader *r); /* NULL does nothing */
+
+/*
+ * The size, waiting at most timeout_ms (-1: for ever, 0: only look) where
+ * neither the manifest nor a depot has told it yet.
+ * Errors: AGAIN, CANCELED (interrupt), and what ended the source.
+ */
+XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
+                                            int timeout_ms);
+
+/*
+ * Copy up to `len` bytes at the position into `buf` and move past them.
+ * Returns how many, at least 1; 0 at the end of the file and only there (or if
+ * len is 0); else a negative code, which belongs to this position: a seek
+ * elsewhere may help.
+ * Blocks: while no byte is here, at most timeout_ms (-1: for ever, 0: not).
+ * Errors: AGAIN, CANCELED (interrupt), NOREPLICA, CORRUPT, IO, NOMEM.
+ */
+XD_API XD_MUST_CHECK int64_t xd_reader_read(struct xd_reader *r, void *buf,
+                                            size_t len, int timeout_ms);
+
+/*
+ * Move to byte `to`; the size itself is allowed.  Returns the position.  Blocks:
+ * no.  Errors: INVAL, beyond the size where that is known.
+ */
+XD_API XD_MUST_CHECK int64_t xd_reader_seek(struct xd_reader *r, uint64_t to);
+
+XD_API uint64_t xd_reader_position(struct xd_reader *r);
+
+/* on: the read or size that waits, and all later ones, return CANCELED at once,
+ * until off.  Blocks: no. */
+XD_API void xd_reader_interrupt(struct xd_reader *r, int on);
+
+/* Why the last read, size or seek failed; code XD_OK if it did not. */
+XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
+
+/*
+ * What a player knows and the library cannot: which byte is on the screen, how
+ * fast bytes are consumed, and whether the picture moves.  Stalls are counted
+ * from this, and what is needed first is fetched first.  To be said at every
+ * change of state, and now and then between; bytes_per_s <= 0: as before.
+ * Blocks: no.
+ */
+XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,
+                               double bytes_per_s, enum xd_play_state state);
+
+/* What became of it.  Blocks: no. */
+XD_API void xd_reader_playback(struct xd_reader *r, struct xd_playback *out);
+
+/* The i-th stall, wait after a seek, or level; 1, or 0 past the last.  Stalls
+ * and waits beyond 4096 are counted, but not listed. */
+XD_API int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out);
+XD_API int xd_reader_restart(struct xd_reader *r, size_t i,
+                             struct xd_stall *out);
+XD_API int xd_reader_level(struct xd_reader *r, size_t i, struct xd_level *out);
+
+XD_END_DECLS
+
+#endif

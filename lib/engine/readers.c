@@ -1,0 +1,332 @@
+#include "engine/readers.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+
+/* What players look at beside the place where they play: up to 260 KB at the
+ * head, and an index of some hundred KB at the tail. */
+#define HEAD_BYTES ((uint64_t)256 << 10)
+#define TAIL_BYTES ((uint64_t)1 << 20)
+#define PROBE_BYTES ((uint64_t)256 << 10)
+
+/* They do so within their first second. */
+#define HINT_AFTER (XD_SECOND / 2)
+
+/* Of a reader that says nothing of its rate; between those of music and of
+ * video in 4K. */
+#define ASSUMED_RATE ((uint64_t)1 << 20)
+
+/* By which the scheduler knows what nobody reads yet. */
+enum { NUMBER_REST, NUMBER_HEAD, NUMBER_TAIL, NUMBER_READERS };
+
+int xd_readers_init(struct xd_readers *r)
+{
+    r->next_number = NUMBER_READERS;
+    return xd_cond_init(&r->readable);
+}
+
+void xd_readers_fini(struct xd_readers *r)
+{
+    xd_rangeset_fini(&r->gaps);
+    xd_free(r->list);
+    xd_cond_fini(&r->readable);
+}
+
+uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position)
+{
+    uint64_t begin = e->wanted.begin;
+
+    return position < UINT64_MAX - begin ? begin + position : UINT64_MAX;
+}
+
+uint64_t xd_readers_window_locked(struct xd_engine *e)
+{
+    e->readers.by_demand =
+        e->output == XD_OUTPUT_READERS && e->repair.phase == XD_REPAIR_NONE;
+    return e->readers.by_demand ? e->window / 4 * 3 : 0;
+}
+
+/* Out to the edges of pieces. */
+static struct xd_range whole_pieces(const struct xd_engine *e,
+                                    struct xd_range r)
+{
+    const struct xd_pieces *p = &e->verify.pieces;
+    struct xd_range first = {0, 0}, last = {0, 0};
+    size_t i;
+
+    if (xd_range_is_empty(r) || p->n == 0)
+        return r;
+    i = xd_pieces_find(p, r.begin);
+    if (i < p->n)
+        first = xd_pieces_range(p, i);
+    if (first.begin < r.begin && r.begin < first.end)
+        r.begin = first.begin;
+    i = xd_pieces_find(p, r.end - 1);
+    if (i < p->n)
+        last = xd_pieces_range(p, i);
+    if (last.begin < r.end && r.end < last.end)
+        r.end = last.end;
+    return r;
+}
+
+static struct xd_range ahead_of(const struct xd_engine *e, uint64_t position)
+{
+    uint64_t step = e->window / 4 + (e->window < 4);
+    uint64_t from = xd_readers_byte(e, position);
+    struct xd_range r = {from, e->wanted.end};
+
+    if (from < UINT64_MAX - e->window) {
+        uint64_t end = (from + e->window) / step * step;
+
+        r.end = end < r.end ? end : r.end;
+    }
+    return whole_pieces(e, r);
+}
+
+static void tell_locked(struct xd_engine *e, unsigned number,
+                        struct xd_demand *known, struct xd_demand demand)
+{
+    if (xd_range_is_empty(demand.range) && xd_range_is_empty(known->range))
+        return;
+    *known = demand;
+    xd_inform_demand_locked(e, number, &demand);
+}
+
+/* When a byte is needed: at once, if nothing tells better. */
+static xd_usec due_at(const struct xd_reader *r, uint64_t byte, xd_usec now)
+{
+    double ahead;
+
+    if (r->play_rate == 0 || byte <= r->play_byte || r->is_waiting)
+        return now;
+    ahead = (double)(byte - r->play_byte) / (double)r->play_rate;
+    if (r->is_playing)
+        ahead -= (double)(now - r->play_at) / (double)XD_SECOND;
+    return ahead > 0 ? now + (xd_usec)(ahead * (double)XD_SECOND) : now;
+}
+
+static struct xd_demand demand_of(const struct xd_reader *r)
+{
+    const struct xd_engine *e = r->engine;
+    uint64_t from = r->is_probing ? r->stream : r->position;
+    xd_usec now = xd_now();
+
+    return (struct xd_demand){.range = ahead_of(e, from),
+                              .due = due_at(r, from, now),
+                              .bytes_per_s = r->play_rate > 0 ? r->play_rate
+                                                              : ASSUMED_RATE};
+}
+
+/* Requests that no window shortens are held back by it. */
+static void wake_held_back_locked(struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = &e->depots.list[i];
+
+        if (d->worker && d->worker->transport &&
+            (d->knows_no_ranges || e->depots.size == XD_SIZE_UNKNOWN))
+            xd_transport_wakeup(d->worker->transport);
+    }
+}
+
+static bool can_tell_locked(const struct xd_engine *e)
+{
+    return e->readers.by_demand && e->sched && e->state == ENGINE_RUNNING;
+}
+
+void xd_readers_moved_locked(struct xd_reader *r)
+{
+    struct xd_engine *e = r->engine;
+
+    if (r->is_probing &&
+        (r->is_waiting || r->position - r->arrived_at >= PROBE_BYTES))
+        r->is_probing = false;
+    if (!r->is_probing)
+        r->stream = r->position;
+    if (!can_tell_locked(e))
+        return;
+    r->told_at = r->position;
+    tell_locked(e, r->number, &r->demand, demand_of(r));
+    xd_decide_locked(e);
+    wake_held_back_locked(e);
+}
+
+/* Whether a probe's length from there on is here, or all up to the end. */
+static bool probe_is_here(const struct xd_engine *e, uint64_t position)
+{
+    struct xd_range probe = {xd_readers_byte(e, position), e->wanted.end};
+
+    if (probe.end - probe.begin > PROBE_BYTES)
+        probe.end = probe.begin + PROBE_BYTES;
+    return xd_rangeset_contains(&e->verify.good, probe);
+}
+
+void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
+{
+    if (to == r->position)
+        return;
+    r->position = r->arrived_at = to;
+    r->is_probing = to != r->stream && probe_is_here(r->engine, to);
+    xd_readers_moved_locked(r);
+}
+
+void xd_readers_begin_locked(struct xd_engine *e)
+{
+    struct xd_readers *all = &e->readers;
+    struct xd_range w = e->wanted, head = w, tail = w;
+    struct xd_demand nothing = {.due = XD_NEVER};
+    xd_usec soon = e->started + HINT_AFTER;
+
+    if (!all->by_demand)
+        return;
+    all->rest = nothing;
+    if (e->path)
+        all->rest.range = w;
+    xd_inform_demand_locked(e, NUMBER_REST, &all->rest);
+    if (xd_range_length(w) > HEAD_BYTES)
+        head.end = w.begin + HEAD_BYTES;
+    if (xd_range_length(w) > TAIL_BYTES)
+        tail.begin = w.end - TAIL_BYTES;
+    if (w.end == XD_SIZE_UNKNOWN)
+        tail.begin = tail.end;
+    all->head = all->tail = nothing;
+    tell_locked(e, NUMBER_HEAD, &all->head,
+                (struct xd_demand){whole_pieces(e, head), soon, 0});
+    tell_locked(e, NUMBER_TAIL, &all->tail,
+                (struct xd_demand){whole_pieces(e, tail), soon, 0});
+    for (size_t i = 0; i < all->n; i++)
+        tell_locked(e, all->list[i]->number, &all->list[i]->demand,
+                    demand_of(all->list[i]));
+    xd_readers_wake_locked(e); /* the size is known */
+}
+
+int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
+{
+    struct xd_readers *all = &e->readers;
+    struct xd_reader *r;
+
+    if (all->n == all->capacity) {
+        size_t n = all->capacity ? 2 * all->capacity : 4;
+        struct xd_reader **list = xd_realloc(all->list, n, sizeof *list);
+
+        if (!list)
+            return XD_E_NOMEM;
+        all->list = list;
+        all->capacity = n;
+    }
+    r = xd_alloc(1, sizeof *r);
+    if (!r)
+        return XD_E_NOMEM;
+    r->engine = e;
+    r->number = all->next_number++;
+    xd_meter_init(&r->meter);
+    xd_meter_blocks(&r->meter, e->options.block_bytes);
+    all->list[all->n++] = r;
+    *out = r;
+    return 0;
+}
+
+static void free_reader(struct xd_reader *r)
+{
+    xd_meter_fini(&r->meter);
+    xd_free(r);
+}
+
+void xd_readers_remove_locked(struct xd_reader *r)
+{
+    struct xd_engine *e = r->engine;
+    struct xd_readers *all = &e->readers;
+    size_t i = 0;
+
+    while (all->list[i] != r)
+        i++;
+    all->list[i] = all->list[--all->n];
+    if (can_tell_locked(e)) {
+        tell_locked(e, r->number, &r->demand,
+                    (struct xd_demand){.due = XD_NEVER});
+        xd_decide_locked(e);
+    }
+    free_reader(r);
+}
+
+void xd_readers_free_all(struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->readers.n; i++)
+        free_reader(e->readers.list[i]);
+    e->readers.n = 0;
+}
+
+void xd_readers_measure_locked(struct xd_reader *r)
+{
+    const struct xd_engine *e = r->engine;
+    struct xd_range rest = {0, e->wanted.end};
+    uint64_t byte, begin = e->wanted.begin;
+
+    xd_meter_pass(&r->meter, xd_now(), &byte);
+    rest.begin = xd_readers_byte(e, byte);
+    xd_meter_here(&r->meter,
+                  xd_rangeset_next_gap(&e->verify.good, rest).begin - begin,
+                  e->wanted.end - begin);
+}
+
+void xd_readers_wake_locked(struct xd_engine *e)
+{
+    if (e->output != XD_OUTPUT_READERS)
+        return;
+    for (size_t i = 0; i < e->readers.n; i++)
+        xd_readers_measure_locked(e->readers.list[i]);
+    xd_cond_broadcast(&e->readers.readable);
+}
+
+void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
+                           const struct xd_error *why)
+{
+    struct xd_error error = {0};
+
+    e->readers.gap_error = *why;
+    if (xd_rangeset_add(&e->readers.gaps, whole_pieces(e, range)) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+    }
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why->msg);
+    xd_readers_wake_locked(e);
+}
+
+bool xd_readers_end_locked(struct xd_engine *e)
+{
+    const struct xd_rangeset *gaps = &e->readers.gaps;
+    uint64_t missing = gaps->bytes;
+
+    if (missing == 0)
+        return false;
+    for (size_t i = 0; i < gaps->n; i++)
+        missing -= xd_rangeset_overlap(&e->verify.good, gaps->ranges[i]);
+    if (missing == 0 ||
+        e->verify.good.bytes + missing < xd_range_length(e->wanted))
+        return false;
+    xd_engine_fail_locked(e, &e->readers.gap_error);
+    return true;
+}
+
+static bool is_ahead(const struct xd_demand *d, uint64_t begin, uint64_t end)
+{
+    return d->range.begin <= begin && end <= d->range.end;
+}
+
+bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
+{
+    const struct xd_readers *all = &e->readers;
+    bool is_allowed;
+
+    xd_engine_lock(e);
+    is_allowed = !all->by_demand || is_ahead(&all->rest, begin, end) ||
+                 is_ahead(&all->head, begin, end) ||
+                 is_ahead(&all->tail, begin, end);
+    for (size_t i = 0; i < all->n && !is_allowed; i++)
+        is_allowed = is_ahead(&all->list[i]->demand, begin, end);
+    xd_engine_unlock(e);
+    return is_allowed;
+}
