@@ -15,6 +15,8 @@ ROOT = HERE.parents[1]
 for folder in ("tests/wan", "tests/integration"):
     sys.path.insert(0, str(ROOT / folder))
 
+from wan import exit_on_signals  # from the path above
+
 
 def newest(built):
     """Of the builds of this tree, the newest file of that name, or None."""
@@ -116,6 +118,7 @@ def add_arguments(parser):
 def set_up(a):
     """Note what add_arguments() asked for."""
     global XDOWNLOAD
+    exit_on_signals()
     XDOWNLOAD = str(Path(a.xdownload or ROOT / "build/release/xdownload")
                     .resolve())
     if not os.access(XDOWNLOAD, os.X_OK):

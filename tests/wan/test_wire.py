@@ -228,17 +228,20 @@ def test_nothing_is_left_when_it_is_interrupted(lay, sig):
     before = processes()
     p = subprocess.Popen(
         [sys.executable, HERE / "wan.py", "run", lay(f"depot a {A} rtt=2ms"),
-         "--", sys.executable, "-c", "import time; print(1, flush=True);"
+         "--", sys.executable, "-c", "import os, time;"
+         "print(os.environ['WAN_CACERT'], flush=True);"
          "'xd-wan-'; time.sleep(60)"],
-        stdout=subprocess.PIPE, start_new_session=True)
-    p.stdout.readline()
+        stdout=subprocess.PIPE, start_new_session=True, text=True)
+    folder = Path(p.stdout.readline().strip()).parent
+    assert folder.name.startswith("xd-wan-") and folder.exists()
     assert len(set(processes()) - set(before)) >= 3
     p.send_signal(sig)
     p.wait()
     p.stdout.close()
     end = time.monotonic() + 10
-    while left := {k: v for k, v in processes().items() if k not in before}:
-        assert time.monotonic() < end, left
+    while (left := {k: v for k, v in processes().items()
+                    if k not in before}) or folder.exists():
+        assert time.monotonic() < end, left or folder
         time.sleep(0.05)
 
 

@@ -96,10 +96,11 @@ def _openssl(*words):
 class Wan:
     """One emulation: one command after the other, one report at the end."""
 
-    def __init__(self, scenario, root, seed=1):
+    def __init__(self, scenario, root=None, seed=1):
+        """root: the folder that the depots serve; an empty one if None."""
         self.scenario = Scenario(scenario)
         self.addresses = self.scenario.addresses
-        self.root, self.seed = Path(root).resolve(), seed
+        self.root, self.seed = root, seed
         self.report = None  # after the end: what the wire and nginx say
         self._open = contextlib.ExitStack()
 
@@ -185,6 +186,7 @@ class Wan:
             f"{name}_temp_path {f}/{name};"
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
             if f"--without-http_{name}_module" not in built)
+        root = Path(self.root or f / "empty").resolve()
         (f / "nginx.conf").write_text(f"""
 daemon off; worker_processes 1; user root;
 pid {f}/pid; error_log {f}/error.log;
@@ -198,15 +200,17 @@ sendfile on; tcp_nopush on;
 keepalive_requests 1000000; keepalive_timeout 300s;
 ssl_protocols TLSv1.2 TLSv1.3;
 ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
-server {{ listen 80; listen 443 ssl http2; root {self.root}; }}
+server {{ listen 80; listen 443 ssl http2; root {root}; }}
 }}
 """)
-        # The shell ends nginx when its input ends, so also if we are killed.
+        # The shell ends nginx when its input ends, so also if we are killed;
+        # then nobody says "end" before and the folder is its to remove.
+        script = ('folder=$1; shift; "$@" </dev/null & read -r word; kill $!; '
+                  'wait $!; [ "$word" ] || rm -rf "$folder"')
         self.nginx = subprocess.Popen(
-            self.command("depots", [
-                "sh", "-c", '"$@" </dev/null & read -r _; kill $!; wait $!',
-                "sh", nginx, "-p", f, "-c", f / "nginx.conf"]),
-            stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            self.command("depots", ["sh", "-c", script, "sh", f, nginx,
+                                    "-p", f, "-c", f / "nginx.conf"]),
+            stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             start_new_session=True)
         self._open.callback(self._end, self.nginx)
         end = time.monotonic() + 10
@@ -218,6 +222,8 @@ server {{ listen 80; listen 443 ssl http2; root {self.root}; }}
 
     @staticmethod
     def _end(process):
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.write("end\n")
         with contextlib.suppress(OSError):
             process.stdin.close()
         try:
@@ -297,13 +303,12 @@ def run_command(a):
     words = a.command[1:] if a.command[:1] == ["--"] else a.command
     if not words:
         raise SystemExit("wan.py: a command is needed behind --")
-    with tempfile.TemporaryDirectory(prefix="xd-wan-") as empty:
-        with Wan(a.scenario, a.root or empty, a.seed) as wan:
-            run = wan.run(words)
-        if a.json:
-            Path(a.json).write_text(json.dumps(
-                {"rc": run.rc, "seconds": run.seconds, "wire": wan.report},
-                indent=1) + "\n")
+    with Wan(a.scenario, a.root, a.seed) as wan:
+        run = wan.run(words)
+    if a.json:
+        Path(a.json).write_text(json.dumps(
+            {"rc": run.rc, "seconds": run.seconds, "wire": wan.report},
+            indent=1) + "\n")
     # A shell's way of saying that a signal ended it.
     return run.rc if run.rc >= 0 else 128 - run.rc
 
@@ -319,6 +324,12 @@ def print_limits(a):
             print(f"{name}: {max(bound, tcp):.2f} s "
                   f"(fluid {bound:.2f}, TCP {tcp:.2f})", flush=True)
     return 0
+
+
+def exit_on_signals():
+    """So that folders are removed and processes ended on the way out."""
+    for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(sig, lambda number, _: sys.exit(128 + number))
 
 
 def check_here(_):
@@ -353,9 +364,7 @@ def parse_arguments():
 
 def main():
     a = parse_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    exit_on_signals()
     try:
         return a.do(a)
     except Missing as e:
