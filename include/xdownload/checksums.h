@@ -32,7 +32,7 @@ XD_API int xd_checksum_is_value(const char *text);
 /*
  * A checksum without a file's name: of the only file that there is.
  * Errors: INVAL (not the algorithm's number of hex digits; one that cannot be
- *         computed), NOMEM.
+ *         computed), MANIFEST (another value was added before), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_checksums_add(struct xd_checksums *c,
                                           const char *value,

@@ -133,6 +133,19 @@ int xd_checksum_is_value(const char *text)
     return split_value(text, &hex) != NULL;
 }
 
+/* Another than `hex` that the only file is to have; or NULL. */
+static const char *other_value(const struct xd_checksums *c,
+                               const struct xd_algorithm *algorithm,
+                               const char *hex)
+{
+    for (size_t i = 0; i < c->n && c->list[i].name[0] == '\0'; i++) {
+        if (c->list[i].algorithm == algorithm &&
+            strcmp(c->list[i].hex, hex) != 0)
+            return c->list[i].hex;
+    }
+    return NULL;
+}
+
 int xd_checksums_add(struct xd_checksums *c, const char *value,
                      struct xd_error *err)
 {
@@ -151,6 +164,12 @@ int xd_checksums_add(struct xd_checksums *c, const char *value,
         return xd_fail(err, XD_E_INVAL,
                        "'%s' is no %s, which has %zu hex digits", digits.s,
                        algorithm->name, algorithm->hex_len);
+    const char *other = other_value(c, algorithm, hex);
+    if (other)
+        return xd_fail(err, XD_E_MANIFEST,
+                       "two values of %s are given, %s and %s: one file has "
+                       "only one",
+                       algorithm->name, other, hex);
     if (name_origin(c, "the value given") < 0 ||
         add(c, none, none, algorithm, hex) < 0)
         return xd_fail_nomem(err);

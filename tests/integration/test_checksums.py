@@ -213,6 +213,16 @@ def test_two_checksums_that_contradict_each_other_are_status_3(lab):
     assert_nothing_was_fetched(run, 3, depots, wrong(known))
 
 
+def test_two_values_that_contradict_each_other_are_status_3(lab):
+    data = lab.file(NAME, SIZE)
+    depots = lab.depots(2)
+    known = digest("sha256", data)
+    run = lab.xdownload("--checksum", f"sha-256={known}", "--checksum",
+                        f"sha256:{wrong(known)}", depots[0].url(NAME),
+                        depots[1].url(NAME))
+    assert_nothing_was_fetched(run, 3, depots, "two values of sha-256")
+
+
 def test_a_file_that_the_checksums_do_not_know_is_status_3(lab):
     data = lab.file(NAME, SIZE)
     depots = lab.depots(2)

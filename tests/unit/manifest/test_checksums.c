@@ -232,6 +232,20 @@ START_TEST(two_that_contradict_each_other_are_refused)
 }
 END_TEST
 
+START_TEST(two_values_of_one_algorithm_are_refused)
+{
+    add("sha-256=" A64);
+    add("sha-256=" A64);
+    add("md5=" A32);
+    ck_assert_int_eq(xd_checksums_add(checksums, "SHA256:" B64, &error),
+                     XD_E_MANIFEST);
+    ck_assert_ptr_nonnull(strstr(error.msg, "two values of sha-256 are given"));
+    take_url("http://a.example/f");
+    apply();
+    expect_hash(0, 0, "sha-256", A64, 1);
+}
+END_TEST
+
 START_TEST(one_that_contradicts_the_manifest_is_refused)
 {
     parse(METALINK FILE_OF("f", "<hash type=\"sha-256\">" A64
@@ -392,6 +406,7 @@ int main(void)
     tcase_add_test(t, different_algorithms_add_up_strongest_first);
     tcase_add_test(t, the_same_hash_twice_is_one);
     tcase_add_test(t, two_that_contradict_each_other_are_refused);
+    tcase_add_test(t, two_values_of_one_algorithm_are_refused);
     tcase_add_test(t, one_that_contradicts_the_manifest_is_refused);
     tcase_add_test(
         t, one_that_contradicts_a_piece_that_is_all_of_the_file_is_refused);
