@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <xdownload/download.h>
+#include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 
 #include "engine/depot.h"
@@ -33,6 +34,11 @@ static const struct mock_step metalink[] = {
     CLOSE, END};
 static const struct mock_step missing[] = {
     SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
+
+static const struct mock_step sums[] = {
+    SAY("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        "d41d8cd98f00b204e9800998ecf8427e  f\n"),
+    CLOSE, END};
 
 static char folder[] = "/tmp/xd-test-XXXXXX";
 static char path[64], part[80], journal[90];
@@ -283,6 +289,29 @@ START_TEST(an_inspection_that_lacks_something_ends_and_says_so)
 }
 END_TEST
 
+static int fetch_checksums(void)
+{
+    struct xd_checksums *c;
+    int rc;
+
+    ck_assert_int_eq(xd_checksums_new(&c, NULL), 0);
+    servers[0] = mock_start(sums);
+    error = (struct xd_error){.code = XD_OK};
+    torture_begin();
+    rc = xd_checksums_fetch(c, mock_url(servers[0]), options, &error);
+    torture_end();
+    ck_assert_int_eq(rc, error.code);
+    mock_stop(servers[0]);
+    xd_checksums_free(c);
+    return rc;
+}
+
+START_TEST(checksums_that_lack_something_are_not_had_and_it_is_said)
+{
+    torture(fetch_checksums);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("engine");
@@ -297,5 +326,6 @@ int main(void)
     tcase_add_test(t, a_download_to_a_pipe_that_lacks_something_ends);
     tcase_add_test(t, depots_without_memory_are_none);
     tcase_add_test(t, an_inspection_that_lacks_something_ends_and_says_so);
+    tcase_add_test(t, checksums_that_lack_something_are_not_had_and_it_is_said);
     return run_suite("torture.engine", t);
 }
