@@ -46,9 +46,10 @@ XD_API XD_MUST_CHECK int xd_checksums_add(struct xd_checksums *c,
  *     SHA256 (name) = HEX              SHA256(name)= HEX
  *
  * Where a line names no algorithm, the number of digits tells it (MD5, SHA-1
- * or SHA-2).  All other lines are passed over, and so is what PGP puts around
- * a text that it signs; the signature is not checked.  `origin` is where the
- * text came from, for sentences.
+ * or SHA-2).  HEX alone counts where no line has a name.  All other lines are
+ * passed over, and so is what PGP puts around a text that it signs; the
+ * signature is not checked.  `origin` is where the text came from, for
+ * sentences.
  * Errors: MANIFEST (no line of it is a checksum), NOMEM; *c is then as before.
  */
 XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,

@@ -199,6 +199,19 @@ static int add_sum(struct xd_checksums *c, const struct xd_sum *sum)
     return rc;
 }
 
+/* Among lines with names, one that has none is a key's fingerprint, or
+ * something else that only looks like a checksum. */
+static void drop_nameless(struct xd_checksums *c, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < c->n; i++) {
+        if (c->list[i].name[0] != '\0')
+            c->list[kept++] = c->list[i];
+    }
+    if (kept > first)
+        c->n = kept;
+}
+
 static int parse(struct xd_checksums *c, struct xd_span text, const char *said,
                  struct xd_error *err)
 {
@@ -213,6 +226,7 @@ static int parse(struct xd_checksums *c, struct xd_span text, const char *said,
     xd_sums_init(&reader, text);
     while (rc == 0 && xd_sums_next(&reader, &sum))
         rc = add_sum(c, &sum);
+    drop_nameless(c, before);
     if (rc == 0 && c->n > before)
         rc = name_origin(c, said);
     else if (rc == 0)
@@ -325,8 +339,7 @@ static size_t agreement(const struct applying *a, const struct entry *e)
     return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
 }
 
-/* All of one name and origin, from number `i` on, that agree best with the
- * URL.  Returns how many of that name there were, or an error. */
+/* All of one name and origin that agree best with the URL.  Returns how many of that name there were, or an error. */
 static int64_t give_best(struct applying *a, const char *name, size_t origin)
 {
     const struct xd_checksums *c = a->c;

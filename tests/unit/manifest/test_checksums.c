@@ -181,6 +181,17 @@ START_TEST(a_hash_without_a_name_in_a_text_is_of_the_only_file)
 }
 END_TEST
 
+START_TEST(a_hash_without_a_name_among_others_is_none)
+{
+    take_url("http://a.example/f");
+    add_sums("Fingerprint of the key:\n" A32 "bbbbbbbb\n" A64 "  f\n");
+    ck_assert(!xd_checksums_are_of_one(checksums));
+    apply();
+    ck_assert_uint_eq(file_at(0).n_hashes, 1);
+    expect_hash(0, 0, "sha-256", A64, 1);
+}
+END_TEST
+
 START_TEST(a_text_without_a_checksum_is_refused)
 {
     static const char text[] = "<html>not found</html>";
@@ -402,6 +413,7 @@ int main(void)
     tcase_add_test(t, each_text_must_know_the_file);
     tcase_add_test(t, a_file_without_a_name_is_not_found);
     tcase_add_test(t, a_hash_without_a_name_in_a_text_is_of_the_only_file);
+    tcase_add_test(t, a_hash_without_a_name_among_others_is_none);
     tcase_add_test(t, a_text_without_a_checksum_is_refused);
     tcase_add_test(t, different_algorithms_add_up_strongest_first);
     tcase_add_test(t, the_same_hash_twice_is_one);
