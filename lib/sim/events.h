@@ -25,7 +25,8 @@ enum xd_packet_kind {
     XD_PACKET_DATA, /* segment `first`, of `bytes` */
     XD_PACKET_SYN,  /* and its answer; so is a handshake of TLS */
     XD_PACKET_TLS,
-    XD_PACKET_REQUEST, /* number `first`, see tcp.h */
+    XD_PACKET_REQUEST, /* number `first`, see tcp.h; after an answer of which
+                          `bytes` are to be written */
     XD_PACKET_STOP,    /* the same; forget it */
     XD_PACKET_ACK,     /* all before `all`, and [first, end) */
     XD_PACKET_RESET
@@ -34,7 +35,7 @@ enum xd_packet_kind {
 struct xd_packet {
     enum xd_packet_kind kind;
     unsigned connection;
-    unsigned bytes; /* of the file, or of headers */
+    unsigned bytes; /* of the file, and of heads */
     uint32_t all, first, end;
 };
 

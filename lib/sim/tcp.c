@@ -9,7 +9,8 @@
 #define DELAYED_ACK (40 * XD_NSEC_MS)
 #define QUICK_ACKS 16
 
-#define REQUEST_BYTES 200U
+/* What is written when the last of an answer has come. */
+#define BUFFER_BYTES ((uint64_t)256 * 1024)
 
 void xd_tcp_init(struct xd_tcp *t, struct xd_net *net,
                  const struct xd_tcp_user *user)
@@ -80,10 +81,14 @@ struct xd_connection *xd_tcp_connect(struct xd_tcp *t, size_t depot)
 
 static void ask(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
 {
-    to_depot(t, c,
-             (struct xd_packet){.kind = XD_PACKET_REQUEST,
-                                .bytes = REQUEST_BYTES,
-                                .first = stream});
+    uint64_t bytes = c->streams[stream].length;
+
+    to_depot(
+        t, c,
+        (struct xd_packet){
+            .kind = XD_PACKET_REQUEST,
+            .bytes = (unsigned)(bytes < BUFFER_BYTES ? bytes : BUFFER_BYTES),
+            .first = stream});
 }
 
 /* The kernel knows the round trip of the handshake. */

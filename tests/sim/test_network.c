@@ -96,9 +96,9 @@ END_TEST
 START_TEST(the_first_byte_takes_two_round_trips_and_with_tls_three)
 {
     o.size = 1;
-    expect_within(run(PATH_AT("1") PATH), 0.0803, 0.0815);
+    expect_within(run(PATH_AT("1") PATH), 0.0802, 0.0815);
     o.has_tls = true;
-    expect_within(run(PATH_AT("1") PATH), 0.1203, 0.1215);
+    expect_within(run(PATH_AT("1") PATH), 0.1202, 0.1215);
 }
 END_TEST
 
@@ -106,7 +106,7 @@ START_TEST(the_next_request_takes_one_round_trip)
 {
     o.size = 2;
     o.sched.block_bytes = 1;
-    expect_within(run(PATH_AT("1") PATH), 0.1206, 0.1225);
+    expect_within(run(PATH_AT("1") PATH), 0.1204, 0.1225);
 }
 END_TEST
 
