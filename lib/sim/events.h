@@ -18,7 +18,8 @@ enum xd_sim_kind {
     XD_SIM_PACE_TIMER,
     XD_SIM_CLIENT_TIMER,
     XD_SIM_FLUSH_TIMER,
-    XD_SIM_SILENCE_TIMER
+    XD_SIM_SILENCE_TIMER,
+    XD_SIM_CANCEL_TIMER
 };
 
 enum xd_packet_kind {

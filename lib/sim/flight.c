@@ -9,6 +9,9 @@
 #define BUFFER_BYTES ((uint64_t)256 * 1024)
 #define FLUSH_AFTER (XD_NSEC_SECOND / 2)
 
+/* A thread wakes, and takes the request from libcurl: so long at most. */
+#define CANCEL_TIME (0.3 * (double)XD_NSEC_MS)
+
 static unsigned number_of(const struct xd_run *r, const struct xd_flight *f)
 {
     return (unsigned)(f - r->flights);
@@ -216,11 +219,21 @@ void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
     if (kind == XD_SIM_FLUSH_TIMER) {
         if (r->net.now >= f->buffered_since + FLUSH_AFTER)
             flush(r, f);
+    } else if (kind == XD_SIM_CANCEL_TIMER) {
+        xd_flight_end(r, f, XD_EV_CANCELED);
     } else if (r->net.now >= silent_at(r, f)) {
         xd_flight_end(r, f, XD_EV_FAILED);
     } else {
         set_timer(r, f, kind, silent_at(r, f));
     }
+}
+
+void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f)
+{
+    uint64_t *random = &xd_net_wire(&r->net, f->depot)->random;
+    double wait = xd_sim_uniform(random) * CANCEL_TIME;
+
+    set_timer(r, f, XD_SIM_CANCEL_TIMER, r->net.now + (xd_nsec)wait);
 }
 
 /* With HTTP/2 the first, else one that is idle. */

@@ -40,6 +40,7 @@ struct xd_run {
 void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);
 void xd_flight_end(struct xd_run *r, struct xd_flight *f,
                    enum xd_sched_event_kind kind);
+void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f);
 void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
                       enum xd_sched_event_kind kind);
 
