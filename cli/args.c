@@ -7,9 +7,13 @@
 
 #include "help.h"
 #include "options.h"
+#include "quantity.h"
 #include "status.h"
 #include "text.h"
 #include "words.h"
+
+/* Before a simulated player begins: the paper's. */
+#define PREBUFFER_S 5
 
 /* What getopt_long() is to return for row i: no letter is that large. */
 #define FIRST_ROW 256
@@ -167,6 +171,24 @@ static int set_row(struct args *a, const struct option_row *row, char *value)
     return status;
 }
 
+static int set_rate(struct args *a, const char *value)
+{
+    if (quantity_rate(&a->rate, value))
+        return 0;
+    return words_usage("--rate takes a rate with its unit, like 15Mbit/s or "
+                       "2MB/s, not %s",
+                       value);
+}
+
+static int set_prebuffer(struct args *a, const char *value)
+{
+    if (quantity_seconds(&a->prebuffer, value))
+        return 0;
+    return words_usage("--prebuffer takes a time with its unit, like 5s or "
+                       "500ms, not %s",
+                       value);
+}
+
 /* Obey one option. */
 static int take(struct args *a, const struct option_row *row, char *value)
 {
@@ -205,6 +227,13 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_JSON:
         a->json = true;
         return 0;
+    case OPTION_SIMULATE:
+        a->simulate = true;
+        return 0;
+    case OPTION_RATE:
+        return set_rate(a, value);
+    case OPTION_PREBUFFER:
+        return set_prebuffer(a, value);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -298,6 +327,15 @@ static int check_verify(struct args *a)
     return 0;
 }
 
+static int check_play(const struct args *a)
+{
+    if (!a->simulate)
+        return words_usage("play needs --simulate");
+    if (a->rate <= 0)
+        return words_usage("play --simulate needs --rate");
+    return 0;
+}
+
 /* Who types a URL means its server to see his credentials.  What is no URL is
  * told of when it is asked. */
 static int trust_url(struct args *a, const char *url)
@@ -335,6 +373,7 @@ static int check(struct args *a)
                                : "no manifest and no URL is given");
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
+                 : a->command == COMMAND_PLAY   ? check_play(a)
                                                 : 0;
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
@@ -367,7 +406,7 @@ int args_parse(struct args *out, int argc, char **argv)
 {
     struct xd_error err;
 
-    *out = (struct args){.command = COMMAND_GET};
+    *out = (struct args){.command = COMMAND_GET, .prebuffer = PREBUFFER_S};
     if (xd_options_new(&out->options, &err) < 0) {
         words_error("%s", err.msg);
         return STATUS_FAILED;
@@ -377,6 +416,8 @@ int args_parse(struct args *out, int argc, char **argv)
         out->command = COMMAND_SHOW;
     if (argc > 1 && strcmp(argv[1], "verify") == 0)
         out->command = COMMAND_VERIFY;
+    if (argc > 1 && strcmp(argv[1], "play") == 0)
+        out->command = COMMAND_PLAY;
     if (argc > 1 &&
         (out->command != COMMAND_GET || strcmp(argv[1], "get") == 0))
         optind = 2;

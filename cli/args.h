@@ -19,7 +19,8 @@
 enum command {
     COMMAND_GET = 1, /* powers of two: options say where they belong */
     COMMAND_SHOW = 2,
-    COMMAND_VERIFY = 4
+    COMMAND_VERIFY = 4,
+    COMMAND_PLAY = 8
 };
 
 enum progress_mode {
@@ -33,11 +34,13 @@ enum progress_mode {
 struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
-    bool quiet, verbose, dry_run, json, repair;
+    bool quiet, verbose, dry_run, json, repair, simulate;
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
     const char *format; /* NULL: show is for people, or --json */
+    double rate;        /* of a simulated player, in bytes per second; or 0 */
+    double prebuffer;   /* and the seconds before it begins */
     /* Copies, for what may log in is blanked in argv. */
     char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
     size_t n_checksums;

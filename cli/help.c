@@ -22,6 +22,7 @@ static const char usage[] =
     "       xdownload show MANIFEST-OR-URL [--json]\n"
     "       xdownload verify MANIFEST-OR-URL FILE [--repair]\n"
     "       xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"
+    "       xdownload play --simulate --rate RATE MANIFEST-OR-URL...\n"
     "\n"
     "Fetch files that are kept in copies on several servers, from all of them\n"
     "at once.  A manifest (an exNode, a Metalink or a list of URLs; - is\n"

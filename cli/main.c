@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "get.h"
+#include "play.h"
 #include "present.h"
 #include "show.h"
 #include "status.h"
@@ -40,6 +41,8 @@ static int run(const struct args *a)
         return show_manifest(a);
     case COMMAND_VERIFY:
         return present_verify(a);
+    case COMMAND_PLAY:
+        return play_input(a);
     }
     return STATUS_USAGE;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #define BOTH (COMMAND_GET | COMMAND_SHOW)
-#define FETCHING (COMMAND_GET | COMMAND_VERIFY)
-#define ALL (COMMAND_GET | COMMAND_SHOW | COMMAND_VERIFY)
+#define FETCHING (COMMAND_GET | COMMAND_VERIFY | COMMAND_PLAY)
+#define ALL (FETCHING | COMMAND_SHOW)
 
 static const struct option_row own_rows[] = {
     {OPTION_OUTPUT, BOTH, "output", 'o', "FILE",
@@ -12,9 +12,9 @@ static const struct option_row own_rows[] = {
     {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
      "put the files into this folder", NULL},
     {OPTION_QUIET, ALL, "quiet", 'q', NULL, "say nothing but errors", NULL},
-    {OPTION_VERBOSE, FETCHING, "verbose", 'v', NULL,
+    {OPTION_VERBOSE, COMMAND_GET | COMMAND_VERIFY, "verbose", 'v', NULL,
      "a line for each request: depot, offset, length, seconds, outcome", NULL},
-    {OPTION_PROGRESS, FETCHING, "progress", 0, "HOW",
+    {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY, "progress", 0, "HOW",
      "auto, bar, plain, none or json", "auto"},
     {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
      "write a report in JSON; - is standard error", NULL},
@@ -30,12 +30,19 @@ static const struct option_row own_rows[] = {
      NULL},
     {OPTION_SET, FETCHING, "set", 0, "NAME=VALUE",
      "set any of the options below, by name", NULL},
-    {OPTION_JSON, COMMAND_SHOW, "json", 0, NULL,
-     "show: print the manifest as JSON", NULL},
+    {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY, "json", 0, NULL,
+     "show, play: print the manifest, or what a viewer suffered, as JSON",
+     NULL},
     {OPTION_FORMAT, COMMAND_SHOW, "format", 0, "FORMAT",
      "show: write the manifest as a metalink or an exnode", NULL},
     {OPTION_REPAIR, COMMAND_VERIFY, "repair", 0, NULL,
      "verify: fetch what is wrong of the file", NULL},
+    {OPTION_SIMULATE, COMMAND_PLAY, "simulate", 0, NULL,
+     "play: consume the file as a player would, and write nothing", NULL},
+    {OPTION_RATE, COMMAND_PLAY, "rate", 0, "RATE",
+     "play: of a simulated player, with a unit: 15Mbit/s, 2MB/s", NULL},
+    {OPTION_PREBUFFER, COMMAND_PLAY, "prebuffer", 0, "TIME",
+     "play: a simulated player begins after so long", "5s"},
     {OPTION_VERSION, ALL, "version", 'V', NULL, "print the versions", NULL},
     {OPTION_HELP, ALL, "help", 'h', NULL, "print this", NULL},
 };
@@ -53,6 +60,8 @@ static const struct special {
     {"block-size", 'b', FETCHING},
     {"threads-per-depot", 't', FETCHING},
     {"range", 'r', FETCHING},
+    {"keep", 0, COMMAND_PLAY},
+    {"spool", 0, COMMAND_PLAY},
     {"silence", 0, ALL},
     {"max-time", 'm', ALL},
     {"connect-timeout", 0, ALL},

@@ -23,6 +23,9 @@ enum option_id {
     OPTION_JSON,
     OPTION_FORMAT,
     OPTION_REPAIR,
+    OPTION_SIMULATE,
+    OPTION_RATE,
+    OPTION_PREBUFFER,
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_LIBRARY /* xd_options_set() takes it */

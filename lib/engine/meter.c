@@ -67,9 +67,11 @@ static void go_on(const struct xd_meter *m, struct xd_ideal *p, double s)
 /* After a start or a jump it waits as the real one does: that is no stall. */
 static void place(struct xd_meter *m, uint64_t byte)
 {
+    m->ideal_plays = false;
+    if (m->bytes.byte == (double)byte && m->blocks.byte == (double)byte)
+        return;
     m->bytes.byte = m->blocks.byte = (double)byte;
     m->bytes.here = m->blocks.here = (double)byte;
-    m->ideal_plays = false;
 }
 
 /* ---- the real one ---- */

@@ -199,7 +199,11 @@ static int look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
         int rc = trouble_locked(r);
 
         out->end = out->begin;
-        if (rc < 0 || is_at_end_locked(r))
+        if (is_at_end_locked(r) && rc != XD_E_CORRUPT) {
+            r->error = (struct xd_error){0};
+            return 0;
+        }
+        if (rc < 0)
             return rc;
         if (!xd_rangeset_contains(&e->readers.gaps,
                                   (struct xd_range){at, at + 1}))

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,9 +250,283 @@ START_TEST(a_size_that_nobody_says_comes_from_a_depot)
 {
     describe_with("", "", NULL);
     open_source();
-    ck_assert_int_eq(xd_reader_size(reader, 0), XD_E_AGAIN);
     ck_assert_int_eq(xd_reader_size(reader, 20000), SIZE);
     expect_read(reader, 1000);
+}
+END_TEST
+
+static const struct mock_step refuses[] = {
+    SAY("HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n"), END};
+
+/* A thread that reads until it is told why it got nothing. */
+struct waiting {
+    pthread_t thread;
+    bool for_size;
+    int64_t result;
+    xd_usec ended;
+};
+
+static void *wait_main(void *arg)
+{
+    struct waiting *w = arg;
+    unsigned char byte;
+
+    w->result = w->for_size ? xd_reader_size(reader, -1)
+                            : xd_reader_read(reader, &byte, 1, -1);
+    w->ended = xd_now();
+    return NULL;
+}
+
+/* A read or size that waits for a depot that says nothing ends at once. */
+static void interrupt_a_wait(bool for_size)
+{
+    struct waiting w = {.for_size = for_size};
+
+    ck_assert_int_eq(pthread_create(&w.thread, NULL, wait_main, &w), 0);
+    rest_ms(200);
+    xd_reader_interrupt(reader, 1);
+    ck_assert_int_eq(pthread_join(w.thread, NULL), 0);
+    ck_assert_int_eq(w.result, XD_E_CANCELED);
+}
+
+START_TEST(an_interrupt_ends_a_wait_for_a_silent_depot_and_is_taken_back)
+{
+    struct mock_server *m = mock_start(silent);
+
+    describe(mock_url(m), NULL);
+    open_source();
+    interrupt_a_wait(false);
+    expect_code(reader, -1, XD_E_CANCELED);
+    ck_assert_int_eq(xd_reader_size(reader, -1), XD_E_CANCELED);
+    xd_reader_interrupt(reader, 0);
+    expect_code(reader, 10, XD_E_AGAIN);
+    ck_assert_int_eq(xd_reader_size(reader, -1), SIZE);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
+}
+END_TEST
+
+START_TEST(an_interrupt_ends_a_wait_for_a_mute_name_server)
+{
+    describe_with("", "http://mute.example/f", "http://mute2.example/f");
+    open_source();
+    interrupt_a_wait(true);
+    xd_reader_interrupt(reader, 0);
+    interrupt_a_wait(false);
+}
+END_TEST
+
+START_TEST(a_silent_depot_beside_a_good_one_does_not_keep_a_reader)
+{
+    struct mock_server *m = mock_start(silent);
+
+    set("silence", "100ms");
+    describe(mock_url(m), "");
+    open_source();
+    expect_read(reader, SIZE);
+    expect_end(reader);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
+}
+END_TEST
+
+START_TEST(bytes_that_nobody_has_are_an_error_where_they_are_read)
+{
+    struct mock_server *m = mock_start(refuses);
+
+    describe(mock_url(m), NULL);
+    open_source();
+    expect_code(reader, 20000, XD_E_NOREPLICA);
+    expect_code(reader, 20000, XD_E_NOREPLICA);
+    ck_assert_int_eq(xd_reader_seek(reader, SIZE), SIZE);
+    expect_end(reader);
+    ck_assert_int_eq(xd_reader_seek(reader, 1000), 1000);
+    expect_code(reader, 20000, XD_E_NOREPLICA);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
+}
+END_TEST
+
+START_TEST(many_readers_each_get_the_true_bytes)
+{
+    struct xd_reader *more[5];
+
+    open_local();
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_int_eq(xd_reader_new(&more[i], source, &error), 0);
+        ck_assert_int_ge(xd_reader_seek(more[i], i * 500000), 0);
+    }
+    for (unsigned round = 0; round < 40; round++)
+        for (unsigned i = 0; i < 5; i++)
+            expect_read(more[i], 10000);
+    xd_reader_free(more[2]);
+    expect_read(reader, SIZE);
+    expect_end(reader);
+}
+END_TEST
+
+static void *read_all(void *arg)
+{
+    struct xd_reader *r = arg;
+
+    expect_read(r, SIZE);
+    expect_end(r);
+    return NULL;
+}
+
+START_TEST(readers_on_threads_of_their_own_share_what_arrives)
+{
+    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_reader *r[8];
+    pthread_t threads[8];
+
+    open_local();
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_eq(xd_reader_new(&r[i], source, &error), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_all, r[i]), 0);
+    }
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    xd_download_progress(xd_source_download(source), &p);
+    ck_assert_uint_eq(p.bytes_done, SIZE);
+    ck_assert_uint_le(p.bytes_received, SIZE + SIZE / 10);
+}
+END_TEST
+
+START_TEST(what_is_kept_becomes_the_file_though_nobody_reads_on)
+{
+    unsigned char *got = malloc(SIZE + 1);
+    FILE *f;
+
+    set("keep", keep_path);
+    open_local();
+    expect_read(reader, 1000);
+    xd_reader_free(reader);
+    ck_assert_int_eq(
+        xd_download_wait(xd_source_download(source), 20000, &error), 0);
+    f = fopen(keep_path, "rb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fread(got, 1, SIZE + 1, f), SIZE);
+    fclose(f);
+    assert_bytes(got, 0, SIZE);
+    free(got);
+    /* And it can be read from still. */
+    ck_assert_int_eq(xd_reader_new(&reader, source, &error), 0);
+    ck_assert_int_eq(xd_reader_seek(reader, SIZE - 5), SIZE - 5);
+    expect_read(reader, 5);
+    expect_end(reader);
+}
+END_TEST
+
+START_TEST(without_keep_the_folder_stays_empty)
+{
+    DIR *d;
+    int n = 0;
+
+    open_local();
+    expect_read(reader, 100000);
+    d = opendir(folder);
+    ck_assert_ptr_nonnull(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    ck_assert_int_eq(n, 4); /* ., .., the copy and the manifest */
+}
+END_TEST
+
+START_TEST(a_spool_that_cannot_be_made_is_an_error_of_the_read)
+{
+    set("spool", "/nonexistent");
+    open_local();
+    expect_code(reader, 20000, XD_E_IO);
+}
+END_TEST
+
+START_TEST(nothing_far_ahead_of_the_readers_is_fetched)
+{
+    struct xd_buffered b[20];
+    size_t n;
+
+    set("lookahead", "256k");
+    set("block-size", "16k");
+    open_local();
+    expect_read(reader, 1000);
+    for (int i = 0; i < 100; i++) {
+        struct xd_progress p = {.struct_size = sizeof p};
+
+        xd_download_progress(xd_source_download(source), &p);
+        if (p.bytes_done >= 1024 * 1024 + 256 * 1024)
+            break;
+        rest_ms(10);
+    }
+    rest_ms(100);
+    n = xd_source_buffered(source, b, 20);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_uint_eq(b[0].begin, 0);
+    ck_assert_uint_ge(b[0].end, 192 * 1024);
+    ck_assert_uint_le(b[0].end, 256 * 1024);
+    ck_assert_uint_eq(b[1].begin, SIZE - 1024 * 1024); /* the tail */
+    ck_assert_uint_eq(b[1].end, SIZE);
+}
+END_TEST
+
+START_TEST(a_range_is_a_file_of_its_own)
+{
+    unsigned char buffer[10];
+
+    set("range", "1000-1999");
+    open_local();
+    ck_assert_int_eq(xd_reader_size(reader, 0), 1000);
+    ck_assert_int_eq(xd_reader_seek(reader, 990), 990);
+    for (int done = 0; done < 10;) {
+        int64_t n = xd_reader_read(reader, buffer + done, 10, 20000);
+
+        ck_assert_int_gt(n, 0);
+        done += (int)n;
+    }
+    assert_bytes(buffer, 1990, 10);
+    expect_end(reader);
+}
+END_TEST
+
+START_TEST(keep_is_refused_for_a_download)
+{
+    struct xd_download *d;
+
+    set("keep", keep_path);
+    describe("", NULL);
+    ck_assert_int_eq(
+        xd_download_new(&d, manifest, 0, keep_path, options, &error),
+        XD_E_INVAL);
+}
+END_TEST
+
+START_TEST(a_player_that_waits_for_a_silent_depot_has_a_stall)
+{
+    struct mock_server *m = mock_start(silent);
+    struct xd_playback p = {.struct_size = sizeof p};
+    struct xd_stall stall = {.struct_size = sizeof stall};
+
+    describe(mock_url(m), NULL);
+    open_source();
+    xd_reader_playhead(reader, 0, 1e6, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 1e6, XD_WAITING);
+    expect_code(reader, 50, XD_E_AGAIN);
+    xd_reader_playhead(reader, 0, 1e6, XD_PAUSED);
+    xd_reader_playback(reader, &p);
+    ck_assert_uint_eq(p.n_stalls, 1);
+    ck_assert(p.stall_s > 0.045);
+    ck_assert(p.stall_least_s > 0.045);
+    ck_assert(p.blocked_s > 0);
+    ck_assert_int_eq(xd_reader_stall(reader, 0, &stall), 1);
+    ck_assert(stall.seconds > 0.045);
+    ck_assert_int_eq(xd_reader_stall(reader, 1, &stall), 0);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
 }
 END_TEST
 
@@ -266,5 +541,19 @@ int main(void)
     tcase_add_test(t, seeks_in_any_order_find_the_true_bytes);
     tcase_add_test(t, a_seek_to_the_size_is_the_end_and_beyond_is_refused);
     tcase_add_test(t, a_size_that_nobody_says_comes_from_a_depot);
+    tcase_add_test(
+        t, an_interrupt_ends_a_wait_for_a_silent_depot_and_is_taken_back);
+    tcase_add_test(t, an_interrupt_ends_a_wait_for_a_mute_name_server);
+    tcase_add_test(t, a_silent_depot_beside_a_good_one_does_not_keep_a_reader);
+    tcase_add_test(t, bytes_that_nobody_has_are_an_error_where_they_are_read);
+    tcase_add_test(t, many_readers_each_get_the_true_bytes);
+    tcase_add_test(t, readers_on_threads_of_their_own_share_what_arrives);
+    tcase_add_test(t, what_is_kept_becomes_the_file_though_nobody_reads_on);
+    tcase_add_test(t, without_keep_the_folder_stays_empty);
+    tcase_add_test(t, a_spool_that_cannot_be_made_is_an_error_of_the_read);
+    tcase_add_test(t, nothing_far_ahead_of_the_readers_is_fetched);
+    tcase_add_test(t, a_range_is_a_file_of_its_own);
+    tcase_add_test(t, keep_is_refused_for_a_download);
+    tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
     return run_suite("engine.source", t);
 }
