@@ -7,6 +7,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
+#include "os/defence.h"
 
 typedef unsigned long long ull;
 
@@ -135,7 +136,7 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_depot *d = &e->depots.list[depot];
 
-    if (d->is_expelled)
+    if (d->is_expelled || !XD_DEFENDS("blame"))
         return;
     d->is_expelled = true;
     d->failures++;

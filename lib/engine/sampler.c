@@ -12,6 +12,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/sampler_thread.h"
+#include "os/defence.h"
 
 typedef unsigned long long ull;
 
@@ -48,7 +49,8 @@ int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_sampler *s = &e->sampler;
     struct xd_range ranges[XD_SAMPLES_MAX];
 
-    if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2)
+    if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2 ||
+        !XD_DEFENDS("comparison"))
         return 0;
     s->n = xd_sample_ranges(e->wanted, ranges);
     for (size_t i = 0; i < s->n; i++)

@@ -7,11 +7,14 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "io/http_redirect.h"
+#include "os/defence.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {
     const struct xd_pieces *pieces = &e->verify.pieces;
 
+    if (!XD_DEFENDS("validators"))
+        return false;
     return pieces->n == 0 || !xd_pieces_cover(pieces, e->wanted);
 }
 

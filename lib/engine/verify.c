@@ -7,6 +7,7 @@
 #include "engine/blame.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
+#include "os/defence.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
@@ -312,7 +313,8 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
     xd_engine_lock(e);
     if (rc < 0) {
         xd_engine_fail_locked(e, &error);
-    } else if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0) {
+    } else if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
+               XD_DEFENDS("pieces")) {
         xd_blame_bad_locked(e, i);
     } else {
         v->pieces.states[i] = XD_PIECE_GOOD;
@@ -356,7 +358,7 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
         return 0;
     wrong = xd_proof_end(v->whole, &right, hex);
     v->hashed_to = e->wanted.begin;
-    if (!wrong)
+    if (!wrong || !XD_DEFENDS("whole"))
         return 0;
     v->whole_algorithm = wrong;
     v->whole_hex = right;

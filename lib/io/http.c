@@ -18,6 +18,7 @@
 #include "io/curl_global.h"
 #include "io/http_fetch.h"
 #include "os/clock.h"
+#include "os/defence.h"
 
 /* How much time may pass unwatched in one turn and still count as silence of
  * the depots: see look(). */
@@ -290,7 +291,7 @@ int xd_http_new(struct xd_transport **out,
         return xd_fail_nomem(err);
     h->base.ops = &http_ops;
     h->handler = handler;
-    h->silence = config->silence;
+    h->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
     h->looked_at = xd_now();
     rc = set_up(h, config, err);
     if (rc < 0) {

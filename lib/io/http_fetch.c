@@ -21,6 +21,7 @@
 #include "io/ftp_answer.h"
 #include "io/http_redirect.h"
 #include "os/clock.h"
+#include "os/defence.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
 #define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
@@ -189,7 +190,7 @@ static void set_retry_after(struct xd_http_fetch *f)
 {
     curl_off_t seconds = 0;
 
-    if (f->outcome.verdict != XD_VERDICT_AGAIN ||
+    if (f->outcome.verdict != XD_VERDICT_AGAIN || !XD_DEFENDS("retry-after") ||
         curl_easy_getinfo(f->easy, CURLINFO_RETRY_AFTER, &seconds) !=
             CURLE_OK ||
         seconds <= 0)

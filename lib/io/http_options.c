@@ -15,6 +15,7 @@
 #include "base/hosts.h"
 #include "base/time.h"
 #include "base/url.h"
+#include "os/defence.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -150,8 +151,9 @@ static bool set_trust(CURL *e, const struct xd_net_options *net)
         if (!SET(CURLOPT_CAINFO, file))
             return false;
     }
-    return !net->insecure ||
-           (SET(CURLOPT_SSL_VERIFYPEER, 0L) && SET(CURLOPT_SSL_VERIFYHOST, 0L));
+    if (!net->insecure && XD_DEFENDS("certificates"))
+        return true;
+    return SET(CURLOPT_SSL_VERIFYPEER, 0L) && SET(CURLOPT_SSL_VERIFYHOST, 0L);
 }
 
 static bool set_way(CURL *e, const struct xd_net_options *net)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "os/defence.h"
 
 bool xd_http_same_origin(const char *a, const char *b)
 {
@@ -89,7 +90,7 @@ static const char *refusal(const char *from, const char *to)
 {
     enum xd_scheme scheme = scheme_of(to);
 
-    if (scheme == XD_SCHEME_HTTPS)
+    if (scheme == XD_SCHEME_HTTPS || !XD_DEFENDS("redirects"))
         return NULL;
     if (scheme != XD_SCHEME_HTTP)
         return "to what is neither http nor https";

@@ -353,6 +353,7 @@ class Lab:
         self._open = contextlib.ExitStack()
         self._n = 0
         self.environment = dict(ENVIRONMENT)  # of xdownload
+        self.program = XDOWNLOAD
 
     def __enter__(self):
         return self
@@ -527,7 +528,7 @@ class Lab:
 
     def start(self, *args, report=True, stdin=subprocess.DEVNULL,
               stdout=None, stderr=None):
-        command = [XDOWNLOAD, *map(str, args)]
+        command = [self.program, *map(str, args)]
         path = None
         if report:
             self._n += 1

@@ -115,6 +115,7 @@ class World:
         self.lab = lab
         self.data = bytes_of(SIZE)
         self.opened = []
+        self.options = []  # of each run
         self.honest = self.depot(delay=0.03)
 
     def depot(self, *args, **options):
@@ -168,7 +169,7 @@ class World:
         return self.lab.xdownload(
             self.manifest(depots, hashes), "-a", algorithm, "-b", BLOCK,
             "--silence", "400ms", "-o", "-" if target == "pipe" else "f.bin",
-            *args)
+            *args, *self.options)
 
     def got(self, run, target):
         return run.out if target == "pipe" else self.lab.read("f.bin")

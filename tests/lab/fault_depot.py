@@ -193,7 +193,8 @@ class Faults:
         e.fired = True
         first, last = self.asked(e)
         self.serve(c, e, {"Content-Range":
-                          f"bytes {first + 1}-{last + 1}/{self.size}"})
+                          f"bytes {first + 1}-{last + 1}/{self.size}"},
+                   self.data[1:] + b"?")
 
     def whole_file(self, c, e):
         """Knows no ranges."""
