@@ -354,6 +354,7 @@ class Lab:
         self._n = 0
         self.environment = dict(ENVIRONMENT)  # of xdownload
         self.program = XDOWNLOAD
+        self.before = []  # what the program is run by
 
     def __enter__(self):
         return self
@@ -528,12 +529,13 @@ class Lab:
 
     def start(self, *args, report=True, stdin=subprocess.DEVNULL,
               stdout=None, stderr=None):
-        command = [self.program, *map(str, args)]
+        command = [*self.before, self.program]
         path = None
         if report:
             self._n += 1
             path = self.folder / f"report-{self._n}.json"
-            command[1:1] = ["--report", str(path)]
+            command += ["--report", str(path)]
+        command += map(str, args)
         process = Process(command, self.work, path, stdin, stdout, stderr,
                           self.environment)
         self._open.callback(process.kill)

@@ -28,6 +28,7 @@ SIZE = 2_200_003
 PIECE = 256 << 10
 BLOCK = 128 << 10
 SMALLEST = 16 << 10  # block in these tests
+NAME_SERVER = "127.77.53.1"
 SLOW = bool(os.environ.get("XD_SLOW"))
 
 ALGORITHMS = ["basic", "aggressive", "progress"]
@@ -38,6 +39,7 @@ TARGETS = ["file", "pipe"]
 TABLE = {
     "refuses": r"[Cc]onnect",
     "does_not_resolve": r"resolve",
+    "name_server_is_silent": r"no bytes|resolve",
     "never_answers": r"no bytes|silent|[Nn]o byte",
     "header_only": r"no bytes|silent|[Nn]o byte",
     "trickles": "",
@@ -74,10 +76,11 @@ TABLE = {
 }
 
 # What policies with redundancy, or good luck, go round unharmed.
-MAY_PASS = ["never_answers", "header_only", "more_bytes"]
+MAY_PASS = ["never_answers", "header_only", "more_bytes",
+            "name_server_is_silent"]
 
 # A request with its first bytes is as good as alive, and the paper's plain
-# algorithm asks nobody else for its block.
+# algorithm asks nobody else for its block: it has a test of its own.
 NOT_UNDER_BASIC = ["trickles"]
 
 # What it takes to meet the fault in so small a file; and how long the honest
@@ -88,6 +91,7 @@ OPTIONS = {
     "resets_every_tenth": ["-b", "16k"],
     "bursts_of_500": ["-b", "64k"],
     "slow_to_connect": ["--silence", "4s"],
+    "trickles": ["--silence", "4s"],
 }
 
 # Left to the long run.
@@ -133,6 +137,8 @@ class World:
             return self.lab.dead()
         if fault == "does_not_resolve":
             return Depot("x" * 64 + ".invalid")  # no name server is asked
+        if fault == "name_server_is_silent":
+            return self.unresolved()
         if fault in ("another_name", "expired", "self_signed"):
             return self.depot(certificate=self.certificate(fault))
         if fault == "redirects_to_http":
@@ -140,6 +146,26 @@ class World:
             return self.depot(fault, other=self.honest,
                               certificate=(made.path, made.key))
         return self.depot(fault, other=self.honest)
+
+    def unresolved(self):
+        """A depot whose name is asked of a server that never answers: only the
+        command sees that one."""
+        self.name_server = socket.socket(type=socket.SOCK_DGRAM)
+        self.opened.append(self.name_server)
+        try:
+            self.name_server.bind((NAME_SERVER, 53))
+        except OSError as e:
+            pytest.skip(f"only root can be a name server: {e}")
+        config = self.lab.folder / "resolv.conf"
+        config.write_text(f"nameserver {NAME_SERVER}\n"
+                          "options timeout:5 attempts:1\n")
+        self.lab.before = [
+            "unshare", "-m", "sh", "-c",
+            'mount --bind "$0" /etc/resolv.conf && exec "$@"', str(config)]
+        if subprocess.run([*self.lab.before, "true"], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            pytest.skip("there are no namespaces here")
+        return Depot("depot.test")
 
     def certificate(self, fault):
         if fault == "expired":
@@ -166,7 +192,10 @@ class World:
 
     def run(self, depots, hashes="none", target="file", algorithm="progress",
             *args):
-        return self.lab.xdownload(
+        return self.start(depots, hashes, target, algorithm, *args).wait()
+
+    def start(self, depots, hashes, target, algorithm, *args):
+        return self.lab.start(
             self.manifest(depots, hashes), "-a", algorithm, "-b", BLOCK,
             "--silence", "400ms", "-o", "-" if target == "pipe" else "f.bin",
             *args, *self.options)
@@ -237,6 +266,30 @@ def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
         assert error is None
     if isinstance(bad, FaultDepot):
         assert_bounded(bad)
+    if fault == "name_server_is_silent":
+        assert b"depot" in world.name_server.recv(512, socket.MSG_DONTWAIT)
+
+
+@pytest.mark.parametrize("fault,hashes,target,algorithm", [
+    pytest.param("trickles", *row, "basic", id="-".join(row))
+    for row in list(itertools.product(HASHES, TARGETS))[:None if SLOW else 1]])
+def test_basic_waits_for_a_trickle_and_loses_nothing_else(
+        world, fault, hashes, target, algorithm):
+    bad = world.at_fault(fault)
+    run = world.run([bad, world.honest], hashes, target, algorithm,
+                    "--max-time", "2s", "--silence", "4s")
+    assert run.rc == 1
+    assert "not all bytes came within 2.0 s" in run.err
+    assert bad.fired() and len(bad.log) <= 2
+    assert 0 < bad.bytes_sent() <= 10
+    assert row_of(run, bad)["error"] is row_of(run, world.honest)["error"]
+    before = world.honest.bytes_sent()
+    again = world.run([world.honest], hashes, target, algorithm)
+    assert again.rc == 0, again.err
+    assert world.got(again, target) == world.data
+    if target == "file":
+        assert before > SIZE // 2
+        assert world.honest.bytes_sent() <= SIZE + PIECE
 
 
 @pytest.mark.parametrize("fault,hashes,target,algorithm", cells(LIES))
@@ -416,10 +469,12 @@ def test_alone_what_passes_by_itself_is_waited_for(world, fault):
 
 # ---- what is nobody's fault ----
 
-def test_a_process_that_was_stopped_does_not_take_it_for_silence(world):
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(["stopped"]))
+def test_a_process_that_was_stopped_does_not_take_it_for_silence(
+        world, fault, hashes, target, algorithm):
     world.honest.delay = 0.05
-    process = world.lab.start(world.manifest([world.honest], "whole"),
-                              "-b", BLOCK, "--silence", "700ms")
+    process = world.start([world.honest], hashes, target, algorithm,
+                          "--silence", "700ms")
     while len(world.honest.log) < 3:
         time.sleep(0.01)
     process.send(signal.SIGSTOP)
@@ -427,29 +482,35 @@ def test_a_process_that_was_stopped_does_not_take_it_for_silence(world):
     process.send(signal.SIGCONT)
     run = process.wait()
     assert run.rc == 0, run.err
-    assert world.got(run, "file") == world.data
+    assert world.got(run, target) == world.data
     assert row_of(run, world.honest)["failures"] == 0
 
 
-def test_an_http2_server_that_says_goaway_is_asked_again(lab):
-    data = lab.file("f.bin", SIZE)
-    depot = lab.depot(certificate=lab.certificate(),
-                      config="keepalive_requests 3;")
-    run = lab.xdownload(lab.metalink("f.bin", [depot]), "-t", "4", "-b", "64k")
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(["goaway"]))
+def test_an_http2_server_that_says_goaway_is_asked_again(
+        world, fault, hashes, target, algorithm):
+    world.lab.file("f.bin", SIZE)
+    depot = world.lab.depot(certificate=world.lab.certificate(),
+                            config="keepalive_requests 3;")
+    run = world.run([depot], hashes, target, algorithm, "-t", "4")
     assert run.rc == 0, run.err
-    assert lab.read("f.bin") == data
+    assert world.got(run, target) == world.data
     requests = depot.requests()
     assert {r["protocol"] for r in requests} == {"HTTP/2.0"}
     assert len({r["connection"] for r in requests}) > 3
 
 
-def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(world):
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(["reset"]))
+def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(
+        world, fault, hashes, target, algorithm):
     bad = world.at_fault("closes_mid_body")
     front = world.lab.depot(
         certificate=world.lab.certificate(),
         config=f"location /f.bin {{ proxy_pass http://{bad.host};"
                " proxy_buffering off; proxy_http_version 1.1; }")
-    run = world.run([front, world.honest], "whole")
+    run = world.run([front, world.honest], hashes, target, algorithm)
     assert run.rc == 0, run.err
-    assert world.got(run, "file") == world.data
+    assert world.got(run, target) == world.data
+    assert bad.fired()
     assert row_of(run, front)["failures"] > 0
+    assert row_of(run, world.honest)["error"] is None
