@@ -99,7 +99,7 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
     struct xd_verify *v = &e->verify;
     /* Of an earlier run's bytes it may have brought any. */
     bool and_held = v->pieces.n == 0 || !xd_pieces_cover(&v->pieces, e->wanted);
-    uint64_t at = e->drained;
+    uint64_t at = e->leaving;
 
     while (!xd_engine_is_over_locked(e)) {
         size_t i = xd_origins_find(&v->origins, at);

@@ -290,7 +290,7 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
 
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
-    e->drained = e->wanted.begin;
+    e->drained = e->leaving = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
     if (rc == 0)
         rc = xd_sampler_start_locked(e, err);

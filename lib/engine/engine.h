@@ -153,6 +153,7 @@ struct xd_engine {
     uint64_t window;  /* in order, and for each reader: so far ahead bytes may
                         lie */
     uint64_t drained; /* in order: all before it is out */
+    uint64_t leaving; /* all before it is, or is being written out */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */

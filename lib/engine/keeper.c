@@ -31,6 +31,7 @@ static void drain_locked(struct xd_engine *e)
     struct xd_error error = {0};
     int rc;
 
+    e->leaving = frontier;
     xd_engine_unlock(e);
     rc = xd_ordered_sink_drain(e->ordered, frontier - begin, &error);
     xd_engine_lock(e);

@@ -188,6 +188,10 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         if (rc == 0 && target == e->sink)
             rc = xd_resume_written(e, gap, &error);
         xd_engine_lock(e);
+        if (rc == 0 && lane->is_distrusted) {
+            xd_verify_reject_locked(e, gap); /* since it was claimed */
+            break;
+        }
         if (rc == 0)
             kept_locked(w, gap);
         if (rc == 0 && target == e->sink)

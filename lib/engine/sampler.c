@@ -161,7 +161,7 @@ static void check_drained_locked(struct xd_engine *e, unsigned depot)
     struct xd_error error = {0};
 
     for (size_t i = 0; e->ordered && i < o->n; i++) {
-        if (o->runs[i].depot != depot || o->runs[i].range.begin >= e->drained)
+        if (o->runs[i].depot != depot || o->runs[i].range.begin >= e->leaving)
             continue;
         xd_fail(&error, XD_E_CORRUPT,
                 "%s, and were written out already, from byte %llu on",

@@ -233,7 +233,7 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
     }
     r->position += len;
     if (e->depots.size == XD_SIZE_UNKNOWN && e->drained < from.end)
-        e->drained = from.end;
+        e->drained = e->leaving = from.end;
     if (r->position - r->told_at >= STEP)
         xd_readers_moved_locked(r);
     return (int64_t)len;

@@ -85,7 +85,8 @@ NOT_UNDER_BASIC = ["trickles"]
 
 # What it takes to meet the fault in so small a file; and how long the honest
 # depot waits before each answer.
-DELAY = {"slow_to_connect": 0.12, "busy_429": 0.1, "busy_503": 0.16}
+DELAY = {"slow_to_connect": 0.12, "changes_half_way": 0.1, "busy_429": 0.1,
+         "busy_503": 0.16}
 OPTIONS = {
     "one_connection": ["-t", "2"],
     "resets_every_tenth": ["-b", "16k"],
@@ -261,7 +262,7 @@ def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
     if fault in MAY_PASS and not error:
         assert algorithm != "basic" or fault == "more_bytes"
     elif TABLE[fault]:
-        assert error and re.search(TABLE[fault], error), error
+        assert error and re.search(TABLE[fault], error), (fault, error)
     else:
         assert error is None
     if isinstance(bad, FaultDepot):

@@ -317,8 +317,8 @@ class Faults:
         self.serve(c, e, data=self.another)
 
     def changes_half_way(self, c, e):
-        """Has another file after its fourth request, and says so."""
-        if e.number <= 4:
+        """Has another file after its third request, and says so."""
+        if e.number <= 3:
             self.serve(c, e)
         else:
             e.fired = True
