@@ -13,9 +13,10 @@
  *
  * What arrived is in a file without a name in the folder that the option
  * `spool` names, so that going back costs nothing; with `keep`, in a file of
- * that name, as a download has it, which is then fetched to its end; and else
- * in memory, at most `lookahead` of it.  Of a source `lookahead` is 32m unless
- * it is set, and is how far ahead of each reader is fetched.
+ * that name, as a download has it, which is then fetched to its end; if `spool`
+ * is "none", in memory, at most `lookahead` of it, and what was left behind is
+ * fetched again.  Of a source `lookahead` is 32m unless it is set, and is how
+ * far ahead of each reader is fetched; in memory all readers share it.
  *
  * Threads: one thread at a time for each reader calls read, seek and size; any
  *          thread may call everything else.  new() and free() of one object

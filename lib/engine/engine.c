@@ -273,6 +273,8 @@ static int open_sink(struct xd_engine *e, struct xd_sink **out,
 {
     if (e->path)
         return xd_file_sink_new(out, e->path, e->options.force, err);
+    if (xd_readers_in_memory(e))
+        return xd_memory_sink_new(out, &e->readers.memory, err);
     if (e->output == XD_OUTPUT_READERS)
         return xd_spool_sink_new(
             out, e->options.spool ? e->options.spool : SPOOL, err);

@@ -1,5 +1,7 @@
 #include "engine/readers.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/decide.h"
@@ -46,7 +48,30 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
 {
     e->readers.by_demand =
         e->output == XD_OUTPUT_READERS && e->repair.phase == XD_REPAIR_NONE;
-    return e->readers.by_demand ? e->window / 4 * 3 : 0;
+    if (!e->readers.by_demand)
+        return 0;
+    /* In memory, blocks that many readers can have some of. */
+    return xd_readers_in_memory(e) ? e->window / 4 : e->window / 4 * 3;
+}
+
+bool xd_readers_in_memory(const struct xd_engine *e)
+{
+    return e->output == XD_OUTPUT_READERS && !e->path && e->options.spool &&
+           strcmp(e->options.spool, "none") == 0;
+}
+
+/* What one reader may have ahead of it. */
+static uint64_t share_of(const struct xd_reader *r)
+{
+    const struct xd_engine *e = r->engine;
+    uint64_t share = e->window;
+
+    if (!xd_readers_in_memory(e))
+        return share;
+    share /= e->readers.n;
+    if (r->has_former && share > PROBE_BYTES)
+        share = PROBE_BYTES;
+    return share;
 }
 
 /* Out to the edges of pieces. */
@@ -72,18 +97,27 @@ static struct xd_range whole_pieces(const struct xd_engine *e,
     return r;
 }
 
-static struct xd_range ahead_of(const struct xd_engine *e, uint64_t position)
+static struct xd_range ahead_of(const struct xd_engine *e, uint64_t position,
+                                uint64_t length)
 {
-    uint64_t step = e->window / 4 + (e->window < 4);
+    uint64_t step = length / 4 + (length < 4);
     uint64_t from = xd_readers_byte(e, position);
     struct xd_range r = {from, e->wanted.end};
 
-    if (from < UINT64_MAX - e->window) {
-        uint64_t end = (from + e->window) / step * step;
+    if (from < UINT64_MAX - length) {
+        uint64_t end = (from + length) / step * step;
 
         r.end = end < r.end ? end : r.end;
     }
     return whole_pieces(e, r);
+}
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
 }
 
 static void tell_locked(struct xd_engine *e, unsigned number,
@@ -114,7 +148,7 @@ static struct xd_demand demand_of(const struct xd_reader *r)
     uint64_t from = r->is_probing ? r->stream : r->position;
     xd_usec now = xd_now();
 
-    return (struct xd_demand){.range = ahead_of(e, from),
+    return (struct xd_demand){.range = ahead_of(e, from, share_of(r)),
                               .due = due_at(r, from, now),
                               .bytes_per_s = r->play_rate > 0 ? r->play_rate
                                                               : ASSUMED_RATE};
@@ -137,6 +171,85 @@ static bool can_tell_locked(const struct xd_engine *e)
     return e->readers.by_demand && e->sched && e->state == ENGINE_RUNNING;
 }
 
+static int protect(struct xd_rangeset *s, struct xd_range r)
+{
+    return xd_range_is_empty(r) ? 0 : xd_rangeset_add(s, r);
+}
+
+/* All that must not be dropped: what somebody wants or looks at, and pieces
+ * that are hashed now. */
+static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
+{
+    const struct xd_readers *all = &e->readers;
+    const struct xd_pieces *p = &e->verify.pieces;
+    int rc = protect(out, all->head.range) | protect(out, all->tail.range);
+
+    for (size_t i = 0; i < all->n && rc == 0; i++) {
+        const struct xd_reader *r = all->list[i];
+        uint64_t at = xd_readers_byte(e, r->position);
+
+        rc = protect(out, r->demand.range) | protect(out, r->copied) |
+             protect(out, (struct xd_range){at, at + PROBE_BYTES});
+        if (r->has_former)
+            rc |= protect(out, r->former);
+    }
+    for (size_t i = 0; i < p->n && rc == 0; i++)
+        if (p->states[i] == XD_PIECE_QUEUED)
+            rc = protect(out, xd_pieces_range(p, i));
+    return rc;
+}
+
+/* The chunks that lie in the range as a whole. */
+static struct xd_range whole_chunks(const struct xd_engine *e,
+                                    struct xd_range r)
+{
+    uint64_t begin = r.begin - e->wanted.begin, end = r.end - e->wanted.begin;
+
+    begin = (begin + XD_MEMORY_CHUNK - 1) / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
+    end = end / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
+    return (struct xd_range){e->wanted.begin + begin, e->wanted.begin + end};
+}
+
+/* A file of unknown size comes in one piece: what was dropped of it does not
+ * come again. */
+static void drop_locked(struct xd_engine *e, struct xd_range r)
+{
+    struct xd_error why = {0};
+
+    xd_memory_sink_drop(e->readers.memory, r.begin - e->wanted.begin,
+                        r.end - e->wanted.begin);
+    if (e->depots.size != XD_SIZE_UNKNOWN) {
+        xd_verify_reject_locked(e, r);
+        return;
+    }
+    xd_fail(&why, XD_E_NOREPLICA,
+            "byte %llu has left the memory, and of a file of unknown size a "
+            "part cannot be fetched again",
+            (unsigned long long)(r.begin - e->wanted.begin));
+    e->readers.gap_error = why;
+    if (xd_rangeset_remove(&e->kept, r) < 0 ||
+        xd_rangeset_remove(&e->verify.good, r) < 0 ||
+        xd_rangeset_add(&e->readers.gaps, r) < 0)
+        fail_nomem_locked(e);
+}
+
+static void drop_unwanted_locked(struct xd_engine *e)
+{
+    struct xd_rangeset safe = {0};
+    struct xd_range rest = e->wanted, run, gap;
+
+    if (find_protected(e, &safe) < 0)
+        rest.end = rest.begin; /* another time */
+    while (run = xd_rangeset_next(&e->kept, rest), !xd_range_is_empty(run)) {
+        gap = xd_rangeset_next_gap(&safe, run);
+        rest.begin = gap.end;
+        gap = whole_chunks(e, gap);
+        if (!xd_range_is_empty(gap))
+            drop_locked(e, gap);
+    }
+    xd_rangeset_fini(&safe);
+}
+
 void xd_readers_moved_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -146,10 +259,14 @@ void xd_readers_moved_locked(struct xd_reader *r)
         r->is_probing = false;
     if (!r->is_probing)
         r->stream = r->position;
+    if (r->position - r->arrived_at >= PROBE_BYTES)
+        r->has_former = false;
     if (!can_tell_locked(e))
         return;
     r->told_at = r->position;
     tell_locked(e, r->number, &r->demand, demand_of(r));
+    if (e->readers.memory)
+        drop_unwanted_locked(e);
     xd_decide_locked(e);
     wake_held_back_locked(e);
 }
@@ -166,10 +283,19 @@ static bool probe_is_here(const struct xd_engine *e, uint64_t position)
 
 void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
 {
+    uint64_t at;
+
     if (to == r->position)
         return;
+    if (!r->has_former) {
+        r->has_former = true;
+        r->former = r->demand.range;
+    }
     r->position = r->arrived_at = to;
     r->is_probing = to != r->stream && probe_is_here(r->engine, to);
+    at = xd_readers_byte(r->engine, to);
+    if (r->former.begin <= at && at < r->former.end)
+        r->has_former = false; /* it is back */
     xd_readers_moved_locked(r);
 }
 
@@ -284,13 +410,9 @@ void xd_readers_wake_locked(struct xd_engine *e)
 void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
                            const struct xd_error *why)
 {
-    struct xd_error error = {0};
-
     e->readers.gap_error = *why;
-    if (xd_rangeset_add(&e->readers.gaps, whole_pieces(e, range)) < 0) {
-        xd_fail_nomem(&error);
-        xd_engine_fail_locked(e, &error);
-    }
+    if (xd_rangeset_add(&e->readers.gaps, whole_pieces(e, range)) < 0)
+        fail_nomem_locked(e);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", why->msg);
     xd_readers_wake_locked(e);
 }

@@ -18,6 +18,11 @@
  * pieces, since a part of one proves nothing.  With `keep` all else is wanted
  * too, when nobody needs anything sooner.
  *
+ * In memory all windows together are as long as the option says, and of a place
+ * that a reader has gone to it has a probe's length only, until it has taken
+ * that: so there is room for where it was before.  What is in no window is
+ * dropped.
+ *
  * Functions whose names end in _locked are called with engine.lock held.
  */
 #ifndef XD_ENGINE_READERS_H
@@ -32,7 +37,7 @@
 #include "os/thread.h"
 
 struct xd_engine;
-struct xd_lane;
+struct xd_memory_sink;
 
 /* What the scheduler was told of somebody. */
 struct xd_demand {
@@ -52,7 +57,10 @@ struct xd_reader {
     uint64_t stream;     /* where the window begins */
     uint64_t told_at;    /* the position when the demand was told */
     bool is_probing;     /* the window is not at the position */
+    bool has_former;     /* it may come back to: */
+    struct xd_range former;
     bool is_waiting, is_interrupted;
+    struct xd_range copied; /* out of the store just now */
     struct xd_demand demand;
     struct xd_error error;
 
@@ -72,7 +80,8 @@ struct xd_readers {
     struct xd_reader **list;
     size_t n, capacity;
     unsigned next_number;
-    bool by_demand; /* the scheduler knows windows */
+    bool by_demand;                /* the scheduler knows windows */
+    struct xd_memory_sink *memory; /* the store, or NULL: it is a file */
     struct xd_demand rest, head, tail;
     struct xd_rangeset gaps;   /* nobody can bring these */
     struct xd_error gap_error; /* why the last of them is one */
@@ -84,6 +93,9 @@ void xd_readers_fini(struct xd_readers *r);
 /* How long windows are, for a scheduler that is to know of them; 0: it is not
  * to. */
 uint64_t xd_readers_window_locked(struct xd_engine *e);
+
+/* Whether bytes are dropped that nobody wants any more. */
+bool xd_readers_in_memory(const struct xd_engine *e);
 
 /* The byte of the file at a position. */
 uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position);

@@ -373,7 +373,7 @@ void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
         return;
     for (size_t i = 0; i < s->n; i++)
         hear_locked(e, &s->cases[i], depot, range, data);
-    if (!e->ordered)
+    if (!e->ordered && !xd_readers_in_memory(e))
         compare_all_locked(e, depot, range, data);
     judge_locked(e);
     xd_sampler_run_locked(e);

@@ -216,7 +216,7 @@ static int look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
     return 0;
 }
 
-/* The bytes stay where they are while the reader has not moved past them. */
+/* The bytes stay where they are while they are copied. */
 static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
 {
     struct xd_engine *e = r->engine;
@@ -224,9 +224,11 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
     struct xd_error error = {0};
     int rc;
 
+    r->copied = from;
     xd_engine_unlock(e);
     rc = xd_sink_read(e->sink, from.begin - e->wanted.begin, buf, len, &error);
     xd_engine_lock(e);
+    r->copied.end = r->copied.begin;
     if (rc < 0) {
         r->error = error;
         return rc;

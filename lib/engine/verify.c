@@ -48,7 +48,8 @@ static void fit_window(struct xd_engine *e)
         if (length > longest)
             longest = length;
     }
-    if (longest > MAX_WINDOW / 2 && e->output == XD_OUTPUT_IN_ORDER)
+    if (longest > MAX_WINDOW / 2 &&
+        (e->output == XD_OUTPUT_IN_ORDER || xd_readers_in_memory(e)))
         xd_pieces_fini(&e->verify.pieces);
     else if (2 * longest > e->window)
         e->window = 2 * longest;
@@ -77,7 +78,8 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     fit_window(e);
     v->hashed_to = e->wanted.begin;
-    if (xd_options_want_all(&e->options))
+    /* Of what was dropped no hash of the whole can be had. */
+    if (xd_options_want_all(&e->options) && !xd_readers_in_memory(e))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
     if (rc == 0 && v->pieces.n > 0)

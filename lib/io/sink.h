@@ -64,6 +64,21 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
                       struct xd_error *err);
 
 /*
+ * Bytes in memory, wherever they belong.  drop() gives those chunks back that
+ * lie in a range as a whole; to read what was dropped, or never written, is
+ * BUG.  finish() does nothing.  Threads: any, drop() too.
+ * Ownership: `*out_self` is `*out` by another name.  Errors: NOMEM.
+ */
+#define XD_MEMORY_CHUNK ((uint64_t)64 * 1024)
+
+struct xd_memory_sink;
+
+int xd_memory_sink_new(struct xd_sink **out, struct xd_memory_sink **out_self,
+                       struct xd_error *err);
+void xd_memory_sink_drop(struct xd_memory_sink *m, uint64_t begin,
+                         uint64_t end);
+
+/*
  * A window of memory in front of a descriptor:
  *
  *     written to fd |========== held, with gaps ==========|  not yet allowed

@@ -78,3 +78,14 @@ def test_a_rate_needs_its_unit(lab, rate):
     ["play", "--simulate", "--rate", "2MB/s", "--prebuffer", "5", "f.xnd"]])
 def test_what_does_not_go_together_is_refused(lab, words):
     assert lab.xdownload(*words, report=False).rc == 2
+
+
+def test_bytes_of_a_liar_are_not_kept(lab):
+    data = lab.file("f.bin", SIZE)
+    liar = lab.depot(files={"f.bin": bytes(SIZE)})
+    manifest = lab.metalink("f.bin", [liar, lab.depot()])
+    run = lab.xdownload("play", "--simulate", "--rate", "40MB/s",
+                        "--prebuffer", "0s", "--keep", "kept.bin", manifest,
+                        report=False)
+    assert run.rc == 0, run.err
+    assert lab.read("kept.bin") == data

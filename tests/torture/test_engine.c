@@ -6,6 +6,7 @@
 #include <xdownload/download.h>
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
+#include <xdownload/stream.h>
 
 #include "engine/depot.h"
 #include "io/mock_server.h"
@@ -229,6 +230,56 @@ START_TEST(a_download_to_a_pipe_that_lacks_something_ends)
 }
 END_TEST
 
+static int read_all(struct xd_reader *r)
+{
+    unsigned char got[SIZE];
+    int64_t n = 1;
+
+    for (size_t done = 0; done < SIZE && n > 0; done += (size_t)n) {
+        n = xd_reader_read(r, got + done, SIZE - done, 20000);
+        ck_assert_int_ne(n, 0);
+        if (n > 0)
+            ck_assert_uint_eq(got[done], mock_byte(done));
+        else
+            return (int)n;
+    }
+    return (int)xd_reader_read(r, got, 1, 20000);
+}
+
+static int read_source(void)
+{
+    struct xd_source *s;
+    struct xd_reader *r;
+    int rc;
+
+    open_depots(good, good, "<size>100</size>");
+    torture_begin();
+    rc = xd_source_new(&s, manifest, 0, options, &error);
+    ck_assert((rc == 0) == (s != NULL));
+    if (rc == 0)
+        rc = xd_reader_new(&r, s, &error);
+    if (rc == 0)
+        rc = read_all(r);
+    xd_source_free(s);
+    torture_end();
+    close_depots();
+    return rc;
+}
+
+START_TEST(a_source_that_lacks_something_fails_or_goes_on)
+{
+    ck_assert_int_eq(xd_options_set(options, "spool", folder, NULL), 0);
+    torture_survivor(read_source);
+}
+END_TEST
+
+START_TEST(a_source_in_memory_that_lacks_something_fails_or_goes_on)
+{
+    ck_assert_int_eq(xd_options_set(options, "spool", "none", NULL), 0);
+    torture_survivor(read_source);
+}
+END_TEST
+
 static int lay_out(void)
 {
     struct xd_range wanted = {0, SIZE};
@@ -324,6 +375,8 @@ int main(void)
     tcase_add_test(t, a_download_of_unknown_size_that_lacks_something_ends);
     tcase_add_test(t, a_download_that_cannot_verify_for_want_of_memory_ends);
     tcase_add_test(t, a_download_to_a_pipe_that_lacks_something_ends);
+    tcase_add_test(t, a_source_that_lacks_something_fails_or_goes_on);
+    tcase_add_test(t, a_source_in_memory_that_lacks_something_fails_or_goes_on);
     tcase_add_test(t, depots_without_memory_are_none);
     tcase_add_test(t, an_inspection_that_lacks_something_ends_and_says_so);
     tcase_add_test(t, checksums_that_lack_something_are_not_had_and_it_is_said);

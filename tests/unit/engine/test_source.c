@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
@@ -530,6 +531,243 @@ START_TEST(a_player_that_waits_for_a_silent_depot_has_a_stall)
 }
 END_TEST
 
+static uint64_t bytes_here(void)
+{
+    struct xd_buffered b[500];
+    size_t n = xd_source_buffered(source, b, 500);
+    uint64_t sum = 0;
+
+    ck_assert_uint_le(n, 500);
+    for (size_t i = 0; i < n; i++)
+        sum += b[i].end - b[i].begin;
+    return sum;
+}
+
+/* ---- hashes ---- */
+
+#define PIECE (512 * 1024)
+
+static void add_hash(char *text, size_t *len, size_t room, const void *data,
+                     size_t n)
+{
+    char hex[XD_HASH_HEX_MAX + 1];
+    struct xd_hasher *h;
+
+    ck_assert_int_eq(xd_hasher_new(&h, "sha-256", &error), 0);
+    xd_hasher_add(h, data, n);
+    xd_hasher_end(h, hex);
+    xd_hasher_free(h);
+    *len += (size_t)snprintf(text + *len, room - *len, "<hash%s>%s</hash>",
+                             n == SIZE ? " type=\"sha-256\"" : "", hex);
+}
+
+static void describe_pieces(void)
+{
+    char text[2000];
+    size_t len = (size_t)snprintf(
+        text, sizeof text,
+        "<size>%d</size><pieces length=\"%d\" type=\"sha-256\">", SIZE, PIECE);
+
+    for (size_t at = 0; at < SIZE; at += PIECE)
+        add_hash(text, &len, sizeof text, bytes + at,
+                 SIZE - at < PIECE ? SIZE - at : PIECE);
+    snprintf(text + len, sizeof text - len, "</pieces>");
+    describe_with(text, "", NULL);
+}
+
+static void read_pieces(void)
+{
+    open_source();
+    ck_assert_int_eq(xd_reader_seek(reader, 2500000), 2500000);
+    expect_read(reader, 300000);
+    ck_assert_int_eq(xd_reader_seek(reader, 700000), 700000);
+    expect_read(reader, 100);
+    ck_assert_int_eq(xd_reader_seek(reader, 0), 0);
+    expect_read(reader, SIZE);
+    expect_end(reader);
+}
+
+START_TEST(windows_shorter_than_a_piece_have_all_of_it)
+{
+    set("lookahead", "64k");
+    describe_pieces();
+    read_pieces();
+}
+END_TEST
+
+START_TEST(in_memory_pieces_are_checked_too)
+{
+    set("spool", "none");
+    set("lookahead", "256k"); /* less than two pieces */
+    describe_pieces();
+    read_pieces();
+}
+END_TEST
+
+START_TEST(bytes_that_do_not_match_their_piece_are_not_read)
+{
+    describe_pieces();
+    bytes[PIECE + 7] ^= 1;
+    write_file(copy_path, bytes, SIZE);
+    bytes[PIECE + 7] ^= 1;
+    open_source();
+    ck_assert_int_eq(xd_reader_seek(reader, PIECE), PIECE);
+    expect_code(reader, 20000, XD_E_CORRUPT);
+}
+END_TEST
+
+START_TEST(a_wrong_hash_of_the_whole_is_told_instead_of_the_end)
+{
+    char text[300];
+    size_t len = (size_t)snprintf(text, sizeof text, "<size>%d</size>", SIZE);
+
+    bytes[5] ^= 1;
+    add_hash(text, &len, sizeof text, bytes, SIZE);
+    bytes[5] ^= 1;
+    describe_with(text, "", NULL);
+    open_source();
+    expect_read(reader, SIZE);
+    expect_code(reader, 20000, XD_E_CORRUPT);
+    ck_assert_int_eq(xd_reader_seek(reader, 100), 100);
+    expect_read(reader, 100);
+}
+END_TEST
+
+/* ---- of unknown size ---- */
+
+static const struct mock_step endless[] = {
+    SAY("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), BODY(0, SIZE), CLOSE,
+    END};
+
+static void read_of_unknown_size(void)
+{
+    struct mock_server *m = mock_start(endless);
+
+    describe_with("", mock_url(m), NULL);
+    open_source();
+    expect_read(reader, 1000000);
+    expect_read(reader, SIZE - 1000000);
+    expect_end(reader);
+    ck_assert_int_eq(xd_reader_size(reader, 0), SIZE);
+    if (bytes_here() == SIZE) {
+        ck_assert_int_eq(xd_reader_seek(reader, 10), 10);
+        expect_read(reader, SIZE - 10);
+    } else {
+        ck_assert_int_eq(xd_reader_seek(reader, 500000), 500000);
+        expect_code(reader, 20000, XD_E_NOREPLICA);
+    }
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
+}
+
+START_TEST(a_file_of_unknown_size_is_read_as_it_comes)
+{
+    set("lookahead", "256k");
+    read_of_unknown_size();
+}
+END_TEST
+
+START_TEST(in_memory_a_file_of_unknown_size_is_read_once)
+{
+    set("lookahead", "256k");
+    set("spool", "none");
+    read_of_unknown_size();
+}
+END_TEST
+
+/* ---- in memory ---- */
+
+static void open_in_memory(void)
+{
+    set("spool", "none");
+    set("lookahead", "256k");
+    open_local();
+}
+
+/* Beside the lookahead: the head, the tail, a probe's length for each reader,
+ * where it was before, what was under way, and the edges of chunks. */
+#define MEMORY_MOST (3 * 1024 * 1024 - 512 * 1024)
+
+START_TEST(in_memory_a_reader_gets_every_byte_and_little_is_held)
+{
+    open_in_memory();
+    for (size_t done = 0; done + 10000 <= SIZE; done += 10000) {
+        expect_read(reader, 10000);
+        ck_assert_uint_le(bytes_here(), MEMORY_MOST);
+    }
+    expect_read(reader, SIZE % 10000);
+    expect_end(reader);
+}
+END_TEST
+
+START_TEST(in_memory_what_was_left_behind_is_fetched_again)
+{
+    open_in_memory();
+    expect_read(reader, SIZE);
+    expect_end(reader);
+    ck_assert_int_eq(xd_reader_seek(reader, 1000000), 1000000);
+    expect_read(reader, 1000000);
+    ck_assert_int_eq(xd_reader_seek(reader, 300000), 300000);
+    expect_read(reader, 1000000);
+    ck_assert_uint_le(bytes_here(), MEMORY_MOST);
+}
+END_TEST
+
+START_TEST(in_memory_seeks_in_any_order_find_the_true_bytes)
+{
+    unsigned seed = 11;
+
+    open_in_memory();
+    for (int i = 0; i < 300; i++) {
+        uint64_t to, len;
+
+        seed = seed * 1103515245U + 12345U;
+        to = seed / 7 % (SIZE + 1);
+        ck_assert_int_eq(xd_reader_seek(reader, to), (int64_t)to);
+        seed = seed * 1103515245U + 12345U;
+        len = seed / 7 % 300000;
+        if (len > SIZE - to)
+            len = SIZE - to;
+        expect_read(reader, len);
+        ck_assert_uint_le(bytes_here(), MEMORY_MOST);
+    }
+}
+END_TEST
+
+START_TEST(in_memory_many_readers_share_the_lookahead)
+{
+    struct xd_reader *r[4];
+
+    open_in_memory();
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(xd_reader_new(&r[i], source, &error), 0);
+        ck_assert_int_ge(xd_reader_seek(r[i], (uint64_t)i * 700000), 0);
+    }
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 4; i++)
+            expect_read(r[i], 10000);
+        ck_assert_uint_le(bytes_here(), MEMORY_MOST + 4 * 512 * 1024);
+    }
+}
+END_TEST
+
+START_TEST(in_memory_readers_on_threads_of_their_own_get_the_true_bytes)
+{
+    struct xd_reader *r[4];
+    pthread_t threads[4];
+
+    open_in_memory();
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(xd_reader_new(&r[i], source, &error), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_all, r[i]), 0);
+        rest_ms(2);
+    }
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("source");
@@ -555,5 +793,17 @@ int main(void)
     tcase_add_test(t, a_range_is_a_file_of_its_own);
     tcase_add_test(t, keep_is_refused_for_a_download);
     tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
+    tcase_add_test(t, in_memory_a_reader_gets_every_byte_and_little_is_held);
+    tcase_add_test(t, in_memory_what_was_left_behind_is_fetched_again);
+    tcase_add_test(t, in_memory_seeks_in_any_order_find_the_true_bytes);
+    tcase_add_test(t, in_memory_many_readers_share_the_lookahead);
+    tcase_add_test(
+        t, in_memory_readers_on_threads_of_their_own_get_the_true_bytes);
+    tcase_add_test(t, windows_shorter_than_a_piece_have_all_of_it);
+    tcase_add_test(t, bytes_that_do_not_match_their_piece_are_not_read);
+    tcase_add_test(t, in_memory_pieces_are_checked_too);
+    tcase_add_test(t, a_wrong_hash_of_the_whole_is_told_instead_of_the_end);
+    tcase_add_test(t, a_file_of_unknown_size_is_read_as_it_comes);
+    tcase_add_test(t, in_memory_a_file_of_unknown_size_is_read_once);
     return run_suite("engine.source", t);
 }
