@@ -49,13 +49,15 @@ static size_t first_past(const struct xd_rangeset *s, uint64_t at)
     return first_ending_from(s, at + 1);
 }
 
-static int reserve(struct xd_rangeset *s, size_t n)
+int xd_rangeset_reserve(struct xd_rangeset *s, size_t n)
 {
     struct xd_range *grown;
     size_t capacity = s->capacity < 4 ? 8 : s->capacity * 2;
 
     if (n <= s->capacity)
         return 0;
+    if (capacity < n)
+        capacity = n;
     grown = xd_realloc(s->ranges, capacity, sizeof *grown);
     if (grown == NULL)
         return XD_E_NOMEM;
@@ -69,7 +71,7 @@ static int reserve(struct xd_rangeset *s, size_t n)
 static int splice(struct xd_rangeset *s, size_t first, size_t past,
                   const struct xd_range *with, size_t n)
 {
-    int rc = reserve(s, s->n - (past - first) + n);
+    int rc = xd_rangeset_reserve(s, s->n - (past - first) + n);
 
     if (rc < 0)
         return rc;

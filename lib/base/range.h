@@ -45,6 +45,10 @@ void xd_rangeset_fini(struct xd_rangeset *s);
 int xd_rangeset_add(struct xd_rangeset *s, struct xd_range r);
 int xd_rangeset_remove(struct xd_rangeset *s, struct xd_range r);
 
+/* Room for n ranges, so that changes which keep to it need no memory.
+ * 0, or NOMEM. */
+int xd_rangeset_reserve(struct xd_rangeset *s, size_t n);
+
 /* Whether all of r is in the set; an empty range always is. */
 bool xd_rangeset_contains(const struct xd_rangeset *s, struct xd_range r);
 

@@ -119,6 +119,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->state = LANE_ASKED;
     lane->fetch = action->fetch;
     lane->range = action->range;
+    lane->end = action->range.end;
     lane->stop = false;
     lane->is_distrusted = false;
     if (depot->lanes_busy++ == 0)
@@ -128,15 +129,30 @@ static void fetch_locked(struct xd_engine *e,
     wake_locked(depot->worker);
 }
 
-void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane)
+static void wake_worker_of_locked(struct xd_engine *e,
+                                  const struct xd_lane *lane)
 {
-    lane->stop = true;
     for (unsigned i = 0; i < e->n_workers; i++) {
         struct xd_worker *w = e->workers[i];
 
         if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
             wake_locked(w);
     }
+}
+
+void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane)
+{
+    lane->stop = true;
+    wake_worker_of_locked(e, lane);
+}
+
+static void shorten_locked(struct xd_engine *e,
+                           const struct xd_sched_action *action)
+{
+    struct xd_lane *lane = e->fetches[action->fetch];
+
+    lane->end = action->range.end;
+    wake_worker_of_locked(e, lane);
 }
 
 /* The depot whose failure says most: a lie counts for more than an absence. */
@@ -246,8 +262,8 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
         .policy = xd_policy_find(xd_options_algorithm(o)),
         .redundancy = (unsigned)o->redundancy,
         .progress = o->progress_number,
-        .lanes_per_depot = (unsigned)o->threads_per_depot,
-        .max_open = (unsigned)o->max_depots,
+        .lanes_per_depot = xd_options_lanes(o),
+        .max_open = xd_options_most_depots(o),
         .block_bytes = o->block_bytes,
         .window_bytes = window,
         .max_failures = (unsigned)o->retry,
@@ -266,7 +282,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     options.has_gaps = e->readers.by_demand;
-    if (e->wanted.end != XD_SIZE_UNKNOWN &&
+    if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,
                        "block-size: %llu bytes in blocks of %llu are too many "
@@ -372,6 +388,9 @@ static bool act_locked(struct xd_engine *e,
         return true;
     case XD_DO_FETCH:
         fetch_locked(e, action);
+        return true;
+    case XD_DO_SHORTEN:
+        shorten_locked(e, action);
         return true;
     case XD_DO_CANCEL:
         xd_decide_stop_locked(e, e->fetches[action->fetch]);

@@ -110,7 +110,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_per_s = xd_rate_get(&e->rate, now);
     count_depots_locked(e, &p);
     p.algorithm = xd_options_algorithm(&e->options);
-    p.threads_per_depot = (unsigned)e->options.threads_per_depot;
+    p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;
     p.verified = xd_verify_algorithm_locked(e);
     if (e->sched) {

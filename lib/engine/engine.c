@@ -145,16 +145,18 @@ static void obey_max_connections(struct xd_engine *e)
 {
     struct xd_options *o = &e->options;
     uint64_t most = e->depots.max_connections, n = e->depots.n;
-    uint64_t open = o->max_depots < n ? o->max_depots : n;
+    uint64_t open = xd_options_most_depots(o), lanes = xd_options_lanes(o);
+    bool asked = o->threads_per_depot > 0;
 
-    if (most == 0 || open * o->threads_per_depot <= most)
+    if (open > n)
+        open = n;
+    if (most == 0 || open * lanes <= most)
         return;
-    if (o->max_depots > most)
-        o->max_depots = most;
-    if (open > most)
-        open = most;
-    if (o->threads_per_depot > most / open)
-        o->threads_per_depot = most / open;
+    o->max_depots = open < most ? open : most;
+    if (lanes > most / o->max_depots)
+        o->threads_per_depot = most / o->max_depots;
+    if (open <= most && !asked)
+        return; /* nobody hoped for more */
     xd_engine_say_locked(e, XD_LOG_WARN,
                          "the manifest allows no more connections at a time "
                          "than %llu",
@@ -164,7 +166,7 @@ static void obey_max_connections(struct xd_engine *e)
 /* What needs memory: workers are made as depots are opened. */
 static int init_tables(struct xd_engine *e, const char *path)
 {
-    e->max_workers = (unsigned)e->options.max_depots;
+    e->max_workers = xd_options_most_depots(&e->options);
     if (e->max_workers > e->depots.n)
         e->max_workers = (unsigned)e->depots.n;
     e->workers = xd_alloc(e->max_workers + 1u, sizeof *e->workers);

@@ -64,6 +64,7 @@ struct xd_lane {
     enum { LANE_FREE, LANE_ASKED, LANE_RUNNING } state;
     unsigned fetch;        /* the scheduler's name for it */
     struct xd_range range; /* bytes of the file */
+    uint64_t end;          /* the end that the scheduler wants by now */
     bool stop;             /* the scheduler took it back */
     bool is_distrusted;    /* what still comes must not count */
 
@@ -76,7 +77,10 @@ struct xd_lane {
     bool asks_whole;          /* the depot knows no ranges */
     unsigned char *buffer;
     size_t buffered;
-    uint64_t flushed; /* all before it was written or was redundant */
+    uint64_t asked_end; /* of the request, however it was cut since */
+    uint64_t flushed;   /* all before it was written or was redundant */
+    uint64_t told;      /* the scheduler knows that all before it came */
+    xd_usec told_at;
     uint64_t redundant;
     xd_usec started, first_byte, buffered_since;
     bool is_over; /* the transport has said `outcome` */

@@ -29,7 +29,9 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->url = xd_source_url(lane->source);
     xd_validators_ask_locked(w->engine, lane);
     lane->asks_whole = w->served->knows_no_ranges;
-    lane->flushed = lane->range.begin;
+    lane->asked_end = lane->range.end;
+    lane->flushed = lane->told = lane->range.begin;
+    lane->told_at = 0;
     lane->redundant = 0;
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
@@ -44,8 +46,10 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 
 void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
 {
+    lane->range.end = lane->end;
     lane->start_now = !lane->stop && lane->state == LANE_ASKED;
-    lane->stop_now = lane->stop && lane->state == LANE_RUNNING;
+    lane->stop_now = lane->state == LANE_RUNNING &&
+                     (lane->stop || xd_lane_end(lane) >= lane->range.end);
     if (lane->state != LANE_ASKED)
         return;
     begin_locked(w, lane);
@@ -153,6 +157,17 @@ static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
            (e->state == ENGINE_FAILING && e->resume.notes_bytes);
 }
 
+void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
+{
+    uint64_t end = xd_lane_end(lane);
+
+    if (lane->is_distrusted || end == lane->told)
+        return;
+    lane->told = end;
+    lane->told_at = xd_now();
+    xd_inform_bytes_locked(e, lane, end);
+}
+
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 {
     struct xd_engine *e = w->engine;
@@ -165,8 +180,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 
     xd_engine_lock(e);
     count_received_locked(w, lane->buffered);
-    if (!lane->is_distrusted)
-        xd_inform_bytes_locked(e, lane, rest.end);
+    xd_lane_tell_locked(e, lane);
     if (counts_locked(e, lane))
         xd_sampler_saw_locked(e, (unsigned)(w->served - e->depots.list), rest,
                               data);
@@ -219,7 +233,7 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
         count_redundant_locked(w, lane, lane->buffered);
     lane->flushed += lane->buffered;
     lane->buffered = 0;
-    if (!lane->is_over && lane->flushed == lane->range.end)
+    if (!lane->is_over && lane->flushed >= lane->range.end)
         end_unasked(lane, XD_VERDICT_OK, &(struct xd_error){0});
     else if (!lane->is_over)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
@@ -312,6 +326,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     at = pay(w->engine, lane, now, len);
     if (at > now)
         return pause_lane(lane, end, at);
+    if (lane->range.end < lane->asked_end && end > lane->range.end)
+        len -= (size_t)(end - lane->range.end);
     while (len > 0) {
         size_t room = BUFFER_BYTES - lane->buffered;
         size_t n = len < room ? len : room;
@@ -325,7 +341,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         if (lane->buffered == BUFFER_BYTES)
             xd_lane_flush(w, lane);
     }
-    return 0;
+    return lane->range.end < lane->asked_end &&
+                   xd_lane_end(lane) == lane->range.end
+               ? XD_E_CANCELED
+               : 0;
 }
 
 /* The transport is content when an object ends before the range does; here it
@@ -343,6 +362,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     if (lane->is_refused)
         return;
     lane->outcome = *outcome;
+    if (end >= lane->range.end && lane->range.end < lane->asked_end)
+        lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
+                                            .object_size = lane->object_size};
     if (outcome->verdict != XD_VERDICT_OK || end == lane->range.end ||
         lane->range.end == XD_SIZE_UNKNOWN || w->engine->census)
         return;

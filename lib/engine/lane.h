@@ -18,6 +18,15 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 /* Without the lock: start, stop or resume at the transport. */
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
 
+/* All of the file from range.begin to this has come in. */
+static inline uint64_t xd_lane_end(const struct xd_lane *lane)
+{
+    return lane->flushed + lane->buffered;
+}
+
+/* Under the lock: tell the scheduler what has come in. */
+void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane);
+
 /* Under the lock, when the download is over: what it carries has ended. */
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane);
 

@@ -11,9 +11,16 @@
 #include "engine/option_texts.h"
 #include "sched/sched.h"
 
-enum algorithm { ALG_BASIC, ALG_AGGRESSIVE, ALG_PROGRESS, N_ALGORITHMS };
+enum algorithm {
+    ALG_ADAPTIVE,
+    ALG_BASIC,
+    ALG_AGGRESSIVE,
+    ALG_PROGRESS,
+    N_ALGORITHMS
+};
 
 static const char *const algorithm_names[N_ALGORITHMS] = {
+    [ALG_ADAPTIVE] = "adaptive",
     [ALG_BASIC] = "basic",
     [ALG_AGGRESSIVE] = "aggressive",
     [ALG_PROGRESS] = "progress",
@@ -21,10 +28,11 @@ static const char *const algorithm_names[N_ALGORITHMS] = {
 
 /* Who uses an option: a set of algorithms. */
 enum {
+    ADAPTIVE = 1 << ALG_ADAPTIVE,
     BASIC = 1 << ALG_BASIC,
     AGGRESSIVE = 1 << ALG_AGGRESSIVE,
     PROGRESS = 1 << ALG_PROGRESS,
-    ALL = BASIC | AGGRESSIVE | PROGRESS
+    ALL = ADAPTIVE | BASIC | AGGRESSIVE | PROGRESS
 };
 
 enum kind {
@@ -379,6 +387,25 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     info.is_secret = is_secret(&rows[i]);
     xd_copy_out(out, &info, sizeof info);
     return 1;
+}
+
+bool xd_options_have_blocks(const struct xd_options *o)
+{
+    return o->algorithm != ALG_ADAPTIVE;
+}
+
+unsigned xd_options_lanes(const struct xd_options *o)
+{
+    if (o->threads_per_depot > 0)
+        return (unsigned)o->threads_per_depot;
+    return o->algorithm == ALG_ADAPTIVE ? 2 : 1;
+}
+
+unsigned xd_options_most_depots(const struct xd_options *o)
+{
+    if (o->max_depots > 0)
+        return (unsigned)o->max_depots;
+    return o->algorithm == ALG_ADAPTIVE ? 64 : 16;
 }
 
 const char *xd_options_algorithm(const struct xd_options *o)

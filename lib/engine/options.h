@@ -39,6 +39,13 @@ int xd_options_copy(struct xd_options *out, const struct xd_options *o);
 void xd_options_fini(struct xd_options *o);
 
 /* "progress" */
+/* Whether the algorithm cuts the file into blocks. */
+bool xd_options_have_blocks(const struct xd_options *o);
+
+/* What is in force: what was asked for, or what suits the algorithm. */
+unsigned xd_options_lanes(const struct xd_options *o);
+unsigned xd_options_most_depots(const struct xd_options *o);
+
 const char *xd_options_algorithm(const struct xd_options *o);
 
 /* Whether the user has set a row of the table. */

@@ -10,6 +10,9 @@
  * depot's bytes count, and are safe, within half a second. */
 #define FLUSH_AFTER (XD_SECOND / 2)
 
+/* The scheduler hears of bytes at most so often, and at once of the first. */
+#define TELL_EVERY (20 * XD_MS)
+
 static int new_transport(struct xd_worker *w, enum xd_depot_kind kind,
                          struct xd_error *err)
 {
@@ -80,6 +83,9 @@ static xd_usec timeout_locked(const struct xd_worker *w)
 
         if (lane->buffered > 0 && lane->buffered_since + FLUSH_AFTER < until)
             until = lane->buffered_since + FLUSH_AFTER;
+        if (lane->state == LANE_RUNNING && xd_lane_end(lane) > lane->told &&
+            lane->told_at + TELL_EVERY < until)
+            until = lane->told_at + TELL_EVERY;
         /* A pause for the window is ended by who makes room in it. */
         if (lane->is_paused && lane->resume_at > now && lane->resume_at < until)
             until = lane->resume_at;
@@ -113,14 +119,23 @@ static void carry_out(struct xd_worker *w, xd_usec timeout)
 static void give_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
-    bool is_due = e->until != XD_NEVER && xd_now() >= e->until;
+    xd_usec now = xd_now();
+    bool is_due = e->until != XD_NEVER && now >= e->until;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
-        if (w->lanes[i].state != LANE_RUNNING || !w->lanes[i].is_over)
+        struct xd_lane *lane = &w->lanes[i];
+
+        if (lane->state != LANE_RUNNING)
             continue;
-        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
-        w->lanes[i].is_over = false;
-        is_due = true;
+        if (lane->is_over) {
+            xd_inform_ended_locked(e, w->served, lane);
+            lane->is_over = false;
+            is_due = true;
+        } else if (xd_lane_end(lane) > lane->told &&
+                   lane->told_at + TELL_EVERY <= now) {
+            xd_lane_tell_locked(e, lane);
+            is_due = true;
+        }
     }
     if (is_due)
         xd_decide_locked(e);
@@ -178,7 +193,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     if (!w)
         return XD_E_NOMEM;
     w->engine = e;
-    w->n_lanes = (unsigned)e->options.threads_per_depot;
+    w->n_lanes = xd_options_lanes(&e->options);
     w->handler = xd_lane_handler(w);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || xd_thread_start(&w->thread, worker_main, w) < 0) {

@@ -51,4 +51,11 @@ void xd_core_rank_windows(struct xd_sched *s);
 /* End the rests that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);
 
+/* What a policy has to say to an event, if it cares. */
+#define XD_TELL(s, hook, ...)                                   \
+    do {                                                        \
+        if ((s)->book.o.policy->hook)                           \
+            (s)->book.o.policy->hook((s)->policy, __VA_ARGS__); \
+    } while (0)
+
 #endif

@@ -1,6 +1,7 @@
 /*
  * What to do next: the first of these that applies.
  *
+ *     SHORTEN a fetch of which the policy gave the tail to another
  *     CANCEL a fetch of which others brought the rest, or nobody wants it
  *     FINISH when all is accepted
  *     FAIL   when a missing byte has no holder left; with gaps allowed, only
@@ -73,6 +74,25 @@ static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
         return true;
     }
     return false;
+}
+
+static bool try_shorten(struct xd_sched *s, xd_usec now,
+                        struct xd_sched_action *a)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+    struct xd_fetch_state *f;
+    uint64_t end;
+
+    if (policy->shorten == NULL ||
+        !policy->shorten(s->policy, now, &a->fetch, &end))
+        return false;
+    f = &s->fetches[a->fetch];
+    f->range.end = end;
+    a->kind = XD_DO_SHORTEN;
+    a->depot = f->depot;
+    a->lane = a->fetch % s->book.o.lanes_per_depot;
+    a->range = f->range;
+    return true;
 }
 
 static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
@@ -168,7 +188,7 @@ static void park(struct xd_sched *s, unsigned depot, struct xd_sched_action *a)
     if (d->state == XD_HOLDER_OPEN)
         d->state = XD_HOLDER_RESERVE;
     s->covered_to = s->book.wanted.begin;
-    s->book.o.policy->parked(s->policy, depot, slot);
+    XD_TELL(s, parked, depot, slot);
     a->kind = XD_DO_PARK;
     a->depot = depot;
 }
@@ -242,7 +262,7 @@ static unsigned find_preferred(struct xd_sched *s)
     return s->book.n_depots;
 }
 
-static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
+static bool try_open(struct xd_sched *s, xd_usec now, struct xd_sched_action *a)
 {
     struct xd_book *b = &s->book;
     unsigned slot = 0, preferred, depot;
@@ -255,12 +275,15 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     if (preferred == b->n_depots)
         return false;
     depot = find_urgent(s);
-    if (depot == b->n_depots)
+    if (depot == b->n_depots) {
+        if (b->o.policy->wants_more && !b->o.policy->wants_more(s->policy, now))
+            return false;
         depot = preferred;
+    }
     b->slots[slot] = depot;
     b->depots[depot].slot = slot;
     b->depots[depot].state = XD_HOLDER_OPEN;
-    b->o.policy->opened(s->policy, depot);
+    XD_TELL(s, opened, depot);
     a->kind = XD_DO_OPEN;
     a->depot = depot;
     return true;
@@ -307,7 +330,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
 }
 
 static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
-                   struct xd_range *out)
+                   xd_usec now, struct xd_range *out)
 {
     unsigned visits = 0;
     bool chosen = false;
@@ -316,8 +339,8 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
         s->book.window = &s->book.windows[i];
         chosen = s->book.depots[depot].no_ranges
                      ? choose_without_ranges(s, depot, out)
-                     : s->book.o.policy->choose(s->policy, fetch, depot, out,
-                                                &visits);
+                     : s->book.o.policy->choose(s->policy, fetch, depot, now,
+                                                out, &visits);
         if (visits > s->visits)
             s->visits = visits;
     }
@@ -342,7 +365,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
         s->fetches[fetch].is_live)
         return false;
-    if (!has_free_lane(d, lane) || !choose(s, fetch, depot, &a->range))
+    if (!has_free_lane(d, lane) || !choose(s, fetch, depot, now, &a->range))
         return false;
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,
@@ -430,10 +453,15 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
     if (s->wake_at <= now)
         xd_core_wake(s, now);
     xd_core_rank_windows(s);
-    if (try_cancel(s, &a) || try_finish(s, &a) || try_fail(s, &a) ||
-        try_park(s, &a) || try_open(s, &a) || try_fetch(s, now, &a) ||
-        try_swap(s, &a))
+    if (try_shorten(s, now, &a) || try_cancel(s, &a) || try_finish(s, &a) ||
+        try_fail(s, &a) || try_park(s, &a) || try_open(s, now, &a) ||
+        try_fetch(s, now, &a) || try_swap(s, &a))
         return a;
     a.until = s->wake_at;
+    if (s->book.o.policy->wake) {
+        xd_usec at = s->book.o.policy->wake(s->policy, now);
+
+        a.until = at < a.until ? at : a.until;
+    }
     return a;
 }

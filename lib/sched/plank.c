@@ -325,13 +325,14 @@ static struct xd_range part_of(const struct plank *p, const struct choice *c,
 }
 
 static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
-                         struct xd_range *out, unsigned *visits)
+                         xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct plank *p = policy;
     struct choice c = look_at_window(p, depot);
     uint64_t block, fresh;
     bool found;
 
+    (void)now;
     p->board.visits = 0;
     found = first_of(p, &c, XD_BOARD_OPEN, &block);
     if (found && !is_late(p, &c, block) &&
@@ -378,7 +379,7 @@ static bool note_arrival(struct plank *p, uint64_t block)
     return p->has_losses;
 }
 
-static void plank_arrived(void *policy, struct xd_range r)
+static int plank_arrived(void *policy, struct xd_range r)
 {
     struct plank *p = policy;
     uint64_t first = xd_blocks_find(&p->blocks, r.begin);
@@ -389,9 +390,10 @@ static void plank_arrived(void *policy, struct xd_range r)
         changed |= note_arrival(p, i);
     if (changed)
         xd_board_publish(&p->board, first, last);
+    return 0;
 }
 
-static void plank_missing(void *policy, struct xd_range r)
+static int plank_missing(void *policy, struct xd_range r)
 {
     struct plank *p = policy;
     uint64_t first = xd_blocks_find(&p->blocks, r.begin);
@@ -400,6 +402,7 @@ static void plank_missing(void *policy, struct xd_range r)
     for (uint64_t i = first; i <= last; i++)
         reconsider(p, i);
     xd_board_publish(&p->board, first, last);
+    return 0;
 }
 
 static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const struct xd_policy *const policies[] = {
+    &xd_policy_adaptive,
     &xd_policy_basic,
     &xd_policy_aggressive,
     &xd_policy_progress,

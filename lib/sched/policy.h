@@ -95,17 +95,34 @@ struct xd_policy {
      * has begun, for bytes *out of the window, within one pair of cuts, held
      * by the depot.  *visits: how many nodes of an index were seen.
      */
-    bool (*choose)(void *p, unsigned fetch, unsigned depot,
+    bool (*choose)(void *p, unsigned fetch, unsigned depot, xd_usec now,
                    struct xd_range *out, unsigned *visits);
+
+    /* The rest, but for ended(), may be NULL: it does not care. */
+
+    /* A chosen fetch that is to end sooner, at *end, which it has not
+     * reached: others shall bring the rest. */
+    bool (*shorten)(void *p, xd_usec now, unsigned *fetch, uint64_t *end);
+
+    /* Whether a depot in reserve is worth opening, though what is left could
+     * be brought by those that are open. */
+    bool (*wants_more)(void *p, xd_usec now);
+
+    /* When choose() may answer otherwise though nothing was told; later than
+     * `now`, or XD_NEVER. */
+    xd_usec (*wake)(void *p, xd_usec now);
+
+    /* A chosen fetch has brought all before `to`. */
+    void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);
 
     /* A chosen fetch is over; all that it brought was told before.
      * 0 or NOMEM. */
     int (*ended)(void *p, unsigned fetch, bool failed);
 
-    /* The book has changed: */
-    void (*arrived)(void *p, struct xd_range r); /* these are here now */
-    void (*missing)(void *p, struct xd_range r); /* these no longer are */
-    void (*opened)(void *p, unsigned depot);     /* it has its slot */
+    /* The book has changed; 0 or NOMEM: */
+    int (*arrived)(void *p, struct xd_range r); /* these are here now */
+    int (*missing)(void *p, struct xd_range r); /* these no longer are */
+    void (*opened)(void *p, unsigned depot);    /* it has its slot */
     void (*parked)(void *p, unsigned depot, unsigned slot);
     void (*lost)(void *p, unsigned depot); /* it holds less, or more again */
     void (*readiness)(void *p, unsigned depot); /* it became ready, or is no
@@ -117,6 +134,9 @@ struct xd_policy {
 extern const struct xd_policy xd_policy_basic;
 extern const struct xd_policy xd_policy_aggressive;
 extern const struct xd_policy xd_policy_progress;
+
+/* Ours: forecasts, requests that end together, tails split. */
+extern const struct xd_policy xd_policy_adaptive;
 
 /* One stream from start to end: what sched.c takes, whatever was asked for,
  * while the file's size is unknown. */

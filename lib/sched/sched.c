@@ -189,7 +189,7 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
 
         if (d->resting && d->rest_until <= now) {
             d->resting = false;
-            s->book.o.policy->readiness(s->policy, i);
+            XD_TELL(s, readiness, i);
         }
         if (d->resting && d->rest_until < s->wake_at)
             s->wake_at = d->rest_until;
@@ -216,9 +216,9 @@ static int have(struct xd_sched *s, struct xd_range r)
         return 0;
     if (xd_rangeset_add(&s->book.arrived, r) < 0)
         return XD_E_NOMEM;
-    s->book.o.policy->arrived(s->policy, r);
     find_losers(s);
-    return 0;
+    return s->book.o.policy->arrived ? s->book.o.policy->arrived(s->policy, r)
+                                     : 0;
 }
 
 /* All of a fetch up to `end` is here.  Any progress ends a depot's row of
@@ -233,6 +233,8 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         return 0;
     f->got = fresh.end;
     s->heard_at = now;
+    if (f->is_chosen)
+        XD_TELL(s, heard, (unsigned)(f - s->fetches), fresh.end, now);
     if (!s->size_is_unknown) {
         s->book.depots[f->depot].failures = 0;
         s->book.depots[f->depot].overtaken = 0;
@@ -265,8 +267,8 @@ static int lack(struct xd_sched *s, struct xd_range r)
     for (unsigned i = 0; i < s->book.n_fetches; i++)
         s->fetches[i].is_loser = s->fetches[i].is_canceled;
     forget_searches(s);
-    s->book.o.policy->missing(s->policy, r);
-    return 0;
+    return s->book.o.policy->missing ? s->book.o.policy->missing(s->policy, r)
+                                     : 0;
 }
 
 static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
@@ -287,7 +289,7 @@ static void drop(struct xd_sched *s, unsigned depot)
     d->state = XD_HOLDER_DROPPED;
     d->resting = false;
     forget_searches(s);
-    s->book.o.policy->readiness(s->policy, depot);
+    XD_TELL(s, readiness, depot);
 }
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
@@ -299,7 +301,7 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     d->resting = true;
     d->rest_until = until;
     s->wake_at = until < s->wake_at ? until : s->wake_at;
-    s->book.o.policy->readiness(s->policy, depot);
+    XD_TELL(s, readiness, depot);
 }
 
 static xd_usec pause_of(const struct xd_holder *d)
@@ -401,7 +403,7 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
     d->failures = d->overtaken = 0;
     d->forgiven_to = s->n_begun;
     forget_searches(s);
-    s->book.o.policy->readiness(s->policy, depot);
+    XD_TELL(s, readiness, depot);
 }
 
 /* Without a known size a depot holds all or nothing, also of what lies behind
@@ -418,7 +420,7 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
     if (xd_rangeset_remove(&s->book.depots[depot].held, held_range(s, r)) < 0)
         return XD_E_NOMEM;
     forget_searches(s);
-    s->book.o.policy->lost(s->policy, depot);
+    XD_TELL(s, lost, depot);
     return 0;
 }
 
@@ -428,7 +430,7 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
         return XD_E_NOMEM;
     xd_rangeset_fini(&s->hopeless);
     forget_searches(s);
-    s->book.o.policy->lost(s->policy, depot);
+    XD_TELL(s, lost, depot);
     return 0;
 }
 

@@ -20,7 +20,7 @@
  *   - with readers, nothing is fetched outside of their windows
  *
  * The algorithms stand behind one table of functions, struct xd_policy in
- * policy.h: the paper's three now, others as one file each.
+ * policy.h: the paper's three, and ours.
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
  * A depot that fails is left alone for a pause that doubles, and given up
@@ -123,13 +123,15 @@ struct xd_sched_event {
 };
 
 enum xd_sched_action_kind {
-    XD_DO_WAIT,   /* until the next event, or the moment `until` */
-    XD_DO_OPEN,   /* take `depot` into use */
-    XD_DO_PARK,   /* `depot` runs nothing: let it go */
-    XD_DO_FETCH,  /* `fetch`: bytes `range`, on `lane` of `depot` */
-    XD_DO_CANCEL, /* stop `fetch`; it still ends with an event */
-    XD_DO_FINISH, /* every wanted byte was accepted */
-    XD_DO_FAIL    /* no depot is left that could bring `range`, nor does a
+    XD_DO_WAIT,    /* until the next event, or the moment `until` */
+    XD_DO_OPEN,    /* take `depot` into use */
+    XD_DO_PARK,    /* `depot` runs nothing: let it go */
+    XD_DO_FETCH,   /* `fetch`: bytes `range`, on `lane` of `depot` */
+    XD_DO_CANCEL,  /* stop `fetch`; it still ends with an event */
+    XD_DO_SHORTEN, /* `fetch` ends at range.end, sooner than asked: DONE when
+                     it is there */
+    XD_DO_FINISH,  /* every wanted byte was accepted */
+    XD_DO_FAIL     /* no depot is left that could bring `range`, nor does a
                      fetch bring it */
 };
 
@@ -140,7 +142,8 @@ struct xd_sched_action {
     xd_usec until; /* XD_NEVER: only an event can change anything */
 };
 
-/* "basic", "aggressive" or "progress"; NULL if there is none of that name. */
+/* "adaptive", "basic", "aggressive" or "progress"; NULL if there is none of
+ * that name. */
 const struct xd_policy *xd_policy_find(const char *name);
 
 /*

@@ -37,12 +37,13 @@ static void whole_free(void *policy)
 }
 
 static bool whole_choose(void *policy, unsigned fetch, unsigned depot,
-                         struct xd_range *out, unsigned *visits)
+                         xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct whole *w = policy;
 
     (void)fetch;
     (void)depot;
+    (void)now;
     *visits = 1;
     if (w->is_running || w->book->arrived.bytes > 0)
         return false;
@@ -61,25 +62,6 @@ static int whole_ended(void *policy, unsigned fetch, bool failed)
     return 0;
 }
 
-static void ignore_range(void *policy, struct xd_range r)
-{
-    (void)policy;
-    (void)r;
-}
-
-static void ignore_depot(void *policy, unsigned depot)
-{
-    (void)policy;
-    (void)depot;
-}
-
-static void ignore_parked(void *policy, unsigned depot, unsigned slot)
-{
-    (void)policy;
-    (void)depot;
-    (void)slot;
-}
-
 const struct xd_policy xd_policy_whole = {
     .name = "whole",
     .settle = whole_settle,
@@ -87,10 +69,4 @@ const struct xd_policy xd_policy_whole = {
     .free = whole_free,
     .choose = whole_choose,
     .ended = whole_ended,
-    .arrived = ignore_range,
-    .missing = ignore_range,
-    .opened = ignore_depot,
-    .parked = ignore_parked,
-    .lost = ignore_depot,
-    .readiness = ignore_depot,
 };

@@ -8,6 +8,7 @@
  * or half a second old. */
 #define BUFFER_BYTES ((uint64_t)256 * 1024)
 #define FLUSH_AFTER (XD_NSEC_SECOND / 2)
+#define TELL_EVERY (20 * XD_NSEC_MS)
 
 /* A thread wakes, and takes the request from libcurl: so long at most. */
 #define CANCEL_TIME (0.3 * (double)XD_NSEC_MS)
@@ -115,6 +116,25 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
 
 /* Flights. */
 
+static void tell_bytes(struct xd_run *r, struct xd_flight *f)
+{
+    if (f->told == f->got)
+        return;
+    f->told = f->got;
+    f->told_at = r->net.now;
+    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_BYTES,
+                                           .fetch = number_of(r, f),
+                                           .range = {f->range.begin, f->got}});
+}
+
+/* What comes until then is told together. */
+static xd_nsec tell_at(const struct xd_run *r, const struct xd_flight *f)
+{
+    xd_nsec at = f->told_at + TELL_EVERY;
+
+    return at > r->net.now ? at : r->net.now;
+}
+
 static void flush(struct xd_run *r, struct xd_flight *f)
 {
     struct xd_range fresh = {f->flushed, f->got};
@@ -122,9 +142,7 @@ static void flush(struct xd_run *r, struct xd_flight *f)
     if (xd_range_is_empty(fresh))
         return;
     f->flushed = f->got;
-    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_BYTES,
-                                           .fetch = number_of(r, f),
-                                           .range = {f->range.begin, f->got}});
+    tell_bytes(r, f);
     keep(r, f, fresh);
 }
 
@@ -167,7 +185,7 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
 {
     if (!f->is_live)
         return;
-    if (kind != XD_EV_DONE)
+    if (kind != XD_EV_DONE || f->range.end < f->asked_end)
         hang_up(r, f, kind == XD_EV_FAILED);
     flush(r, f);
     if (!f->is_live) /* a liar that was found out by its last bytes */
@@ -198,6 +216,10 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
         f->buffered_since = r->net.now;
         set_timer(r, f, XD_SIM_FLUSH_TIMER, r->net.now + FLUSH_AFTER);
     }
+    if (n > f->range.end - f->got)
+        n = f->range.end - f->got;
+    if (f->told == f->got && n > 0)
+        set_timer(r, f, XD_SIM_TELL_TIMER, tell_at(r, f));
     f->got += n;
     if (f->got == f->range.end)
         xd_flight_end(r, f, XD_EV_DONE);
@@ -221,6 +243,8 @@ void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
             flush(r, f);
     } else if (kind == XD_SIM_CANCEL_TIMER) {
         xd_flight_end(r, f, XD_EV_CANCELED);
+    } else if (kind == XD_SIM_TELL_TIMER) {
+        tell_bytes(r, f);
     } else if (r->net.now >= silent_at(r, f)) {
         xd_flight_end(r, f, XD_EV_FAILED);
     } else {
@@ -282,6 +306,9 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
                             .range = a->range,
                             .got = a->range.begin,
                             .flushed = a->range.begin,
+                            .asked_end = a->range.end,
+                            .told = a->range.begin,
+                            .told_at = -TELL_EVERY,
                             .connection = c,
                             .began = r->net.now,
                             .first_byte = -1,
@@ -291,4 +318,11 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
         xd_run_out_of_memory(r);
     r->out->depots[a->depot].requests++;
     set_timer(r, f, XD_SIM_SILENCE_TIMER, silent_at(r, f));
+}
+
+void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end)
+{
+    f->range.end = end > f->got ? end : f->got;
+    if (f->got >= end)
+        xd_flight_end(r, f, XD_EV_DONE);
 }

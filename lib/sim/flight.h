@@ -15,10 +15,11 @@ struct xd_flight {
     uint64_t life; /* tells its timers from those of fetches before it */
     unsigned depot, lane;
     struct xd_range range;
-    uint64_t got, flushed, redundant;
+    uint64_t asked_end; /* before it was shortened */
+    uint64_t got, flushed, told, redundant;
     struct xd_connection *connection;
     unsigned stream;
-    xd_nsec began, first_byte, heard, buffered_since;
+    xd_nsec began, first_byte, heard, buffered_since, told_at;
 };
 
 struct xd_run {
@@ -38,6 +39,7 @@ struct xd_run {
 };
 
 void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);
+void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end);
 void xd_flight_end(struct xd_run *r, struct xd_flight *f,
                    enum xd_sched_event_kind kind);
 void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f);

@@ -280,7 +280,7 @@ static enum xd_rule check_copies(const struct xd_rules *r,
                 return XD_RULE_TWICE;
             copies++;
         }
-        if (copies > r->o.redundancy)
+        if (r->o.redundancy > 0 && copies > r->o.redundancy)
             return XD_RULE_COPIES;
     }
     return XD_RULE_NONE;
@@ -381,6 +381,18 @@ static enum xd_rule check_cancel(struct xd_rules *r,
         (r->o.run_losers && xd_rangeset_contains(&r->arrived, rest)))
         return XD_RULE_CANCEL;
     f->is_canceled = true;
+    return XD_RULE_NONE;
+}
+
+static enum xd_rule check_shorten(struct xd_rules *r,
+                                  const struct xd_sched_action *a)
+{
+    struct xd_ruled_fetch *f = &r->fetches[a->fetch];
+
+    if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
+        a->range.end <= f->got || a->range.end >= f->range.end)
+        return XD_RULE_SHORTEN;
+    f->range.end = a->range.end;
     return XD_RULE_NONE;
 }
 
@@ -558,6 +570,8 @@ enum xd_rule xd_rules_action(struct xd_rules *r,
         return check_fetch(r, a, now);
     case XD_DO_CANCEL:
         return check_cancel(r, a);
+    case XD_DO_SHORTEN:
+        return check_shorten(r, a);
     case XD_DO_FINISH:
         return check_finish(r);
     case XD_DO_FAIL:

@@ -29,6 +29,7 @@
     X(OPEN, "at most max_open depots are open, each once")               \
     X(PARK, "an open depot is parked when nothing runs there")           \
     X(CANCEL, "a fetch is canceled once, when its rest is not wanted")   \
+    X(SHORTEN, "a fetch is shortened to more than it has brought")       \
     X(FINISH, "it is over when all that is wanted was accepted")         \
     X(FAIL, "it fails only when a byte has no depot and is not coming")  \
     X(IDLE, "it waits only when nothing can be begun")                   \

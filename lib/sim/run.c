@@ -30,6 +30,8 @@ static void carry_out(void *world, const struct xd_sched_action *a)
 
     if (a->kind == XD_DO_FETCH)
         xd_flight_take_off(r, a);
+    else if (a->kind == XD_DO_SHORTEN)
+        xd_flight_shorten(r, &r->flights[a->fetch], a->range.end);
     else if (a->kind == XD_DO_CANCEL)
         xd_flight_cancel(r, &r->flights[a->fetch]);
 }
@@ -60,8 +62,8 @@ static void read_on(struct xd_run *r)
 
 static bool is_flights(const struct xd_sim_event *e)
 {
-    return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_SILENCE_TIMER ||
-           e->kind == XD_SIM_CANCEL_TIMER;
+    return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_TELL_TIMER ||
+           e->kind == XD_SIM_SILENCE_TIMER || e->kind == XD_SIM_CANCEL_TIMER;
 }
 
 static void happen(struct xd_run *r, const struct xd_sim_event *e)

@@ -323,6 +323,7 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
     case XD_SIM_AT_SHARED:
     case XD_SIM_AT_ACCESS:
     case XD_SIM_FLUSH_TIMER:
+    case XD_SIM_TELL_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
         break;

@@ -73,10 +73,11 @@ static struct xd_range draw_part(struct world *w, struct xd_range of)
 static struct xd_sched_options draw_options(struct world *w, unsigned n_depots)
 {
     static const struct xd_policy *const policies[] = {
-        &xd_policy_progress, &xd_policy_aggressive, &xd_policy_basic};
+        &xd_policy_progress, &xd_policy_aggressive, &xd_policy_basic,
+        &xd_policy_adaptive};
     unsigned flags = fuzz_byte(&w->in);
     struct xd_sched_options o = {
-        .policy = policies[fuzz_below(&w->in, 3)],
+        .policy = policies[fuzz_below(&w->in, 4)],
         .redundancy = fuzz_between(&w->in, 1, 4),
         .progress = flags & 1 ? XD_AUTO : fuzz_below(&w->in, 10),
         .lanes_per_depot = fuzz_between(&w->in, 1, MOST_LANES),

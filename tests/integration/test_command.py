@@ -262,7 +262,7 @@ def test_show_prints_what_was_understood(lab):
 
 @pytest.mark.parametrize("args", [
     [], ["--no-such-option", "m"], ["-b"], ["-b", "1x", "m"],
-    ["-a", "best", "m"], ["-r", "9-3", "m"], ["-t", "0", "m"],
+    ["-a", "best", "m"], ["-r", "9-3", "m"], ["-t", "17", "m"],
     ["-R", "0", "m"], ["--progress", "loud", "m"],
     ["-a", "basic", "-P", "3", "m"], ["-a", "basic", "-R", "2", "m"],
     ["-a", "aggressive", "-P", "3", "m"],

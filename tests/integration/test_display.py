@@ -190,7 +190,8 @@ def number(text):
 
 def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     depots, manifest = crowd(lab)
-    shown = terminal(80, 10, manifest, "-b", "4k", "--max-depots", "14")
+    shown = terminal(80, 10, manifest, "-a", "progress", "-b", "4k",
+                     "--max-depots", "14")
     some = rf"127\.0\.0\.1:\d+ +(?:busy|idle|paused) +{RATE} +({AMOUNT}) .*"
     patterns = [whole()] + [some] * 8 + [r"\+6 more, \+209 in reserve"]
     matches = shown.wait_for(*patterns)
@@ -214,7 +215,8 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
 
 def test_twenty_columns_have_room_for_how_many_are_in_reserve(lab, terminal):
     _, manifest = crowd(lab)
-    shown = terminal(20, 10, manifest, "-b", "4k", "--max-depots", "14")
+    shown = terminal(20, 10, manifest, "-a", "progress", "-b", "4k",
+                     "--max-depots", "14")
     some = rf"127\S+ +({SHORT}/s|idle|paused)"
     shown.wait_for(NARROW_WHOLE, *[some] * 8, r"\+6, \+209 reserve")
     assert shown.finish().rc == 0

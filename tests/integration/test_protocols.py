@@ -55,7 +55,8 @@ def most_at_once(requests):
 def test_requests_at_one_https_depot_are_streams_of_one_connection(lab):
     data = lab.file("f.bin", SIZE)
     depot = lab.depot(certificate=lab.certificate(), rate=2_000_000)
-    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 4, "-b", "256k")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic",
+                        "-t", 4, "-b", "256k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     requests = depot.requests()
@@ -69,7 +70,8 @@ def test_without_http2_each_request_at_a_time_has_its_connection(lab):
     data = lab.file("f.bin", SIZE)
     depot = lab.depot(certificate=lab.certificate(), http2=False,
                       config="limit_rate 200k;")
-    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "256k")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic",
+                        "-t", 2, "-b", "256k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert {r["protocol"] for r in depot.requests()} == {"HTTP/1.1"}
@@ -79,7 +81,8 @@ def test_without_http2_each_request_at_a_time_has_its_connection(lab):
 def test_without_tls_http_1_1_is_spoken(lab):
     lab.file("f.bin", SIZE)
     depot = lab.depot(config="limit_rate 200k;")
-    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "256k")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic",
+                        "-t", 2, "-b", "256k")
     assert run.rc == 0, run.err
     assert {r["protocol"] for r in depot.requests()} == {"HTTP/1.1"}
     assert depot.connections() == 2
@@ -314,7 +317,8 @@ def ftp(lab):
 def test_ranges_come_from_an_ftp_depot(lab, ftp):
     data = lab.file("f.bin", SIZE)
     depot = ftp()
-    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", 2, "-b", "512k")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic",
+                        "-t", 2, "-b", "512k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     begins = {int(line.split()[1]) for line in depot.commands("REST")}

@@ -144,7 +144,7 @@ def test_only_what_is_missing_is_fetched(lab):
     interrupt(lab, lab.metalink("f.bin", slow), at=3 * MIB)
     there = bytes_written(lab)
     fast = lab.depots(2)
-    run = lab.xdownload("-a", "basic", lab.metalink("f.bin", fast))
+    run = lab.xdownload(lab.metalink("f.bin", fast))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data and is_clean(lab)
     assert all_sent(fast) <= SIZE - there + 256 * 1024

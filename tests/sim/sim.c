@@ -331,6 +331,10 @@ static void carry_out(void *world, const struct xd_sched_action *a)
 
     if (a->kind == XD_DO_FETCH) {
         take_off(s, a);
+    } else if (a->kind == XD_DO_SHORTEN) {
+        s->flights[a->fetch].range.end = a->range.end;
+        if (s->flights[a->fetch].breaks_at > a->range.end)
+            s->flights[a->fetch].breaks_at = a->range.end;
     } else if (a->kind == XD_DO_CANCEL) {
         /* Sometimes too late: what was under way happens. */
         s->flights[a->fetch].is_canceled = below(s, 4) > 0;

@@ -313,22 +313,25 @@ static void settle_broken(struct xd_sched_options *o)
 }
 
 static bool choose_the_first_block(void *p, unsigned fetch, unsigned depot,
-                                   struct xd_range *out, unsigned *visits)
+                                   xd_usec now, struct xd_range *out,
+                                   unsigned *visits)
 {
     (void)p;
     (void)fetch;
     (void)depot;
+    (void)now;
     *visits = 1;
     *out = (struct xd_range){0, book->o.block_bytes};
     return true;
 }
 
-static bool choose_nothing(void *p, unsigned fetch, unsigned depot,
+static bool choose_nothing(void *p, unsigned fetch, unsigned depot, xd_usec now,
                            struct xd_range *out, unsigned *visits)
 {
     (void)p;
     (void)fetch;
     (void)depot;
+    (void)now;
     (void)out;
     *visits = 1;
     return false;
@@ -347,31 +350,10 @@ static int hear_end(void *p, unsigned fetch, bool failed)
     return 0;
 }
 
-static void hear_range(void *p, struct xd_range r)
-{
-    (void)p;
-    (void)r;
-}
-
-static void hear_depot(void *p, unsigned depot)
-{
-    (void)p;
-    (void)depot;
-}
-
-static void hear_parked(void *p, unsigned depot, unsigned slot)
-{
-    (void)p;
-    (void)depot;
-    (void)slot;
-}
-
-#define BROKEN(chooser)                                                     \
-    {                                                                       \
-        .name = "broken", .settle = settle_broken, .new = new_broken,       \
-        .free = hear_free, .choose = (chooser), .ended = hear_end,          \
-        .arrived = hear_range, .missing = hear_range, .opened = hear_depot, \
-        .parked = hear_parked, .lost = hear_depot, .readiness = hear_depot  \
+#define BROKEN(chooser)                                               \
+    {                                                                 \
+        .name = "broken", .settle = settle_broken, .new = new_broken, \
+        .free = hear_free, .choose = (chooser), .ended = hear_end     \
     }
 
 static const struct xd_policy obsessed = BROKEN(choose_the_first_block);

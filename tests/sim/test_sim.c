@@ -27,6 +27,12 @@ static void run_seeds(const struct xd_policy *policy)
     ck_assert_uint_gt(complete, SEEDS / 2);
 }
 
+START_TEST(adaptive_keeps_every_rule_in_any_scenario)
+{
+    run_seeds(&xd_policy_adaptive);
+}
+END_TEST
+
 START_TEST(basic_keeps_every_rule_in_any_scenario)
 {
     run_seeds(&xd_policy_basic);
@@ -143,6 +149,7 @@ int main(void)
     TCase *t = tcase_create("sim");
 
     tcase_set_timeout(t, 0);
+    tcase_add_test(t, adaptive_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, basic_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, aggressive_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, progress_keeps_every_rule_in_any_scenario);

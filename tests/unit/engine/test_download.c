@@ -434,8 +434,8 @@ START_TEST(progress_ends_with_every_byte)
     ck_assert_uint_eq(p.bytes_received, SIZE);
     ck_assert_uint_eq(p.bytes_redundant, 0);
     ck_assert_uint_eq(p.lanes_busy, 0);
-    ck_assert_str_eq(p.algorithm, "progress");
-    ck_assert_uint_eq(p.redundancy, 2);
+    ck_assert_str_eq(p.algorithm, "adaptive");
+    ck_assert_uint_eq(p.redundancy, 0);
     mock_stop(server);
 }
 END_TEST

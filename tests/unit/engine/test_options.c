@@ -25,11 +25,11 @@ static int set(const char *name, const char *value)
 
 START_TEST(defaults_are_the_ones_of_the_table)
 {
-    ck_assert_str_eq(xd_options_algorithm(options), "progress");
+    ck_assert_str_eq(xd_options_algorithm(options), "adaptive");
     ck_assert_uint_eq(options->redundancy, 2);
     ck_assert_uint_eq(options->progress_number, XD_AUTO);
     ck_assert_uint_eq(options->block_bytes, 1 << 20);
-    ck_assert_uint_eq(options->max_depots, 16);
+    ck_assert_uint_eq(options->max_depots, 0);
     ck_assert_uint_eq(options->silence, 5 * XD_SECOND);
     ck_assert_int_eq(xd_options_check(options, &error), 0);
 }

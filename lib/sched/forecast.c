@@ -1,0 +1,66 @@
+#include "sched/forecast.h"
+
+/* Bytes come in gulps; over less than this they tell no rate. */
+#define SAMPLE (50 * XD_MS)
+
+/* A rate is forgotten as fast as this.  Shorter, and the last gulps decide;
+ * longer, and a depot that collapses is believed for too long. */
+#define MEMORY (400 * XD_MS)
+
+#define LEAST_PATIENCE (400 * XD_MS)
+#define PATIENCE_LATENCIES 3
+
+void xd_forecast_answered(struct xd_forecast *f, xd_usec wait)
+{
+    /* The first request had to connect as well, which takes as long. */
+    if (f->latency == 0)
+        f->latency = wait / 2;
+    else
+        f->latency = (3 * f->latency + wait) / 4;
+    if (f->latency == 0)
+        f->latency = 1;
+}
+
+void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
+{
+    xd_usec passed;
+    double sample;
+
+    if (!f->is_flowing) {
+        f->is_flowing = true;
+        f->since = now;
+        f->fresh = 0;
+        if (f->rate > 0)
+            return; /* how long these took is not known */
+    }
+    f->fresh += bytes;
+    passed = now - f->since;
+    if (passed < SAMPLE)
+        return;
+    sample = (double)f->fresh * (double)XD_SECOND / (double)passed;
+    f->watched += passed;
+    if (f->watched < MEMORY)
+        f->rate += (sample - f->rate) * (double)passed / (double)f->watched;
+    else
+        f->rate += (sample - f->rate) * (double)passed /
+                   (double)(passed > MEMORY ? passed : MEMORY);
+    f->since = now;
+    f->fresh = 0;
+}
+
+void xd_forecast_paused(struct xd_forecast *f)
+{
+    f->is_flowing = false;
+}
+
+void xd_forecast_forget(struct xd_forecast *f)
+{
+    *f = (struct xd_forecast){.latency = f->latency};
+}
+
+xd_usec xd_forecast_patience(const struct xd_forecast *f)
+{
+    xd_usec patience = PATIENCE_LATENCIES * f->latency;
+
+    return patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE;
+}

@@ -1,0 +1,44 @@
+/*
+ * What a depot is going to do, by what it did: its rate, and how long it takes
+ * to answer.
+ *
+ *     asked ......... first byte ======= bytes ======= bytes ======
+ *       |<- latency ->|          |<-     rate, smoothed     ->|
+ *
+ * The rate is that of all its requests together while any of them brings bytes;
+ * the time in which it owes us only first bytes is latency.  A zeroed struct
+ * knows nothing; time is an argument.
+ */
+#ifndef XD_SCHED_FORECAST_H
+#define XD_SCHED_FORECAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+struct xd_forecast {
+    double rate;     /* bytes per second; 0: not known */
+    xd_usec latency; /* from a request to its first byte; 0: not known */
+    bool is_flowing; /* bytes came since the last pause */
+    xd_usec since;   /* while flowing: `fresh` bytes came after this */
+    uint64_t fresh;  /* not yet in `rate` */
+    xd_usec watched; /* for how long the rate has been watched */
+};
+
+/* The first byte of a request came so long after it was asked for. */
+void xd_forecast_answered(struct xd_forecast *f, xd_usec wait);
+
+/* So many more bytes came. */
+void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes);
+
+/* None of its requests is bringing bytes any more. */
+void xd_forecast_paused(struct xd_forecast *f);
+
+/* What was known holds no longer: it failed. */
+void xd_forecast_forget(struct xd_forecast *f);
+
+/* For how long a depot that is well may say nothing. */
+xd_usec xd_forecast_patience(const struct xd_forecast *f);
+
+#endif
