@@ -170,9 +170,11 @@ static void memory_free(struct xd_sink *s)
 {
     struct xd_memory_sink *m = (struct xd_memory_sink *)s;
 
-    for (uint64_t i = 0; i < m->n_leaves; i++)
-        for (uint64_t j = 0; m->leaves[i] && j < CHUNKS_PER_LEAF; j++)
-            drop_chunk(m, i * CHUNKS_PER_LEAF + j);
+    for (size_t i = 0; i < m->n_leaves; i++) {
+        for (size_t j = 0; m->leaves[i] && j < CHUNKS_PER_LEAF; j++)
+            xd_free(m->leaves[i]->chunks[j]);
+        xd_free(m->leaves[i]);
+    }
     xd_mutex_fini(&m->lock);
     xd_free(m->leaves);
     xd_free(m);
