@@ -41,24 +41,25 @@
 #define LEAST_PARTS 64
 
 /* So much later than all others may a request end. */
-#define SLACK 0.1
+#define SLACK 0.25
 
 /* When no more than this is left to ask for, ends are brought together. */
 #define END_S 0.5
 
 /* A depot's next request is made when what it owes lasts for so many times its
  * latency: then TCP has found its speed again when it must. */
-#define LEAD 12
+#define LEAD 24
 
 #define NEW_LATENCIES 3
 
 /* Of all that is wanted, so much may be asked for twice to be done sooner. */
-#define MOST_HEDGED 0.01
+#define MOST_HEDGED 0.005
 #define LEAST_HEDGED 65536.0
 #define WORTH_WASTE_S 0.5
+#define HEDGE_GAIN 2
 
-#define FIRST_OPEN 8
-#define GROW_EVERY (200 * XD_MS)
+#define FIRST_OPEN 16
+#define GROW_EVERY (100 * XD_MS)
 #define GROWTH 1.1
 
 #define FOR_EVER 1e9
@@ -94,7 +95,9 @@ struct adaptive {
     unsigned most_open; /* depots, for now */
     xd_usec grown_at;   /* when it was raised last, or the first request */
     double rate_before; /* all of them brought then */
-    double hedged, most_hedged; /* bytes asked for twice without need */
+    double hedged;      /* bytes asked for twice, to be done sooner */
+    double wasted;      /* that were on the wire behind a new end */
+    double most_hedged; /* of each */
 
     /* Set by take_stock(). */
     double unasked, overdue; /* bytes */
@@ -460,13 +463,13 @@ static bool trim(struct adaptive *p, struct flow *f)
     keep = rate * (p->time_left > latency ? p->time_left : latency);
     waste = left - keep < rate * latency ? left - keep : rate * latency;
     if (left - keep < least_worth(p, rate, latency) ||
-        (p->hedged + waste > p->most_hedged &&
+        (p->wasted + waste > p->most_hedged &&
          left / rate - p->time_left < WORTH_WASTE_S))
         return false;
     tail.begin = f->got + (uint64_t)keep + 1;
     if (!others_could_bring(p, f->depot, tail) || offer(p, tail) < 0)
         return false;
-    p->hedged += waste;
+    p->wasted += waste;
     f->range.end = tail.begin;
     return true;
 }
@@ -523,7 +526,8 @@ static bool is_late(const struct adaptive *p, const struct flow *f,
         return true;
     return mine->rate > 0 && p->hedged + bytes <= p->most_hedged &&
            time_for(p, f, now) >
-               2 * (seconds(mine->latency) + bytes / mine->rate) + LEAST_S;
+               HEDGE_GAIN * (seconds(mine->latency) + bytes / mine->rate) +
+                   LEAST_S;
 }
 
 /* All that is late, when there is nothing else to ask for. */

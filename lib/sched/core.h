@@ -19,8 +19,9 @@ struct xd_fetch_state {
     bool is_canceled; /* told to stop */
     unsigned depot;
     struct xd_range range;
-    uint64_t got;    /* all before this is here */
-    uint64_t number; /* of all that were ever begun */
+    uint64_t asked_end; /* it may have been shortened since */
+    uint64_t got;       /* all before this is here */
+    uint64_t number;    /* of all that were ever begun */
 };
 
 struct xd_sched {

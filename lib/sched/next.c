@@ -372,6 +372,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .is_chosen = !d->no_ranges,
         .depot = depot,
         .range = a->range,
+        .asked_end = a->range.end,
         .got = a->range.begin,
         .number = s->n_begun++,
     };

@@ -227,7 +227,7 @@ static int have(struct xd_sched *s, struct xd_range r)
 static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
                     xd_usec now)
 {
-    struct xd_range fresh = {f->got, end < f->range.end ? end : f->range.end};
+    struct xd_range fresh = {f->got, end < f->asked_end ? end : f->asked_end};
 
     if (xd_range_is_empty(fresh))
         return 0;
@@ -443,6 +443,15 @@ static bool stream_is_complete(const struct xd_sched *s,
            xd_rangeset_contains(&s->book.arrived, s->book.wanted);
 }
 
+/* A fetch may have brought more than it was shortened to meanwhile. */
+static uint64_t end_told(const struct xd_fetch_state *f,
+                         const struct xd_sched_event *ev)
+{
+    return ev->kind == XD_EV_DONE && ev->range.end < f->range.end
+               ? f->range.end
+               : ev->range.end;
+}
+
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_fetch_state *f = &s->fetches[ev->fetch];
@@ -452,9 +461,8 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (ev->kind == XD_EV_STARTED)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)
-        s->book.wanted.end = f->range.end = ev->range.end;
-    rc = progress(s, f, ev->kind == XD_EV_DONE ? f->range.end : ev->range.end,
-                  ev->now);
+        s->book.wanted.end = f->range.end = f->asked_end = ev->range.end;
+    rc = progress(s, f, end_told(f, ev), ev->now);
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
     rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);
