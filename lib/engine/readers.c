@@ -166,9 +166,11 @@ static void wake_held_back_locked(struct xd_engine *e)
     }
 }
 
+/* Not while another reader still makes the store. */
 static bool can_tell_locked(const struct xd_engine *e)
 {
-    return e->readers.by_demand && e->sched && e->state == ENGINE_RUNNING;
+    return e->readers.by_demand && e->sched && e->sink &&
+           e->state == ENGINE_RUNNING;
 }
 
 static int protect(struct xd_rangeset *s, struct xd_range r)

@@ -1,5 +1,5 @@
 /*
- * What sched.c (life and events) and next.c (decisions) share.
+ * What sched.c (life and events), windows.c and next.c (decisions) share.
  *
  *     lane l of slot s  =  fetch s * lanes_per_depot + l
  *
@@ -46,8 +46,24 @@ struct xd_sched {
                               becomes free */
 };
 
+/* What of `r` lies in `to`; it may be empty with its ends the wrong way. */
+static inline struct xd_range xd_core_clip(struct xd_range r,
+                                           struct xd_range to)
+{
+    r.begin = r.begin > to.begin ? r.begin : to.begin;
+    r.end = r.end < to.end ? r.end : to.end;
+    return r;
+}
+
+/* windows.c: the first window; what DEMAND says of one; 0 or NOMEM. */
+int xd_core_make_window(struct xd_sched *s);
+int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev);
+
 /* Put the most urgent window first. */
 void xd_core_rank_windows(struct xd_sched *s);
+
+/* Mark the fetches that are to be canceled for what readers want. */
+void xd_core_find_unwanted(struct xd_sched *s);
 
 /* End the rests that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);

@@ -23,13 +23,6 @@
  * have to do: with the rests between them they take half a minute. */
 #define MOST_IN_VAIN 10
 
-static struct xd_range clip(struct xd_range r, struct xd_range to)
-{
-    r.begin = r.begin > to.begin ? r.begin : to.begin;
-    r.end = r.end < to.end ? r.end : to.end;
-    return r;
-}
-
 /* Bring the options into agreement with the policy and the window.  With less
  * than four blocks in a window, or P as many as they are, the policy could
  * wait for a completion that the window forbids. */
@@ -79,7 +72,8 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
         b->depots[i].max_lanes = l->depots[i].max_lanes;
         for (size_t j = 0; j < l->depots[i].n_held; j++)
             if (xd_rangeset_add(&b->depots[i].held,
-                                clip(l->depots[i].held[j], b->wanted)) < 0)
+                                xd_core_clip(l->depots[i].held[j], b->wanted)) <
+                0)
                 return XD_E_NOMEM;
     }
     return 0;
@@ -100,23 +94,6 @@ static int make_lanes(struct xd_sched *s)
     return 0;
 }
 
-/* Without readers all that is wanted is one window, now and for ever; with
- * readers the first begins where that does. */
-static int make_window(struct xd_sched *s)
-{
-    s->windows_capacity = 1;
-    s->book.windows = xd_alloc(1, sizeof *s->book.windows);
-    if (s->book.windows == NULL)
-        return XD_E_NOMEM;
-    s->book.windows[0].range = s->book.wanted;
-    if (s->book.o.window_bytes > 0 &&
-        s->book.o.window_bytes < xd_range_length(s->book.wanted))
-        s->book.windows[0].range.end =
-            s->book.wanted.begin + s->book.o.window_bytes;
-    s->book.n_windows = !xd_range_is_empty(s->book.wanted);
-    return 0;
-}
-
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,
                               const struct xd_sched_options *o,
                               struct xd_range wanted)
@@ -134,7 +111,7 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
     s->wake_at = s->heard_at = XD_NEVER;
     s->covered_to = wanted.begin;
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
-        make_lanes(s) == 0 && make_window(s) == 0)
+        make_lanes(s) == 0 && xd_core_make_window(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
     if (s->policy == NULL) {
         xd_sched_free(s);
@@ -239,12 +216,16 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         s->book.depots[f->depot].failures = 0;
         s->book.depots[f->depot].overtaken = 0;
     }
-    return have(s, fresh);
+    if (have(s, fresh) < 0)
+        return XD_E_NOMEM;
+    if (!f->is_chosen && s->book.o.window_bytes > 0)
+        xd_core_find_unwanted(s);
+    return 0;
 }
 
 static int accept(struct xd_sched *s, struct xd_range r)
 {
-    r = clip(r, s->book.wanted);
+    r = xd_core_clip(r, s->book.wanted);
     if (xd_rangeset_add(&s->book.accepted, r) < 0)
         return XD_E_NOMEM;
     return have(s, r);
@@ -258,7 +239,7 @@ static int lack(struct xd_sched *s, struct xd_range r)
         s->book.wanted.end = UINT64_MAX;
         r = s->book.wanted;
     }
-    r = clip(r, s->book.wanted);
+    r = xd_core_clip(r, s->book.wanted);
     if (xd_range_is_empty(r))
         return 0;
     if (xd_rangeset_remove(&s->book.arrived, r) < 0 ||
@@ -412,7 +393,7 @@ static struct xd_range held_range(const struct xd_sched *s, struct xd_range r)
 {
     if (s->size_is_unknown)
         return (struct xd_range){s->book.wanted.begin, UINT64_MAX};
-    return clip(r, s->book.wanted);
+    return xd_core_clip(r, s->book.wanted);
 }
 
 static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
@@ -475,117 +456,6 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     return rc;
 }
 
-/* When the first byte that is missing in a window is needed. */
-static xd_usec needed_at(const struct xd_sched *s, const struct xd_window *w)
-{
-    struct xd_range gap = xd_rangeset_next_gap(&s->book.arrived, w->range);
-    double later = (double)(gap.begin - w->range.begin) * (double)XD_SECOND;
-
-    if (xd_range_is_empty(gap) || w->due == XD_NEVER)
-        return XD_NEVER;
-    if (w->bytes_per_s == 0)
-        return w->due;
-    later /= (double)w->bytes_per_s;
-    return later < (double)(XD_NEVER - w->due) ? w->due + (xd_usec)later
-                                               : XD_NEVER;
-}
-
-static bool is_before(const struct xd_sched *s, const struct xd_window *a,
-                      const struct xd_window *b)
-{
-    xd_usec a_at = needed_at(s, a), b_at = needed_at(s, b);
-
-    return a_at != b_at ? a_at < b_at : a->reader < b->reader;
-}
-
-void xd_core_rank_windows(struct xd_sched *s)
-{
-    struct xd_window *list = s->book.windows;
-
-    for (unsigned i = 1; i < s->book.n_windows; i++)
-        for (unsigned j = i; j > 0 && is_before(s, &list[j], &list[j - 1]);
-             j--) {
-            struct xd_window w = list[j];
-
-            list[j] = list[j - 1];
-            list[j - 1] = w;
-        }
-}
-
-/* Whether a window still wants something that a fetch is to bring.  One that
- * the engine holds back at the edge of a window is to go on when it moves. */
-static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
-{
-    struct xd_range rest = {f->got, f->range.end};
-
-    if (xd_rangeset_contains(&s->book.arrived, rest))
-        return true; /* it is done, or a loser */
-    for (unsigned i = 0; i < s->book.n_windows; i++) {
-        struct xd_range w = s->book.windows[i].range;
-
-        if (!f->is_chosen && f->got == w.end)
-            return true;
-        if (!xd_rangeset_contains(&s->book.arrived, clip(rest, w)))
-            return true;
-    }
-    return false;
-}
-
-/* To bring the last quarter costs less than a new request elsewhere. */
-static bool is_nearly_done(const struct xd_fetch_state *f)
-{
-    return f->range.end - f->got <= xd_range_length(f->range) / 4;
-}
-
-static void find_unwanted(struct xd_sched *s)
-{
-    if (s->size_is_unknown)
-        return;
-    for (unsigned i = 0; i < s->book.n_fetches; i++) {
-        struct xd_fetch_state *f = &s->fetches[i];
-
-        f->is_unwanted = f->is_live && !is_nearly_done(f) && !is_wanted(s, f);
-    }
-}
-
-static int add_window(struct xd_sched *s, struct xd_window w)
-{
-    if (s->book.n_windows == s->windows_capacity) {
-        unsigned n = 2 * s->windows_capacity;
-        struct xd_window *list = xd_realloc(s->book.windows, n, sizeof *list);
-
-        if (list == NULL)
-            return XD_E_NOMEM;
-        s->book.windows = list;
-        s->windows_capacity = n;
-    }
-    s->book.windows[s->book.n_windows++] = w;
-    return 0;
-}
-
-static int demand(struct xd_sched *s, const struct xd_sched_event *ev)
-{
-    struct xd_window w = {.reader = ev->reader,
-                          .range = clip(ev->range, s->book.wanted),
-                          .due = ev->due,
-                          .bytes_per_s = ev->bytes_per_s};
-    struct xd_book *b = &s->book;
-    unsigned i = 0;
-    int rc = 0;
-
-    XD_ASSERT(b->o.window_bytes > 0);
-    while (i < b->n_windows && b->windows[i].reader != w.reader)
-        i++;
-    if (i < b->n_windows)
-        b->windows[i] = b->windows[--b->n_windows];
-    if (!xd_range_is_empty(w.range))
-        rc = add_window(s, w);
-    if (b->o.has_gaps)
-        s->all_have_holders = false;
-    find_unwanted(s);
-    return rc;
-}
-
 int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
@@ -596,7 +466,7 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_CANCELED:
         return fetch_event(s, ev);
     case XD_EV_HELD:
-        return have(s, clip(ev->range, s->book.wanted));
+        return have(s, xd_core_clip(ev->range, s->book.wanted));
     case XD_EV_ACCEPTED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:
@@ -612,7 +482,7 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
         drop(s, ev->depot);
         return 0;
     case XD_EV_DEMAND:
-        return demand(s, ev);
+        return xd_core_demand(s, ev);
     case XD_EV_TICK:
         return 0;
     }

@@ -358,12 +358,21 @@ static enum xd_rule check_fetch(struct xd_rules *r,
 
 /* The others. */
 
-/* Whether a byte that a fetch is to bring is missing, and is in a window. */
+/* Whether a byte that a fetch is to bring is missing, and is in a window; of
+ * one without ranges, in a window in which it is. */
 static bool brings_wanted(const struct xd_rules *r,
                           const struct xd_ruled_fetch *f)
 {
     uint64_t end = f->range.end;
 
+    if (r->depots[f->depot].no_ranges) {
+        for (uint64_t at = f->got; at < end && is_in_window(r, at);
+             at = xd_rules_run(r, at, end))
+            if (!xd_rules_has(&r->arrived, at) &&
+                xd_rules_could_bring(r, f->depot, at))
+                return true;
+        return false;
+    }
     for (uint64_t at = f->got; at < end; at = xd_rules_run(r, at, end))
         if (!xd_rules_has(&r->arrived, at) && is_in_window(r, at))
             return true;

@@ -633,6 +633,45 @@ START_TEST(a_wrong_hash_of_the_whole_is_told_instead_of_the_end)
 }
 END_TEST
 
+/* ---- without ranges ---- */
+
+static const struct mock_step whole[] = {
+    SAY("HTTP/1.1 200 OK\r\nConnection: close\r\n"
+        "Content-Length: 3158073\r\n\r\n"),
+    BODY(0, SIZE), CLOSE, END};
+
+static void read_without_ranges(void)
+{
+    struct mock_server *m = mock_start(whole);
+
+    ck_assert_int_eq(SIZE, 3158073);
+    set("lookahead", "256k");
+    describe(mock_url(m), NULL);
+    open_source();
+    expect_read(reader, 2000000);
+    ck_assert_int_eq(xd_reader_seek(reader, 100000), 100000);
+    expect_read(reader, SIZE - 100000);
+    expect_end(reader);
+    ck_assert_int_eq(xd_reader_seek(reader, 1000000), 1000000);
+    expect_read(reader, 500000);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
+}
+
+START_TEST(a_depot_without_ranges_is_held_back_and_read)
+{
+    read_without_ranges();
+}
+END_TEST
+
+START_TEST(in_memory_a_depot_without_ranges_is_asked_again_for_what_was_left)
+{
+    set("spool", "none");
+    read_without_ranges();
+}
+END_TEST
+
 /* ---- of unknown size ---- */
 
 static const struct mock_step endless[] = {
@@ -805,5 +844,8 @@ int main(void)
     tcase_add_test(t, a_wrong_hash_of_the_whole_is_told_instead_of_the_end);
     tcase_add_test(t, a_file_of_unknown_size_is_read_as_it_comes);
     tcase_add_test(t, in_memory_a_file_of_unknown_size_is_read_once);
+    tcase_add_test(t, a_depot_without_ranges_is_held_back_and_read);
+    tcase_add_test(
+        t, in_memory_a_depot_without_ranges_is_asked_again_for_what_was_left);
     return run_suite("engine.source", t);
 }

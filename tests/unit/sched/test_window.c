@@ -312,6 +312,46 @@ START_TEST(what_is_nearly_done_is_let_run)
 }
 END_TEST
 
+/* It sends all from byte 0 on, and is held back at the end of the window. */
+static void without_ranges(struct play *p)
+{
+    one_depot(p, 1);
+    play_depot(p, XD_EV_NORANGES, 0);
+    expect_fetch(p, 0, 0, 1000);
+    play_bytes(p, 0, 40);
+    expect_wait(p);
+}
+
+START_TEST(one_without_ranges_waits_for_the_window_to_move)
+{
+    struct play p;
+
+    without_ranges(&p);
+    play_reader(&p, 40);
+    expect_wait(&p);
+    play_bytes(&p, 0, 80);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_begins_anew_for_who_wants_something_else)
+{
+    struct play p;
+
+    without_ranges(&p);
+    play_demand(&p, 1, 900, 940, XD_NEVER); /* it has nothing else to bring */
+    expect_cancel(&p, 0);
+    play_canceled(&p, 0);
+    expect_fetch(&p, 0, 900, 1000);
+    play_reader(&p, 50);
+    expect_wait(&p); /* it brings what one of them wants */
+    play_bytes(&p, 0, 940);
+    expect_cancel(&p, 0);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(complete_blocks_behind_a_window_make_none_late)
 {
     struct play p;
@@ -406,6 +446,9 @@ int main(void)
     tcase_add_test(t, a_window_shorter_than_a_block_is_fetched_exactly);
     tcase_add_test(t, what_nobody_wants_any_more_is_canceled);
     tcase_add_test(t, what_is_nearly_done_is_let_run);
+    tcase_add_test(t, one_without_ranges_waits_for_the_window_to_move);
+    tcase_add_test(t,
+                   one_without_ranges_begins_anew_for_who_wants_something_else);
     tcase_add_test(t, complete_blocks_behind_a_window_make_none_late);
     tcase_add_test(t, a_gap_is_told_once_when_a_window_holds_it);
     tcase_add_test(t, a_gap_that_a_depot_fills_is_none);

@@ -1,0 +1,159 @@
+/*
+ * What readers want: their windows, the most urgent first.
+ */
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "base/check.h"
+#include "sched/core.h"
+#include "sched/holders.h"
+
+/* Without readers all that is wanted is one window, now and for ever; with
+ * readers the first begins where that does. */
+int xd_core_make_window(struct xd_sched *s)
+{
+    s->windows_capacity = 1;
+    s->book.windows = xd_alloc(1, sizeof *s->book.windows);
+    if (s->book.windows == NULL)
+        return XD_E_NOMEM;
+    s->book.windows[0].range = s->book.wanted;
+    if (s->book.o.window_bytes > 0 &&
+        s->book.o.window_bytes < xd_range_length(s->book.wanted))
+        s->book.windows[0].range.end =
+            s->book.wanted.begin + s->book.o.window_bytes;
+    s->book.n_windows = !xd_range_is_empty(s->book.wanted);
+    return 0;
+}
+
+/* When the first byte that is missing in a window is needed. */
+static xd_usec needed_at(const struct xd_sched *s, const struct xd_window *w)
+{
+    struct xd_range gap = xd_rangeset_next_gap(&s->book.arrived, w->range);
+    double later = (double)(gap.begin - w->range.begin) * (double)XD_SECOND;
+
+    if (xd_range_is_empty(gap) || w->due == XD_NEVER)
+        return XD_NEVER;
+    if (w->bytes_per_s == 0)
+        return w->due;
+    later /= (double)w->bytes_per_s;
+    return later < (double)(XD_NEVER - w->due) ? w->due + (xd_usec)later
+                                               : XD_NEVER;
+}
+
+static bool is_before(const struct xd_sched *s, const struct xd_window *a,
+                      const struct xd_window *b)
+{
+    xd_usec a_at = needed_at(s, a), b_at = needed_at(s, b);
+
+    return a_at != b_at ? a_at < b_at : a->reader < b->reader;
+}
+
+void xd_core_rank_windows(struct xd_sched *s)
+{
+    struct xd_window *list = s->book.windows;
+
+    for (unsigned i = 1; i < s->book.n_windows; i++)
+        for (unsigned j = i; j > 0 && is_before(s, &list[j], &list[j - 1]);
+             j--) {
+            struct xd_window w = list[j];
+
+            list[j] = list[j - 1];
+            list[j - 1] = w;
+        }
+}
+
+/* Whether a window still wants something that a fetch is to bring. */
+static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
+{
+    struct xd_range rest = {f->got, f->range.end};
+
+    if (xd_rangeset_contains(&s->book.arrived, rest))
+        return true; /* it is done, or a loser */
+    for (unsigned i = 0; i < s->book.n_windows; i++) {
+        struct xd_range part = xd_core_clip(rest, s->book.windows[i].range);
+
+        if (!xd_rangeset_contains(&s->book.arrived, part))
+            return true;
+    }
+    return false;
+}
+
+/* The engine holds a fetch without ranges back where no window is.  It may wait
+ * there, but not while its depot has something to bring elsewhere. */
+static bool keeps_others_waiting(const struct xd_sched *s,
+                                 const struct xd_fetch_state *f)
+{
+    const struct xd_book *b = &s->book;
+    bool has_work = false;
+
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        struct xd_range w = b->windows[i].range;
+        bool is_there = w.begin <= f->got && f->got < w.end;
+        uint64_t from = is_there ? f->got : w.begin;
+
+        if (xd_holders_work(b, f->depot, from) >= w.end)
+            continue;
+        if (is_there)
+            return false;
+        has_work = true;
+    }
+    return has_work;
+}
+
+/* To bring the last quarter costs less than a new request elsewhere. */
+static bool is_nearly_done(const struct xd_fetch_state *f)
+{
+    return f->range.end - f->got <= xd_range_length(f->range) / 4;
+}
+
+void xd_core_find_unwanted(struct xd_sched *s)
+{
+    if (s->size_is_unknown)
+        return;
+    for (unsigned i = 0; i < s->book.n_fetches; i++) {
+        struct xd_fetch_state *f = &s->fetches[i];
+
+        if (!f->is_live)
+            continue;
+        f->is_unwanted = f->is_chosen ? !is_nearly_done(f) && !is_wanted(s, f)
+                                      : keeps_others_waiting(s, f);
+    }
+}
+
+static int add_window(struct xd_sched *s, struct xd_window w)
+{
+    if (s->book.n_windows == s->windows_capacity) {
+        unsigned n = 2 * s->windows_capacity;
+        struct xd_window *list = xd_realloc(s->book.windows, n, sizeof *list);
+
+        if (list == NULL)
+            return XD_E_NOMEM;
+        s->book.windows = list;
+        s->windows_capacity = n;
+    }
+    s->book.windows[s->book.n_windows++] = w;
+    return 0;
+}
+
+int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    struct xd_window w = {.reader = ev->reader,
+                          .range = xd_core_clip(ev->range, s->book.wanted),
+                          .due = ev->due,
+                          .bytes_per_s = ev->bytes_per_s};
+    struct xd_book *b = &s->book;
+    unsigned i = 0;
+    int rc = 0;
+
+    XD_ASSERT(b->o.window_bytes > 0);
+    while (i < b->n_windows && b->windows[i].reader != w.reader)
+        i++;
+    if (i < b->n_windows)
+        b->windows[i] = b->windows[--b->n_windows];
+    if (!xd_range_is_empty(w.range))
+        rc = add_window(s, w);
+    if (b->o.has_gaps)
+        s->all_have_holders = false;
+    xd_core_find_unwanted(s);
+    return rc;
+}
