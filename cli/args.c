@@ -6,6 +6,8 @@
 #include <strings.h>
 
 #include "help.h"
+#include "http_words.h"
+#include "listener.h"
 #include "options.h"
 #include "quantity.h"
 #include "status.h"
@@ -14,6 +16,13 @@
 
 /* Before a simulated player begins: the paper's. */
 #define PREBUFFER_S 5
+
+/* Where serve listens: this machine alone, a free port. */
+#define LISTEN "127.0.0.1"
+
+/* One that is not guessed, and that stands in a path. */
+#define TOKEN_MIN 8
+#define TOKEN_MAX 64
 
 /* What getopt_long() is to return for row i: no letter is that large. */
 #define FIRST_ROW 256
@@ -189,6 +198,21 @@ static int set_prebuffer(struct args *a, const char *value)
                        value);
 }
 
+/* As what logs in, it is blanked on the command line. */
+static int set_token(struct args *a, char *value)
+{
+    const size_t len = strlen(value);
+
+    if (a->token != NULL)
+        return words_usage("--token is given twice");
+    if (len < TOKEN_MIN || len > TOKEN_MAX || !http_is_plain(value))
+        return words_usage("--token takes %d to %d letters, digits and -._~",
+                           TOKEN_MIN, TOKEN_MAX);
+    a->token = strdup(value);
+    memset(value, '*', len);
+    return a->token == NULL ? no_memory() : 0;
+}
+
 /* Obey one option. */
 static int take(struct args *a, const struct option_row *row, char *value)
 {
@@ -234,6 +258,12 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_rate(a, value);
     case OPTION_PREBUFFER:
         return set_prebuffer(a, value);
+    case OPTION_LISTEN:
+        return set_once(&a->listen, value, row->name);
+    case OPTION_ALLOW_ORIGIN:
+        return set_once(&a->allow_origin, value, row->name);
+    case OPTION_TOKEN:
+        return set_token(a, value);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -336,6 +366,22 @@ static int check_play(const struct args *a)
     return 0;
 }
 
+static int check_serve(struct args *a)
+{
+    if (a->listen == NULL)
+        a->listen = LISTEN;
+    const int is_loopback = listener_is_loopback(a->listen);
+    if (is_loopback < 0)
+        return words_usage("--listen takes ADDRESS, or ADDRESS:PORT, in "
+                           "numbers, not %s",
+                           a->listen);
+    if (!is_loopback && a->token == NULL)
+        return words_usage("others than this machine reach %s: that needs "
+                           "--token",
+                           a->listen);
+    return 0;
+}
+
 /* Who types a URL means its server to see his credentials.  What is no URL is
  * told of when it is asked. */
 static int trust_url(struct args *a, const char *url)
@@ -374,6 +420,7 @@ static int check(struct args *a)
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
                  : a->command == COMMAND_PLAY   ? check_play(a)
+                 : a->command == COMMAND_SERVE  ? check_serve(a)
                                                 : 0;
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
@@ -418,6 +465,8 @@ int args_parse(struct args *out, int argc, char **argv)
         out->command = COMMAND_VERIFY;
     if (argc > 1 && strcmp(argv[1], "play") == 0)
         out->command = COMMAND_PLAY;
+    if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        out->command = COMMAND_SERVE;
     if (argc > 1 &&
         (out->command != COMMAND_GET || strcmp(argv[1], "get") == 0))
         optind = 2;
@@ -435,6 +484,7 @@ void args_fini(struct args *a)
     free(a->inputs);
     for (size_t i = 0; i < a->n_checksums; i++)
         free(a->checksums[i]);
+    free(a->token);
 }
 
 const char *args_value(const struct args *a, const char *name)

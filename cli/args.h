@@ -20,7 +20,8 @@ enum command {
     COMMAND_GET = 1, /* powers of two: options say where they belong */
     COMMAND_SHOW = 2,
     COMMAND_VERIFY = 4,
-    COMMAND_PLAY = 8
+    COMMAND_PLAY = 8,
+    COMMAND_SERVE = 16
 };
 
 enum progress_mode {
@@ -38,12 +39,14 @@ struct args {
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
+    const char *listen, *allow_origin;
     const char *format; /* NULL: show is for people, or --json */
     double rate;        /* of a simulated player, in bytes per second; or 0 */
     double prebuffer;   /* and the seconds before it begins */
     /* Copies, for what may log in is blanked in argv. */
     char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
     size_t n_checksums;
+    char *token;
     char **inputs; /* what is to be fetched or shown, at least one, and then
                       NULL; with verify the file stands in `output` */
     size_t n_inputs;

@@ -14,6 +14,7 @@
 #include "get.h"
 #include "play.h"
 #include "present.h"
+#include "serve.h"
 #include "show.h"
 #include "status.h"
 #include "words.h"
@@ -43,6 +44,8 @@ static int run(const struct args *a)
         return present_verify(a);
     case COMMAND_PLAY:
         return play_input(a);
+    case COMMAND_SERVE:
+        return serve_inputs(a);
     }
     return STATUS_USAGE;
 }

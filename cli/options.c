@@ -3,7 +3,8 @@
 #include <string.h>
 
 #define BOTH (COMMAND_GET | COMMAND_SHOW)
-#define FETCHING (COMMAND_GET | COMMAND_VERIFY | COMMAND_PLAY)
+#define STREAMING (COMMAND_PLAY | COMMAND_SERVE)
+#define FETCHING (COMMAND_GET | COMMAND_VERIFY | STREAMING)
 #define ALL (FETCHING | COMMAND_SHOW)
 
 static const struct option_row own_rows[] = {
@@ -43,6 +44,12 @@ static const struct option_row own_rows[] = {
      "play: of a simulated player, with a unit: 15Mbit/s, 2MB/s", NULL},
     {OPTION_PREBUFFER, COMMAND_PLAY, "prebuffer", 0, "TIME",
      "play: a simulated player begins after so long", "5s"},
+    {OPTION_LISTEN, COMMAND_SERVE, "listen", 0, "ADDRESS[:PORT]",
+     "serve: where to listen", "127.0.0.1 and a free port"},
+    {OPTION_TOKEN, COMMAND_SERVE, "token", 0, "WORD",
+     "serve: a secret that all URLs begin with", NULL},
+    {OPTION_ALLOW_ORIGIN, COMMAND_SERVE, "allow-origin", 0, "ORIGIN",
+     "serve: let pages from there read the files; * is everywhere", NULL},
     {OPTION_VERSION, ALL, "version", 'V', NULL, "print the versions", NULL},
     {OPTION_HELP, ALL, "help", 'h', NULL, "print this", NULL},
 };
@@ -59,9 +66,9 @@ static const struct special {
     {"progress-number", 'P', FETCHING},
     {"block-size", 'b', FETCHING},
     {"threads-per-depot", 't', FETCHING},
-    {"range", 'r', FETCHING},
-    {"keep", 0, COMMAND_PLAY},
-    {"spool", 0, COMMAND_PLAY},
+    {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE},
+    {"keep", 0, STREAMING},
+    {"spool", 0, STREAMING},
     {"silence", 0, ALL},
     {"max-time", 'm', ALL},
     {"connect-timeout", 0, ALL},

@@ -26,6 +26,9 @@ enum option_id {
     OPTION_SIMULATE,
     OPTION_RATE,
     OPTION_PREBUFFER,
+    OPTION_LISTEN,
+    OPTION_ALLOW_ORIGIN,
+    OPTION_TOKEN,
     OPTION_VERSION,
     OPTION_HELP,
     OPTION_LIBRARY /* xd_options_set() takes it */

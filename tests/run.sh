@@ -102,7 +102,6 @@ esac
 
 want_build
 want_command g++ g++
-want_command pkg-config pkg-config
 want_command curl curl
 want_command perl perl
 want_package check

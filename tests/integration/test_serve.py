@@ -1,0 +1,410 @@
+"""Files as URLs on this machine, while they arrive."""
+import contextlib
+import http.client
+import re
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from lab import wait_until
+
+SIZE = 2_000_000
+TOKEN = "a-token_of-our.own"
+
+
+class Served:
+    """`xdownload serve`, and one client of it."""
+
+    def __init__(self, lab, *args):
+        read, write = socket.socketpair()
+        with write:
+            self.process = lab.start("serve", *args, report=False,
+                                     stdout=write.fileno())
+        self.lines = read.makefile("r")
+        self.urls = []
+
+    def url(self):
+        """The next URL it prints."""
+        line = self.lines.readline()
+        assert line.endswith("\n"), self.process.err_now()
+        self.urls.append(line[:-1])
+        return line[:-1]
+
+    def address(self):
+        """The host, the port and the path of the first URL."""
+        if not self.urls:
+            self.url()
+        host, port, path = re.fullmatch(r"http://([^/]+):(\d+)(/.*)",
+                                        self.urls[0]).groups()
+        return host.strip("[]"), int(port), path
+
+    def ask(self, path=None, method="GET", **headers):
+        """(the answer, its body); of headers - is written _."""
+        host, port, first = self.address()
+        with contextlib.closing(
+                http.client.HTTPConnection(host, port, timeout=60)) as client:
+            client.request(method, path or first, headers={
+                k.replace("_", "-"): v for k, v in headers.items()})
+            answer = client.getresponse()
+            return answer, answer.read()
+
+    def connect(self, request):
+        """A raw connection on which this was sent."""
+        host, port, _ = self.address()
+        client = socket.create_connection((host, port), timeout=60)
+        client.sendall(request.encode())
+        return client
+
+    def end(self, sig=signal.SIGINT):
+        began = time.monotonic()
+        self.process.send(sig)
+        run = self.process.wait()
+        return run, time.monotonic() - began
+
+
+def named(lab, name, depots):
+    """A Metalink that calls f.bin so."""
+    text = Path(lab.metalink("f.bin", depots)).read_text()
+    return lab.write("manifest.meta4", text.replace(
+        'name="f.bin"', f'name="{escape(name)}"'))
+
+
+@pytest.fixture(name="film")
+def one_file(lab):
+    lab.data = lab.file("f.bin", SIZE)
+    served = Served(lab, named(lab, "a film.mkv", lab.depots(2)))
+    served.url()
+    return served
+
+
+# ---- an ordinary file ----
+
+def test_the_whole_is_there_with_its_length_and_type(lab, film):
+    answer, body = film.ask()
+    assert answer.status == 200
+    assert body == lab.data
+    assert int(answer.headers["Content-Length"]) == SIZE
+    assert answer.headers["Content-Type"] == "video/x-matroska"
+    assert answer.headers["Accept-Ranges"] == "bytes"
+    assert re.fullmatch(r'"sha-256-[0-9a-f]{64}"', answer.headers["ETag"])
+
+
+@pytest.mark.parametrize("asked, first, last", [
+    ("bytes=0-0", 0, 0), ("bytes=1000000-1999999", 1_000_000, SIZE - 1),
+    ("bytes=1999999-", SIZE - 1, SIZE - 1), ("bytes=5-99999999", 5, SIZE - 1),
+    ("bytes=-700", SIZE - 700, SIZE - 1), ("bytes=-9999999", 0, SIZE - 1),
+    ("bytes=7-18446744073709551615", 7, SIZE - 1),
+    ("bytes=7-99999999999999999999999", 7, SIZE - 1)])
+def test_a_range_is_that_range(lab, film, asked, first, last):
+    answer, body = film.ask(Range=asked)
+    assert answer.status == 206
+    assert answer.headers["Content-Range"] == f"bytes {first}-{last}/{SIZE}"
+    assert body == lab.data[first:last + 1]
+
+
+@pytest.mark.parametrize("asked", [
+    "bytes=5-4", "bytes=a-b", "bytes=-", "bytes=0-1,5-6", "lines=0-1",
+    "bytes=0-1x", "bytes=", "bytes=+1-2"])
+def test_what_is_no_single_range_gets_the_whole(lab, film, asked):
+    answer, body = film.ask(Range=asked)
+    assert answer.status == 200 and body == lab.data
+
+
+@pytest.mark.parametrize("asked", ["bytes=2000000-", "bytes=-0",
+                                   "bytes=99999999999999999999999-"])
+def test_a_range_behind_the_end_is_refused(film, asked):
+    answer, _ = film.ask(Range=asked)
+    assert answer.status == 416
+    assert answer.headers["Content-Range"] == f"bytes */{SIZE}"
+
+
+def test_a_range_of_a_file_that_has_changed_is_the_whole(lab, film):
+    etag = film.ask(method="HEAD")[0].headers["ETag"]
+    for if_range, status in [(etag, 206), ('"another"', 200),
+                             ("W/" + etag, 200),
+                             ("Sat, 21 Nov 2026 06:00:00 GMT", 200)]:
+        answer, body = film.ask(Range="bytes=10-19", If_Range=if_range)
+        assert answer.status == status, if_range
+        assert body == (lab.data[10:20] if status == 206 else lab.data)
+
+
+def test_head_tells_the_same_and_brings_no_bytes(film):
+    answer, body = film.ask(method="HEAD", Range="bytes=0-9")
+    assert answer.status == 200 and body == b""
+    assert int(answer.headers["Content-Length"]) == SIZE
+
+
+def test_requests_follow_each_other_on_one_connection(lab, film):
+    host, port, path = film.address()
+    client = http.client.HTTPConnection(host, port, timeout=60)
+    for first in (0, 1_500_000, 700_000):
+        client.request("GET", path, headers={"Range":
+                                             f"bytes={first}-{first + 99}"})
+        assert client.getresponse().read() == lab.data[first:first + 100]
+    client.close()
+
+
+def test_a_size_that_only_depots_tell_is_waited_for(lab):
+    data = lab.file("f.bin", SIZE)
+    served = Served(lab, lab.urls("f.bin", lab.depots(2)))
+    answer, body = served.ask()
+    assert body == data
+    again, _ = served.ask()
+    assert answer.headers["ETag"] == again.headers["ETag"]
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+
+
+def test_a_file_without_bytes_is_one(lab):
+    lab.file("f.bin", 0)
+    served = Served(lab, lab.urls("f.bin", lab.depots(1)))
+    answer, body = served.ask()
+    assert answer.status == 200 and body == b""
+    assert served.ask(Range="bytes=0-")[0].status == 416
+
+
+def test_what_nobody_can_bring_is_a_bad_gateway(lab):
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--patience", "0s", "--retry", "1",
+                    lab.urls("f.bin", [lab.dead()]))
+    assert served.ask()[0].status == 502
+
+
+# ---- many ----
+
+def test_clients_share_what_arrives(lab):
+    data = lab.file("f.bin", 8 << 20)
+    depots = lab.depots(2, rate=4_000_000)
+    served = Served(lab, lab.exnode("f.bin", depots))
+    served.url()
+    bodies = [None] * 8
+
+    def fetch(i):
+        bodies[i] = served.ask()[1]
+    threads = [threading.Thread(target=fetch, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(body == data for body in bodies)
+    assert sum(d.bytes_sent() for d in depots) <= 1.1 * len(data)
+
+
+def test_a_client_that_hangs_costs_the_others_nothing(lab, film):
+    path = film.address()[2]
+    clients = [film.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+               for _ in range(20)]
+    clients += [film.connect("GET / HT") for _ in range(20)]
+    assert film.ask()[1] == lab.data
+    for c in clients:
+        c.close()
+
+
+def test_clients_that_leave_a_silent_depot_are_not_waited_for(lab):
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--silence", "1h",
+                    lab.exnode("f.bin", [lab.silent()]))
+    path = served.address()[2]
+    clients = [served.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+               for _ in range(5)]
+    for c in clients:  # the head comes at once
+        assert c.recv(15) == b"HTTP/1.1 200 OK"
+    busy = served.process.threads()
+    for c in clients:
+        c.close()
+    wait_until(lambda: served.process.threads() <= busy - 5,
+               "the threads of clients that left end")
+
+
+def test_files_of_all_manifests_are_served_each_at_its_url(lab):
+    one, two = lab.file("a.mp4", 1000, 1), lab.file("b.mp3", 2000, 2)
+    depot = lab.depot()
+    served = Served(lab, lab.metalink_of([("a.mp4", [depot], None),
+                                          ("b.mp3", [depot], None)]),
+                    lab.exnode("a.mp4", [depot]))
+    paths = [re.sub(r"http://[^/]+", "", served.url()) for _ in range(3)]
+    assert paths == ["/1/a.mp4", "/2/b.mp3", "/3/a.mp4"]
+    assert [served.ask(p)[1] for p in paths] == [one, two, one]
+
+
+# ---- pages ----
+
+def test_the_page_links_the_file_and_tells_how_far_it_is(film):
+    film.ask()
+    answer, body = film.ask("/")
+    assert answer.headers["Content-Type"].startswith("text/html")
+    text = body.decode()
+    assert '<a href="/1/a%20film.mkv">a film.mkv</a>' in text
+    assert "1.9 MiB of 1.9 MiB here" in text
+    assert len(re.findall(r"<tr><td>127\.0\.0\.1:\d+<td>", text)) == 2
+
+
+def test_the_playlist_has_the_urls(film):
+    answer, body = film.ask("/playlist.m3u")
+    assert answer.headers["Content-Type"] == "audio/x-mpegurl"
+    assert body.decode().splitlines()[0] == "#EXTM3U"
+    assert film.urls[0] in body.decode().splitlines()
+
+
+def test_a_name_is_no_html(lab):
+    name = "<script>alert(1)&.html"
+    lab.file("f.bin", 1000)
+    served = Served(lab, named(lab, name, [lab.depot()]))
+    assert b"<script" not in served.ask("/")[1]
+    answer, _ = served.ask(method="HEAD")
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+# ---- who may ask, and for what ----
+
+@pytest.mark.parametrize("path", [
+    "/1/b.mkv", "/1", "/1/", "/2/a%20film.mkv", "/1/../1/x", "/etc/passwd",
+    "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+    "/1/a%20film.mkv/..", "//", "/playlist.m3u8", "/playlist.m3u/"])
+def test_paths_outside_of_the_list_are_not_found(film, path):
+    assert film.ask(path)[0].status == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "TRACE",
+                                    "PROPFIND"])
+def test_other_methods_are_not_allowed(film, method):
+    answer, _ = film.ask(method=method)
+    assert answer.status == 405
+    assert "GET" in answer.headers["Allow"]
+
+
+@pytest.mark.parametrize("host", [
+    "evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1",
+    "localhost.evil.example", "localhost.", "", "[::1", "[evil]", "127.0.0.1:x",
+    "127.0.0.1@evil.example", "::1"])
+def test_a_foreign_host_is_refused(film, host):
+    for path in (None, "/", "/playlist.m3u"):
+        assert film.ask(path, Host=host)[0].status == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1",
+                                  "127.0.0.1:80", "[::1]:8080"])
+def test_a_host_of_the_loopback_is_answered(film, host):
+    assert film.ask(Host=host)[0].status == 200
+
+
+def test_a_client_without_a_host_is_one_of_http_1_0(film):
+    for version, status in [("1.0", b"200"), ("1.1", b"400")]:
+        with film.connect(f"GET / HTTP/{version}\r\n\r\n") as client:
+            assert client.recv(100).split()[1] == status
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null",
+                                    "http://localhost:1", "https://127.0.0.1"])
+def test_a_foreign_origin_is_refused(film, origin):
+    answer, body = film.ask(Origin=origin)
+    assert answer.status == 403 and len(body) < 100
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_its_own_page_may_ask(film):
+    host, port, _ = film.address()
+    assert film.ask(Origin=f"http://{host}:{port}")[0].status == 200
+
+
+def test_an_origin_that_is_allowed_may_read(lab):
+    lab.file("f.bin", SIZE)
+    page = "https://player.example"
+    served = Served(lab, "--allow-origin", page,
+                    lab.exnode("f.bin", lab.depots(1)))
+    answer, body = served.ask(Origin=page, Range="bytes=0-9")
+    assert answer.status == 206 and len(body) == 10
+    assert answer.headers["Access-Control-Allow-Origin"] == page
+    assert served.ask(method="OPTIONS", Origin=page)[0].status == 204
+    assert served.ask(Origin="https://evil.example")[0].status == 403
+    assert served.ask(Origin=page, Host="evil.example")[0].status == 403
+
+
+def test_more_than_loopback_needs_a_token(lab):
+    for where in ("0.0.0.0", "[::]:0", "10.1.2.3:80"):
+        run = lab.xdownload("serve", "--listen", where, "f.xnd", report=False)
+        assert run.rc == 2
+        assert "--token" in run.err
+
+
+def test_without_the_token_nothing_is_found(lab):
+    data = lab.file("f.bin", SIZE)
+    served = Served(lab, "--token", TOKEN, "--listen", "0.0.0.0",
+                    lab.exnode("f.bin", lab.depots(1)))
+    assert served.url().endswith(f"/{TOKEN}/1/f.bin")
+    assert served.ask()[1] == data
+    assert f"/{TOKEN}/1/f.bin" in served.ask(f"/{TOKEN}/")[1].decode()
+    for path in ("/", "/1/f.bin", "/playlist.m3u", f"/{TOKEN[:-1]}/",
+                 f"/{TOKEN[:-1]}/1/f.bin", f"/{TOKEN}", f"/{TOKEN}x/"):
+        assert served.ask(path)[0].status == 404, path
+    assert served.ask(Host="evil.example")[0].status == 403
+    assert served.ask(Host="10.1.2.3:80")[0].status == 200
+    command = Path(f"/proc/{served.process.pid}/cmdline").read_bytes()
+    assert TOKEN.encode() not in command
+
+
+@pytest.mark.parametrize("options", [
+    ["--listen", "example.com"], ["--listen", "127.0.0.1:65536"],
+    ["--listen", "127.0.0.1:"], ["--listen", "[::1"], ["--listen", ":80"],
+    ["--token", "short"], ["--token", "with/a/slash"], ["--range", "0-9"],
+    ["--output", "x"]])
+def test_what_cannot_be_served_is_refused(lab, options):
+    run = lab.xdownload("serve", *options, "f.xnd", report=False)
+    assert run.rc == 2
+
+
+def test_an_address_that_is_taken_is_told(lab, film):
+    port = film.address()[1]
+    run = lab.xdownload("serve", "--listen", f"127.0.0.1:{port}",
+                        lab.exnode("f.bin", [lab.dead()]), report=False)
+    assert run.rc == 5
+    assert f"127.0.0.1:{port}" in run.err
+
+
+# ---- its end ----
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_at_once_while_depots_hang(lab, sig):
+    lab.file("f.bin", SIZE)
+    silent = [lab.silent() for _ in range(3)]
+    served = Served(lab, "--silence", "1h", lab.exnode("f.bin", silent),
+                    lab.urls("f.bin", silent))
+    first, second = [re.sub("http://[^/]+", "", served.url()) for _ in "12"]
+    clients = [served.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+               for path in (first, first, second, "/no/end of a head")]
+    assert clients[0].recv(15) == b"HTTP/1.1 200 OK"
+    run, seconds = served.end(sig)
+    assert run.rc == 130
+    assert seconds < 1
+    for c in clients:
+        c.close()
+
+
+def test_what_is_kept_is_a_file(lab):
+    data = lab.file("f.bin", SIZE)
+    served = Served(lab, "--keep", "kept.bin",
+                    lab.metalink("f.bin", lab.depots(2)))
+    served.ask(Range="bytes=0-9")
+    wait_until(lab.path("kept.bin").exists, "the rest is fetched")
+    assert served.ask()[1] == data
+    served.end()
+    assert lab.read("kept.bin") == data
+
+
+def test_one_name_is_not_enough_for_two_files(lab):
+    lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", [lab.dead()])
+    run = lab.xdownload("serve", "--keep", "x", manifest, manifest,
+                        report=False)
+    assert run.rc == 2
+
+
+def test_no_memory_of_it_is_left_on_the_disk(lab, film):
+    film.ask()
+    assert film.end()[0].rc == 130
+    assert [p.name for p in lab.work.iterdir()
+            if not p.name.startswith("manifest")] == []
