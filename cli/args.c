@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cache.h"
 #include "help.h"
 #include "http_words.h"
 #include "listener.h"
@@ -248,6 +249,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_format(a, value, row->name);
     case OPTION_SET:
         return set_any(a, value);
+    case OPTION_NO_DEPOT_CACHE:
+        return set_library(a, "depot-cache", "");
     case OPTION_JSON:
         a->json = true;
         return 0;
@@ -473,6 +476,8 @@ int args_parse(struct args *out, int argc, char **argv)
     int status = take_options(out, argc, argv);
     if (status == 0 && !out->done)
         status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
+    if (status == 0 && args_value(out, "depot-cache") == NULL)
+        status = cache_set_default(out->options);
     return status != 0 || out->done ? status : check(out);
 }
 

@@ -31,6 +31,8 @@ static const struct option_row own_rows[] = {
      NULL},
     {OPTION_SET, FETCHING, "set", 0, "NAME=VALUE",
      "set any of the options below, by name", NULL},
+    {OPTION_NO_DEPOT_CACHE, FETCHING, "no-depot-cache", 0, NULL,
+     "neither read nor write what earlier runs saw of the depots", NULL},
     {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY, "json", 0, NULL,
      "show, play: print the manifest, or what a viewer suffered, as JSON",
      NULL},

@@ -94,7 +94,7 @@ XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
 
 /*
  * Prepare the download of file number `file` of `m` to `path`.  Touches
- * neither disk nor network.
+ * neither disk nor network, but for reading the file of the option depot-cache.
  * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults) and
  *            `path`; *out is the caller's, to release with free().
  * Errors: INVAL, NOREPLICA (nothing that can be fetched holds some bytes),
@@ -139,8 +139,8 @@ XD_API void xd_download_progress(struct xd_download *d,
                                  struct xd_progress *out);
 
 /*
- * The i-th depot, in the manifest's order of preference; 0, or INVAL past the
- * last.  Strings live as long as the download.  Blocks: no.
+ * The i-th depot, in the manifest's order of preference, and of equal ones the
+ * one first that did best in earlier runs; 0, or INVAL past the last.  Strings live as long as the download.  Blocks: no.
  */
 XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);

@@ -96,7 +96,8 @@ XD_BEGIN_DECLS
 
 /*
  * Prepare a source of file number `file` of `m`.  Touches neither disk nor
- * network: the first read or size does.
+ * network, but for reading the file of the option depot-cache: the first read
+ * or size does.
  * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults).
  * Blocks: no.  Errors: those of xd_download_new().
  */

@@ -59,9 +59,17 @@ static const struct xd_source *best_source(const struct xd_depot *d)
     return best;
 }
 
-static int by_best_source(const void *a, const void *b)
+/* Without a promise the manifest's order holds. */
+static int by_promise(const void *a, const void *b)
 {
-    return by_preference(best_source(a), best_source(b));
+    const struct xd_depot *x = a, *y = b;
+    const struct xd_source *s = best_source(x), *t = best_source(y);
+
+    if (s->priority == t->priority && x->promise > y->promise)
+        return -1;
+    if (s->priority == t->priority && x->promise < y->promise)
+        return 1;
+    return by_preference(s, t);
 }
 
 static bool can_be_fetched(enum xd_scheme scheme)
@@ -202,7 +210,7 @@ static int make_depots(struct xd_depots *d, struct entries *e)
         if (make_depot(&d->list[d->n++], &e->list[i], end - i) < 0)
             return XD_E_NOMEM;
     }
-    qsort(d->list, d->n, sizeof *d->list, by_best_source);
+    qsort(d->list, d->n, sizeof *d->list, by_promise);
     return 0;
 }
 
@@ -264,6 +272,19 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
             s[j].object_size = size;
         }
     }
+}
+
+void xd_depots_rank(struct xd_depots *d)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        if (d->list[i].is_known && d->list[i].promise > most)
+            most = d->list[i].promise;
+    for (size_t i = 0; i < d->n; i++)
+        if (!d->list[i].is_known)
+            d->list[i].promise = most / 2;
+    qsort(d->list, d->n, sizeof *d->list, by_promise);
 }
 
 /* Number of sources that begin at or before `begin`. */

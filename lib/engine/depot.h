@@ -54,6 +54,12 @@ struct xd_depot {
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* the least of its sources'; 0: no limit */
 
+    /* Constant after xd_depots_rank(). */
+    struct xd_guess guess;
+    bool is_known;  /* from earlier runs */
+    double promise; /* bytes per second, less where it fails; of one that is not
+                       known, half of the most */
+
     /* Guarded by engine.lock. */
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
@@ -84,6 +90,10 @@ struct xd_depots {
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                    const char *exclude, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
+
+/* Give every depot that is not known its promise, and let those of equal
+ * priority stand in the order of their promises. */
+void xd_depots_rank(struct xd_depots *d);
 
 /* The size that depots told, of a file of which no manifest said it. */
 void xd_depots_set_size(struct xd_depots *d, uint64_t size);

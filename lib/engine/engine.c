@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/decide.h"
+#include "engine/depot_cache.h"
 #include "engine/keeper.h"
 #include "engine/worker.h"
 
@@ -244,6 +245,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = xd_depots_init(&e->depots, m, file, e->options.exclude, err);
     if (rc < 0)
         goto fini_threads;
+    xd_depot_cache_load(e);
     obey_max_connections(e);
     rc = init_tables(e, path);
     if (rc < 0) {

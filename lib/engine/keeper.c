@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "engine/decide.h"
+#include "engine/depot_cache.h"
 #include "engine/inform.h"
 
 static bool can_drain_locked(const struct xd_engine *e)
@@ -90,6 +91,8 @@ static void *keeper_main(void *arg)
         xd_resume_save_locked(e);
     xd_engine_end_locked(e);
     xd_engine_unlock(e);
+    /* Nobody waits for this but free(). */
+    xd_depot_cache_save(e);
     return NULL;
 }
 

@@ -53,6 +53,9 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     if (!layout->depots)
         return XD_E_NOMEM;
     layout->n_depots = d->n;
+    layout->guesses = xd_alloc(d->n ? d->n : 1, sizeof *layout->guesses);
+    if (!layout->guesses)
+        return XD_E_NOMEM;
     for (size_t i = 0; i < d->n; i++) {
         struct xd_rangeset held;
 
@@ -61,6 +64,7 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
         layout->depots[i].held = held.ranges;
         layout->depots[i].n_held = held.n;
         layout->depots[i].max_lanes = d->list[i].max_connections;
+        layout->guesses[i] = d->list[i].guess;
         for (size_t j = 0; j < held.n; j++) {
             if (xd_rangeset_add(everything, held.ranges[j]) < 0)
                 return XD_E_NOMEM;
@@ -99,6 +103,7 @@ void xd_layout_fini(struct xd_layout *layout)
     for (size_t i = 0; i < layout->n_depots; i++)
         xd_free(layout->depots[i].held);
     xd_free(layout->depots);
+    xd_free(layout->guesses);
     xd_free(layout->cuts);
     *layout = (struct xd_layout){0};
 }

@@ -23,9 +23,9 @@ struct xd_options {
         max_depots, force, no_continue, no_cancel, silence, retry, patience,
         lookahead, records, max_time;
     struct xd_span range;
-    char *exclude;             /* a list of base/hosts.h, or NULL; owned */
-    char *keep, *spool;        /* owned; or NULL */
-    struct xd_net_options net; /* its strings are owned */
+    char *exclude; /* a list of base/hosts.h, or NULL; owned */
+    char *keep, *spool, *depot_cache; /* owned; or NULL */
+    struct xd_net_options net;        /* its strings are owned */
     uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;

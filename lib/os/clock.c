@@ -11,3 +11,10 @@ xd_usec xd_now(void)
         abort();
     return (xd_usec)t.tv_sec * XD_SECOND + (xd_usec)t.tv_nsec / 1000;
 }
+
+uint64_t xd_unix_time(void)
+{
+    time_t now = time(NULL);
+
+    return now > 0 ? (uint64_t)now : 0;
+}

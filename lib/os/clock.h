@@ -1,4 +1,4 @@
-/* The monotonic clock. */
+/* The monotonic clock, and what time people say it is. */
 #ifndef XD_OS_CLOCK_H
 #define XD_OS_CLOCK_H
 
@@ -6,5 +6,8 @@
 
 /* Microseconds since some fixed moment; never runs back. */
 xd_usec xd_now(void);
+
+/* Seconds since 1970, as long as nobody sets the clock. */
+uint64_t xd_unix_time(void);
 
 #endif

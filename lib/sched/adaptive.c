@@ -154,6 +154,11 @@ static void *adaptive_new(const struct xd_book *book)
     p->grown_at = XD_NEVER - GROW_EVERY;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
+    /* The first sample, watched for longer than no time, overrules them. */
+    for (unsigned i = 0; i < book->n_depots; i++) {
+        p->forecasts[i].rate = book->depots[i].guess.rate;
+        p->forecasts[i].latency = book->depots[i].guess.latency;
+    }
     look_again(p);
     return p;
 }

@@ -17,11 +17,18 @@
 #include <stdint.h>
 
 #include "base/range.h"
+#include "base/time.h"
 
 struct xd_holding {
     struct xd_range *held; /* ascending, disjoint, not empty */
     size_t n_held;
     unsigned max_lanes; /* fetches at a time; 0: as many as there are lanes */
+};
+
+/* What a depot will do, by what is known before it is asked; 0: not known. */
+struct xd_guess {
+    double rate;     /* bytes per second */
+    xd_usec latency; /* from a request to its first byte */
 };
 
 struct xd_layout {
@@ -31,6 +38,7 @@ struct xd_layout {
     size_t n_cuts;
     struct xd_holding *depots; /* in order of preference, best first */
     size_t n_depots;
+    struct xd_guess *guesses; /* one per depot; NULL: nothing is known */
 };
 
 #endif

@@ -29,6 +29,7 @@ enum xd_holder_state {
 struct xd_holder {
     struct xd_rangeset held; /* of what is wanted */
     unsigned max_lanes;      /* 0: lanes_per_depot */
+    struct xd_guess guess;
     enum xd_holder_state state;
     unsigned slot;        /* or XD_NO_SLOT */
     bool no_ranges;       /* sched.c itself gives it work; choose() never hears

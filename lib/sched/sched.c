@@ -70,6 +70,8 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
         b->depots[i].slot = XD_NO_SLOT;
         b->depots[i].idle_to = b->wanted.begin;
         b->depots[i].max_lanes = l->depots[i].max_lanes;
+        if (l->guesses)
+            b->depots[i].guess = l->guesses[i];
         for (size_t j = 0; j < l->depots[i].n_held; j++)
             if (xd_rangeset_add(&b->depots[i].held,
                                 xd_core_clip(l->depots[i].held[j], b->wanted)) <

@@ -235,6 +235,80 @@ START_TEST(the_strictest_source_limits_its_depot)
 }
 END_TEST
 
+/* What is remembered of the depot of that name, before they are ranked. */
+static void known(const char *host, double promise)
+{
+    for (size_t i = 0; i < depots.n; i++) {
+        if (strcmp(depots.list[i].host, host) != 0)
+            continue;
+        depots.list[i].is_known = true;
+        depots.list[i].promise = depots.list[i].guess.rate = promise;
+        return;
+    }
+    ck_abort_msg("there is no %s", host);
+}
+
+static void stand(const char *expected)
+{
+    char hosts[100] = "";
+
+    xd_depots_rank(&depots);
+    for (size_t i = 0; i < depots.n; i++)
+        strncat(hosts, depots.list[i].host, 1);
+    ck_assert_str_eq(hosts, expected);
+}
+
+#define FIVE                                                       \
+    "http://a.example/f\nhttp://b.example/f\nhttp://c.example/f\n" \
+    "http://d.example/f\nhttp://e.example/f\n"
+
+START_TEST(depots_of_whom_nothing_is_known_stay_in_the_manifests_order)
+{
+    read_text(FIVE);
+    stand("abcde");
+}
+END_TEST
+
+START_TEST(the_unknown_stand_between_the_fast_and_the_slow)
+{
+    read_text(FIVE);
+    known("b.example", 40);
+    known("c.example", 0); /* it only failed */
+    known("d.example", 60);
+    known("e.example", 100);
+    stand("edabc");
+}
+END_TEST
+
+START_TEST(a_promise_counts_only_among_depots_of_one_priority)
+{
+    read_text(METALINK("<file name=\"f\"><size>10</size>"
+                       "<url priority=\"1\">http://a.example/f</url>"
+                       "<url priority=\"2\">http://b.example/f</url>"
+                       "<url priority=\"2\">http://c.example/f</url>"
+                       "</file>"));
+    known("c.example", 100);
+    stand("acb");
+}
+END_TEST
+
+START_TEST(the_scheduler_gets_the_guess_of_each_depot)
+{
+    struct xd_layout layout;
+
+    read_text(EXNODE(MAPPING("0", "30", "http://a.example/all")
+                         MAPPING("0", "30", "http://b.example/all")));
+    known("b.example", 100);
+    xd_depots_rank(&depots);
+    ck_assert_int_eq(
+        xd_depots_layout(&depots, (struct xd_range){0, 30}, &layout, &error),
+        0);
+    ck_assert_double_eq(layout.guesses[0].rate, 100);
+    ck_assert_double_eq(layout.guesses[1].rate, 0);
+    xd_layout_fini(&layout);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("depot");
@@ -253,5 +327,10 @@ int main(void)
     tcase_add_test(tcase, part_of_a_hosts_name_excludes_nothing);
     tcase_add_test(tcase, bytes_that_only_excluded_depots_hold_are_named);
     tcase_add_test(tcase, the_strictest_source_limits_its_depot);
+    tcase_add_test(tcase,
+                   depots_of_whom_nothing_is_known_stay_in_the_manifests_order);
+    tcase_add_test(tcase, the_unknown_stand_between_the_fast_and_the_slow);
+    tcase_add_test(tcase, a_promise_counts_only_among_depots_of_one_priority);
+    tcase_add_test(tcase, the_scheduler_gets_the_guess_of_each_depot);
     return run_suite("depot", tcase);
 }

@@ -1,0 +1,208 @@
+#include "base/servers.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/url.h"
+
+#define HEADER "xdownload depots 1\n"
+
+/* A host name has at most 253 bytes. */
+#define LONGEST_NAME 300
+
+/* What nobody can have seen is not believed. */
+#define MOST_BYTES_PER_S (UINT64_C(1) << 40)
+#define MOST_LATENCY (3600 * XD_SECOND)
+#define MOST_FAILURES 1000000
+
+#define DAY UINT64_C(86400)
+
+void xd_servers_fini(struct xd_servers *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        xd_free(s->list[i].name);
+    xd_free(s->list);
+    *s = (struct xd_servers){0};
+}
+
+static const char *name_of(enum xd_scheme scheme)
+{
+    switch (scheme) {
+    case XD_SCHEME_HTTP:
+        return "http";
+    case XD_SCHEME_HTTPS:
+        return "https";
+    case XD_SCHEME_FTP:
+        return "ftp";
+    case XD_SCHEME_FILE:
+    case XD_SCHEME_IBP:
+    case XD_SCHEME_OTHER:
+        return NULL;
+    }
+    return NULL;
+}
+
+int xd_server_name(char **out, const char *url)
+{
+    struct xd_text name = {.s = NULL};
+    struct xd_url u;
+    char *depot;
+
+    if (!xd_url_split(url, &u) || !name_of(u.scheme) || u.host_len == 0 ||
+        u.host_len > LONGEST_NAME - sizeof "https://:65535")
+        return XD_E_INVAL;
+    depot = xd_url_depot(&u);
+    if (depot)
+        xd_text_addf(&name, "%s://%s", name_of(u.scheme), depot);
+    if (!depot || name.failed) {
+        xd_free(depot);
+        xd_text_fini(&name);
+        return XD_E_NOMEM;
+    }
+    xd_free(depot);
+    *out = name.s;
+    return 0;
+}
+
+static struct xd_server *find(const struct xd_servers *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->list[i].name, name) == 0)
+            return &s->list[i];
+    return NULL;
+}
+
+const struct xd_server *xd_servers_find(const struct xd_servers *s,
+                                        const char *name)
+{
+    return find(s, name);
+}
+
+/* Where another may stand: behind the last, or in place of the oldest. */
+static struct xd_server *room(struct xd_servers *s)
+{
+    struct xd_server *oldest = s->list;
+
+    if (s->n < XD_SERVERS_MOST)
+        return &s->list[s->n];
+    for (size_t i = 1; i < s->n; i++)
+        if (s->list[i].seen < oldest->seen)
+            oldest = &s->list[i];
+    return oldest;
+}
+
+int xd_servers_put(struct xd_servers *s, const struct xd_server *server)
+{
+    struct xd_server *place;
+    char *name;
+
+    if (!s->list)
+        s->list = xd_alloc(XD_SERVERS_MOST, sizeof *s->list);
+    if (!s->list)
+        return XD_E_NOMEM;
+    place = find(s, server->name);
+    if (!place)
+        place = room(s);
+    /* A place that is free was never seen. */
+    if (place->seen > server->seen)
+        return 0;
+    name = xd_strdup(server->name);
+    if (!name)
+        return XD_E_NOMEM;
+    s->n += place == &s->list[s->n];
+    xd_free(place->name);
+    *place = *server;
+    place->name = name;
+    return 0;
+}
+
+/* The number before the next blank of the line, which is left behind. */
+static bool take_number(const char **at, const char *end, uint64_t most,
+                        uint64_t *out)
+{
+    const char *blank = memchr(*at, ' ', (size_t)(end - *at));
+
+    if (!blank || !xd_parse_u64(*at, (size_t)(blank - *at), out) || *out > most)
+        return false;
+    *at = blank + 1;
+    return true;
+}
+
+/* What is left of the line, in the one form that we write. */
+static int take_name(const char *at, const char *end, char **out)
+{
+    char name[LONGEST_NAME + 1];
+    size_t len = (size_t)(end - at);
+    char *proper;
+    int rc;
+
+    if (len >= sizeof name)
+        return XD_E_INVAL;
+    memcpy(name, at, len);
+    name[len] = '\0';
+    rc = xd_server_name(&proper, name);
+    if (rc < 0)
+        return rc;
+    if (strlen(proper) != len || memcmp(proper, at, len) != 0) {
+        xd_free(proper);
+        return XD_E_INVAL;
+    }
+    *out = proper;
+    return 0;
+}
+
+/* 0, INVAL or NOMEM. */
+static int put_line(struct xd_servers *s, const char *at, const char *end,
+                    uint64_t now)
+{
+    struct xd_server server;
+    int rc;
+
+    if (!take_number(&at, end, now, &server.seen) ||
+        !take_number(&at, end, MOST_BYTES_PER_S, &server.bytes_per_s) ||
+        !take_number(&at, end, MOST_LATENCY, &server.latency) ||
+        !take_number(&at, end, MOST_FAILURES, &server.failures) ||
+        now - server.seen > XD_SERVERS_DAYS * DAY)
+        return XD_E_INVAL;
+    rc = take_name(at, end, &server.name);
+    if (rc < 0)
+        return rc;
+    rc = xd_servers_put(s, &server);
+    xd_free(server.name);
+    return rc;
+}
+
+int xd_servers_parse(struct xd_servers *s, const char *text, size_t len,
+                     uint64_t now)
+{
+    const char *at = text, *end = text + len, *line_end;
+
+    if (len == 0)
+        return 0;
+    if (len < strlen(HEADER) || memcmp(text, HEADER, strlen(HEADER)) != 0)
+        return XD_E_INVAL;
+    for (at += strlen(HEADER); at < end; at = line_end + 1) {
+        line_end = memchr(at, '\n', (size_t)(end - at));
+        if (!line_end)
+            break; /* a line that was cut may say anything */
+        if (put_line(s, at, line_end, now) == XD_E_NOMEM)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+void xd_servers_write(const struct xd_servers *s, struct xd_text *out)
+{
+    xd_text_addf(out, "%s", HEADER);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_server *v = &s->list[i];
+
+        xd_text_addf(
+            out, "%llu %llu %llu %llu %s\n", (unsigned long long)v->seen,
+            (unsigned long long)v->bytes_per_s, (unsigned long long)v->latency,
+            (unsigned long long)v->failures, v->name);
+    }
+}

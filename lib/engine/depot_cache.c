@@ -1,0 +1,158 @@
+#include "engine/depot_cache.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/servers.h"
+#include "os/clock.h"
+#include "os/small_file.h"
+
+/* What fewer bytes tell of a rate is mostly their latency. */
+#define LEAST_BYTES (UINT64_C(256) << 10)
+
+/* How long a silence is borne hangs on the latency: who answered so late was
+ * ill, and that is no promise to be so again. */
+#define MOST_LATENCY XD_SECOND
+
+static const char *path_of(const struct xd_engine *e)
+{
+    const char *path = e->options.depot_cache;
+
+    return path && path[0] ? path : NULL;
+}
+
+static int read_servers(struct xd_servers *out, const char *path,
+                        struct xd_error *err)
+{
+    struct xd_text text = {.s = NULL};
+    int rc = xd_small_file_read(&text, path, XD_SERVERS_BYTES, err);
+
+    if (rc == 0) {
+        rc = xd_servers_parse(out, text.s ? text.s : "", text.len,
+                              xd_unix_time());
+        if (rc == XD_E_NOMEM)
+            xd_fail_nomem(err);
+        else if (rc < 0)
+            xd_fail(err, rc, "%s: is no cache of depots", path);
+    }
+    xd_text_fini(&text);
+    return rc;
+}
+
+static void guess(struct xd_depot *depot, const struct xd_servers *servers)
+{
+    const struct xd_server *server;
+    char *name;
+
+    if (xd_server_name(&name, depot->url) < 0)
+        return;
+    server = xd_servers_find(servers, name);
+    xd_free(name);
+    if (!server)
+        return;
+    depot->is_known = server->bytes_per_s > 0 || server->failures > 0;
+    depot->promise =
+        (double)server->bytes_per_s / (1 + (double)server->failures);
+    /* Who failed may be another one by now. */
+    if (server->failures > 0)
+        return;
+    depot->guess.rate = (double)server->bytes_per_s;
+    if (server->latency <= MOST_LATENCY)
+        depot->guess.latency = server->latency;
+}
+
+void xd_depot_cache_load(struct xd_engine *e)
+{
+    struct xd_servers servers = {0};
+    struct xd_error error = {0};
+    const char *path = path_of(e);
+
+    if (!path)
+        return;
+    if (read_servers(&servers, path, &error) < 0)
+        xd_engine_say_locked(e, XD_LOG_DEBUG, "%s", error.msg);
+    for (size_t i = 0; i < e->depots.n; i++)
+        guess(&e->depots.list[i], &servers);
+    xd_servers_fini(&servers);
+    xd_depots_rank(&e->depots);
+}
+
+/* What this run saw of a depot, and where it saw nothing, what was known. */
+static struct xd_server seen_locked(const struct xd_engine *e,
+                                    const struct xd_depot *depot,
+                                    const struct xd_server *known)
+{
+    struct xd_server s = {.seen = xd_unix_time(), .failures = depot->failures};
+    uint64_t bytes = depot->bytes + depot->bytes_redundant;
+
+    if (known) {
+        s.bytes_per_s = known->bytes_per_s;
+        s.latency = known->latency;
+        s.failures += known->failures / 2;
+    }
+    if (depot->first_byte != XD_NEVER)
+        s.latency = depot->first_byte;
+    /* Under a limit of ours it could not show its rate. */
+    if (bytes >= LEAST_BYTES && depot->busy_time > 0 &&
+        e->options.net.limit_rate == 0)
+        s.bytes_per_s = (uint64_t)((double)bytes * (double)XD_SECOND /
+                                   (double)depot->busy_time);
+    return s;
+}
+
+/* Add what this run saw to `servers`. */
+static int add_seen(struct xd_engine *e, struct xd_servers *servers)
+{
+    int rc = 0;
+
+    xd_engine_lock(e);
+    for (size_t i = 0; rc != XD_E_NOMEM && i < e->depots.n; i++) {
+        const struct xd_depot *depot = &e->depots.list[i];
+        struct xd_server server;
+        char *name;
+
+        if (depot->requests == 0)
+            continue;
+        rc = xd_server_name(&name, depot->url);
+        if (rc < 0)
+            continue;
+        server = seen_locked(e, depot, xd_servers_find(servers, name));
+        server.name = name;
+        rc = xd_servers_put(servers, &server);
+        xd_free(name);
+    }
+    xd_engine_unlock(e);
+    return rc == XD_E_NOMEM ? rc : 0;
+}
+
+static int write_servers(const struct xd_servers *servers, const char *path,
+                         struct xd_error *err)
+{
+    struct xd_text text = {.s = NULL};
+    int rc;
+
+    xd_servers_write(servers, &text);
+    rc = text.failed ? xd_fail_nomem(err)
+                     : xd_small_file_replace(path, text.s, text.len, err);
+    xd_text_fini(&text);
+    return rc;
+}
+
+void xd_depot_cache_save(struct xd_engine *e)
+{
+    struct xd_servers servers = {0};
+    struct xd_error error = {0};
+    const char *path = path_of(e);
+    int rc;
+
+    if (!path)
+        return;
+    /* Anew: other runs may have written meanwhile. */
+    rc = read_servers(&servers, path, &error);
+    if (rc == 0 && add_seen(e, &servers) < 0)
+        rc = xd_fail_nomem(&error);
+    if (rc == 0 && servers.n > 0)
+        rc = write_servers(&servers, path, &error);
+    if (rc < 0)
+        xd_log(&e->log, XD_LOG_DEBUG, "%s", error.msg);
+    xd_servers_fini(&servers);
+}

@@ -1,0 +1,96 @@
+#include "os/small_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/file.h"
+
+int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
+                       struct xd_error *err)
+{
+    char part[4096];
+    uint64_t size;
+    int64_t n = 1;
+    int fd, rc;
+
+    if (!xd_file_exists(path))
+        return 0;
+    rc = xd_file_open(&fd, &size, path, err);
+    if (rc < 0)
+        return rc;
+    for (size_t got = 0; n > 0 && got < most; got += (size_t)n) {
+        size_t len = most - got < sizeof part ? most - got : sizeof part;
+
+        n = xd_file_read(fd, path, got, part, len, err);
+        if (n > 0)
+            xd_text_add(out, part, (size_t)n);
+    }
+    xd_file_close(fd);
+    if (n < 0)
+        return (int)n;
+    return out->failed ? xd_fail_nomem(err) : 0;
+}
+
+/* `path` is changed on the way, and is as before at the end. */
+static int make_folders(char *path, struct xd_error *err)
+{
+    int rc = 0;
+
+    for (char *slash = strchr(path + 1, '/'); rc == 0 && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST &&
+            access(path, F_OK) != 0)
+            rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made", path);
+        *slash = '/';
+    }
+    return rc;
+}
+
+static int write_new(int fd, const char *name, const char *path,
+                     const char *text, size_t len, struct xd_error *err)
+{
+    int rc = xd_file_write(fd, name, 0, text, len, err);
+
+    xd_file_close(fd);
+    if (rc == 0)
+        rc = xd_file_rename(name, path, true, err);
+    if (rc < 0)
+        unlink(name);
+    return rc;
+}
+
+int xd_small_file_replace(const char *path, const char *text, size_t len,
+                          struct xd_error *err)
+{
+    struct xd_text name = {.s = NULL};
+    struct stat st;
+    int fd, rc;
+
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+    xd_text_addf(&name, "%s.XXXXXX", path);
+    if (name.failed) {
+        xd_text_fini(&name);
+        return xd_fail_nomem(err);
+    }
+    rc = make_folders(name.s, err);
+    if (rc == 0) {
+        fd = mkstemp(name.s);
+        if (fd < 0)
+            rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
+                               name.s);
+        else if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+            rc = write_new(fd, name.s, path, text, len, err);
+        else
+            rc = XD_E_IO;
+    }
+    xd_text_fini(&name);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/*
+ * A small file of our own that is read, and replaced, as a whole.  Who reads it
+ * meanwhile sees the old one or the new one.
+ *
+ * Errors: IO, with the path and what the system said; NOMEM.
+ */
+#ifndef XD_OS_SMALL_FILE_H
+#define XD_OS_SMALL_FILE_H
+
+#include <stddef.h>
+#include <xdownload/error.h>
+
+#include "base/text.h"
+
+/* Add the regular file's first `most` bytes to `out`; of one that is not there,
+ * none. */
+int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
+                       struct xd_error *err);
+
+/* Only its owner may read the new one (0600), and so it is with folders on the
+ * way to it (0700), which are made.  What is there and no regular file is not
+ * replaced. */
+int xd_small_file_replace(const char *path, const char *text, size_t len,
+                          struct xd_error *err);
+
+#endif

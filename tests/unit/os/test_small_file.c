@@ -1,0 +1,121 @@
+#include "os/small_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static char dir[64], path[128];
+static struct xd_error err;
+static struct xd_text text;
+
+static void setup(void)
+{
+    snprintf(dir, sizeof dir, "/tmp/xd-small-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a/b/file", dir);
+}
+
+static void teardown(void)
+{
+    char part[128];
+
+    xd_text_fini(&text);
+    unlink(path);
+    snprintf(part, sizeof part, "%s/a/b", dir);
+    rmdir(part);
+    snprintf(part, sizeof part, "%s/a", dir);
+    rmdir(part);
+    /* Fails where something was left behind. */
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+
+static void replace(const char *content)
+{
+    int rc = xd_small_file_replace(path, content, strlen(content), &err);
+
+    ck_assert_msg(rc == 0, "%s", err.msg);
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+
+    ck_assert_int_eq(lstat(name, &st), 0);
+    return st.st_mode & 07777;
+}
+
+START_TEST(what_was_written_is_read)
+{
+    replace("first and longer");
+    replace("second");
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
+    ck_assert_str_eq(text.s, "second");
+}
+END_TEST
+
+START_TEST(no_more_is_read_than_was_asked_for)
+{
+    static char many[10000];
+
+    memset(many, 'x', sizeof many - 1);
+    replace(many);
+    ck_assert_int_eq(xd_small_file_read(&text, path, 5000, &err), 0);
+    ck_assert_uint_eq(text.len, 5000);
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_there_holds_nothing)
+{
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
+    ck_assert_uint_eq(text.len, 0);
+}
+END_TEST
+
+START_TEST(only_the_owner_may_read_it)
+{
+    mode_t mask = umask(0);
+
+    replace("x");
+    umask(mask);
+    ck_assert_uint_eq(mode_of(path), 0600);
+    *strrchr(path, '/') = '\0';
+    ck_assert_uint_eq(mode_of(path), 0700);
+    path[strlen(path)] = '/';
+}
+END_TEST
+
+START_TEST(what_is_no_regular_file_is_neither_read_nor_replaced)
+{
+    replace("x");
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), XD_E_IO);
+    ck_assert_int_eq(xd_small_file_replace(path, "y", 1, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "not a regular file"));
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_made_is_told_by_name)
+{
+    snprintf(path, sizeof path, "/dev/null/cache/file");
+    ck_assert_int_eq(xd_small_file_replace(path, "y", 1, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "/dev/null/cache"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("small_file");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, what_was_written_is_read);
+    tcase_add_test(tcase, no_more_is_read_than_was_asked_for);
+    tcase_add_test(tcase, a_file_that_is_not_there_holds_nothing);
+    tcase_add_test(tcase, only_the_owner_may_read_it);
+    tcase_add_test(tcase, what_is_no_regular_file_is_neither_read_nor_replaced);
+    tcase_add_test(tcase, a_folder_that_cannot_be_made_is_told_by_name);
+    return run_suite("small_file", tcase);
+}
