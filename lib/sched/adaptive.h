@@ -1,0 +1,110 @@
+/*
+ * What the files of the adaptive policy share: adaptive.c chooses, ends.c
+ * brings the ends of requests together, and stock.c knows who owes what.
+ */
+#ifndef XD_SCHED_ADAPTIVE_H
+#define XD_SCHED_ADAPTIVE_H
+
+#include "sched/forecast.h"
+#include "sched/policy.h"
+
+/* Seconds that are not worth a request. */
+#define XD_LEAST_S 0.02
+
+/* A new connection costs a round trip, and then TCP has to find its speed: all
+ * together so many latencies. */
+#define XD_NEW_LATENCIES 3
+
+struct xd_flow {
+    bool is_running;
+    bool has_begun;  /* a byte of it came */
+    bool is_offered; /* others may have been asked for all that is left */
+    bool is_new;     /* it had to connect */
+    bool is_broken;  /* its lane has no connection any more */
+    unsigned depot;
+    struct xd_range range;
+    uint64_t asked_end; /* before it was shortened */
+    uint64_t got;       /* all before it is here */
+    xd_usec asked_at, heard_at;
+    struct xd_forecast forecast; /* of itself alone */
+};
+
+/* What is known of a depot besides its forecast. */
+struct xd_stock {
+    double owed;       /* bytes that it was asked for and has not brought */
+    bool is_overdue;   /* with some of them */
+    uint64_t taken_to; /* it holds none that nobody was asked for before */
+};
+
+struct xd_adaptive {
+    const struct xd_book *book;
+    struct xd_flow *flows;         /* one per fetch */
+    struct xd_forecast *forecasts; /* one per depot */
+    struct xd_stock *depots;       /* likewise */
+    struct xd_rangeset taken;      /* arrived, or asked for */
+
+    unsigned most_open; /* depots, for now */
+    xd_usec grown_at;   /* when it was raised last, or the first request */
+    double rate_before; /* all of them brought then */
+    double hedged;      /* bytes asked for twice, to be done sooner */
+    double wasted;      /* that were on the wire behind a new end */
+    double most_hedged; /* of each */
+
+    /* Set by xd_take_stock(). */
+    double unasked, overdue; /* bytes */
+    double rate;             /* of all depots together */
+    double time_left;        /* seconds until all is here, if all goes well */
+};
+
+static inline double xd_seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
+static inline double xd_flow_left(const struct xd_flow *f)
+{
+    return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
+}
+
+/* stock.c */
+
+/*
+ * Look at all requests, and say when everything will be here if everybody
+ * brings as much as he can.  What is overdue counts as if nobody had it.
+ */
+void xd_take_stock(struct xd_adaptive *p, xd_usec now);
+
+/* When a request that goes on saying nothing has owed us too long. */
+xd_usec xd_flow_overdue_at(const struct xd_adaptive *p,
+                           const struct xd_flow *f);
+
+/* The least that is worth a request: below its latency, a depot would idle more
+ * than it brings. */
+double xd_least_worth(const struct xd_adaptive *p, double rate, double latency);
+
+/* How long a depot of known rate needs for what it owes and so many bytes. */
+double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
+                        double bytes);
+
+/* Whether another depot that is known and well would bring these bytes within
+ * so many seconds. */
+bool xd_others_bring(const struct xd_adaptive *p, unsigned depot,
+                     struct xd_range r, double within);
+
+/* What has not arrived of these bytes may be asked for, again.  0 or NOMEM. */
+int xd_offer(struct xd_adaptive *p, struct xd_range r);
+
+/* Search from the start for what nobody was asked for. */
+void xd_search_anew(struct xd_adaptive *p);
+
+/* ends.c */
+
+/* The policy's shorten(). */
+bool xd_adaptive_shorten(void *policy, xd_usec now, unsigned *fetch,
+                         uint64_t *end);
+
+/* Offer all that others are late with, when there is nothing else for `depot`
+ * to do.  0 or NOMEM. */
+int xd_offer_late(struct xd_adaptive *p, unsigned depot, xd_usec now);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * The ends of requests are brought together: whoever would end last gives to
+ * others what they will bring sooner.
+ */
+#include "sched/adaptive.h"
+
+#include <math.h>
+
+/* When no more time than this is left to ask for, ends are brought together. */
+#define END_S 0.5
+
+/* By this part later than all others may a request end. */
+#define SLACK 0.25
+
+/* A tail that would end so much later is given away whatever is on the wire. */
+#define WORTH_WASTE_S 0.5
+
+/* Who asks for bytes that are under way brings them so many times sooner. */
+#define HEDGE_GAIN 2
+
+static double latency_of(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double latency = xd_seconds(p->forecasts[f->depot].latency);
+
+    return f->is_new ? latency * XD_NEW_LATENCIES : latency;
+}
+
+/* A connection that is slow to find its speed is slower than its depot. */
+static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double rate = p->forecasts[f->depot].rate;
+
+    return f->forecast.rate > 0 && f->forecast.rate < rate ? f->forecast.rate
+                                                           : rate;
+}
+
+/*
+ * A request that would end after all others gives the tail that it will not
+ * bring until then.  What is on the wire already is left to it.
+ */
+static bool trim(struct xd_adaptive *p, struct xd_flow *f)
+{
+    double latency = xd_seconds(p->forecasts[f->depot].latency);
+    double left = xd_flow_left(f), rate = rate_of(p, f), keep, waste;
+    struct xd_range tail = f->range;
+
+    if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S)
+        return false;
+    keep = rate * (p->time_left > latency ? p->time_left : latency);
+    waste = left - keep < rate * latency ? left - keep : rate * latency;
+    if (left - keep < xd_least_worth(p, rate, latency) ||
+        (p->wasted + waste > p->most_hedged &&
+         left / rate - p->time_left < WORTH_WASTE_S))
+        return false;
+    tail.begin = f->got + (uint64_t)keep + 1;
+    if (!xd_others_bring(p, f->depot, tail, HUGE_VAL) || xd_offer(p, tail) < 0)
+        return false;
+    p->wasted += waste;
+    f->range.end = tail.begin;
+    return true;
+}
+
+bool xd_adaptive_shorten(void *policy, xd_usec now, unsigned *fetch,
+                         uint64_t *end)
+{
+    struct xd_adaptive *p = policy;
+
+    xd_take_stock(p, now);
+    if (p->rate <= 0 || p->unasked > p->rate * END_S)
+        return false;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+
+        if (!f->is_running || !f->has_begun || f->is_offered ||
+            xd_flow_overdue_at(p, f) <= now ||
+            p->forecasts[f->depot].rate <= 0 || !trim(p, f))
+            continue;
+        *fetch = i;
+        *end = f->range.end;
+        return true;
+    }
+    return false;
+}
+
+/* How long until a request is at its end.  What has not begun when it should
+ * is taken to wait as long again. */
+static double time_for(const struct xd_adaptive *p, const struct xd_flow *f,
+                       xd_usec now)
+{
+    const struct xd_forecast *forecast = &p->forecasts[f->depot];
+    double silent =
+        xd_seconds(now - (f->has_begun ? f->heard_at : f->asked_at));
+    double wait = f->has_begun ? 0 : latency_of(p, f) - silent;
+
+    if (forecast->rate <= 0)
+        return silent;
+    return (wait > 0       ? wait
+            : f->has_begun ? silent
+                           : -wait) +
+           xd_flow_left(f) / rate_of(p, f);
+}
+
+/* Whether others should be asked for it as well: its depot owes us too long, or
+ * `depot`, which has nothing else to do, brings it so much sooner that a few
+ * bytes that come twice do not matter. */
+static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
+                    unsigned depot, xd_usec now)
+{
+    const struct xd_forecast *mine = &p->forecasts[depot];
+    double bytes = xd_flow_left(f);
+
+    if (xd_flow_overdue_at(p, f) <= now)
+        return true;
+    return mine->rate > 0 && p->hedged + bytes <= p->most_hedged &&
+           time_for(p, f, now) >
+               HEDGE_GAIN * (xd_seconds(mine->latency) + bytes / mine->rate) +
+                   XD_LEAST_S;
+}
+
+int xd_offer_late(struct xd_adaptive *p, unsigned depot, xd_usec now)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+        struct xd_range rest = {f->got, f->range.end};
+
+        if (!f->is_running || f->is_offered || f->depot == depot ||
+            !is_late(p, f, depot, now))
+            continue;
+        f->is_offered = true;
+        if (xd_flow_overdue_at(p, f) > now)
+            p->hedged += xd_flow_left(f);
+        rc = xd_offer(p, rest);
+    }
+    return rc;
+}
