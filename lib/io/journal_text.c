@@ -336,18 +336,22 @@ int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out)
     return out->failed ? XD_E_NOMEM : 0;
 }
 
+/* The beginning of one, and then what the disk has for bytes that did not reach
+ * it before the power went. */
 bool xd_journal_is_ours(const unsigned char *data, size_t len)
 {
-    const size_t magic = strlen(XD_JOURNAL_MAGIC);
-    size_t zeros = 0;
+    unsigned char first[4 + sizeof XD_JOURNAL_MAGIC - 1] = {XD_JOURNAL_HEADER};
+    size_t i = 0;
 
-    while (zeros < len && data[zeros] == 0)
-        zeros++;
-    if (zeros == len)
-        return true;
-    if (len > 4 + magic)
-        len = 4 + magic;
-    return len <= 4 || memcmp(data + 4, XD_JOURNAL_MAGIC, len - 4) == 0;
+    memcpy(first + 4, XD_JOURNAL_MAGIC, sizeof first - 4);
+    if (len > sizeof first)
+        len = sizeof first;
+    /* Bytes 2 and 3 are the length of the record. */
+    while (i < len && (data[i] == first[i] || i == 2 || i == 3))
+        i++;
+    while (i < len && data[i] == 0)
+        i++;
+    return i == len;
 }
 
 /* The line of `list` that begins as `line` does up to its colon; or NULL. */

@@ -162,9 +162,15 @@ static void refuse(struct local_fetch *f, int rc)
 
 static void tell_head(struct local *l, struct local_fetch *f)
 {
+    char stamp[XD_FILE_STAMP_SIZE];
     struct xd_head head = {
         .object_size = f->object_size, .final_url = f->url, .is_range = true};
-    int rc = l->handler->head(l->handler->user, slot_of(l, f), &head);
+    int rc;
+
+    xd_file_stamp(f->fd, stamp);
+    if (stamp[0] != '\0')
+        head.validator = stamp;
+    rc = l->handler->head(l->handler->user, slot_of(l, f), &head);
 
     f->has_told_head = true;
     if (rc < 0)

@@ -44,8 +44,9 @@ struct xd_request {
 /* What the depot says before the first byte. */
 struct xd_head {
     uint64_t object_size;  /* or XD_SIZE_UNKNOWN */
-    const char *validator; /* strong ETag or Last-Modified: what differs in it
-                              is another object; or NULL */
+    const char *validator; /* strong ETag or Last-Modified, or when a local
+                              file was written to: what differs in it is another
+                              object; or NULL */
     const char *final_url; /* after redirects */
     bool is_range;         /* the answer is a range, not the whole object */
 };

@@ -198,6 +198,16 @@ int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
     return 0;
 }
 
+void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE])
+{
+    struct stat st;
+
+    out[0] = '\0';
+    if (fstat(fd, &st) == 0)
+        snprintf(out, XD_FILE_STAMP_SIZE, "\"%jd.%09ld\"",
+                 (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
 int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
                      size_t len, struct xd_error *err)
 {

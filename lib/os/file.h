@@ -39,6 +39,11 @@ int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
 int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
                  struct xd_error *err);
 
+/* A word for when it was last written to, as exactly as its disk has that; ""
+ * if that cannot be told. */
+#define XD_FILE_STAMP_SIZE 40
+void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE]);
+
 /* Up to `len` bytes at `offset`; how many, 0 at the end. */
 int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
                      size_t len, struct xd_error *err);

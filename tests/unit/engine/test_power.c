@@ -4,8 +4,10 @@
  *
  * The system's calls that change files are defined here, in front of the
  * real ones, and recorded.  After the run, disks are made up: for every moment,
- * all that was synced by then, and any of what was not.  The clock runs a
- * thousand times too fast, so that a short run syncs often.
+ * all that was synced by then, and any of what was not, in part or whole.  Of
+ * each it is looked at what a journal makes believe, and from a sample of them
+ * (all of them with XD_SLOW) another run goes on.  The clock runs a thousand
+ * times too fast, so that a short run syncs often.
  */
 #include <xdownload/download.h>
 
@@ -20,21 +22,24 @@
 #include <unistd.h>
 
 #include "io/journal.h"
+#include "os/file.h"
 #include "suite.h"
 
 #define SIZE ((size_t)2 << 20)
 #define MAX_FD 200
 #define MAX_OPS 4000
-#define DISKS 8 /* made up for every moment */
+#define DISKS 8      /* made up for every moment */
+#define RESTARTS 50 /* in a sample */
 
 /* ---- the files of the download ---- */
 
-enum file { NONE, PART, JOURNAL, FOLDER, N_FILES };
-enum name { OUT, OUT_PART, OUT_JOURNAL, N_NAMES };
+enum file { NONE, PART, JOURNAL, NEW_JOURNAL, FOLDER, N_FILES };
+enum name { OUT, OUT_PART, OUT_JOURNAL, OUT_NEW, N_NAMES };
 
 static char folder[64], paths[N_NAMES][100], source[100];
-static const char *const endings[N_NAMES] = {"out", "out.part",
-                                             "out.part.journal"};
+static const char *const endings[N_NAMES] = {
+    "out", "out.part", "out.part.journal", "out.part.journal.new"};
+static const enum file made_as[N_NAMES] = {NONE, PART, JOURNAL, NEW_JOURNAL};
 
 static unsigned char right[SIZE]; /* none is zero, as holes are */
 
@@ -44,13 +49,14 @@ enum kind {
     WRITE, /* data at offset */
     CUT,   /* to the length offset */
     NAME,  /* `name` is `file` now; NONE: nothing */
+    MOVE,  /* so it is, and `from` is nothing, at once */
     SYNC   /* all before this op that is the file's is on the disk */
 };
 
 struct op {
     enum kind kind;
     enum file file;
-    enum name name;
+    enum name name, from;
     size_t offset, len;
     unsigned char *data;
 };
@@ -58,12 +64,17 @@ struct op {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct op ops[MAX_OPS];
 static size_t n_ops;
-static enum file files[MAX_FD]; /* by descriptor */
-static bool clock_is_fast;      /* during a run: Check measures time too */
-static enum file forgets;       /* the disk lies of this one's syncs */
+static enum file files[MAX_FD];     /* by descriptor */
+static enum file leads_to[N_NAMES]; /* what each name leads to */
+static bool is_recorded;            /* the run, on a clock that is fast */
+static enum file forgets;           /* the disk lies of this one's syncs */
 
 static void record(struct op op)
 {
+    if (!is_recorded) {
+        free(op.data);
+        return;
+    }
     ck_assert_uint_lt(n_ops, MAX_OPS);
     ops[n_ops++] = op;
 }
@@ -75,11 +86,6 @@ static enum name name_of(const char *path)
     while (i < N_NAMES && strcmp(path, paths[i]) != 0)
         i++;
     return (enum name)i;
-}
-
-static enum file file_of(enum name name)
-{
-    return name == OUT_PART ? PART : name == OUT_JOURNAL ? JOURNAL : NONE;
 }
 
 int open(const char *path, int flags, ...)
@@ -98,12 +104,14 @@ int open(const char *path, int flags, ...)
     pthread_mutex_lock(&lock);
     fd = openat(AT_FDCWD, path, flags, mode);
     if (fd >= 0 && fd < MAX_FD) {
-        files[fd] = name < N_NAMES              ? file_of(name)
+        if (flags & O_CREAT && name < N_NAMES) {
+            leads_to[name] = made_as[name];
+            record((struct op){
+                .kind = NAME, .file = leads_to[name], .name = name});
+        }
+        files[fd] = name < N_NAMES              ? leads_to[name]
                     : strcmp(path, folder) == 0 ? FOLDER
                                                 : NONE;
-        if (flags & O_CREAT && name < N_NAMES)
-            record(
-                (struct op){.kind = NAME, .file = file_of(name), .name = name});
     }
     pthread_mutex_unlock(&lock);
     return fd;
@@ -113,7 +121,7 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
 {
     ssize_t n = -1;
 
-    if (fd < MAX_FD && files[fd] == PART)
+    if (is_recorded && fd < MAX_FD && files[fd] == PART)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     pthread_mutex_lock(&lock);
     if (lseek(fd, offset, SEEK_SET) >= 0)
@@ -136,12 +144,15 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
 int ftruncate(int fd, off_t length)
 {
     enum file file = fd < MAX_FD ? files[fd] : NONE;
+    enum name name = OUT_PART;
     int rc;
 
     if (file == NONE)
         return -1;
     pthread_mutex_lock(&lock);
-    rc = truncate(paths[file == PART ? OUT_PART : OUT_JOURNAL], length);
+    while (leads_to[name] != file)
+        name = (enum name)(name + 1);
+    rc = truncate(paths[name], length);
     record((struct op){.kind = CUT, .file = file, .offset = (size_t)length});
     pthread_mutex_unlock(&lock);
     return rc;
@@ -153,6 +164,8 @@ static int sync_file(int fd)
     enum file file = fd < MAX_FD ? files[fd] : NONE;
     size_t at;
 
+    if (!is_recorded)
+        return 0;
     pthread_mutex_lock(&lock);
     at = n_ops;
     record((struct op){.kind = SYNC, .file = NONE});
@@ -177,23 +190,47 @@ int fsync(int fd)
 
 int link(const char *from, const char *to)
 {
-    int rc = linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+    int rc;
 
     pthread_mutex_lock(&lock);
-    if (rc == 0)
+    rc = linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (rc == 0) {
+        leads_to[name_of(to)] = leads_to[name_of(from)];
         record((struct op){
-            .kind = NAME, .file = file_of(name_of(from)), .name = name_of(to)});
+            .kind = NAME, .file = leads_to[name_of(to)], .name = name_of(to)});
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int rename(const char *from, const char *to)
+{
+    int rc;
+
+    pthread_mutex_lock(&lock);
+    rc = renameat(AT_FDCWD, from, AT_FDCWD, to);
+    if (rc == 0) {
+        leads_to[name_of(to)] = leads_to[name_of(from)];
+        leads_to[name_of(from)] = NONE;
+        record((struct op){.kind = MOVE,
+                           .file = leads_to[name_of(to)],
+                           .name = name_of(to),
+                           .from = name_of(from)});
+    }
     pthread_mutex_unlock(&lock);
     return rc;
 }
 
 int unlink(const char *path)
 {
-    int rc = unlinkat(AT_FDCWD, path, 0);
+    int rc;
 
     pthread_mutex_lock(&lock);
-    if (rc == 0 && name_of(path) < N_NAMES)
+    rc = unlinkat(AT_FDCWD, path, 0);
+    if (rc == 0 && name_of(path) < N_NAMES) {
+        leads_to[name_of(path)] = NONE;
         record((struct op){.kind = NAME, .file = NONE, .name = name_of(path)});
+    }
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -204,7 +241,7 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 
     (void)clock;
     timespec_get(out, TIME_UTC);
-    if (!clock_is_fast)
+    if (!is_recorded)
         return 0;
     ns = (uint64_t)out->tv_sec % 1000000 * 1000000000 + (uint64_t)out->tv_nsec;
     ns *= 1000;
@@ -267,6 +304,10 @@ static void apply(struct disk *d, const struct op *op)
             memset(c->data + op->offset, 0, c->len - op->offset);
         c->len = op->offset;
         break;
+    case MOVE:
+        d->names[op->from] = NONE;
+        d->names[op->name] = op->file;
+        break;
     case NAME:
         d->names[op->name] = op->file;
         break;
@@ -275,16 +316,28 @@ static void apply(struct disk *d, const struct op *op)
     }
 }
 
+static bool is_name(const struct op *op)
+{
+    return op->kind == NAME || op->kind == MOVE;
+}
+
 /* Whether what ops[i] did is on the disk for certain at `moment`. */
 static bool is_safe(size_t i, size_t moment)
 {
-    enum file file = ops[i].kind == NAME ? FOLDER : ops[i].file;
+    enum file file = is_name(&ops[i]) ? FOLDER : ops[i].file;
 
     for (size_t j = i + 1; j < moment; j++) {
         if (ops[j].kind == SYNC && ops[j].file == file && ops[j].offset > i)
             return true;
     }
     return false;
+}
+
+/* A write of which only the beginning has come to the disk. */
+static void apply_torn(struct disk *d, struct op op)
+{
+    op.len = (size_t)rand() % op.len;
+    apply(d, &op);
 }
 
 /* How much of what was not synced is lost: nothing, all, or some. */
@@ -296,10 +349,13 @@ static void make_disk(size_t moment, unsigned how)
     for (size_t i = 0; i < moment; i++) {
         bool is_kept = how == 0 || (how > 1 && rand() % 4 < 2);
 
-        if (how % 3 == 2 && ops[i].kind == NAME)
+        if (how % 3 == 2 && is_name(&ops[i]))
             is_kept = true;
-        if (is_kept || is_safe(i, moment))
+        if (is_safe(i, moment) ||
+            (is_kept && (how <= 4 || rand() % 4 > 0 || ops[i].kind != WRITE)))
             apply(&made, &ops[i]);
+        else if (is_kept)
+            apply_torn(&made, ops[i]);
     }
 }
 
@@ -319,13 +375,6 @@ static uint64_t wrong_bytes(uint64_t *out_believed)
     uint64_t wrong = 0;
     bool is_bad;
 
-    *out_believed = 0;
-    if (made.names[OUT] != NONE &&
-        (made.files[made.names[OUT]].len != SIZE ||
-         !is_right(&made.files[made.names[OUT]], 0, SIZE)))
-        return SIZE;
-    if (made.names[OUT_PART] == NONE || made.names[OUT_JOURNAL] == NONE)
-        return 0;
     ck_assert_int_ge(xd_journal_take(&story, text->data, text->len, &is_bad),
                      0);
     ck_assert_int_eq(
@@ -342,22 +391,50 @@ static uint64_t wrong_bytes(uint64_t *out_believed)
     return wrong;
 }
 
-/* Over all moments; the most that is believed at any goes to *out_believed. */
-static uint64_t wrong_bytes_ever(uint64_t *out_believed)
-{
-    uint64_t wrong = 0, believed;
+/* What the disks were like that were made up for all moments. */
+struct findings {
+    uint64_t wrong;            /* bytes that would be believed */
+    uint64_t most, least;      /* that would be believed */
+    unsigned restarts, spoilt; /* runs that went on; whose file was wrong */
+    uint64_t resumed;          /* the most that one of them did not fetch */
+};
 
-    *out_believed = 0;
+static void restart(struct findings *f);
+
+static void look_at_disk(struct findings *f)
+{
+    const struct content *out = &made.files[made.names[OUT]];
+    uint64_t believed;
+
+    if (made.names[OUT] != NONE &&
+        (out->len != SIZE || !is_right(out, 0, SIZE)))
+        f->wrong += SIZE;
+    if (made.names[OUT] != NONE || made.names[OUT_PART] == NONE ||
+        made.names[OUT_JOURNAL] == NONE)
+        return;
+    f->wrong += wrong_bytes(&believed);
+    if (f->most < believed)
+        f->most = believed;
+    if (f->least > believed)
+        f->least = believed;
+}
+
+static struct findings look_at_all_disks(void)
+{
+    struct findings f = {.least = UINT64_MAX};
+    size_t disk = 0, disks = (n_ops + 1) * DISKS;
+    size_t step = getenv("XD_SLOW") ? 1 : disks / RESTARTS + 1;
+
     srand(1);
     for (size_t moment = 0; moment <= n_ops; moment++) {
         for (unsigned how = 0; how < DISKS; how++) {
             make_disk(moment, how);
-            wrong += wrong_bytes(&believed);
-            if (*out_believed < believed)
-                *out_believed = believed;
+            look_at_disk(&f);
+            if (disk++ % step == 0)
+                restart(&f);
         }
     }
-    return wrong;
+    return f;
 }
 
 /* ---- the run ---- */
@@ -378,6 +455,7 @@ static void set_up(void)
         right[i] = (unsigned char)(1 + (i * 7 + i / 251) % 255);
     n_ops = 0;
     forgets = NONE;
+    memset(leads_to, 0, sizeof leads_to);
     first = (struct disk){.names = {NONE}};
     strcpy(folder, "/tmp/xd-power-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -398,41 +476,107 @@ static void tear_down(void)
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static void run(const char *option, const char *value)
+/* How it ends, and how much of it was there already. */
+static int download(const char *option, const char *value,
+                    uint64_t *out_resumed, struct xd_error *err)
 {
+    struct xd_progress progress = {.struct_size = sizeof progress};
     struct xd_options *options;
     struct xd_manifest *manifest;
-    struct xd_download *download;
-    struct xd_error err;
+    struct xd_download *d;
     char text[400];
     int n = snprintf(text, sizeof text,
                      "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
                      "<file name=\"out\"><size>%zu</size>"
                      "<url>file://%s</url></file></metalink>",
                      SIZE, source);
+    int rc;
 
-    clock_is_fast = true;
-    ck_assert_int_eq(xd_options_new(&options, &err), 0);
-    ck_assert_int_eq(xd_options_set(options, "block-size", "64k", &err), 0);
-    ck_assert_int_eq(xd_options_set(options, option, value, &err), 0);
+    ck_assert_int_eq(xd_options_new(&options, err), 0);
+    ck_assert_int_eq(xd_options_set(options, "block-size", "64k", err), 0);
+    ck_assert_int_eq(xd_options_set(options, option, value, err), 0);
     ck_assert_msg(
-        xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", &err) == 0,
-        "%s", err.msg);
-    ck_assert_msg(
-        xd_download_new(&download, manifest, 0, paths[OUT], options, &err) == 0,
-        "%s", err.msg);
-    ck_assert_msg(xd_download_start(download, &err) == 0, "%s", err.msg);
-    ck_assert_msg(xd_download_wait(download, -1, &err) == 0, "%s", err.msg);
-    xd_download_free(download);
+        xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", err) == 0,
+        "%s", err->msg);
+    ck_assert_msg(xd_download_new(&d, manifest, 0, paths[OUT], options, err) ==
+                      0,
+                  "%s", err->msg);
+    ck_assert_msg(xd_download_start(d, err) == 0, "%s", err->msg);
+    rc = xd_download_wait(d, -1, err);
+    xd_download_progress(d, &progress);
+    *out_resumed = progress.bytes_resumed;
+    xd_download_free(d);
     xd_manifest_unref(manifest);
     xd_options_free(options);
-    clock_is_fast = false;
+    return rc;
+}
+
+static void run(const char *option, const char *value)
+{
+    struct xd_error err;
+    uint64_t resumed;
+
+    is_recorded = true;
+    ck_assert_msg(download(option, value, &resumed, &err) == 0, "%s", err.msg);
+    is_recorded = false;
+}
+
+/* The machine comes up with the disk that was made up. */
+static void put_disk(void)
+{
+    for (int i = OUT_PART; i < N_NAMES; i++) {
+        const struct content *c = &made.files[made.names[i]];
+        FILE *f;
+
+        unlinkat(AT_FDCWD, paths[i], 0);
+        leads_to[i] = made.names[i];
+        if (leads_to[i] == NONE)
+            continue;
+        f = fopen(paths[i], "w");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_uint_eq(fwrite(c->data, 1, c->len, f), c->len);
+        ck_assert_int_eq(fclose(f), 0);
+    }
+    unlinkat(AT_FDCWD, paths[OUT], 0);
+    leads_to[OUT] = NONE;
+}
+
+static bool out_is_right(void)
+{
+    static unsigned char data[SIZE + 1];
+    struct content c = {.data = data};
+    FILE *f = fopen(paths[OUT], "r");
+
+    ck_assert_ptr_nonnull(f);
+    c.len = fread(data, 1, sizeof data, f);
+    fclose(f);
+    return c.len == SIZE && is_right(&c, 0, SIZE);
+}
+
+/* What has its name is not begun again; what has lost its journal is left
+ * alone, and that is said. */
+static void restart(struct findings *f)
+{
+    struct xd_error err;
+    uint64_t resumed;
+
+    if (made.names[OUT] != NONE)
+        return;
+    put_disk();
+    if (download("retry", "5", &resumed, &err) < 0) {
+        ck_assert_msg(strstr(err.msg, "no journal says"), "%s", err.msg);
+        return;
+    }
+    f->restarts++;
+    f->spoilt += !out_is_right();
+    if (f->resumed < resumed)
+        f->resumed = resumed;
 }
 
 /* What is there now is what the disk had before the run. */
 static void remember_first(void)
 {
-    for (int i = OUT_PART; i < N_NAMES; i++) {
+    for (int i = OUT_PART; i <= OUT_JOURNAL; i++) {
         struct content c = {.data = malloc(SIZE)};
         FILE *f = fopen(paths[i], "r");
 
@@ -440,37 +584,54 @@ static void remember_first(void)
         ck_assert_ptr_nonnull(c.data);
         c.len = fread(c.data, 1, SIZE, f);
         fclose(f);
-        first.names[i] = file_of((enum name)i);
-        copy_content(&first.files[file_of((enum name)i)], &c);
+        first.names[i] = leads_to[i] = made_as[i];
+        copy_content(&first.files[made_as[i]], &c);
         free(c.data);
     }
-    for (size_t i = 0; i < n_ops; i++)
-        free(ops[i].data);
-    n_ops = 0;
 }
 
 START_TEST(no_wrong_byte_is_believed_after_the_power_went)
 {
-    uint64_t believed;
+    struct findings f;
 
     run("retry", "5");
-    ck_assert_uint_eq(wrong_bytes_ever(&believed), 0);
-    ck_assert_uint_ge(believed, SIZE / 4); /* it did sync meanwhile */
+    f = look_at_all_disks();
+    ck_assert_uint_eq(f.wrong, 0);
+    ck_assert_uint_ge(f.most, SIZE / 4); /* it did sync meanwhile */
+    ck_assert_uint_ge(f.restarts, RESTARTS / 2);
+    ck_assert_uint_eq(f.spoilt, 0);
+    ck_assert_uint_ge(f.resumed, SIZE / 4); /* and they did go on */
 }
 END_TEST
 
 START_TEST(without_the_sync_of_the_file_wrong_bytes_would_be_believed)
 {
-    uint64_t believed;
+    struct findings f;
 
     forgets = PART;
     run("retry", "5");
-    ck_assert_uint_gt(wrong_bytes_ever(&believed), 0);
+    f = look_at_all_disks();
+    ck_assert_uint_gt(f.wrong, 0);
+    ck_assert_uint_gt(f.spoilt, 0);
 }
 END_TEST
 
-/* A quarter of the file is there and synced, and is to be forgotten. */
-static void leave_a_quarter(void)
+static int tell_validator(struct xd_journal *journal)
+{
+    char url[120], stamp[XD_FILE_STAMP_SIZE];
+    uint64_t size;
+    int fd, rc;
+
+    snprintf(url, sizeof url, "file://%s", source);
+    ck_assert_int_eq(xd_file_open(&fd, &size, source, NULL), 0);
+    xd_file_stamp(fd, stamp);
+    rc = xd_journal_validator(journal, url, stamp, NULL);
+    xd_file_close(fd);
+    return rc;
+}
+
+/* A quarter of the file is there and synced, as `records` records say. */
+static void leave_a_quarter(unsigned records)
 {
     static const struct xd_journal_identity identity = {
         .name = "out", .size = SIZE, .wanted = {0, SIZE}, .hashes = ""};
@@ -482,8 +643,11 @@ static void leave_a_quarter(void)
     ck_assert_int_eq(
         xd_journal_open(&journal, &story, paths[OUT_JOURNAL], &err), 0);
     ck_assert_int_eq(xd_journal_restart(journal, &identity, "one", &err), 0);
-    ck_assert_int_eq(
-        xd_journal_written(journal, (struct xd_range){0, SIZE / 4}, &err), 0);
+    ck_assert_int_eq(tell_validator(journal), 0);
+    for (unsigned i = 0; i < records; i++)
+        ck_assert_int_eq(
+            xd_journal_written(journal, (struct xd_range){0, SIZE / 4}, &err),
+            0);
     ck_assert_int_eq(xd_journal_synced(journal, xd_journal_mark(journal), &err),
                      0);
     xd_journal_story_fini(&story);
@@ -493,22 +657,48 @@ static void leave_a_quarter(void)
 
 START_TEST(what_is_begun_anew_is_not_taken_for_what_was_there)
 {
-    uint64_t believed;
+    struct findings f;
 
-    leave_a_quarter();
+    leave_a_quarter(1);
     run("no-continue", "yes");
-    ck_assert_uint_eq(wrong_bytes_ever(&believed), 0);
+    f = look_at_all_disks();
+    ck_assert_uint_eq(f.wrong, 0);
+    ck_assert_uint_eq(f.spoilt, 0);
 }
 END_TEST
 
 START_TEST(without_the_sync_of_the_journal_it_would_be)
 {
-    uint64_t believed;
-
-    leave_a_quarter();
+    leave_a_quarter(1);
     forgets = JOURNAL;
     run("no-continue", "yes");
-    ck_assert_uint_gt(wrong_bytes_ever(&believed), 0);
+    ck_assert_uint_gt(look_at_all_disks().wrong, 0);
+}
+END_TEST
+
+/* So many records are more than 1 MiB. */
+#define MANY 44000
+
+START_TEST(nothing_is_lost_while_a_journal_is_written_anew)
+{
+    struct findings f;
+
+    leave_a_quarter(MANY);
+    run("retry", "5");
+    f = look_at_all_disks();
+    ck_assert_uint_eq(f.wrong, 0);
+    ck_assert_uint_eq(f.spoilt, 0);
+    ck_assert_uint_ge(f.least, SIZE / 4);
+    ck_assert_uint_gt(f.most, SIZE / 4);
+}
+END_TEST
+
+START_TEST(without_the_sync_of_the_new_journal_it_would_be)
+{
+    leave_a_quarter(MANY);
+    forgets = NEW_JOURNAL;
+    run("retry", "5");
+    ck_assert_uint_lt(look_at_all_disks().least, SIZE / 4);
 }
 END_TEST
 
@@ -517,11 +707,13 @@ int main(void)
     TCase *tcase = tcase_create("power");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, no_wrong_byte_is_believed_after_the_power_went);
     tcase_add_test(tcase,
                    without_the_sync_of_the_file_wrong_bytes_would_be_believed);
     tcase_add_test(tcase, what_is_begun_anew_is_not_taken_for_what_was_there);
     tcase_add_test(tcase, without_the_sync_of_the_journal_it_would_be);
+    tcase_add_test(tcase, nothing_is_lost_while_a_journal_is_written_anew);
+    tcase_add_test(tcase, without_the_sync_of_the_new_journal_it_would_be);
     return run_suite("power", tcase);
 }

@@ -242,11 +242,19 @@ END_TEST
 START_TEST(zeros_and_a_cut_header_are_a_journal_that_says_nothing)
 {
     static const char zeros[100];
+    unsigned char lost[100] = {0};
 
     ck_assert(xd_journal_is_ours((const unsigned char *)zeros, 100));
     ck_assert(xd_journal_is_ours((const unsigned char *)zeros, 0));
     ck_assert(xd_journal_is_ours((const unsigned char *)"\1\0\60\0xdown", 9));
     ck_assert(!xd_journal_is_ours((const unsigned char *)"\1\0\60\0down", 8));
+    /* The first write is lost, or half of it; the next is not. */
+    memcpy(lost + 90, "\2\0\4\0boot", 8);
+    ck_assert(xd_journal_is_ours(lost, 100));
+    memcpy(lost, "\1\0\60\0xdown", 9);
+    ck_assert(xd_journal_is_ours(lost, 100));
+    lost[20] = 'x';
+    ck_assert(!xd_journal_is_ours(lost, 100));
 }
 END_TEST
 
