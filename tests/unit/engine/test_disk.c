@@ -46,10 +46,15 @@ static bool ends_with(const char *text, const char *ending)
     return len >= end && strcmp(text + len - end, ending) == 0;
 }
 
+/* The system tells of a failed sync once. */
 static bool fails(enum call call, const char *name)
 {
-    if (fault.call != call || !ends_with(name, fault.ending) ||
-        atomic_fetch_add(&calls, 1) < fault.after)
+    unsigned before;
+
+    if (fault.call != call || !ends_with(name, fault.ending))
+        return false;
+    before = atomic_fetch_add(&calls, 1);
+    if (before < fault.after || (call == SYNC && before > fault.after))
         return false;
     errno = fault.os_errno;
     return true;
