@@ -34,6 +34,7 @@ from xml.sax.saxutils import escape
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
+UNDER = os.environ.get("XD_RUN_UNDER", "").split()
 THROTTLE = os.environ.get("XD_THROTTLE", "throttle")
 PATIENCE = 60  # seconds after which a run counts as hanging
 
@@ -354,7 +355,7 @@ class Lab:
         self._n = 0
         self.environment = dict(ENVIRONMENT)  # of xdownload
         self.program = XDOWNLOAD
-        self.before = []  # what the program is run by
+        self.before = list(UNDER)  # what the program is run by
 
     def __enter__(self):
         return self
