@@ -3,8 +3,8 @@
 #
 #     sh tests/run.sh             one build, the quick tests: under 3 minutes
 #     sh tests/run.sh --all       what CI runs: gcc and clang, Debug and
-#                                 Release, sanitizers, valgrind, the slow tests; a test
-#                                 that cannot run is a failure
+#                                 Release, sanitizers, valgrind, the slow
+#                                 tests; a test that cannot run is a failure
 #
 # Installs what is missing through apt and says so first; bare ctest installs
 # nothing.  The last line is "N passed, N failed".
