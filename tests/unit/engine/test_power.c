@@ -28,7 +28,7 @@
 #define SIZE ((size_t)2 << 20)
 #define MAX_FD 200
 #define MAX_OPS 4000
-#define DISKS 8     /* made up for every moment */
+#define DISKS 10    /* made up for every moment */
 #define RESTARTS 25 /* in a sample */
 
 /* ---- the files of the download ---- */
@@ -340,7 +340,8 @@ static void apply_torn(struct disk *d, struct op op)
     apply(d, &op);
 }
 
-/* How much of what was not synced is lost: nothing, all, or some. */
+/* How much of what was not synced is lost: nothing, all, or some; or all of the
+ * journal and some of the rest; or all of the file and nothing of the rest. */
 static void make_disk(size_t moment, unsigned how)
 {
     for (int i = PART; i < N_FILES; i++)
@@ -349,8 +350,13 @@ static void make_disk(size_t moment, unsigned how)
     for (size_t i = 0; i < moment; i++) {
         bool is_kept = how == 0 || (how > 1 && rand() % 4 < 2);
 
-        if (how % 3 == 2 && is_name(&ops[i]))
+        if ((how % 3 == 2 && is_name(&ops[i])) || how == 9)
             is_kept = true;
+        if (ops[i].file == (how == 8   ? JOURNAL
+                            : how == 9 ? PART
+                                       : NONE) &&
+            !is_name(&ops[i]))
+            is_kept = false;
         if (is_safe(i, moment) ||
             (is_kept && (how <= 4 || rand() % 4 > 0 || ops[i].kind != WRITE)))
             apply(&made, &ops[i]);
