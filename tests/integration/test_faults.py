@@ -42,6 +42,8 @@ TABLE = {
     "name_server_is_silent": r"no bytes|resolve",
     "never_answers": r"no bytes|silent|[Nn]o byte",
     "header_only": r"no bytes|silent|[Nn]o byte",
+    "endless_header": r"header is longer",
+    "endless_interim_answers": r"header is longer|interim",
     "trickles": "",
     "closes_mid_body": r"closed|end of|remaining",
     "closes_before_the_header": r"[Ee]mpty reply|closed",

@@ -123,6 +123,22 @@ class Faults:
             pass
         raise Hang
 
+    def endless_header(self, c, e):
+        """Sends a header without an end."""
+        self.without_end(c, e, b"HTTP/1.1 206 Partial Content\r\n",
+                         b"X-More: " + b"x" * 1000 + b"\r\n")
+
+    def endless_interim_answers(self, c, e):
+        """Sends one interim answer after the other."""
+        self.without_end(c, e, b"", b"HTTP/1.1 102 Processing\r\n\r\n" * 40)
+
+    def without_end(self, c, e, head, part):
+        e.fired = True
+        c.send(head)
+        while not c.until_it_leaves(0):
+            c.send(part)
+        raise Hang
+
     def trickles(self, c, e):
         """Sends one byte a second."""
         e.fired = True
