@@ -58,7 +58,7 @@ static bool is_ipv4(const char *s, size_t len)
         size_t n = strspn(s, DIGIT);
         uint64_t value;
 
-        if (n > 3 || !xd_parse_u64(s, n, &value) || value > 255 ||
+        if (!xd_parse_u64(s, n, &value) || value > 255 ||
             (n > 1 && s[0] == '0'))
             return false;
         s += n;

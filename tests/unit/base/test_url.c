@@ -149,6 +149,7 @@ START_TEST(what_two_parsers_could_read_differently_is_no_url)
         "http://[::1]@b/",   "http://[@b/",         "http://b]/",
         "http://[::1]x/",    "http://[::1]80/",     "http://[fe80::1%25e0]/",
         "http://[1.2.3.4]/", "http://[]/",          "http://a:b:80/",
+        "http://[::]/",
     };
 
     REFUSES(urls);
@@ -176,7 +177,8 @@ START_TEST(a_number_is_a_host_only_as_a_dotted_quad)
         "http://127.1/",       "http://2130706433/",  "http://0x7f000001/",
         "http://0177.0.0.1/",  "http://127.0.0.010/", "http://1.2.3.256/",
         "http://1.2.3.4.5/",   "http://127.0.0.0X1/", "http://1.2.3.4./",
-        "http://a.example.7/",
+        "http://a.example.7/", "http://127.0.0.01/",  "http://1.2.3.0001/",
+        "http://1.2.3./",
     };
 
     REFUSES(urls);

@@ -100,6 +100,44 @@ START_TEST(a_hole_at_the_beginning_is_named)
 }
 END_TEST
 
+START_TEST(a_hole_of_the_last_byte_is_named)
+{
+    expect_mappings_refused(MAPPING_AT("0", "9", READ("http://a/x"))
+                                MAPPING_AT("9", "1", READ("gopher://b/x")),
+                            "no replica holds byte");
+}
+END_TEST
+
+START_TEST(a_hole_is_not_explained_by_what_was_dropped_beside_it)
+{
+    expect_mappings_refused(MAPPING_AT("0", "5", READ("http://a/x")) MAPPING_AT(
+                                "0", "5", READ("gopher://b/x"))
+                                MAPPING_AT("7", "5", READ("gopher://b/x"))
+                                    MAPPING_AT("7", "5", READ("http://a/x")),
+                            "no replica holds bytes 5-6");
+    ck_assert_ptr_null(strstr(error.msg, "5-6 ("));
+}
+END_TEST
+
+START_TEST(a_mapping_within_another_makes_no_hole)
+{
+    parse_mappings(MAPPING_AT("0", "10", READ("http://a/x"))
+                       MAPPING_AT("2", "3", READ("http://b/x"))
+                           MAPPING_AT("10", "2", READ("http://c/x")));
+    ck_assert_uint_eq(file_at(0).size, 12);
+    ck_assert_uint_eq(file_at(0).n_extents, 3);
+}
+END_TEST
+
+START_TEST(one_object_may_hold_the_same_bytes_twice)
+{
+    parse_mappings(MAPPING_AT("0", "5", READ("http://a/x")) MAPPING_AT(
+        "0", "5", NUMBER("alloc_offset", "7") READ("http://a/x")));
+    expect_bytes(0, 0, 5, 2);
+    ck_assert_uint_eq(replica_at(0, 0, 1).offset, 7);
+}
+END_TEST
+
 START_TEST(functions_that_cannot_be_undone_are_named)
 {
     int rc = xd_manifest_read(&manifest, XD_TEST_DATA "/functions.xnd", &error);
@@ -147,6 +185,9 @@ START_TEST(frames_without_a_function_cannot_be_undone)
     expect_mappings_refused(
         MAPPING_AT("0", "9", NUMBER("e2e_blocksize", "512") READ("http://a/x")),
         "no replica holds bytes 0-8");
+    expect_mappings_refused(
+        MAPPING_AT("0", "9", NUMBER("e2e_blocksize", "1") READ("http://a/x")),
+        "in frames of a function");
 }
 END_TEST
 
@@ -209,6 +250,10 @@ START_TEST(a_hash_on_one_replica_holds_for_the_extent)
 {
     parse_mappings(MAPPING_AT("0", "9", READ("http://a/x"))
                        MAPPING_AT("0", "9", SHA("2") READ("http://b/x")));
+    ck_assert_ptr_nonnull(extent_at(0, 0).sha256);
+    parse_mappings(MAPPING_AT("0", "9", SHA("2") READ("http://a/x"))
+                       MAPPING_AT("0", "9", READ("http://a/x")));
+    expect_bytes(0, 0, 9, 1);
     ck_assert_ptr_nonnull(extent_at(0, 0).sha256);
 }
 END_TEST
@@ -330,6 +375,10 @@ START_TEST(a_broken_alloc_length_costs_only_the_object_size)
     parse_mappings(MAPPING_AT(
         "0", "9", NUMBER("alloc_length", "many") READ("http://a/x")));
     ck_assert_uint_eq(replica_at(0, 0, 0).object_size, XD_SIZE_UNKNOWN);
+    parse_mappings(MAPPING_AT("0", "9",
+                              NUMBER("alloc_length", "9223372036854775808")
+                                  READ("http://a/x")));
+    ck_assert_uint_eq(replica_at(0, 0, 0).object_size, XD_SIZE_UNKNOWN);
 }
 END_TEST
 
@@ -418,6 +467,11 @@ START_TEST(a_capability_longer_than_ibp_allows_is_dropped)
     parse_mappings(text);
     ck_assert_uint_eq(extent_at(0, 0).n_replicas, 1);
     expect_warning("its read capability is broken");
+    key[2048 - strlen("ibp://a:6714//1/READ")] = '\0';
+    snprintf(text, sizeof text,
+             MAPPING_AT("0", "9", READ("ibp://a:6714/%s/1/READ")), key);
+    parse_mappings(text);
+    ck_assert_uint_eq(n_warnings(), 0);
 }
 END_TEST
 
@@ -454,6 +508,10 @@ int main(void)
     tcase_add_test(t, empty_write_and_manage_capabilities_are_no_obstacle);
     tcase_add_test(t, a_hole_is_named_with_its_first_and_last_byte);
     tcase_add_test(t, a_hole_at_the_beginning_is_named);
+    tcase_add_test(t, a_hole_of_the_last_byte_is_named);
+    tcase_add_test(t, a_hole_is_not_explained_by_what_was_dropped_beside_it);
+    tcase_add_test(t, a_mapping_within_another_makes_no_hole);
+    tcase_add_test(t, one_object_may_hold_the_same_bytes_twice);
     tcase_add_test(t, functions_that_cannot_be_undone_are_named);
     tcase_add_test(t, a_replica_without_functions_stands_in_for_one_with);
     tcase_add_test(t, an_unknown_function_cannot_be_undone_either);

@@ -174,6 +174,11 @@ START_TEST(attributes_are_bounded)
     free(text);
     parse("<metalink><!--\n" METALINK " a='1' b='2' c='3' d='4' -->"
           "<file name='f' a='1' b=\"2\" c='='>" URL "</file></metalink>");
+    char most[1000] = "<metalink><file name='f'";
+    for (int i = 1; i < 32; i++)
+        sprintf(most + strlen(most), " a%d='1'", i);
+    strcat(most, ">" URL "</file></metalink>");
+    parse(most);
 }
 END_TEST
 
@@ -202,6 +207,10 @@ START_TEST(texts_that_are_too_long_are_refused)
                         "5</size></file></metalink>");
     expect_refused(size, "the text of <size> is longer");
     free(size);
+    char *longest = repeat(METALINK "<file name='f'>" URL "<url>", "y", 16384,
+                           "</url></file></metalink>");
+    parse(longest);
+    free(longest);
     char *attribute = repeat(METALINK "<file name='", "n", 1000000,
                              "'>" URL "</file></metalink>");
     parse(attribute);

@@ -49,6 +49,16 @@ START_TEST(locations_are_lower_case_country_codes)
     ck_assert_str_eq(replica_at(0, 0, 1).location, "fr");
     read_data("odd.meta4");
     ck_assert_ptr_null(replica_at(0, 0, 0).location); /* "Germany" */
+    static const char *const none[] = {"d", "d1", "d{", "d@", "d e", ""};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "<url location='%s'>http://a/x</url>",
+                 none[i]);
+        parse_file(text);
+        ck_assert_msg(!replica_at(0, 0, 0).location, "\"%s\"", none[i]);
+    }
+    parse_file("<url location='AZ'>http://a/x</url>");
+    ck_assert_str_eq(replica_at(0, 0, 0).location, "az");
 }
 END_TEST
 
@@ -134,6 +144,8 @@ START_TEST(pieces_that_do_not_fit_the_file_are_dropped)
             "a") "</hash></pieces>",
         "<size>9</size><pieces length='9' type='crc32'><hash>01234567</hash>"
         "</pieces>",
+        "<size>9</size><pieces length='9' type='crc32c'><hash>01234567</hash>"
+        "</pieces>",
         "<size>9</size><pieces length='9'><hash>01234567</hash></pieces>",
         "<pieces length='9' type='sha-1'><hash>" SHA1("a") "</hash></pieces>",
         "<size>9</size><pieces length='9' type='sha-1'/>"};
@@ -177,6 +189,33 @@ START_TEST(many_lists_of_pieces_are_bounded)
     parse_file(text);
     ck_assert_uint_eq(file_at(0).n_pieces, 1);
     expect_warning("more than 8 lists of pieces");
+    text[0] = '\0';
+    for (int i = 0; i < 8; i++)
+        strcat(text, "<pieces length='9' type='sha-1'><hash>" SHA1(
+                         "a") "</hash></pieces>");
+    strcat(text, "<size>9</size><url>http://a/x</url>");
+    parse_file(text);
+    ck_assert_uint_eq(n_warnings(), 0);
+}
+END_TEST
+
+START_TEST(a_hash_of_an_unknown_kind_is_bounded)
+{
+    static const struct {
+        int name, hex;
+        unsigned n;
+    } lengths[] = {{32, 2, 1}, {33, 2, 0}, {1, 512, 1}, {1, 513, 0}, {1, 0, 0}};
+    char letters[600];
+    memset(letters, 'a', sizeof letters);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "<hash type='%.*s'>%.*s</hash><url>http://a/x</url>",
+                 lengths[i].name, letters, lengths[i].hex, letters);
+        parse_file(text);
+        ck_assert_uint_eq(file_at(0).n_hashes, lengths[i].n);
+        ck_assert_uint_eq(n_warnings(), 1 - lengths[i].n);
+    }
 }
 END_TEST
 
@@ -185,6 +224,11 @@ START_TEST(a_size_of_zero_is_an_empty_file)
     read_data("several.meta4");
     ck_assert_uint_eq(file_at(1).size, 0);
     ck_assert_uint_eq(file_at(1).n_extents, 0);
+    parse_file("<size>0</size><pieces length='9' type='sha-1'/>"
+               "<url>http://a/x</url>");
+    ck_assert_uint_eq(file_at(0).n_pieces, 0);
+    ck_assert_ptr_null(file_at(0).piece_algorithm);
+    ck_assert_uint_eq(n_warnings(), 0);
 }
 END_TEST
 
@@ -402,6 +446,8 @@ START_TEST(elements_out_of_their_place_are_passed_over)
     ck_assert_uint_eq(xd_manifest_n_files(manifest), 1);
     expect_bytes(0, 0, XD_SIZE_UNKNOWN, 1);
     expect_url(0, 0, 0, "http://a/x");
+    parse_file("<size>1<b>9</b>2</size><url>http://a/x</url>");
+    ck_assert_uint_eq(file_at(0).size, 12);
 }
 END_TEST
 
@@ -451,6 +497,7 @@ int main(void)
     tcase_add_test(t, pieces_of_the_longest_possible_length_do_not_overflow);
     tcase_add_test(t, a_weaker_list_that_fits_beats_a_stronger_that_does_not);
     tcase_add_test(t, many_lists_of_pieces_are_bounded);
+    tcase_add_test(t, a_hash_of_an_unknown_kind_is_bounded);
     tcase_add_test(t, a_size_of_zero_is_an_empty_file);
     tcase_add_test(t, several_files_are_read_and_unusable_ones_left_out);
     tcase_add_test(t, what_a_file_lacks_stays_unknown);

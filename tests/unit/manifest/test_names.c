@@ -69,7 +69,14 @@ START_TEST(of_a_name_one_safe_component_remains)
          "b",
          "a__b"}, /* overlong slash */
         {"a\xe0\x80\xaf", "a___"},
+        {"a\xe0\x9f\xbf", "a___"},      /* the last that two bytes can say */
+        {"a\xc2\xad", "a_"},            /* a hyphen that is not seen */
+        {"a\xe2\x80\x8f", "a_"},        /* the last of the zero widths */
+        {"a\xe2\x80\xa8", "a_"},        /* ends the line */
+        {"a\xe2\x81\xaf", "a_"},        /* the last of those without shape */
+        {"a\xef\xbf\xbe", "a_"},        /* no character */
         {"a\xed\xa0\x80", "a___"},      /* a surrogate */
+        {"a\xed\xbf\xbf", "a___"},      /* the last of them */
         {"a\xf4\x90\x80\x80", "a____"}, /* past the last character */
         {"a\xff\xfe", "a__"},
         {"a\xe2\x80", "a__"},        /* ends in the middle */
@@ -106,6 +113,9 @@ START_TEST(long_names_are_cut_and_keep_their_extension)
     ck_assert(xd_name_safe(xd_span(given, 300), name));
     ck_assert_uint_eq(strlen(name), XD_NAME_MAX - 1);
     ck_assert_str_eq(name + strlen(name) - 5, "n.mkv");
+    memcpy(given + 300 - 16, ".extension-of-16", 16);
+    ck_assert(xd_name_safe(xd_span(given, 300), name));
+    ck_assert_str_eq(name + strlen(name) - 16, ".extension-of-16");
     memcpy(given + 300 - 5, ".part", 5);
     ck_assert(xd_name_safe(xd_span(given, 300), name));
     ck_assert_uint_eq(strlen(name), XD_NAME_MAX);

@@ -72,7 +72,8 @@ START_TEST(a_list_without_a_url_is_refused)
     expect_refused("", "it is empty");
     expect_refused(" \n\t\r\n", "it is empty");
     expect_refused("# nothing\n# here\n", "there is no URL in it");
-    expect_refused("rsync://a/x\n", "no file in it has a source; line 1: ");
+    expect_refused("rsync://a/x\nrsync://b/x\n",
+                   "no file in it has a source; line 1: ");
 }
 END_TEST
 
@@ -84,6 +85,9 @@ START_TEST(a_url_longer_than_any_is_dropped)
     parse(text);
     ck_assert_uint_eq(extent_at(0, 0).n_replicas, 1);
     ck_assert_uint_eq(n_warnings(), 1);
+    text[strlen("http://a/x\n") + 8192] = '\0';
+    parse(text);
+    ck_assert_uint_eq(extent_at(0, 0).n_replicas, 2);
 }
 END_TEST
 
