@@ -427,9 +427,12 @@ static void run_out_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
-/* In a repair decisions wait for the keeper, or for lanes to end. */
+/* A reader may ask while another still opens the place for the bytes.  In a
+ * repair decisions wait for the keeper, or for lanes to end. */
 static bool is_ready_locked(struct xd_engine *e)
 {
+    if (!e->target)
+        return false;
     if (!xd_repair_is_paused_locked(e))
         return true;
     e->until = XD_NEVER;
