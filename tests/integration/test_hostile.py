@@ -21,6 +21,7 @@ SHA256 = hashlib.sha256(DATA).hexdigest()
 METALINK = 'xmlns="urn:ietf:params:xml:ns:metalink"'
 METALINK3 = 'version="3.0" xmlns="http://www.metalinker.org/"'
 EXNODE = 'xmlns:e="http://loci.cs.utk.edu/exnode"'
+GOOD = "http://good.example/f.bin"  # which nobody asks
 MOST_MEMORY = (100 << 20) * (20 if os.environ.get("XD_SANITIZED") else 1)
 
 
@@ -110,16 +111,16 @@ def test_a_name_is_one_component_in_the_folder(lab, name):
     assert made.name.isprintable()
 
 
-def test_a_zero_byte_in_a_name_is_broken_xml(lab, url):
-    text = metalink(f"<url>{url}</url>").replace('"f.bin"', '"a&#0;b"')
+def test_a_zero_byte_in_a_name_is_broken_xml(lab):
+    text = metalink(f"<url>{GOOD}</url>").replace('"f.bin"', '"a&#0;b"')
     refuse(lab, text, "the XML is broken")
 
 
-def test_two_files_of_one_name_are_not_mixed(lab, url):
+def test_two_files_of_one_name_are_not_mixed(lab):
     files, run = show(lab, f"""<metalink {METALINK}>
-        <file name="x"><size>1</size><url>{url}</url></file>
-        <file name="../x"><size>2</size><url>{url}</url></file>
-        <file name="X"><size>3</size><url>{url}</url></file></metalink>""")
+        <file name="x"><size>1</size><url>{GOOD}</url></file>
+        <file name="../x"><size>2</size><url>{GOOD}</url></file>
+        <file name="X"><size>3</size><url>{GOOD}</url></file></metalink>""")
     assert [(f["name"], f["size"]) for f in files] == [("x", 1), ("X", 3)]
     assert "line 3: " in run.err
 
@@ -157,17 +158,17 @@ SCHEMES = ["file:///etc/passwd", "data:,x", "javascript:alert(1)",
 
 
 @pytest.mark.parametrize("other", SCHEMES, ids=lambda u: u.split(":")[0])
-def test_another_scheme_is_never_asked(lab, url, other):
+def test_another_scheme_is_never_asked(lab, other):
     """The file: URL of a manifest that came through a pipe."""
     lab.write("in", metalink(f"<url>{other}</url>"))
     with open(lab.path("in"), "rb") as f:
         run = lab.xdownload("show", "-", report=False, stdin=f)
     assert run.rc == 3 and "a source is not used" in run.err
-    lab.write("in", metalink(f"<url>{other}</url><url>{url}</url>"))
+    lab.write("in", metalink(f"<url>{other}</url><url>{GOOD}</url>"))
     with open(lab.path("in"), "rb") as f:
         run = lab.xdownload("show", "--json", "-", report=False, stdin=f)
     assert [r["url"] for r in
-            json.loads(run.out)["files"][0]["extents"][0]["replicas"]] == [url]
+            json.loads(run.out)["files"][0]["extents"][0]["replicas"]] == [GOOD]
 
 
 BAD_URLS = {
@@ -184,17 +185,17 @@ BAD_URLS = {
 
 
 @pytest.mark.parametrize("bad", BAD_URLS.values(), ids=BAD_URLS)
-def test_what_is_no_url_costs_only_itself(lab, url, bad):
+def test_what_is_no_url_costs_only_itself(lab, bad):
     with open(lab.write("in", metalink(
-            f"<url>{bad}</url><url>{url}</url>")), "rb") as f:
+            f"<url>{bad}</url><url>{GOOD}</url>")), "rb") as f:
         run = lab.xdownload("show", "--json", "-", report=False, stdin=f)
     assert run.rc == 0, run.err
-    assert run.out.count(b'"url"') == 1 and url.encode() in run.out
+    assert run.out.count(b'"url"') == 1 and GOOD.encode() in run.out
     assert "a source is not used" in run.err and "\r" not in run.err
 
 
-def test_blanks_around_a_url_are_no_part_of_it(lab, url):
-    assert urls_of(lab, metalink(f"<url>\r\n\t {url} \n</url>")) == [url]
+def test_blanks_around_a_url_are_no_part_of_it(lab):
+    assert urls_of(lab, metalink(f"<url>\r\n\t {GOOD} \n</url>")) == [GOOD]
 
 
 def test_an_ipv6_address_is_a_host(lab):
@@ -202,8 +203,8 @@ def test_an_ipv6_address_is_a_host(lab):
         == ["http://[2001:db8::1]:8080/x"]
 
 
-def test_ten_thousand_times_the_same_url_are_one_source(lab, url):
-    assert urls_of(lab, metalink(f"<url>{url}</url>" * 10_000)) == [url]
+def test_ten_thousand_times_the_same_url_are_one_source(lab):
+    assert urls_of(lab, metalink(f"<url>{GOOD}</url>" * 10_000)) == [GOOD]
 
 
 def test_eight_urls_of_one_host_are_one_depot(lab, url):
@@ -237,16 +238,16 @@ def test_a_size_that_is_none_is_asked_of_the_depots(lab, url, size):
     assert "size" in run.err
 
 
-def test_blanks_around_a_size_are_no_part_of_it(lab, url):
-    files, _ = show(lab, metalink(f"<size> 12 \n</size><url>{url}</url>"))
+def test_blanks_around_a_size_are_no_part_of_it(lab):
+    files, _ = show(lab, metalink(f"<size> 12 \n</size><url>{GOOD}</url>"))
     assert files[0]["size"] == 12
 
 
-@pytest.mark.parametrize("size,rc", [(1 << 45, 5), ((1 << 63) - 1, 2)])
-def test_a_size_that_no_disk_has_room_for_takes_no_room(lab, size, rc):
+@pytest.mark.parametrize("size", [1 << 45, (1 << 63) - 1])
+def test_a_size_that_no_disk_has_room_for_takes_no_room(lab, size):
     run = lab.xdownload(lab.write("hostile", metalink(
         f"<size>{size}</size><url>{lab.dead().url('f.bin')}</url>")))
-    assert run.rc == rc and str(size) in run.err
+    assert run.rc == 5 and str(size) in run.err
     assert not any(p.stat().st_size for p in lab.work.glob("f.bin*"))
 
 
