@@ -47,7 +47,7 @@
 /* So many depots are opened at once.  Their number doubles, not more often than
  * this, as long as the rate of all has grown by this factor since. */
 #define FIRST_OPEN 16
-#define GROW_EVERY (100 * XD_MS)
+#define GROW_EVERY (300 * XD_MS)
 #define GROWTH 1.1
 
 static void adaptive_free(void *policy)
@@ -343,7 +343,8 @@ static bool adaptive_wants_more(void *policy, xd_usec now)
     }
     if (n < p->most_open)
         return true;
-    if (now < p->grown_at + GROW_EVERY || p->rate < p->rate_before * GROWTH)
+    if (p->rate <= 0 || now < p->grown_at + GROW_EVERY ||
+        p->rate < p->rate_before * GROWTH)
         return false;
     p->rate_before = p->rate;
     p->grown_at = now;
@@ -391,7 +392,7 @@ static int adaptive_ended(void *policy, unsigned fetch, bool failed)
     f->is_broken = f->got < f->asked_end;
     f->is_running = false;
     if (!is_flowing(p, f->depot))
-        xd_forecast_paused(&p->forecasts[f->depot]);
+        xd_forecast_paused(&p->forecasts[f->depot], f->heard_at);
     if (failed)
         xd_forecast_forget(&p->forecasts[f->depot]);
     if (xd_rangeset_contains(&p->book->arrived, f->range))

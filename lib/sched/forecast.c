@@ -21,11 +21,21 @@ void xd_forecast_answered(struct xd_forecast *f, xd_usec wait)
         f->latency = 1;
 }
 
+static void take_sample(struct xd_forecast *f, xd_usec now)
+{
+    xd_usec passed = now - f->since, memory;
+    double sample = (double)f->fresh * (double)XD_SECOND / (double)passed;
+
+    f->watched += passed;
+    memory = f->watched < MEMORY ? f->watched : MEMORY;
+    f->rate += (sample - f->rate) * (double)passed /
+               (double)(passed > memory ? passed : memory);
+    f->since = now;
+    f->fresh = 0;
+}
+
 void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
 {
-    xd_usec passed;
-    double sample;
-
     if (!f->is_flowing) {
         f->is_flowing = true;
         f->since = now;
@@ -34,22 +44,15 @@ void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
             return; /* how long these took is not known */
     }
     f->fresh += bytes;
-    passed = now - f->since;
-    if (passed < SAMPLE)
-        return;
-    sample = (double)f->fresh * (double)XD_SECOND / (double)passed;
-    f->watched += passed;
-    if (f->watched < MEMORY)
-        f->rate += (sample - f->rate) * (double)passed / (double)f->watched;
-    else
-        f->rate += (sample - f->rate) * (double)passed /
-                   (double)(passed > MEMORY ? passed : MEMORY);
-    f->since = now;
-    f->fresh = 0;
+    if (now - f->since >= SAMPLE)
+        take_sample(f, now);
 }
 
-void xd_forecast_paused(struct xd_forecast *f)
+/* Where all requests are short, their last bytes are all there is to tell. */
+void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at)
 {
+    if (f->is_flowing && f->fresh > 0 && heard_at > f->since)
+        take_sample(f, heard_at);
     f->is_flowing = false;
 }
 

@@ -32,8 +32,8 @@ void xd_forecast_answered(struct xd_forecast *f, xd_usec wait);
 /* So many more bytes came. */
 void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes);
 
-/* None of its requests is bringing bytes any more. */
-void xd_forecast_paused(struct xd_forecast *f);
+/* None of its requests is bringing bytes any more; the last came then. */
+void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at);
 
 /* What was known holds no longer: it failed. */
 void xd_forecast_forget(struct xd_forecast *f);

@@ -13,6 +13,23 @@ xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)
            xd_forecast_patience(&p->forecasts[f->depot]);
 }
 
+/* Bytes of the windows that nobody was asked for. */
+static double unasked(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    double bytes = 0;
+
+    if (b->o.window_bytes == 0) /* there are no readers */
+        return (double)(xd_range_length(b->wanted) - p->taken.bytes);
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        struct xd_range r = b->windows[i].range;
+
+        bytes +=
+            (double)(xd_range_length(r) - xd_rangeset_overlap(&p->taken, r));
+    }
+    return bytes;
+}
+
 void xd_take_stock(struct xd_adaptive *p, xd_usec now)
 {
     const struct xd_book *b = p->book;
@@ -22,7 +39,7 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now)
         p->depots[i].owed = 0;
         p->depots[i].is_overdue = false;
     }
-    p->unasked = (double)(xd_range_length(b->wanted) - p->taken.bytes);
+    p->unasked = unasked(p);
     p->overdue = 0;
     for (unsigned i = 0; i < b->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
