@@ -123,7 +123,8 @@ XD_API struct xd_download *xd_source_download(struct xd_source *s);
 XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                                  size_t n);
 
-/* A reader at byte 0.  Blocks: no.  Errors: NOMEM. */
+/* A reader at byte 0, for which nothing is fetched before it reads.  Blocks: no.
+ * Errors: NOMEM. */
 XD_API XD_MUST_CHECK int xd_reader_new(struct xd_reader **out,
                                        struct xd_source *s,
                                        struct xd_error *err);

@@ -148,6 +148,8 @@ static struct xd_demand demand_of(const struct xd_reader *r)
     uint64_t from = r->is_probing ? r->stream : r->position;
     xd_usec now = xd_now();
 
+    if (!r->has_begun)
+        return (struct xd_demand){.due = XD_NEVER};
     return (struct xd_demand){.range = ahead_of(e, from, share_of(r)),
                               .due = due_at(r, from, now),
                               .bytes_per_s = r->play_rate > 0 ? r->play_rate

@@ -59,6 +59,7 @@ struct xd_reader {
     bool is_probing;     /* the window is not at the position */
     bool has_former;     /* it may come back to: */
     struct xd_range former;
+    bool has_begun; /* it has read: before that it wants nothing */
     bool is_waiting, is_interrupted;
     struct xd_range copied; /* out of the store just now */
     struct xd_demand demand;

@@ -474,6 +474,29 @@ START_TEST(nothing_far_ahead_of_the_readers_is_fetched)
 }
 END_TEST
 
+START_TEST(a_reader_that_has_not_read_has_nothing_fetched)
+{
+    struct xd_reader *idle;
+    struct xd_buffered b[20];
+    size_t n;
+
+    set("lookahead", "256k");
+    set("block-size", "16k");
+    open_local();
+    ck_assert_int_eq(xd_reader_new(&idle, source, &error), 0);
+    ck_assert_int_eq(xd_reader_seek(idle, 1500000), 1500000);
+    expect_read(reader, 300000);
+    ck_assert_int_eq(xd_reader_seek(reader, SIZE - 1000), SIZE - 1000);
+    expect_read(reader, 1000);
+    rest_ms(50);
+    n = xd_source_buffered(source, b, 20);
+    ck_assert_uint_le(n, 20);
+    for (size_t i = 0; i < n; i++)
+        ck_assert(1500000 < b[i].begin || b[i].end <= 1500000);
+    expect_read(idle, 1000);
+}
+END_TEST
+
 START_TEST(a_range_is_a_file_of_its_own)
 {
     unsigned char buffer[10];
@@ -829,6 +852,7 @@ int main(void)
     tcase_add_test(t, without_keep_the_folder_stays_empty);
     tcase_add_test(t, a_spool_that_cannot_be_made_is_an_error_of_the_read);
     tcase_add_test(t, nothing_far_ahead_of_the_readers_is_fetched);
+    tcase_add_test(t, a_reader_that_has_not_read_has_nothing_fetched);
     tcase_add_test(t, a_range_is_a_file_of_its_own);
     tcase_add_test(t, keep_is_refused_for_a_download);
     tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
