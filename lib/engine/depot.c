@@ -12,7 +12,7 @@
 /* One replica of the manifest, on its way to its depot. */
 struct entry {
     char *host; /* owned, until a depot takes it */
-    struct xd_source source;
+    struct xd_depot_source source;
 };
 
 struct entries {
@@ -31,7 +31,8 @@ static int by_host(const void *a, const void *b)
     return x->source.order < y->source.order ? -1 : 1;
 }
 
-static int by_preference(const struct xd_source *x, const struct xd_source *y)
+static int by_preference(const struct xd_depot_source *x,
+                         const struct xd_depot_source *y)
 {
     if (x->priority != y->priority)
         return x->priority < y->priority ? -1 : 1;
@@ -40,7 +41,7 @@ static int by_preference(const struct xd_source *x, const struct xd_source *y)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct xd_source *x = a, *y = b;
+    const struct xd_depot_source *x = a, *y = b;
 
     if (x->range.begin != y->range.begin)
         return x->range.begin < y->range.begin ? -1 : 1;
@@ -48,9 +49,9 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The source that people would name first. */
-static const struct xd_source *best_source(const struct xd_depot *d)
+static const struct xd_depot_source *best_source(const struct xd_depot *d)
 {
-    const struct xd_source *best = &d->sources[0];
+    const struct xd_depot_source *best = &d->sources[0];
 
     for (size_t i = 1; i < d->n_sources; i++) {
         if (by_preference(&d->sources[i], best) < 0)
@@ -63,7 +64,7 @@ static const struct xd_source *best_source(const struct xd_depot *d)
 static int by_promise(const void *a, const void *b)
 {
     const struct xd_depot *x = a, *y = b;
-    const struct xd_source *s = best_source(x), *t = best_source(y);
+    const struct xd_depot_source *s = best_source(x), *t = best_source(y);
 
     if (s->priority == t->priority && x->promise > y->promise)
         return -1;
@@ -264,7 +265,7 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
 {
     d->size = size;
     for (size_t i = 0; i < d->n; i++) {
-        struct xd_source *s = d->list[i].sources;
+        struct xd_depot_source *s = d->list[i].sources;
 
         for (size_t j = 0; j < d->list[i].n_sources; j++) {
             s[j].range.end = size;
@@ -303,16 +304,17 @@ static size_t count_before(const struct xd_depot *d, uint64_t begin)
     return low;
 }
 
-struct xd_source *xd_depot_source(struct xd_depot *depot, struct xd_range range)
+struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
+                                        struct xd_range range)
 {
     /* Enough to see every alternative of real manifests, and a bound for one
      * that lies a whole replica under a hundred thousand fragments. */
     enum { ENOUGH = 64 };
-    struct xd_source *best = NULL;
+    struct xd_depot_source *best = NULL;
     size_t looked_at = 0;
 
     for (size_t i = count_before(depot, range.begin); i-- > 0;) {
-        struct xd_source *s = &depot->sources[i];
+        struct xd_depot_source *s = &depot->sources[i];
 
         if (s->furthest < range.end || (best && ++looked_at > ENOUGH))
             break;
@@ -324,7 +326,7 @@ struct xd_source *xd_depot_source(struct xd_depot *depot, struct xd_range range)
     return best;
 }
 
-const char *xd_source_url(const struct xd_source *source)
+const char *xd_depot_source_url(const struct xd_depot_source *source)
 {
     if (!source)
         return NULL;

@@ -17,7 +17,7 @@
 #include "base/rate.h"
 #include "sched/layout.h"
 
-struct xd_source {
+struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
      * has told the size. */
     struct xd_range range; /* bytes of the file */
@@ -48,8 +48,8 @@ struct xd_depot {
     /* Constant after xd_depots_new(). */
     enum xd_depot_kind kind;
     char *host;
-    char *url;                 /* of its best source, fit to be shown */
-    struct xd_source *sources; /* by range.begin, then best first */
+    char *url;                       /* of its best source, fit to be shown */
+    struct xd_depot_source *sources; /* by range.begin, then best first */
     size_t n_sources;
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* the least of its sources'; 0: no limit */
@@ -100,12 +100,12 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 
 /* The best source of `depot` that holds all of `range` and is not gone, or
  * NULL. */
-struct xd_source *xd_depot_source(struct xd_depot *depot,
-                                  struct xd_range range);
+struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
+                                        struct xd_range range);
 
 /* What to ask for it: where its URL led to, as long as that is good.  NULL for
  * no source. */
-const char *xd_source_url(const struct xd_source *source);
+const char *xd_depot_source_url(const struct xd_depot_source *source);
 
 /* What a depot holds, without what is gone; `out` is initialised here. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);

@@ -69,12 +69,12 @@ struct xd_lane {
     bool is_distrusted;    /* what still comes must not count */
 
     /* Owned by the worker thread while RUNNING. */
-    struct xd_source *source; /* NULL: the depot has none any more */
-    const char *url;          /* the source's, or where that led to */
-    const char *if_range;     /* the source's validator, or NULL */
-    char *final_url;          /* where `url` led to now, or NULL */
-    bool start_now, stop_now; /* what to tell the transport */
-    bool asks_whole;          /* the depot knows no ranges */
+    struct xd_depot_source *source; /* NULL: the depot has none any more */
+    const char *url;                /* the source's, or where that led to */
+    const char *if_range;           /* the source's validator, or NULL */
+    char *final_url;                /* where `url` led to now, or NULL */
+    bool start_now, stop_now;       /* what to tell the transport */
+    bool asks_whole;                /* the depot knows no ranges */
     unsigned char *buffer;
     size_t buffered;
     uint64_t asked_end; /* of the request, however it was cut since */

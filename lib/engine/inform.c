@@ -132,7 +132,7 @@ static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
 /* The depot does not hold what `source` holds, unless another of its sources
  * does. */
 static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
-                        struct xd_source *source)
+                        struct xd_depot_source *source)
 {
     unsigned number = (unsigned)(depot - e->depots.list);
     struct xd_range rest = source->range;
@@ -279,7 +279,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
  * asked again: the depot has not failed for that. */
 static void learn_url_locked(struct xd_lane *lane)
 {
-    struct xd_source *source = lane->source;
+    struct xd_depot_source *source = lane->source;
     enum xd_verdict *verdict = &lane->outcome.verdict;
 
     if (source && lane->url != source->url &&

@@ -26,7 +26,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
-    lane->url = xd_source_url(lane->source);
+    lane->url = xd_depot_source_url(lane->source);
     xd_validators_ask_locked(w->engine, lane);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->asked_end = lane->range.end;
@@ -60,7 +60,7 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
 static void start(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
-    struct xd_source *source = lane->source;
+    struct xd_depot_source *source = lane->source;
     struct xd_error error = {0};
     struct xd_request request;
 

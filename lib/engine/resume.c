@@ -203,7 +203,7 @@ static void doubt_locked(struct xd_engine *e, const char *url,
 int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
                       const char *validator, struct xd_error *err)
 {
-    struct xd_source *source = lane->source;
+    struct xd_depot_source *source = lane->source;
     struct xd_rangeset dropped;
     const char *known;
     bool is_new, is_same;

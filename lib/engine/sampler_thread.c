@@ -42,8 +42,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 static struct xd_request request_locked(struct xd_depot *depot,
                                         struct xd_range range)
 {
-    const struct xd_source *source = xd_depot_source(depot, range);
-    const char *url = xd_source_url(source);
+    const struct xd_depot_source *source = xd_depot_source(depot, range);
+    const char *url = xd_depot_source_url(source);
 
     return (struct xd_request){
         .url = url,

@@ -20,7 +20,7 @@ static bool are_needed_locked(const struct xd_engine *e)
 
 void xd_validators_ask_locked(struct xd_engine *e, struct xd_lane *lane)
 {
-    const struct xd_source *s = lane->source;
+    const struct xd_depot_source *s = lane->source;
 
     lane->if_range = NULL;
     if (s && s->validator && are_needed_locked(e) &&
@@ -30,7 +30,7 @@ void xd_validators_ask_locked(struct xd_engine *e, struct xd_lane *lane)
 
 /* Both are set once, so that lanes may point to them.  What finds no memory is
  * learned from the next answer. */
-static void learn_locked(struct xd_source *s, const struct xd_head *head)
+static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 {
     char *validator = xd_strdup(head->validator);
     char *told_by = xd_strdup(head->final_url);
@@ -44,7 +44,8 @@ static void learn_locked(struct xd_source *s, const struct xd_head *head)
     xd_free(told_by);
 }
 
-static bool differs_locked(const struct xd_engine *e, const struct xd_source *s,
+static bool differs_locked(const struct xd_engine *e,
+                           const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
     /* A tag and a date say nothing of each other. */
@@ -57,7 +58,7 @@ static bool differs_locked(const struct xd_engine *e, const struct xd_source *s,
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                           const struct xd_head *head)
 {
-    struct xd_source *s = lane->source;
+    struct xd_depot_source *s = lane->source;
     struct xd_error error = {0};
     int rc = 0;
 
@@ -84,7 +85,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
 /* Whether one whose size is wrong now was right before. */
 static bool had_right_size(const struct xd_lane *lane)
 {
-    const struct xd_source *s = lane->source;
+    const struct xd_depot_source *s = lane->source;
 
     return lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
            lane->first_byte == XD_NEVER && s && s->has_answered &&

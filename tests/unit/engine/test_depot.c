@@ -66,7 +66,7 @@ END_TEST
 START_TEST(the_best_source_serves_until_it_is_gone)
 {
     struct xd_range all = {0, 10};
-    struct xd_source *source;
+    struct xd_depot_source *source;
 
     read_text(METALINK("<file name=\"f\"><size>10</size>"
                        "<url priority=\"2\">http://a.example/f</url>"
@@ -97,7 +97,7 @@ END_TEST
 
 START_TEST(a_fragment_is_found_among_many)
 {
-    struct xd_source *source;
+    struct xd_depot_source *source;
 
     read_text(EXNODE(MAPPING("20", "10", "http://a.example/3")
                          MAPPING("0", "10", "http://a.example/1")
