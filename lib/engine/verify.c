@@ -206,10 +206,8 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
             break;
         v->pieces.states[i] = XD_PIECE_OPEN;
     }
-    if (v->whole && range.begin < v->hashed_to) {
-        xd_proof_restart(v->whole);
+    if (range.begin < v->hashed_to)
         v->hashed_to = e->wanted.begin;
-    }
     xd_inform_rejected_locked(e, range);
 }
 
@@ -334,10 +332,12 @@ static void hash_whole_locked(struct xd_engine *e)
 
     if (xd_range_length(range) > STEP)
         range.end = range.begin + STEP;
+    v->hashed_to = range.end; /* what is rejected meanwhile takes it back */
     xd_engine_unlock(e);
+    if (range.begin == e->wanted.begin)
+        xd_proof_restart(v->whole);
     rc = hash_range(e, NULL, range, &error);
     xd_engine_lock(e);
-    v->hashed_to = range.end;
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
 }
@@ -359,9 +359,9 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
     if (!v->whole)
         return 0;
     wrong = xd_proof_end(v->whole, &right, hex);
-    v->hashed_to = e->wanted.begin;
     if (!wrong || !XD_DEFENDS("whole"))
         return 0;
+    v->hashed_to = e->wanted.begin;
     v->whole_algorithm = wrong;
     v->whole_hex = right;
     return xd_fail(err, XD_E_CORRUPT, "the file's %s is %s instead of %s",

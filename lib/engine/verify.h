@@ -38,7 +38,7 @@ struct xd_verify {
 
     struct xd_proof *whole; /* NULL: not wanted, or not possible */
     const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
-    uint64_t hashed_to;                      /* all before it is in `whole` */
+    uint64_t hashed_to; /* all before it is in `whole`, or soon will be */
 
     unsigned char *buffer; /* the keeper's, for reading back */
 };

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <netdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,19 @@ int getaddrinfo(const char *node, const char *service,
     if (node && strncmp(node, "mute", 4) == 0)
         sleep(30);
     return EAI_FAIL;
+}
+
+/* How many bytes were read back of a file of SIZE. */
+static atomic_size_t read_back;
+
+ssize_t pread(int fd, void *data, size_t len, off_t offset)
+{
+    ssize_t n = lseek(fd, offset, SEEK_SET) < 0 ? -1 : read(fd, data, len);
+    struct stat st;
+
+    if (n > 0 && fstat(fd, &st) == 0 && st.st_size == SIZE)
+        read_back += (size_t)n;
+    return n;
 }
 
 static void setup(void)
@@ -170,6 +184,33 @@ START_TEST(a_file_comes_home_and_gets_its_name)
     ck_assert_int_eq(xd_download_wait(download, 0, &error), 0);
     assert_file_is_right();
     ck_assert_int_eq(access(part, F_OK), -1);
+    mock_stop(server);
+}
+END_TEST
+
+/* Of the bytes that the mock sends. */
+#define SHA_256                        \
+    "537cf60b8442701a8dfb64c43bb16826" \
+    "442a7d4ada97cecf2c6fc9b8c9423770"
+
+START_TEST(a_file_is_read_back_once_for_the_hash_of_the_whole)
+{
+    struct mock_server *server = mock_start(good);
+    char text[500];
+    int n;
+
+    n = snprintf(
+        text, sizeof text,
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+        "<file name=\"f\"><size>%d</size><hash type=\"sha-256\">" SHA_256
+        "</hash><url>%s</url></file></metalink>",
+        SIZE, mock_url(server));
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    ck_assert_uint_eq(read_back, SIZE);
+    assert_file_is_right();
     mock_stop(server);
 }
 END_TEST
@@ -557,6 +598,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_file_comes_home_and_gets_its_name);
+    tcase_add_test(tcase, a_file_is_read_back_once_for_the_hash_of_the_whole);
     tcase_add_test(tcase, waiting_before_the_start_is_an_error);
     tcase_add_test(tcase, a_second_start_is_an_error);
     tcase_add_test(tcase, making_a_download_touches_neither_disk_nor_network);
