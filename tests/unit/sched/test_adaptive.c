@@ -1,0 +1,536 @@
+/* The rules of the adaptive policy, not its figures: those are for the
+ * simulator to judge. */
+#include "play.h"
+
+#define BLOCK (UINT64_C(1) << 20)
+#define STEP (10 * XD_MS)
+#define LOG 4096
+
+/* What a depot does: so long after it was asked it brings so many bytes per
+ * second, one request after the other. */
+struct source {
+    double rate;
+    xd_usec latency;
+    uint64_t brought;
+};
+
+struct asking {
+    bool is_live;
+    unsigned depot;
+    struct xd_range range;
+    double got;
+    xd_usec asked_at;
+};
+
+/* A download in steps of time. */
+struct world {
+    struct play p;
+    struct source sources[64];
+    struct asking fetches[128];
+    struct xd_sched_action log[LOG]; /* FETCH and SHORTEN */
+    xd_usec at[LOG];
+    unsigned n_log, n_open, n_canceled;
+    bool is_finished;
+};
+
+static struct world w;
+
+static void init(unsigned n_depots, uint64_t size, double rate)
+{
+    memset(&w, 0, sizeof w);
+    play_init(&w.p, &xd_policy_adaptive, n_depots, size);
+    w.p.o.block_bytes = BLOCK;
+    w.p.now = XD_SECOND;
+    for (unsigned i = 0; i < n_depots; i++)
+        w.sources[i] = (struct source){.rate = rate, .latency = 40 * XD_MS};
+}
+
+static void note(const struct xd_sched_action *a)
+{
+    ck_assert_uint_lt(w.n_log, LOG);
+    w.at[w.n_log] = w.p.now;
+    w.log[w.n_log++] = *a;
+}
+
+static void act(const struct xd_sched_action *a)
+{
+    struct asking *f = &w.fetches[a->fetch];
+
+    switch (a->kind) {
+    case XD_DO_OPEN:
+        w.n_open++;
+        break;
+    case XD_DO_FETCH:
+        note(a);
+        *f = (struct asking){.is_live = true,
+                             .depot = a->depot,
+                             .range = a->range,
+                             .got = (double)a->range.begin,
+                             .asked_at = w.p.now};
+        break;
+    case XD_DO_SHORTEN:
+        note(a);
+        f->range.end = a->range.end;
+        break;
+    case XD_DO_CANCEL:
+        w.n_canceled++;
+        f->is_live = false;
+        play_canceled(&w.p, a->fetch);
+        break;
+    case XD_DO_FINISH:
+        w.is_finished = true;
+        break;
+    default:
+        ck_assert_int_eq(a->kind, XD_DO_PARK);
+    }
+}
+
+static void decide(void)
+{
+    struct xd_sched_action a;
+
+    while (!w.is_finished && (a = play_next(&w.p)).kind != XD_DO_WAIT)
+        act(&a);
+}
+
+/* Some bytes of a fetch. */
+static void bring(unsigned i, double bytes)
+{
+    struct asking *f = &w.fetches[i];
+    uint64_t before = (uint64_t)f->got, now;
+
+    f->got += bytes;
+    if (f->got > (double)f->range.end)
+        f->got = (double)f->range.end;
+    now = (uint64_t)f->got;
+    w.sources[f->depot].brought += now - before;
+    if (now == before)
+        return;
+    f->is_live = now < f->range.end;
+    if (f->is_live)
+        play_bytes(&w.p, i, now);
+    else
+        play_event(&w.p, (struct xd_sched_event){.kind = XD_EV_DONE,
+                                                 .fetch = i,
+                                                 .range = {0, now}});
+    play_range(&w.p, XD_EV_ACCEPTED, before, now);
+}
+
+/* The request of the depot that was made first and has bytes to bring. */
+static unsigned first_of(unsigned depot)
+{
+    unsigned first = 128;
+
+    for (unsigned i = 0; i < 128; i++)
+        if (w.fetches[i].is_live && w.fetches[i].depot == depot &&
+            w.p.now >= w.fetches[i].asked_at + w.sources[depot].latency &&
+            (first == 128 || w.fetches[i].asked_at < w.fetches[first].asked_at))
+            first = i;
+    return first;
+}
+
+static void step(void)
+{
+    decide();
+    w.p.now += STEP;
+    for (unsigned i = 0; i < w.p.layout.n_depots && !w.is_finished; i++) {
+        unsigned fetch = first_of(i);
+
+        if (fetch < 128 && w.sources[i].rate > 0)
+            bring(fetch, w.sources[i].rate * (double)STEP / 1e6);
+    }
+}
+
+static void play_for(xd_usec duration)
+{
+    for (xd_usec end = w.p.now + duration; w.p.now < end && !w.is_finished;)
+        step();
+}
+
+/* Returns how long it took, in seconds. */
+static double play_to_end(void)
+{
+    xd_usec began = w.p.now;
+
+    play_for(1000 * XD_SECOND);
+    ck_assert(w.is_finished);
+    return (double)(w.p.now - began) / 1e6;
+}
+
+static uint64_t brought(void)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < 64; i++)
+        sum += w.sources[i].brought;
+    return sum;
+}
+
+static bool was_asked(unsigned depot, unsigned from)
+{
+    for (unsigned i = from; i < w.n_log; i++)
+        if (w.log[i].kind == XD_DO_FETCH && w.log[i].depot == depot)
+            return true;
+    return false;
+}
+
+START_TEST(the_first_requests_ask_for_a_block_each)
+{
+    init(3, 64 * BLOCK, 1e6);
+    play_start(&w.p);
+    expect_opened(&w.p, 3);
+    for (unsigned i = 0; i < 3; i++)
+        expect_block(&w.p, i, i);
+    expect_kind(&w.p, XD_DO_WAIT);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(a_small_file_is_shared_from_the_start)
+{
+    init(4, BLOCK, 1e6);
+    play_start(&w.p);
+    decide();
+    ck_assert_uint_eq(w.n_log, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_uint_le(xd_range_length(w.log[i].range), BLOCK / 4);
+        ck_assert_uint_ge(xd_range_length(w.log[i].range), BLOCK / 16);
+    }
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(requests_of_a_fast_depot_grow_and_become_small_at_the_end)
+{
+    uint64_t longest = 0, last;
+
+    init(1, 64 * BLOCK, 4e6);
+    play_start(&w.p);
+    play_to_end();
+    for (unsigned i = 0; i < w.n_log; i++)
+        if (xd_range_length(w.log[i].range) > longest)
+            longest = xd_range_length(w.log[i].range);
+    last = xd_range_length(w.log[w.n_log - 1].range);
+    ck_assert_uint_gt(longest, 3 * BLOCK); /* about a second's worth */
+    ck_assert_uint_le(longest, 5 * BLOCK);
+    ck_assert_uint_lt(last, BLOCK / 2);
+    ck_assert_uint_ge(last, BLOCK / 64);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(a_request_is_at_most_eight_blocks)
+{
+    init(1, 256 * BLOCK, 18e6);
+    play_start(&w.p);
+    play_to_end();
+    for (unsigned i = 0; i < w.n_log; i++)
+        ck_assert_uint_le(xd_range_length(w.log[i].range), 8 * BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(nothing_comes_twice_while_all_is_well)
+{
+    init(4, 50 * BLOCK, 2e6);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    play_to_end();
+    ck_assert_uint_eq(brought(), 50 * BLOCK);
+    ck_assert_uint_eq(w.n_canceled, 0);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(unequal_depots_end_together_and_little_comes_twice)
+{
+    double took;
+
+    init(4, 50 * BLOCK, 4e6);
+    w.p.o.lanes_per_depot = 2;
+    w.sources[0].rate = 0.1e6;
+    w.sources[1].rate = 1e6;
+    w.sources[2].latency = 200 * XD_MS;
+    play_start(&w.p);
+    took = play_to_end();
+    ck_assert_double_le(took, 1.08 * 50 * (double)BLOCK / 9.1e6);
+    ck_assert_uint_le(brought(), 50 * BLOCK + BLOCK / 2);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(the_next_request_is_made_before_the_last_is_done)
+{
+    init(1, 20 * BLOCK, 2e6);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    /* With a gap of 40 ms between requests it took half a second more. */
+    ck_assert_double_le(play_to_end(), 20 * (double)BLOCK / 2e6 + 0.3);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(who_collapses_gives_its_tail_and_is_cut_there)
+{
+    unsigned cut = LOG;
+
+    init(2, 32 * BLOCK, 4e6);
+    play_start(&w.p);
+    play_for(3 * XD_SECOND);
+    w.sources[0].rate = 0.2e6;
+    play_to_end();
+    for (unsigned i = 0; i < w.n_log; i++)
+        if (w.log[i].kind == XD_DO_SHORTEN && w.log[i].depot == 0)
+            cut = i;
+    ck_assert_uint_lt(cut, LOG);
+    for (unsigned i = cut; i < w.n_log; i++)
+        if (w.log[i].kind == XD_DO_FETCH && w.log[i].depot == 1 &&
+            w.log[i].range.begin == w.log[cut].range.end)
+            cut = LOG;
+    ck_assert_uint_eq(cut, LOG);
+    ck_assert_uint_eq(w.n_canceled, 0);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* Depot 0 brings half of the first block, and then no more. */
+static unsigned fall_silent(void)
+{
+    init(2, 8 * BLOCK, 2e6);
+    play_start(&w.p);
+    while (w.sources[0].brought < BLOCK / 2)
+        step();
+    w.sources[0].rate = 0;
+    return w.n_log;
+}
+
+START_TEST(overdue_bytes_go_elsewhere)
+{
+    uint64_t from;
+    xd_usec at;
+    unsigned n;
+
+    n = fall_silent();
+    from = w.sources[0].brought;
+    at = w.p.now;
+    play_to_end();
+    ck_assert_uint_eq(w.sources[1].brought, 8 * BLOCK - from);
+    for (unsigned i = n; i < w.n_log; i++)
+        if (w.log[i].range.begin == from) {
+            ck_assert_uint_eq(w.log[i].depot, 1);
+            ck_assert_uint_ge(w.at[i], at);
+        } else
+            ck_assert_uint_eq(w.log[i].depot, 1);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(it_wakes_when_a_request_becomes_overdue)
+{
+    struct xd_sched_action a;
+
+    init(2, 8 * BLOCK, 2e6);
+    play_start(&w.p);
+    decide();
+    a = play_next(&w.p);
+    ck_assert_int_eq(a.kind, XD_DO_WAIT);
+    ck_assert_uint_eq(a.until, w.p.now + 400 * XD_MS);
+    w.p.now += 100 * XD_MS;
+    play_bytes(&w.p, 0, 1000);
+    play_bytes(&w.p, 1, BLOCK + 1000);
+    while ((a = play_next(&w.p)).kind == XD_DO_FETCH)
+        ;
+    ck_assert_uint_eq(a.until, w.p.now + 400 * XD_MS);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(who_is_overdue_is_asked_for_nothing_until_it_speaks)
+{
+    unsigned n;
+
+    fall_silent();
+    w.p.o.lanes_per_depot = 2;
+    w.sources[1].rate = 0.2e6;
+    play_for(500 * XD_MS);
+    n = w.n_log;
+    play_for(2 * XD_SECOND);
+    ck_assert(!was_asked(0, n));
+    w.sources[0].rate = 2e6;
+    play_to_end();
+    ck_assert(was_asked(0, n));
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(what_an_overdue_one_still_brings_counts)
+{
+    uint64_t before;
+
+    fall_silent();
+    w.sources[1].rate = 0.5e6;
+    while (w.p.now < w.fetches[0].asked_at + 2 * XD_SECOND)
+        step();
+    ck_assert(w.fetches[0].is_live); /* neither cut nor stopped */
+    ck_assert_uint_eq(w.fetches[0].range.end, BLOCK);
+    before = w.sources[0].brought;
+    w.sources[0].rate = 4e6;
+    play_to_end();
+    ck_assert_uint_gt(w.sources[0].brought, before + BLOCK);
+    ck_assert_uint_le(brought(), 8 * BLOCK + BLOCK / 2);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* Depot 1 has broken off; then it may be asked again, when depot 0 has `left`
+ * seconds to do.  Whether it was. */
+static bool is_tried_with_left(double left)
+{
+    unsigned n;
+    bool was;
+
+    init(2, 16 * BLOCK, 4e6);
+    w.sources[1].rate = 0;
+    play_start(&w.p);
+    decide();
+    w.fetches[1].is_live = false;
+    play_event(&w.p,
+               (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                       .fetch = 1,
+                                       .range = {0, w.fetches[1].range.begin},
+                                       .retry_at = w.p.now + 100 * XD_SECOND});
+    while ((double)(16 * BLOCK - brought()) > left * 4e6)
+        step();
+    n = w.n_log;
+    w.p.now += 100 * XD_SECOND;
+    w.fetches[0].asked_at = w.p.now;
+    play_bytes(&w.p, 0, (uint64_t)w.fetches[0].got + 4096);
+    w.fetches[0].got += 4096;
+    decide();
+    was = was_asked(1, n);
+    play_fini(&w.p);
+    return was;
+}
+
+START_TEST(who_is_unknown_is_not_asked_at_the_end)
+{
+    ck_assert(!is_tried_with_left(0.05));
+}
+END_TEST
+
+START_TEST(who_is_unknown_is_asked_while_there_is_time)
+{
+    ck_assert(is_tried_with_left(3));
+}
+END_TEST
+
+START_TEST(more_depots_are_opened_while_the_sum_rises)
+{
+    unsigned first;
+
+    init(60, 400 * BLOCK, 1e6);
+    play_start(&w.p);
+    decide();
+    first = w.n_open;
+    ck_assert_uint_ge(first, 8);
+    ck_assert_uint_lt(first, 30);
+    play_for(4 * XD_SECOND);
+    ck_assert_uint_eq(w.n_open, 60);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(no_request_crosses_a_cut)
+{
+    uint64_t cuts[] = {BLOCK / 3, BLOCK, 5 * BLOCK + 7, 20 * BLOCK};
+
+    init(2, 24 * BLOCK, 4e6);
+    w.p.layout.cuts = cuts;
+    w.p.layout.n_cuts = 4;
+    play_start(&w.p);
+    play_to_end();
+    for (unsigned i = 0; i < w.n_log; i++)
+        for (unsigned c = 0; c < 4; c++)
+            ck_assert(w.log[i].range.end <= cuts[c] ||
+                      w.log[i].range.begin >= cuts[c]);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(each_depot_is_asked_only_for_what_it_holds)
+{
+    struct xd_range holds[] = {{0, 10 * BLOCK}, {6 * BLOCK, 24 * BLOCK}};
+
+    init(2, 24 * BLOCK, 2e6);
+    w.sources[1].rate = 8e6;
+    w.p.holdings[0].held = &holds[0];
+    w.p.holdings[1].held = &holds[1];
+    play_start(&w.p);
+    play_to_end();
+    for (unsigned i = 0; i < w.n_log; i++) {
+        const struct xd_sched_action *a = &w.log[i];
+
+        ck_assert_uint_ge(a->range.begin, holds[a->depot].begin);
+        ck_assert_uint_le(a->range.end, holds[a->depot].end);
+    }
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(nothing_is_asked_for_outside_of_the_window)
+{
+    init(2, 64 * BLOCK, 4e6);
+    w.p.o.window_bytes = 8 * BLOCK;
+    play_start(&w.p);
+    play_for(10 * XD_SECOND);
+    ck_assert_uint_eq(brought(), 8 * BLOCK);
+    play_reader(&w.p, 30 * BLOCK);
+    for (unsigned i = w.n_log; play_for(2 * XD_SECOND), i < w.n_log; i++) {
+        ck_assert_uint_ge(w.log[i].range.begin, 30 * BLOCK);
+        ck_assert_uint_le(w.log[i].range.end, 38 * BLOCK);
+    }
+    ck_assert_uint_eq(brought(), 16 * BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(what_was_rejected_is_asked_for_again)
+{
+    init(2, 8 * BLOCK, 4e6);
+    play_start(&w.p);
+    while (!w.is_finished && w.sources[0].brought < 2 * BLOCK)
+        step();
+    play_range(&w.p, XD_EV_REJECTED, 1000, 5000);
+    play_to_end();
+    ck_assert_uint_ge(brought(), 8 * BLOCK + 4000);
+    ck_assert_uint_lt(brought(), 8 * BLOCK + BLOCK / 4);
+    play_fini(&w.p);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("adaptive");
+
+    tcase_add_test(t, the_first_requests_ask_for_a_block_each);
+    tcase_add_test(t, a_small_file_is_shared_from_the_start);
+    tcase_add_test(t,
+                   requests_of_a_fast_depot_grow_and_become_small_at_the_end);
+    tcase_add_test(t, a_request_is_at_most_eight_blocks);
+    tcase_add_test(t, nothing_comes_twice_while_all_is_well);
+    tcase_add_test(t, unequal_depots_end_together_and_little_comes_twice);
+    tcase_add_test(t, the_next_request_is_made_before_the_last_is_done);
+    tcase_add_test(t, who_collapses_gives_its_tail_and_is_cut_there);
+    tcase_add_test(t, overdue_bytes_go_elsewhere);
+    tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
+    tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);
+    tcase_add_test(t, what_an_overdue_one_still_brings_counts);
+    tcase_add_test(t, who_is_unknown_is_not_asked_at_the_end);
+    tcase_add_test(t, who_is_unknown_is_asked_while_there_is_time);
+    tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
+    tcase_add_test(t, no_request_crosses_a_cut);
+    tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
+    tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
+    tcase_add_test(t, what_was_rejected_is_asked_for_again);
+    return run_suite("sched.adaptive", t);
+}

@@ -1,0 +1,163 @@
+#include <check.h>
+#include <string.h>
+
+#include "sched/forecast.h"
+#include "suite.h"
+
+/* `bytes` each 10 ms, from *now on, for so long. */
+static void flow(struct xd_forecast *f, xd_usec *now, uint64_t bytes,
+                 xd_usec duration)
+{
+    for (xd_usec end = *now + duration; *now < end; *now += 10 * XD_MS)
+        xd_forecast_heard(f, *now, bytes);
+}
+
+static void assert_near(double x, double wanted, double part)
+{
+    ck_assert_double_ge(x, wanted * (1 - part));
+    ck_assert_double_le(x, wanted * (1 + part));
+}
+
+START_TEST(a_zeroed_one_knows_nothing)
+{
+    struct xd_forecast f = {.rate = 0};
+
+    ck_assert_double_eq(f.rate, 0);
+    ck_assert_uint_eq(xd_forecast_patience(&f), 400 * XD_MS);
+}
+END_TEST
+
+START_TEST(the_first_answer_had_to_connect_as_well)
+{
+    struct xd_forecast f = {.rate = 0};
+
+    xd_forecast_answered(&f, 200 * XD_MS);
+    ck_assert_uint_eq(f.latency, 100 * XD_MS);
+}
+END_TEST
+
+START_TEST(later_answers_are_smoothed)
+{
+    struct xd_forecast f = {.latency = 100 * XD_MS};
+
+    xd_forecast_answered(&f, 500 * XD_MS);
+    ck_assert_uint_eq(f.latency, 200 * XD_MS);
+    for (int i = 0; i < 30; i++)
+        xd_forecast_answered(&f, 500 * XD_MS);
+    assert_near((double)f.latency, 500e3, 0.01);
+}
+END_TEST
+
+START_TEST(an_answer_at_once_is_known_all_the_same)
+{
+    struct xd_forecast f = {.rate = 0};
+
+    xd_forecast_answered(&f, 0);
+    ck_assert_uint_gt(f.latency, 0);
+}
+END_TEST
+
+START_TEST(patience_is_three_latencies_but_never_short)
+{
+    struct xd_forecast f = {.latency = 10 * XD_MS};
+
+    ck_assert_uint_eq(xd_forecast_patience(&f), 400 * XD_MS);
+    f.latency = 300 * XD_MS;
+    ck_assert_uint_eq(xd_forecast_patience(&f), 900 * XD_MS);
+}
+END_TEST
+
+START_TEST(one_gulp_tells_no_rate)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    flow(&f, &now, 100000, 50 * XD_MS);
+    ck_assert_double_eq(f.rate, 0);
+    flow(&f, &now, 100000, 50 * XD_MS);
+    ck_assert_double_gt(f.rate, 0);
+}
+END_TEST
+
+START_TEST(a_steady_rate_is_found)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    flow(&f, &now, 10000, XD_SECOND);
+    assert_near(f.rate, 1e6, 0.02);
+}
+END_TEST
+
+START_TEST(a_collapse_is_believed_within_a_second)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    flow(&f, &now, 10000, 10 * XD_SECOND);
+    flow(&f, &now, 100, 200 * XD_MS);
+    ck_assert_double_gt(f.rate, 3e5); /* but not at once */
+    flow(&f, &now, 100, 800 * XD_MS);
+    ck_assert_double_lt(f.rate, 2e5);
+}
+END_TEST
+
+START_TEST(the_time_of_a_pause_is_not_counted)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    flow(&f, &now, 10000, XD_SECOND);
+    for (int i = 0; i < 10; i++) {
+        xd_forecast_paused(&f);
+        now += XD_SECOND;
+        flow(&f, &now, 10000, 200 * XD_MS);
+    }
+    assert_near(f.rate, 1e6, 0.02);
+}
+END_TEST
+
+START_TEST(a_silence_between_bytes_is_counted)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    flow(&f, &now, 10000, XD_SECOND);
+    now += XD_SECOND;
+    xd_forecast_heard(&f, now, 10000);
+    ck_assert_double_lt(f.rate, 1e5);
+}
+END_TEST
+
+START_TEST(who_failed_is_forgotten_but_not_how_far_away_he_is)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_answered(&f, 300 * XD_MS);
+    flow(&f, &now, 10000, XD_SECOND);
+    xd_forecast_forget(&f);
+    ck_assert_double_eq(f.rate, 0);
+    ck_assert_uint_eq(f.watched, 0);
+    ck_assert(!f.is_flowing);
+    ck_assert_uint_eq(f.latency, 150 * XD_MS);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("forecast");
+
+    tcase_add_test(t, a_zeroed_one_knows_nothing);
+    tcase_add_test(t, the_first_answer_had_to_connect_as_well);
+    tcase_add_test(t, later_answers_are_smoothed);
+    tcase_add_test(t, an_answer_at_once_is_known_all_the_same);
+    tcase_add_test(t, patience_is_three_latencies_but_never_short);
+    tcase_add_test(t, one_gulp_tells_no_rate);
+    tcase_add_test(t, a_steady_rate_is_found);
+    tcase_add_test(t, a_collapse_is_believed_within_a_second);
+    tcase_add_test(t, the_time_of_a_pause_is_not_counted);
+    tcase_add_test(t, a_silence_between_bytes_is_counted);
+    tcase_add_test(t, who_failed_is_forgotten_but_not_how_far_away_he_is);
+    return run_suite("sched.forecast", t);
+}
