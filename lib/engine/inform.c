@@ -187,6 +187,21 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
+/* Bytes were told of when they came; those that were not kept are missing. */
+static void reject_unkept_locked(struct xd_engine *e,
+                                 const struct xd_lane *lane)
+{
+    struct xd_range rest = {lane->range.begin, lane->told};
+
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap = xd_rangeset_next_gap(&e->kept, rest);
+
+        if (!xd_range_is_empty(gap))
+            xd_inform_rejected_locked(e, gap);
+        rest.begin = gap.end;
+    }
+}
+
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
@@ -198,6 +213,7 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
         event.kind = XD_EV_CANCELED;
         event.range.end = lane->range.begin;
         tell_locked(e, event);
+        reject_unkept_locked(e, lane);
         return;
     }
     switch (lane->outcome.verdict) {
