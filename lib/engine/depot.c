@@ -125,6 +125,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
                                   .object_size = replica->object_size,
                                   .url = replica->url,
                                   .priority = replica->priority,
+                                  .location = replica->location,
                                   .max_connections = replica->max_connections,
                                   .order = e->n}};
     if (extent->length != XD_SIZE_UNKNOWN)
@@ -275,16 +276,58 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
     }
 }
 
+/* Depots of whom something is known: as many as decide for others. */
+struct known {
+    const struct xd_depot *list[64];
+    size_t n;
+    double most; /* that one of them promises */
+};
+
+static struct known find_known(const struct xd_depots *d)
+{
+    struct known known = {.n = 0};
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct xd_depot *depot = &d->list[i];
+
+        if (!depot->is_known)
+            continue;
+        if (depot->promise > known.most)
+            known.most = depot->promise;
+        if (known.n < sizeof known.list / sizeof *known.list)
+            known.list[known.n++] = depot;
+    }
+    return known;
+}
+
+/* What those at its location promise on average; without any, half of what the
+ * best does. */
+static double promise_at(const struct known *known, const char *location)
+{
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; location && i < known->n; i++) {
+        const char *there = best_source(known->list[i])->location;
+
+        if (!there || strcmp(there, location) != 0)
+            continue;
+        sum += known->list[i]->promise;
+        n++;
+    }
+    return n > 0 ? sum / (double)n : known->most / 2;
+}
+
 void xd_depots_rank(struct xd_depots *d)
 {
-    double most = 0;
+    const struct known known = find_known(d);
 
-    for (size_t i = 0; i < d->n; i++)
-        if (d->list[i].is_known && d->list[i].promise > most)
-            most = d->list[i].promise;
-    for (size_t i = 0; i < d->n; i++)
-        if (!d->list[i].is_known)
-            d->list[i].promise = most / 2;
+    for (size_t i = 0; i < d->n; i++) {
+        struct xd_depot *depot = &d->list[i];
+
+        if (!depot->is_known)
+            depot->promise = promise_at(&known, best_source(depot)->location);
+    }
     qsort(d->list, d->n, sizeof *d->list, by_promise);
 }
 

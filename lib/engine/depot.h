@@ -24,6 +24,7 @@ struct xd_depot_source {
     uint64_t object_offset, object_size;
     const char *url; /* the manifest's */
     unsigned priority;
+    const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
@@ -57,8 +58,7 @@ struct xd_depot {
     /* Constant after xd_depots_rank(). */
     struct xd_guess guess;
     bool is_known;  /* from earlier runs */
-    double promise; /* bytes per second, less where it fails; of one that is not
-                       known, half of the most */
+    double promise; /* bytes per second, less where it fails */
 
     /* Guarded by engine.lock. */
     enum xd_depot_state state;
@@ -91,7 +91,8 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                    const char *exclude, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
 
-/* Give every depot that is not known its promise, and let those of equal
+/* Give every depot that is not known its promise, by what is known of others,
+ * and let those of equal
  * priority stand in the order of their promises. */
 void xd_depots_rank(struct xd_depots *d);
 

@@ -11,7 +11,7 @@
 
 /* How long a silence is borne hangs on the latency: who answered so late was
  * ill, and that is no promise to be so again. */
-#define MOST_LATENCY (XD_SECOND / 2)
+#define MOST_LATENCY (300 * XD_MS)
 
 static const char *path_of(const struct xd_engine *e)
 {

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/range.h"
+#include "base/servers.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "base/hosts.h"
@@ -189,6 +190,32 @@ START_TEST(records_without_memory_are_none)
 }
 END_TEST
 
+static const char two_servers[] = "xdownload depots 1\n"
+                                  "10 1 1 0 http://a.example\n"
+                                  "11 2 2 0 http://b.example\n";
+
+/* Those that were read before memory ran out are whole. */
+static int remember_servers(void)
+{
+    struct xd_servers s = {0};
+    int rc;
+
+    torture_begin();
+    rc = xd_servers_parse(&s, two_servers, strlen(two_servers), 12);
+    torture_end();
+    ck_assert_int_eq(s.n == 2, rc == 0);
+    for (size_t i = 0; i < s.n; i++)
+        ck_assert_ptr_eq(xd_servers_find(&s, s.list[i].name), &s.list[i]);
+    xd_servers_fini(&s);
+    return rc;
+}
+
+START_TEST(servers_without_memory_are_not_remembered)
+{
+    torture(remember_servers);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("base");
@@ -200,5 +227,6 @@ int main(void)
     tcase_add_test(t, an_option_without_memory_is_as_before);
     tcase_add_test(t, a_host_is_looked_for_with_memory);
     tcase_add_test(t, records_without_memory_are_none);
+    tcase_add_test(t, servers_without_memory_are_not_remembered);
     return run_suite("torture.base", t);
 }

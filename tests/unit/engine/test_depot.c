@@ -280,6 +280,23 @@ START_TEST(the_unknown_stand_between_the_fast_and_the_slow)
 }
 END_TEST
 
+START_TEST(the_unknown_are_taken_to_be_like_those_at_their_location)
+{
+    read_text(METALINK("<file name=\"f\"><size>10</size>"
+                       "<url location=\"us\">http://a.example/f</url>"
+                       "<url>http://b.example/f</url>"
+                       "<url location=\"us\">http://c.example/f</url>"
+                       "<url location=\"de\">http://d.example/f</url>"
+                       "<url location=\"de\">http://e.example/f</url>"
+                       "<url location=\"de\">http://f.example/f</url>"
+                       "</file>"));
+    known("c.example", 10);
+    known("e.example", 100);
+    known("f.example", 80);
+    stand("edfbac");
+}
+END_TEST
+
 START_TEST(a_promise_counts_only_among_depots_of_one_priority)
 {
     read_text(METALINK("<file name=\"f\"><size>10</size>"
@@ -330,6 +347,8 @@ int main(void)
     tcase_add_test(tcase,
                    depots_of_whom_nothing_is_known_stay_in_the_manifests_order);
     tcase_add_test(tcase, the_unknown_stand_between_the_fast_and_the_slow);
+    tcase_add_test(tcase,
+                   the_unknown_are_taken_to_be_like_those_at_their_location);
     tcase_add_test(tcase, a_promise_counts_only_among_depots_of_one_priority);
     tcase_add_test(tcase, the_scheduler_gets_the_guess_of_each_depot);
     return run_suite("depot", tcase);
