@@ -105,7 +105,8 @@ def run(words):
     """Wall seconds, processor seconds, most MiB; it must succeed."""
     began = time.monotonic()
     process = subprocess.Popen(list(map(str, words)),
-                               stdout=subprocess.DEVNULL)
+                               stdout=subprocess.DEVNULL,
+                               env={"PATH": os.environ["PATH"]})  # no HOME
     peak = [0.0]
     watch = threading.Thread(target=peak_memory, args=(process.pid, peak))
     watch.start()
