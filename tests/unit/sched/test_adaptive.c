@@ -382,48 +382,6 @@ START_TEST(what_an_overdue_one_still_brings_counts)
 }
 END_TEST
 
-/* Depot 1 has broken off; then it may be asked again, when depot 0 has `left`
- * seconds to do.  Whether it was. */
-static bool is_tried_with_left(double left)
-{
-    unsigned n;
-    bool was;
-
-    init(2, 16 * BLOCK, 4e6);
-    w.sources[1].rate = 0;
-    play_start(&w.p);
-    decide();
-    w.fetches[1].is_live = false;
-    play_event(&w.p,
-               (struct xd_sched_event){.kind = XD_EV_FAILED,
-                                       .fetch = 1,
-                                       .range = {0, w.fetches[1].range.begin},
-                                       .retry_at = w.p.now + 100 * XD_SECOND});
-    while ((double)(16 * BLOCK - brought()) > left * 4e6)
-        step();
-    n = w.n_log;
-    w.p.now += 100 * XD_SECOND;
-    w.fetches[0].asked_at = w.p.now;
-    play_bytes(&w.p, 0, (uint64_t)w.fetches[0].got + 4096);
-    w.fetches[0].got += 4096;
-    decide();
-    was = was_asked(1, n);
-    play_fini(&w.p);
-    return was;
-}
-
-START_TEST(who_is_unknown_is_not_asked_at_the_end)
-{
-    ck_assert(!is_tried_with_left(0.05));
-}
-END_TEST
-
-START_TEST(who_is_unknown_is_asked_while_there_is_time)
-{
-    ck_assert(is_tried_with_left(3));
-}
-END_TEST
-
 START_TEST(more_depots_are_opened_while_the_sum_rises)
 {
     unsigned first;
@@ -525,8 +483,6 @@ int main(void)
     tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
     tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);
     tcase_add_test(t, what_an_overdue_one_still_brings_counts);
-    tcase_add_test(t, who_is_unknown_is_not_asked_at_the_end);
-    tcase_add_test(t, who_is_unknown_is_asked_while_there_is_time);
     tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
     tcase_add_test(t, no_request_crosses_a_cut);
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);

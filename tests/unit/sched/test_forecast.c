@@ -109,7 +109,7 @@ START_TEST(the_time_of_a_pause_is_not_counted)
 
     flow(&f, &now, 10000, XD_SECOND);
     for (int i = 0; i < 10; i++) {
-        xd_forecast_paused(&f);
+        xd_forecast_paused(&f, now - 10 * XD_MS);
         now += XD_SECOND;
         flow(&f, &now, 10000, 200 * XD_MS);
     }
