@@ -1,10 +1,12 @@
 #include "server.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include <microhttpd.h>
+#include <pthread.h>
 
 #include "answer.h"
 #include "http_words.h"
@@ -151,6 +153,24 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
                               (unsigned)IDLE_S);
 }
 
+/* Its threads leave signals to the one that looks for them. */
+static struct MHD_Daemon *start_daemon(struct server *s)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+            MHD_USE_POLL | MHD_USE_ITC,
+        0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return daemon;
+}
+
 struct server *server_start(struct listener *l, const struct shelf *shelf,
                             const char *origin)
 {
@@ -161,13 +181,7 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
         return NULL;
     }
     *s = (struct server){.listener = *l, .shelf = shelf, .origin = origin};
-    s->daemon = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
-            MHD_USE_POLL | MHD_USE_ITC,
-        0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, l->fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+    s->daemon = start_daemon(s);
     if (s->daemon == NULL) {
         words_error("the server at %s cannot be started", l->authority);
         free(s);
