@@ -13,7 +13,7 @@
 
 void shelf_init(struct shelf *s, const char *token)
 {
-    *s = (struct shelf){.token = token};
+    *s = (struct shelf){0};
     if (token != NULL)
         snprintf(s->root, sizeof s->root, "/%s/", token);
     else

@@ -4,6 +4,7 @@
 #ifndef CLI_SHELF_H
 #define CLI_SHELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <xdownload/stream.h>
@@ -20,15 +21,16 @@ struct shelf_file {
     char etag[200];        /* with its quotes */
     const char *type;
     struct xd_source *source;
+    bool is_failed; /* the caller's, who has told of it */
 };
 
 struct shelf {
-    const char *token; /* NULL: none; the caller's */
-    char root[100];    /* "/" or "/TOKEN/" */
+    char root[100]; /* "/" or "/TOKEN/" */
     struct shelf_file *files;
     size_t n;
 };
 
+/* `token`: what all paths begin with, or NULL. */
 void shelf_init(struct shelf *s, const char *token);
 
 /* Ends all sources, and what they bring. */

@@ -168,9 +168,11 @@ def test_a_file_without_bytes_is_one(lab):
 
 def test_what_nobody_can_bring_is_a_bad_gateway(lab):
     lab.file("f.bin", SIZE)
-    served = Served(lab, "--patience", "0s", "--retry", "1",
+    served = Served(lab, "--patience", "0s", "--retry", "1", "-q",
                     lab.urls("f.bin", [lab.dead()]))
     assert served.ask()[0].status == 502
+    wait_until(lambda: " 1/f.bin: no depot" in served.process.err_now(),
+               "it is told why")
 
 
 # ---- many ----
