@@ -308,13 +308,12 @@ static void drop_locked(struct xd_engine *e, struct xd_suspicion **where)
     free_one(s);
 }
 
-/* Ask the next depot alone for the piece of a suspicion. */
+/* Ask the next depot alone for the piece of a suspicion: nothing of it stays
+ * that another brought.  False if there is none. */
 static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
 {
-    if (!choose(e, s)) {
-        give_up_locked(e, s);
+    if (!choose(e, s))
         return false;
-    }
     restrict_locked(e, s, true);
     xd_verify_reject_locked(e, s->range);
     return true;
@@ -328,7 +327,8 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
 
     if (s) {
         ban_locked(e, s->alone, s->range);
-        ask_next_locked(e, s);
+        if (!ask_next_locked(e, s))
+            give_up_locked(e, s);
         xd_decide_locked(e);
         return;
     }
@@ -348,7 +348,8 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
         s->copy = read_copy_locked(e, s->range);
         s->next = e->verify.suspicions;
         e->verify.suspicions = s;
-        ask_next_locked(e, s);
+        if (!ask_next_locked(e, s))
+            give_up_locked(e, s);
     }
     xd_decide_locked(e);
 }
@@ -380,8 +381,5 @@ bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte)
 
     while (s && (byte < s->range.begin || byte >= s->range.end))
         s = s->next;
-    if (!s || !choose(e, s))
-        return false;
-    restrict_locked(e, s, true);
-    return true;
+    return s && ask_next_locked(e, s);
 }

@@ -168,6 +168,16 @@ void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
     xd_inform_bytes_locked(e, lane, end);
 }
 
+/* What was claimed does not count after all; others may have left it out. */
+static int unclaim_locked(struct xd_engine *e, struct xd_range range,
+                          struct xd_error *err)
+{
+    if (xd_rangeset_remove(&e->claims, range) < 0)
+        return xd_fail_nomem(err);
+    xd_verify_reject_locked(e, range);
+    return 0;
+}
+
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 {
     struct xd_engine *e = w->engine;
@@ -202,8 +212,8 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         if (rc == 0 && target == e->sink)
             rc = xd_resume_written(e, gap, &error);
         xd_engine_lock(e);
-        if (rc == 0 && lane->is_distrusted) {
-            xd_verify_reject_locked(e, gap); /* since it was claimed */
+        if (rc == 0 && lane->is_distrusted) { /* since it was claimed */
+            rc = unclaim_locked(e, gap, &error);
             break;
         }
         if (rc == 0)

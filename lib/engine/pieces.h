@@ -19,6 +19,7 @@
 enum xd_piece_state {
     XD_PIECE_OPEN,   /* some of it is not here */
     XD_PIECE_QUEUED, /* all of it is here, and waits to be hashed */
+    XD_PIECE_HASHED, /* it is read now, without the lock */
     XD_PIECE_GOOD
 };
 

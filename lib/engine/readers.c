@@ -198,7 +198,7 @@ static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
             rc |= protect(out, r->former);
     }
     for (size_t i = 0; i < p->n && rc == 0; i++)
-        if (p->states[i] == XD_PIECE_QUEUED)
+        if (p->states[i] == XD_PIECE_QUEUED || p->states[i] == XD_PIECE_HASHED)
             rc = protect(out, xd_pieces_range(p, i));
     return rc;
 }
@@ -232,6 +232,7 @@ static void drop_locked(struct xd_engine *e, struct xd_range r)
             (unsigned long long)(r.begin - e->wanted.begin));
     e->readers.gap_error = why;
     if (xd_rangeset_remove(&e->kept, r) < 0 ||
+        xd_rangeset_remove(&e->claims, r) < 0 ||
         xd_rangeset_remove(&e->verify.good, r) < 0 ||
         xd_rangeset_add(&e->readers.gaps, r) < 0)
         fail_nomem_locked(e);

@@ -188,13 +188,27 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
     xd_verify_kept_locked(e, XD_HELD, range);
 }
 
+/* What is written now stays claimed, or another depot's bytes could be kept
+ * before these come over them. */
+static int release_kept_locked(struct xd_engine *e, struct xd_range range)
+{
+    while (!xd_range_is_empty(range)) {
+        struct xd_range run = xd_rangeset_next(&e->kept, range);
+
+        if (xd_rangeset_remove(&e->claims, run) < 0 ||
+            xd_rangeset_remove(&e->kept, run) < 0)
+            return XD_E_NOMEM;
+        range.begin = run.end;
+    }
+    return 0;
+}
+
 void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_verify *v = &e->verify;
 
     xd_resume_dropped_locked(e, range);
-    if (xd_rangeset_remove(&e->kept, range) < 0 ||
-        xd_rangeset_remove(&e->claims, range) < 0 ||
+    if (release_kept_locked(e, range) < 0 ||
         xd_rangeset_remove(&v->good, range) < 0 ||
         xd_origins_remove(&v->origins, range) < 0) {
         fail_nomem_locked(e);
@@ -307,14 +321,17 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
 
     if (v->pieces.states[i] != XD_PIECE_QUEUED)
         return; /* some of it was rejected meanwhile */
+    v->pieces.states[i] = XD_PIECE_HASHED;
     xd_engine_unlock(e);
     rc = hash_range(e, v->piece_hasher, range, &error);
     xd_hasher_end(v->piece_hasher, hex);
     xd_engine_lock(e);
-    if (rc < 0) {
+    if (rc < 0)
         xd_engine_fail_locked(e, &error);
-    } else if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
-               XD_DEFENDS("pieces")) {
+    if (rc < 0 || v->pieces.states[i] != XD_PIECE_HASHED)
+        return; /* likewise: nobody knows what the hash is of */
+    if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
+        XD_DEFENDS("pieces")) {
         xd_blame_bad_locked(e, i);
     } else {
         v->pieces.states[i] = XD_PIECE_GOOD;

@@ -60,7 +60,8 @@ uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
 /* None of what earlier runs brought is kept any more. */
 void xd_verify_reject_held_locked(struct xd_engine *e);
 
-/* What was kept of `range` is not any more, and is fetched again. */
+/* What was kept of `range` is not any more, and is fetched again.  Who writes
+ * some of it now has it claimed until it has written. */
 void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range);
 
 /* Whether there is something to hash now, and the doing of a part of it:

@@ -1,0 +1,228 @@
+/*
+ * Who lied, when nothing goes as it should meanwhile.  That a liar is found
+ * out at all is the integration tests' business.
+ */
+#include <xdownload/download.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "io/hash.h"
+#include "io/mock_server.h"
+#include "suite.h"
+
+#define BLOCK 4096
+#define SIZE (2 * BLOCK) /* one piece, of a block from each of two depots */
+
+#define HEAD(first, last)                                    \
+    SAY("HTTP/1.1 206 Partial Content\r\n"                   \
+        "Content-Range: bytes " #first "-" #last "/8192\r\n" \
+        "Content-Length: 4096\r\n\r\n")
+#define FIRST HEAD(0, 4095), BODY(0, BLOCK)
+#define LIE HEAD(0, 4095), BODY(1, BLOCK) /* in place of the first */
+#define SECOND HEAD(4096, 8191), BODY(BLOCK, BLOCK)
+#define GONE SAY("HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n")
+
+static char folder[] = "/tmp/xd-test-XXXXXX";
+static char path[64], part[80];
+static struct xd_manifest *manifest;
+static struct xd_options *options;
+static struct xd_download *download;
+static struct xd_engine *engine; /* of the tests that play its threads */
+static struct xd_error error;
+
+static void set(const char *name, const char *value)
+{
+    ck_assert_int_eq(xd_options_set(options, name, value, &error), 0);
+}
+
+static void setup(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("algorithm", "basic");
+    set("block-size", "4k");
+}
+
+static void teardown(void)
+{
+    xd_download_free(download);
+    xd_engine_free(engine);
+    xd_manifest_unref(manifest);
+    xd_options_free(options);
+    unlink(path);
+    unlink(part);
+    rmdir(folder);
+}
+
+static void hash_of_piece(char hex[XD_HASH_HEX_MAX + 1])
+{
+    unsigned char bytes[SIZE];
+    struct xd_hasher *hasher;
+
+    for (unsigned i = 0; i < SIZE; i++)
+        bytes[i] = mock_byte(i);
+    ck_assert_int_eq(xd_hasher_new(&hasher, "sha-256", &error), 0);
+    xd_hasher_add(hasher, bytes, sizeof bytes);
+    xd_hasher_end(hasher, hex);
+    xd_hasher_free(hasher);
+}
+
+/* A file that is one piece, of which each URL is a copy. */
+static void describe(const char *first_url, const char *second_url)
+{
+    char text[1000], hex[XD_HASH_HEX_MAX + 1];
+    int n;
+
+    hash_of_piece(hex);
+    n = snprintf(text, sizeof text,
+                 "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                 "<file name=\"f\"><size>%d</size>"
+                 "<pieces type=\"sha-256\" length=\"%d\"><hash>%s</hash>"
+                 "</pieces><url priority=\"1\">%s</url>"
+                 "<url priority=\"2\">%s</url></file></metalink>",
+                 SIZE, SIZE, hex, first_url, second_url);
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
+}
+
+static int fetch(const char *first_url, const char *second_url)
+{
+    describe(first_url, second_url);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    return xd_download_wait(download, -1, &error);
+}
+
+/* What a depot is said to have done last. */
+static const char *fault_of(unsigned depot)
+{
+    static struct xd_depot_stats stats;
+
+    stats = (struct xd_depot_stats){.struct_size = sizeof stats};
+    ck_assert_int_eq(xd_download_depot(download, depot, &stats), 0);
+    return stats.last_error;
+}
+
+static void assert_file_is_right(void)
+{
+    unsigned char bytes[SIZE + 1];
+    int fd = open(path, O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(read(fd, bytes, sizeof bytes), SIZE);
+    close(fd);
+    for (unsigned i = 0; i < SIZE; i++)
+        ck_assert_uint_eq(bytes[i], mock_byte(i));
+}
+
+/* The piece is wrong; the liar, asked alone, lies again and is then gone. */
+START_TEST(what_stays_of_one_asked_alone_is_not_blamed_on_the_next)
+{
+    static const struct mock_step lies[] = {LIE, NEXT, LIE, NEXT, GONE, END};
+    static const struct mock_step honest[] = {SECOND, NEXT,   FIRST,
+                                              NEXT,   SECOND, END};
+    struct mock_server *liar = mock_start(lies);
+    struct mock_server *other = mock_start(honest);
+    int rc = fetch(mock_url(liar), mock_url(other));
+
+    ck_assert_msg(rc == 0, "%s", error.msg);
+    assert_file_is_right();
+    ck_assert_ptr_nonnull(strstr(fault_of(0), "wrong bytes"));
+    ck_assert_str_eq(fault_of(1), "");
+    mock_stop(other);
+    mock_stop(liar);
+}
+END_TEST
+
+static const struct xd_range first_block = {0, BLOCK};
+static const struct xd_range second_block = {BLOCK, SIZE};
+
+/* A sink of wrong bytes; while they are read the first block is rejected. */
+static int read_and_reject(struct xd_sink *s, uint64_t offset, void *data,
+                           size_t len, struct xd_error *err)
+{
+    (void)s;
+    (void)offset;
+    (void)err;
+    memset(data, 0, len);
+    xd_engine_lock(engine);
+    xd_verify_reject_locked(engine, first_block);
+    xd_engine_unlock(engine);
+    return 0;
+}
+
+static void keep(struct xd_sink *s)
+{
+    (void)s;
+}
+
+/* An engine that would run if it had threads. */
+static void prepare_engine(void)
+{
+    static const struct xd_sink_ops ops = {.read = read_and_reject,
+                                           .free = keep};
+    static struct xd_sink sink = {&ops};
+
+    describe("http://a.example/f", "http://b.example/f");
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+                                   -1, options, &error),
+                     0);
+    engine->sink = &sink;
+    engine->state = ENGINE_RUNNING;
+}
+
+static void bring_locked(unsigned depot, struct xd_range range)
+{
+    ck_assert_int_eq(xd_rangeset_add(&engine->claims, range), 0);
+    xd_verify_kept_locked(engine, depot, range);
+}
+
+START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
+{
+    prepare_engine();
+    xd_engine_lock(engine);
+    bring_locked(0, first_block);
+    bring_locked(1, second_block);
+    xd_verify_work_locked(engine);
+    ck_assert(!engine->depots.list[0].is_expelled);
+    ck_assert(!engine->depots.list[1].is_expelled);
+    ck_assert(xd_rangeset_contains(&engine->kept, second_block));
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(what_is_written_while_its_piece_is_rejected_stays_claimed)
+{
+    prepare_engine();
+    xd_engine_lock(engine);
+    bring_locked(0, first_block);
+    ck_assert_int_eq(xd_rangeset_add(&engine->claims, second_block), 0);
+    xd_verify_reject_locked(engine, engine->wanted);
+    ck_assert_uint_eq(engine->kept.bytes, 0);
+    ck_assert_uint_eq(engine->claims.bytes, BLOCK);
+    ck_assert(xd_rangeset_contains(&engine->claims, second_block));
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("blame");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase,
+                   what_stays_of_one_asked_alone_is_not_blamed_on_the_next);
+    tcase_add_test(
+        tcase, nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed);
+    tcase_add_test(tcase,
+                   what_is_written_while_its_piece_is_rejected_stays_claimed);
+    return run_suite("blame", tcase);
+}
