@@ -575,7 +575,8 @@ def test_progress_in_json_has_an_object_a_second_and_one_at_the_end(lab):
     assert all(p["outcome"] is None and p["size"] == SIZE for p in during)
     done = [p["bytes_done"] for p in lines]
     assert done == sorted(done) and done[-1] == SIZE
-    assert during[0]["requests_running"] == during[0]["depots_open"] == 1
+    assert during[0]["depots_open"] == 1
+    assert 1 <= during[0]["requests_running"] <= 2
     assert during[0]["rate"] > 0
     for name in ("file", "size", "seconds", "bytes_received",
                  "bytes_redundant", "outcome", "error"):

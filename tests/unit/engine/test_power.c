@@ -29,7 +29,7 @@
 #define MAX_FD 200
 #define MAX_OPS 4000
 #define DISKS 10    /* made up for every moment */
-#define RESTARTS 25 /* in a sample */
+#define RESTARTS 10 /* in a sample */
 
 /* ---- the files of the download ---- */
 
