@@ -62,7 +62,8 @@ def test_a_block_is_never_twice_at_once_at_one_depot(lab):
 def test_a_connection_is_used_for_many_requests(lab):
     lab.file("f.bin", SIZE)
     depot = lab.depot()
-    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-b", "64k", "-t", "2")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic",
+                        "-b", "64k", "-t", "2")
     assert run.rc == 0, run.err
     assert len(depot.requests()) >= SIZE // 65536
     assert depot.connections() <= 3
