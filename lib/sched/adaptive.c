@@ -142,6 +142,8 @@ static double request_size(const struct xd_adaptive *p, unsigned fetch,
     if (most > block * MOST_BLOCKS)
         most = block * MOST_BLOCKS;
     least = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
+    if (least > most)
+        least = most;
     share = rate * p->time_left - p->depots[depot].owed;
     if (p->flows[fetch].is_broken && p->depots[depot].owed <= 0)
         share -=
@@ -393,6 +395,9 @@ static int adaptive_ended(void *policy, unsigned fetch, bool failed)
     f->is_running = false;
     if (!is_flowing(p, f->depot))
         xd_forecast_paused(&p->forecasts[f->depot], f->heard_at);
+    if (f->has_begun && f->heard_at == f->forecast.since)
+        xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
+                           f->got - f->range.begin);
     if (failed)
         xd_forecast_forget(&p->forecasts[f->depot]);
     if (xd_rangeset_contains(&p->book->arrived, f->range))

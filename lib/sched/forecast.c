@@ -56,6 +56,19 @@ void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at)
     f->is_flowing = false;
 }
 
+/* Where each answer is one gulp no sample is ever taken; without this such a
+ * depot would be asked for one small request at a time for ever. */
+void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes)
+{
+    double least;
+
+    if (wait == 0)
+        return;
+    least = (double)bytes * (double)XD_SECOND / (double)wait;
+    if (f->rate < least)
+        f->rate = least;
+}
+
 void xd_forecast_forget(struct xd_forecast *f)
 {
     *f = (struct xd_forecast){.latency = f->latency};

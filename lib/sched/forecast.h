@@ -35,6 +35,10 @@ void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes);
 /* None of its requests is bringing bytes any more; the last came then. */
 void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at);
 
+/* All of a request came at one moment, so long after it was asked for: its depot
+ * is at least as fast as that. */
+void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes);
+
 /* What was known holds no longer: it failed. */
 void xd_forecast_forget(struct xd_forecast *f);
 

@@ -83,10 +83,13 @@ static bool try_shorten(struct xd_sched *s, xd_usec now,
     struct xd_fetch_state *f;
     uint64_t end;
 
-    if (policy->shorten == NULL ||
-        !policy->shorten(s->policy, now, &a->fetch, &end))
+    if (policy->shorten == NULL)
         return false;
-    f = &s->fetches[a->fetch];
+    do { /* one that is canceled ends sooner still */
+        if (!policy->shorten(s->policy, now, &a->fetch, &end))
+            return false;
+        f = &s->fetches[a->fetch];
+    } while (f->is_canceled);
     f->range.end = end;
     a->kind = XD_DO_SHORTEN;
     a->depot = f->depot;

@@ -230,6 +230,18 @@ START_TEST(a_request_is_at_most_eight_blocks)
 }
 END_TEST
 
+START_TEST(who_brings_each_request_at_one_moment_is_asked_for_more)
+{
+    init(1, 32 * BLOCK, 1e12);
+    play_start(&w.p);
+    play_to_end();
+    ck_assert_uint_lt(w.n_log, 16);
+    for (unsigned i = 0; i < w.n_log; i++)
+        ck_assert_uint_le(xd_range_length(w.log[i].range), 8 * BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(nothing_comes_twice_while_all_is_well)
 {
     init(4, 50 * BLOCK, 2e6);
@@ -475,6 +487,7 @@ int main(void)
     tcase_add_test(t,
                    requests_of_a_fast_depot_grow_and_become_small_at_the_end);
     tcase_add_test(t, a_request_is_at_most_eight_blocks);
+    tcase_add_test(t, who_brings_each_request_at_one_moment_is_asked_for_more);
     tcase_add_test(t, nothing_comes_twice_while_all_is_well);
     tcase_add_test(t, unequal_depots_end_together_and_little_comes_twice);
     tcase_add_test(t, the_next_request_is_made_before_the_last_is_done);

@@ -129,6 +129,21 @@ START_TEST(a_silence_between_bytes_is_counted)
 }
 END_TEST
 
+START_TEST(a_request_in_one_gulp_tells_the_least_rate)
+{
+    struct xd_forecast f = {.rate = 0};
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_gulped(&f, 100 * XD_MS, 100000);
+    assert_near(f.rate, 1e6, 0.001);
+    xd_forecast_gulped(&f, 200 * XD_MS, 100000);
+    xd_forecast_gulped(&f, 0, 100000);
+    assert_near(f.rate, 1e6, 0.001);
+    flow(&f, &now, 1000, 200 * XD_MS); /* a sample knows better */
+    assert_near(f.rate, 1e5, 0.02);
+}
+END_TEST
+
 START_TEST(who_failed_is_forgotten_but_not_how_far_away_he_is)
 {
     struct xd_forecast f = {.rate = 0};
@@ -158,6 +173,7 @@ int main(void)
     tcase_add_test(t, a_collapse_is_believed_within_a_second);
     tcase_add_test(t, the_time_of_a_pause_is_not_counted);
     tcase_add_test(t, a_silence_between_bytes_is_counted);
+    tcase_add_test(t, a_request_in_one_gulp_tells_the_least_rate);
     tcase_add_test(t, who_failed_is_forgotten_but_not_how_far_away_he_is);
     return run_suite("sched.forecast", t);
 }
