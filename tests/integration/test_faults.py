@@ -31,7 +31,7 @@ SMALLEST = 16 << 10  # block in these tests
 NAME_SERVER = "127.77.53.1"
 SLOW = bool(os.environ.get("XD_SLOW"))
 
-ALGORITHMS = ["basic", "aggressive", "progress"]
+ALGORITHMS = ["adaptive", "basic", "aggressive", "progress"]
 HASHES = ["pieces", "whole", "none"]
 TARGETS = ["file", "pipe"]
 
@@ -79,7 +79,7 @@ TABLE = {
 
 # What policies with redundancy, or good luck, go round unharmed.
 MAY_PASS = ["never_answers", "header_only", "more_bytes",
-            "name_server_is_silent"]
+            "name_server_is_silent", "resets_every_tenth"]
 
 # A request with its first bytes is as good as alive, and the paper's plain
 # algorithm asks nobody else for its block: it has a test of its own.
@@ -91,11 +91,10 @@ DELAY = {"slow_to_connect": 0.12, "changes_half_way": 0.1, "busy_429": 0.1,
          "busy_503": 0.16}
 OPTIONS = {
     "one_connection": ["-t", "2"],
-    "resets_every_tenth": ["-b", "16k"],
-    "bursts_of_500": ["-b", "64k"],
-    "slow_to_connect": ["--silence", "4s"],
+    "slow_to_connect": ["--silence", "4s", "-t", "1"],
     "trickles": ["--silence", "4s"],
 }
+BLOCKS = {"resets_every_tenth": SMALLEST, "bursts_of_500": 64 << 10}
 
 # Left to the long run.
 MORE_OF_THE_SAME = ["status_403", "status_401", "status_410", "busy_503",
@@ -123,6 +122,7 @@ class World:
         self.data = bytes_of(SIZE)
         self.opened = []
         self.options = []  # of each run
+        self.block = BLOCK
         self.honest = self.depot(delay=0.03)
 
     def depot(self, *args, **options):
@@ -193,13 +193,16 @@ class World:
         text += [f"<url>{d.url('f.bin')}</url>" for d in depots]
         return self.lab.write("f.meta4", "".join(text) + "</file></metalink>")
 
-    def run(self, depots, hashes="none", target="file", algorithm="progress",
+    def run(self, depots, hashes="none", target="file", algorithm="adaptive",
             *args):
         return self.start(depots, hashes, target, algorithm, *args).wait()
 
     def start(self, depots, hashes, target, algorithm, *args):
+        block = self.block
+        if algorithm == "adaptive":  # it asks for up to eight at a time
+            block = max(block // 8, 4 << 10)
         return self.lab.start(
-            self.manifest(depots, hashes), "-a", algorithm, "-b", BLOCK,
+            self.manifest(depots, hashes), "-a", algorithm, "-b", block,
             "--silence", "400ms", "-o", "-" if target == "pipe" else "f.bin",
             *args, *self.options)
 
@@ -254,6 +257,7 @@ def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
                                           algorithm):
     bad = world.at_fault(fault)
     world.honest.delay = DELAY.get(fault, world.honest.delay)
+    world.block = BLOCKS.get(fault, BLOCK)
     run = world.run([bad, world.honest], hashes, target, algorithm,
                     *OPTIONS.get(fault, []))
     assert run.rc == 0, run.err

@@ -147,7 +147,10 @@ def test_only_what_is_missing_is_fetched(lab):
     run = lab.xdownload(lab.metalink("f.bin", fast))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data and is_clean(lab)
-    assert all_sent(fast) <= SIZE - there + 256 * 1024
+    # What fast depots sent behind the end of a request that was shortened, and
+    # nobody read, does not count.
+    assert needed(run) == SIZE - there
+    assert run.report["bytes_redundant"] <= MIB // 2
     assert "there already" in run.err
     assert run.report["bytes_resumed"] == there
 
