@@ -245,11 +245,12 @@ def row_of(run, depot):
 
 
 def assert_bounded(depot):
-    """It fired, and nobody was badgered or paid for it twice over."""
+    """It fired, and nobody was badgered or paid for it many times over."""
     assert depot.fired()
     assert depot.longest_row_without_bytes() <= 10
     assert len(depot.log) <= 2 * SIZE // SMALLEST
-    assert depot.bytes_sent() <= 2 * SIZE
+    # Its new file may go out once for each of two requests at a time.
+    assert depot.bytes_sent() <= 3 * SIZE
 
 
 @pytest.mark.parametrize("fault,hashes,target,algorithm", cells(TABLE))
