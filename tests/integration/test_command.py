@@ -176,7 +176,8 @@ def test_quiet_says_nothing_but_errors(lab):
 def test_verbose_has_a_line_for_each_request(lab):
     lab.file("f.bin", SIZE)
     depots = lab.depots(2)
-    run = lab.xdownload("-v", "-b", "256k", lab.exnode("f.bin", depots))
+    run = lab.xdownload("-v", "-a", "basic", "-b", "256k",
+                        lab.exnode("f.bin", depots))
     assert run.rc == 0, run.err
     for depot in depots:
         lines = re.findall(rf"(?m)^{depot.host}\s+(\d+)\s+(\d+)\s", run.err)
