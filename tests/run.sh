@@ -18,7 +18,7 @@ FLOOR_UNDER_VALGRIND=550
 # Valgrind finds what sanitizers do not, uses of values that nobody has set; at
 # thirty times the time.  Those that count up to millions are left to them.
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
-TOO_SLOW='power$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
+TOO_SLOW='power$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
