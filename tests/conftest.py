@@ -1,8 +1,8 @@
 """Which of the pytest tests run.
 
 CMake sets XDOWNLOAD, XD_THROTTLE, XD_LIBRARY, XD_BUILD, XD_SOURCE and XD_CC to
-what is under test, and XD_SANITIZED where the build has sanitizers.  A person
-may set
+what is under test, XD_SANITIZED where the build has sanitizers, and XD_PART: 2/4
+is every fourth test from the second.  A person may set
 
 XD_SLOW         also run what takes long
 XD_REQUIRE_ALL  a skipped test is a failure
@@ -25,7 +25,8 @@ def pytest_collection_modifyitems(config, items):
                     and os.environ.get("XD_SANITIZED"))
     config.unwanted = [i for i in items if not wanted(i)]
     config.hook.pytest_deselected(items=config.unwanted)
-    items[:] = [i for i in items if wanted(i)]
+    part, parts = map(int, os.environ.get("XD_PART", "1/1").split("/"))
+    items[:] = [i for i in items if wanted(i)][part - 1::parts]
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,4 +1,8 @@
-"""Runs pytest for ctest: without caches, and skipped where it is missing."""
+"""Runs pytest for ctest: without caches, and skipped where it is missing.
+
+A test that hangs ends the run, and where each thread was is said.
+"""
+import faulthandler
 import os
 import sys
 
@@ -11,4 +15,21 @@ except ImportError:
     print("skipped: python3-pytest is not installed")
     sys.exit(1 if os.environ.get("XD_REQUIRE_ALL") else 77)
 
-sys.exit(pytest.main(["-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]]))
+# Seconds for one test: every wait within one is shorter.
+PATIENCE = 300
+
+
+class Watchdog:
+    def __init__(self):
+        self._stderr = os.dup(2)  # pytest puts a file in its place
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        faulthandler.dump_traceback_later(PATIENCE, exit=True,
+                                          file=self._stderr)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+
+
+sys.exit(pytest.main(["-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]],
+                     plugins=[Watchdog()]))

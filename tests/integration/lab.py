@@ -17,6 +17,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -309,15 +310,15 @@ class Process:
 
     def wait(self, patience=PATIENCE):
         """Its Run; a hang is a failure."""
-        timer = threading.Timer(patience, self._kill)
-        timer.start()
+        is_hanging = not self._ends_within(patience)
+        if is_hanging:
+            self.kill()
         _, status, usage = os.wait4(self.pid, 0)
         seconds = time.monotonic() - self.began
-        timer.cancel()
         self.popen.returncode = os.waitstatus_to_exitcode(status)
         err = os.pread(self.err_file.fileno(), 1 << 24, 0).decode()
         out = os.pread(self.out_file.fileno(), 1 << 30, 0)
-        assert not self._is_hanging, f"no end after {patience} s; so far: {err}"
+        assert not is_hanging, f"no end after {patience} s; so far: {err}"
         self.assert_nothing_left()
         reports = []
         if self.report_path and self.report_path.exists():
@@ -325,11 +326,12 @@ class Process:
                        self.report_path.read_text().splitlines()]
         return Run(self.popen.returncode, out, err, seconds, usage, reports)
 
-    _is_hanging = False
-
-    def _kill(self):
-        self._is_hanging = True
-        self.kill()
+    def _ends_within(self, seconds):
+        fd = os.pidfd_open(self.pid)
+        try:
+            return bool(select.select([fd], [], [], seconds)[0])
+        finally:
+            os.close(fd)
 
     def kill(self):
         with contextlib.suppress(ProcessLookupError):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import Depot, bytes_of
+from lab import Depot, bytes_of, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
@@ -28,7 +28,7 @@ SIZE = 2_200_003
 PIECE = 256 << 10
 BLOCK = 128 << 10
 SMALLEST = 16 << 10  # block in these tests
-NAME_SERVER = "127.77.53.1"
+NAME_SERVER = "127.77.%d.%d" % divmod(os.getpid() % 65536, 256)
 SLOW = bool(os.environ.get("XD_SLOW"))
 
 ALGORITHMS = ["adaptive", "basic", "aggressive", "progress"]
@@ -483,8 +483,7 @@ def test_a_process_that_was_stopped_does_not_take_it_for_silence(
     world.honest.delay = 0.05
     process = world.start([world.honest], hashes, target, algorithm,
                           "--silence", "700ms")
-    while len(world.honest.log) < 3:
-        time.sleep(0.01)
+    wait_until(lambda: len(world.honest.log) >= 3, "three requests")
     process.send(signal.SIGSTOP)
     time.sleep(1)
     process.send(signal.SIGCONT)

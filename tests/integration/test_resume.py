@@ -212,8 +212,7 @@ int fdatasync(int fd)
 """
 
 
-@pytest.mark.skipif(bool(os.environ.get("XD_SANITIZED")),
-                    reason="a sanitizer's library must be the first")
+@pytest.mark.plain  # a sanitizer's library must be the first
 def test_a_second_interruption_does_not_wait_for_a_slow_disk(lab):
     lab.file("f.bin", SIZE)
     source, library = lab.write("slow.c", SLOW_DISK), lab.path("slow.so")
