@@ -44,10 +44,10 @@
 #define MOST_HEDGED 0.005
 #define LEAST_HEDGED 65536.0
 
-/* So many depots are opened at once.  Their number doubles, not more often than
- * this, as long as the rate of all has grown by this factor since. */
+/* So many depots are opened at once.  A turn, in which bytes are counted, is so
+ * long, and more depots pay if they make it faster by this factor. */
 #define FIRST_OPEN 16
-#define GROW_EVERY (300 * XD_MS)
+#define TURN (200 * XD_MS)
 #define GROWTH 1.1
 
 static void adaptive_free(void *policy)
@@ -58,6 +58,7 @@ static void adaptive_free(void *policy)
         return;
     xd_rangeset_fini(&p->taken);
     xd_free(p->flows);
+    xd_free(p->late);
     xd_free(p->forecasts);
     xd_free(p->depots);
     xd_free(p);
@@ -79,18 +80,18 @@ static void *adaptive_new(const struct xd_book *book)
         return NULL;
     p->book = book;
     p->flows = xd_alloc(book->n_fetches, sizeof *p->flows);
+    p->late = xd_alloc(book->n_fetches, sizeof *p->late);
     p->forecasts = xd_alloc(book->n_depots, sizeof *p->forecasts);
     p->depots = xd_alloc(book->n_depots, sizeof *p->depots);
-    if (p->flows == NULL || p->forecasts == NULL || p->depots == NULL ||
-        make_room(p) < 0) {
+    if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
+        p->depots == NULL || make_room(p) < 0) {
         adaptive_free(p);
         return NULL;
     }
     p->most_hedged = MOST_HEDGED * (double)xd_range_length(book->wanted);
     if (p->most_hedged < LEAST_HEDGED)
         p->most_hedged = LEAST_HEDGED;
-    p->most_open = FIRST_OPEN;
-    p->grown_at = XD_NEVER - GROW_EVERY;
+    p->growth = (struct xd_growth){.most_open = FIRST_OPEN, .began = XD_NEVER};
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
     /* The first sample, watched for longer than no time, overrules them. */
@@ -114,7 +115,7 @@ static double first_size(const struct xd_adaptive *p)
 }
 
 /* Who is not known yet is asked only if there is time to do without. */
-static double size_for_unknown(const struct xd_adaptive *p, unsigned depot,
+static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
                                struct xd_range r)
 {
     if (p->depots[depot].owed > 0 ||
@@ -127,7 +128,7 @@ static double size_for_unknown(const struct xd_adaptive *p, unsigned depot,
 
 /* How much to ask a depot for of these bytes; 0: it owes as much as it can
  * bring. */
-static double request_size(const struct xd_adaptive *p, unsigned fetch,
+static double request_size(struct xd_adaptive *p, unsigned fetch,
                            unsigned depot, struct xd_range r)
 {
     double block = (double)p->book->o.block_bytes;
@@ -164,9 +165,12 @@ static double request_size(const struct xd_adaptive *p, unsigned fetch,
 
 /* Less what the depot itself was asked for already: others were too, when it
  * was overdue. */
-static struct xd_range without_own(const struct xd_adaptive *p, unsigned depot,
+static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
                                    struct xd_range r)
 {
+    if (!p->depots[depot].is_offered)
+        return r;
+    p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_flow *f = &p->flows[i];
 
@@ -193,7 +197,7 @@ static bool find_unasked(struct xd_adaptive *p, unsigned depot,
 
     if (rest.begin < *taken_to)
         rest.begin = *taken_to;
-    while (rest.begin < rest.end) {
+    while (p->visits++, rest.begin < rest.end) {
         struct xd_range gap = xd_rangeset_next_gap(&p->taken, rest), run;
 
         run = xd_rangeset_next(&b->depots[depot].held, gap);
@@ -230,7 +234,7 @@ static struct xd_range within_cuts(const struct xd_book *b, struct xd_range r)
 }
 
 /* Make a request of the first of these bytes; false: they are not for it. */
-static bool fit(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
+static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                 struct xd_range *out)
 {
     double size;
@@ -252,32 +256,54 @@ static bool is_supplied(const struct xd_adaptive *p, unsigned depot)
            p->depots[depot].owed > f->rate * xd_seconds(f->latency) * LEAD;
 }
 
-static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
-                            xd_usec now, struct xd_range *out, unsigned *visits)
+static unsigned adaptive_look(void *policy, xd_usec now)
 {
     struct xd_adaptive *p = policy;
 
-    *visits = 0;
+    p->visits = 0;
     xd_take_stock(p, now);
+    return p->visits;
+}
+
+static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   struct xd_range *out)
+{
     if (p->depots[depot].is_overdue || is_supplied(p, depot))
         return false;
     if (!find_unasked(p, depot, out) &&
-        (xd_offer_late(p, depot, now) < 0 || !find_unasked(p, depot, out)))
+        (xd_offer_late(p, depot) < 0 || !find_unasked(p, depot, out)))
         return false;
     if (!fit(p, fetch, depot, out))
         return false;
     if (xd_rangeset_add(&p->taken, *out) < 0)
         return false;
-    if (p->grown_at > now)
-        p->grown_at = now;
     p->flows[fetch] = (struct xd_flow){.is_running = true,
                                        .is_new = p->flows[fetch].is_broken,
                                        .depot = depot,
                                        .range = *out,
                                        .asked_end = out->end,
                                        .got = out->begin,
-                                       .asked_at = now};
+                                       .asked_at = p->now};
     return true;
+}
+
+static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
+                            xd_usec now, struct xd_range *out, unsigned *visits)
+{
+    struct xd_adaptive *p = policy;
+    bool chosen = choose(p, fetch, depot, out);
+
+    (void)now;
+    *visits = p->visits;
+    return chosen;
+}
+
+/* Bytes came: begin a turn with the first. */
+static void count_turn(struct xd_growth *g, xd_usec now, uint64_t bytes)
+{
+    if (g->began == XD_NEVER)
+        g->began = now;
+    g->bytes += bytes;
 }
 
 static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
@@ -293,6 +319,7 @@ static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
         xd_forecast_answered(forecast, now - f->asked_at);
     f->has_begun = true;
     f->heard_at = now;
+    count_turn(&p->growth, now, to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
     xd_forecast_heard(&f->forecast, now, to - f->got);
     f->got = to;
@@ -330,44 +357,43 @@ static int give_back(struct xd_adaptive *p, struct xd_range r)
     return rc;
 }
 
-/* Few depots at first; twice as many each time that the last ones made it
- * faster, so that a line that is full is not shared among ever more. */
-static bool adaptive_wants_more(void *policy, xd_usec now)
+/* Whether a turn is over in which all that are open found their speed, and it
+ * is more than half as many brought. */
+static bool has_grown(struct xd_growth *g, xd_usec now)
+{
+    double rate, last = g->rate;
+
+    if (g->began == XD_NEVER || now < g->began + TURN)
+        return false;
+    rate = (double)g->bytes / xd_seconds(now - g->began);
+    g->rate = rate;
+    g->began = now;
+    g->bytes = 0;
+    return rate < last * GROWTH && rate > g->rate_before * GROWTH;
+}
+
+/* A line that is full is not to be shared among ever more. */
+static bool adaptive_wants_more(void *policy)
 {
     struct xd_adaptive *p = policy;
-    unsigned n = 0;
+    struct xd_growth *g = &p->growth;
 
-    xd_take_stock(p, now);
-    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
-        unsigned i = p->book->slots[slot];
-
-        n += i < p->book->n_depots && !p->depots[i].is_overdue;
-    }
-    if (n < p->most_open)
+    if (p->n_well < g->most_open)
         return true;
-    if (p->rate <= 0 || now < p->grown_at + GROW_EVERY ||
-        p->rate < p->rate_before * GROWTH)
+    if (!has_grown(g, p->now))
         return false;
-    p->rate_before = p->rate;
-    p->grown_at = now;
-    p->most_open *= 2;
+    g->rate_before = g->rate;
+    g->most_open *= 2;
     return true;
 }
 
 /* When a request that is well becomes overdue, for then others may take it. */
 static xd_usec adaptive_wake(void *policy, xd_usec now)
 {
-    struct xd_adaptive *p = policy;
-    xd_usec least = XD_NEVER;
+    const struct xd_adaptive *p = policy;
 
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_flow *f = &p->flows[i];
-
-        if (f->is_running && xd_flow_overdue_at(p, f) > now &&
-            xd_flow_overdue_at(p, f) < least)
-            least = xd_flow_overdue_at(p, f);
-    }
-    return least;
+    (void)now;
+    return p->wake_at;
 }
 
 static int adaptive_arrived(void *policy, struct xd_range r)
@@ -422,6 +448,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .settle = settle_adaptive,
                                              .new = adaptive_new,
                                              .free = adaptive_free,
+                                             .look = adaptive_look,
                                              .choose = adaptive_choose,
                                              .heard = adaptive_heard,
                                              .shorten = xd_adaptive_shorten,

@@ -33,7 +33,24 @@ struct xd_flow {
 struct xd_stock {
     double owed;       /* bytes that it was asked for and has not brought */
     bool is_overdue;   /* with some of them */
+    bool is_offered;   /* some of them were offered to others */
     uint64_t taken_to; /* it holds none that nobody was asked for before */
+};
+
+/*
+ * How many depots may be open: twice as many, each time that those that came
+ * last made it faster.  Bytes tell, in turns of equal length: forecasts still
+ * say for a while what was true before.
+ *
+ *     bytes per turn     ____/----      again: the last growth paid
+ *                   ____/    ^ grown
+ */
+struct xd_growth {
+    unsigned most_open;
+    xd_usec began;      /* this turn; XD_NEVER: no byte came yet */
+    uint64_t bytes;     /* in this turn */
+    double rate;        /* of the turn before */
+    double rate_before; /* when there were half as many */
 };
 
 struct xd_adaptive {
@@ -43,17 +60,29 @@ struct xd_adaptive {
     struct xd_stock *depots;       /* likewise */
     struct xd_rangeset taken;      /* arrived, or asked for */
 
-    unsigned most_open; /* depots, for now */
-    xd_usec grown_at;   /* when it was raised last, or the first request */
-    double rate_before; /* all of them brought then */
+    struct xd_growth growth;
     double hedged;      /* bytes asked for twice, to be done sooner */
     double wasted;      /* that were on the wire behind a new end */
     double most_hedged; /* of each */
 
     /* Set by xd_take_stock(). */
+    xd_usec now;
     double unasked, overdue; /* bytes */
     double rate;             /* of all depots together */
     double time_left;        /* seconds until all is here, if all goes well */
+    unsigned n_well;         /* depots that are open and not overdue */
+    unsigned soonest;        /* of them that are known, the first to be done;
+                                or n_depots */
+    xd_usec wake_at;         /* when the next request becomes overdue */
+
+    double best_rate; /* of one of them, and of another: */
+    xd_usec best_latency;
+
+    bool late_is_known;
+    unsigned *late; /* requests that others may hasten */
+    unsigned n_late;
+
+    unsigned visits; /* what was looked at since look() */
 };
 
 static inline double xd_seconds(xd_usec t)
@@ -71,6 +100,7 @@ static inline double xd_flow_left(const struct xd_flow *f)
 /*
  * Look at all requests, and say when everything will be here if everybody
  * brings as much as he can.  What is overdue counts as if nobody had it.
+ * Once for each decision: it takes as long as there are requests and depots.
  */
 void xd_take_stock(struct xd_adaptive *p, xd_usec now);
 
@@ -88,8 +118,8 @@ double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
 
 /* Whether another depot that is known and well would bring these bytes within
  * so many seconds. */
-bool xd_others_bring(const struct xd_adaptive *p, unsigned depot,
-                     struct xd_range r, double within);
+bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
+                     double within);
 
 /* What has not arrived of these bytes may be asked for, again.  0 or NOMEM. */
 int xd_offer(struct xd_adaptive *p, struct xd_range r);
@@ -100,11 +130,10 @@ void xd_search_anew(struct xd_adaptive *p);
 /* ends.c */
 
 /* The policy's shorten(). */
-bool xd_adaptive_shorten(void *policy, xd_usec now, unsigned *fetch,
-                         uint64_t *end);
+bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end);
 
 /* Offer all that others are late with, when there is nothing else for `depot`
  * to do.  0 or NOMEM. */
-int xd_offer_late(struct xd_adaptive *p, unsigned depot, xd_usec now);
+int xd_offer_late(struct xd_adaptive *p, unsigned depot);
 
 #endif

@@ -60,23 +60,23 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     return true;
 }
 
-bool xd_adaptive_shorten(void *policy, xd_usec now, unsigned *fetch,
-                         uint64_t *end)
+bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    xd_take_stock(p, now);
     if (p->rate <= 0 || p->unasked > p->rate * END_S)
         return false;
+    p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
 
         if (!f->is_running || !f->has_begun || f->is_offered ||
-            xd_flow_overdue_at(p, f) <= now ||
+            xd_flow_overdue_at(p, f) <= p->now ||
             p->forecasts[f->depot].rate <= 0 || !trim(p, f))
             continue;
         *fetch = i;
         *end = f->range.end;
+        xd_take_stock(p, p->now);
         return true;
     }
     return false;
@@ -84,12 +84,11 @@ bool xd_adaptive_shorten(void *policy, xd_usec now, unsigned *fetch,
 
 /* How long until a request is at its end.  What has not begun when it should
  * is taken to wait as long again. */
-static double time_for(const struct xd_adaptive *p, const struct xd_flow *f,
-                       xd_usec now)
+static double time_for(const struct xd_adaptive *p, const struct xd_flow *f)
 {
     const struct xd_forecast *forecast = &p->forecasts[f->depot];
     double silent =
-        xd_seconds(now - (f->has_begun ? f->heard_at : f->asked_at));
+        xd_seconds(p->now - (f->has_begun ? f->heard_at : f->asked_at));
     double wait = f->has_begun ? 0 : latency_of(p, f) - silent;
 
     if (forecast->rate <= 0)
@@ -101,37 +100,55 @@ static double time_for(const struct xd_adaptive *p, const struct xd_flow *f,
 }
 
 /* Whether others should be asked for it as well: its depot owes us too long, or
- * `depot`, which has nothing else to do, brings it so much sooner that a few
- * bytes that come twice do not matter. */
+ * one of such a rate and latency, that has nothing else to do, brings it so much
+ * sooner that a few bytes that come twice do not matter. */
 static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
-                    unsigned depot, xd_usec now)
+                    double rate, xd_usec latency)
 {
-    const struct xd_forecast *mine = &p->forecasts[depot];
     double bytes = xd_flow_left(f);
 
-    if (xd_flow_overdue_at(p, f) <= now)
+    if (!f->is_running || f->is_offered)
+        return false;
+    if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    return mine->rate > 0 && p->hedged + bytes <= p->most_hedged &&
-           time_for(p, f, now) >
-               HEDGE_GAIN * (xd_seconds(mine->latency) + bytes / mine->rate) +
-                   XD_LEAST_S;
+    return rate > 0 && p->hedged + bytes <= p->most_hedged &&
+           time_for(p, f) >
+               HEDGE_GAIN * (xd_seconds(latency) + bytes / rate) + XD_LEAST_S;
 }
 
-int xd_offer_late(struct xd_adaptive *p, unsigned depot, xd_usec now)
+/* Which requests the best of all depots could hasten, if there were one that
+ * has all of their virtues: each lane that has nothing to do looks at these. */
+static void find_late(struct xd_adaptive *p)
 {
+    p->n_late = 0;
+    p->late_is_known = true;
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (is_late(p, &p->flows[i], p->best_rate, p->best_latency))
+            p->late[p->n_late++] = i;
+}
+
+int xd_offer_late(struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *mine = &p->forecasts[depot];
+    bool has_offered = false;
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
-        struct xd_flow *f = &p->flows[i];
+    if (!p->late_is_known)
+        find_late(p);
+    p->visits += p->n_late;
+    for (unsigned i = 0; rc == 0 && i < p->n_late; i++) {
+        struct xd_flow *f = &p->flows[p->late[i]];
         struct xd_range rest = {f->got, f->range.end};
 
-        if (!f->is_running || f->is_offered || f->depot == depot ||
-            !is_late(p, f, depot, now))
+        if (f->depot == depot || !is_late(p, f, mine->rate, mine->latency))
             continue;
-        f->is_offered = true;
-        if (xd_flow_overdue_at(p, f) > now)
+        has_offered = f->is_offered = true;
+        if (xd_flow_overdue_at(p, f) > p->now)
             p->hedged += xd_flow_left(f);
         rc = xd_offer(p, rest);
     }
+    if (has_offered)
+        xd_take_stock(p, p->now);
     return rc;
 }

@@ -76,8 +76,7 @@ static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-static bool try_shorten(struct xd_sched *s, xd_usec now,
-                        struct xd_sched_action *a)
+static bool try_shorten(struct xd_sched *s, struct xd_sched_action *a)
 {
     const struct xd_policy *policy = s->book.o.policy;
     struct xd_fetch_state *f;
@@ -86,7 +85,7 @@ static bool try_shorten(struct xd_sched *s, xd_usec now,
     if (policy->shorten == NULL)
         return false;
     do { /* one that is canceled ends sooner still */
-        if (!policy->shorten(s->policy, now, &a->fetch, &end))
+        if (!policy->shorten(s->policy, &a->fetch, &end))
             return false;
         f = &s->fetches[a->fetch];
     } while (f->is_canceled);
@@ -265,7 +264,7 @@ static unsigned find_preferred(struct xd_sched *s)
     return s->book.n_depots;
 }
 
-static bool try_open(struct xd_sched *s, xd_usec now, struct xd_sched_action *a)
+static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
 {
     struct xd_book *b = &s->book;
     unsigned slot = 0, preferred, depot;
@@ -279,7 +278,7 @@ static bool try_open(struct xd_sched *s, xd_usec now, struct xd_sched_action *a)
         return false;
     depot = find_urgent(s);
     if (depot == b->n_depots) {
-        if (b->o.policy->wants_more && !b->o.policy->wants_more(s->policy, now))
+        if (b->o.policy->wants_more && !b->o.policy->wants_more(s->policy))
             return false;
         depot = preferred;
     }
@@ -451,19 +450,20 @@ static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
 
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
 {
+    const struct xd_policy *policy = s->book.o.policy;
     struct xd_sched_action a = {.kind = XD_DO_WAIT};
 
-    s->visits = 0;
     if (s->wake_at <= now)
         xd_core_wake(s, now);
     xd_core_rank_windows(s);
-    if (try_shorten(s, now, &a) || try_cancel(s, &a) || try_finish(s, &a) ||
-        try_fail(s, &a) || try_park(s, &a) || try_open(s, now, &a) ||
+    s->visits = policy->look ? policy->look(s->policy, now) : 0;
+    if (try_shorten(s, &a) || try_cancel(s, &a) || try_finish(s, &a) ||
+        try_fail(s, &a) || try_park(s, &a) || try_open(s, &a) ||
         try_fetch(s, now, &a) || try_swap(s, &a))
         return a;
     a.until = s->wake_at;
-    if (s->book.o.policy->wake) {
-        xd_usec at = s->book.o.policy->wake(s->policy, now);
+    if (policy->wake) {
+        xd_usec at = policy->wake(s->policy, now);
 
         a.until = at < a.until ? at : a.until;
     }

@@ -94,20 +94,25 @@ struct xd_policy {
      * What a free lane of `depot`, which is ready, does next for the window
      * book->window; if nothing, it is asked for the next window.  True: `fetch`
      * has begun, for bytes *out of the window, within one pair of cuts, held
-     * by the depot.  *visits: how many nodes of an index were seen.
+     * by the depot.  *visits: how many nodes of an index were seen, or
+     * other things looked at; a policy may count them from look() on.
      */
     bool (*choose)(void *p, unsigned fetch, unsigned depot, xd_usec now,
                    struct xd_range *out, unsigned *visits);
 
     /* The rest, but for ended(), may be NULL: it does not care. */
 
+    /* An action is to be found: the others are asked at this moment, and
+     * nothing happens in between.  Returns how many things were looked at. */
+    unsigned (*look)(void *p, xd_usec now);
+
     /* A chosen fetch that is to end sooner, at *end, which it has not
      * reached: others shall bring the rest. */
-    bool (*shorten)(void *p, xd_usec now, unsigned *fetch, uint64_t *end);
+    bool (*shorten)(void *p, unsigned *fetch, uint64_t *end);
 
     /* Whether a depot in reserve is worth opening, though what is left could
      * be brought by those that are open. */
-    bool (*wants_more)(void *p, xd_usec now);
+    bool (*wants_more)(void *p);
 
     /* When choose() may answer otherwise though nothing was told; later than
      * `now`, or XD_NEVER. */

@@ -175,8 +175,9 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
     }
 }
 
-/* Mark the fetches of which others have brought the rest. */
-static void find_losers(struct xd_sched *s)
+/* Mark the fetches of which others have brought the rest, now that `r` is here:
+ * it touches that. */
+static void find_losers(struct xd_sched *s, struct xd_range r)
 {
     if (s->book.o.run_losers)
         return;
@@ -184,7 +185,8 @@ static void find_losers(struct xd_sched *s)
         struct xd_fetch_state *f = &s->fetches[i];
         struct xd_range rest = {f->got, f->range.end};
 
-        if (f->is_live && !f->is_loser && !xd_range_is_empty(rest))
+        if (f->is_live && !f->is_loser && rest.begin < rest.end &&
+            rest.begin <= r.end && r.begin <= rest.end)
             f->is_loser = xd_rangeset_contains(&s->book.arrived, rest);
     }
 }
@@ -195,7 +197,7 @@ static int have(struct xd_sched *s, struct xd_range r)
         return 0;
     if (xd_rangeset_add(&s->book.arrived, r) < 0)
         return XD_E_NOMEM;
-    find_losers(s);
+    find_losers(s, r);
     return s->book.o.policy->arrived ? s->book.o.policy->arrived(s->policy, r)
                                      : 0;
 }

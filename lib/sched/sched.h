@@ -171,7 +171,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
 
 /* How many nodes of its index were looked at to find the last action, for the
- * lane that took most (tests). */
+ * lane that took most; with "adaptive" those of all lanes, and whatever else was
+ * (tests). */
 unsigned xd_sched_visits(const struct xd_sched *s);
 
 #endif

@@ -1,5 +1,6 @@
 #include "sched/adaptive.h"
 
+#include <math.h>
 #include <xdownload/error.h>
 
 /* No request is worth less than this part of a block. */
@@ -30,41 +31,84 @@ static double unasked(const struct xd_adaptive *p)
     return bytes;
 }
 
-void xd_take_stock(struct xd_adaptive *p, xd_usec now)
+static void count_flows(struct xd_adaptive *p)
 {
-    const struct xd_book *b = p->book;
-    double rate = 0;
-
-    for (unsigned i = 0; i < b->n_depots; i++) {
-        p->depots[i].owed = 0;
-        p->depots[i].is_overdue = false;
-    }
-    p->unasked = unasked(p);
     p->overdue = 0;
-    for (unsigned i = 0; i < b->n_fetches; i++) {
-        struct xd_flow *f = &p->flows[i];
+    p->wake_at = XD_NEVER;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_flow *f = &p->flows[i];
+        struct xd_stock *d = &p->depots[f->depot];
+        xd_usec overdue_at;
 
         if (!f->is_running)
             continue;
-        p->depots[f->depot].owed += xd_flow_left(f);
-        if (xd_flow_overdue_at(p, f) > now)
+        overdue_at = xd_flow_overdue_at(p, f);
+        d->owed += xd_flow_left(f);
+        d->is_offered |= f->is_offered;
+        if (overdue_at > p->now) {
+            p->wake_at = overdue_at < p->wake_at ? overdue_at : p->wake_at;
             continue;
-        p->depots[f->depot].is_overdue = true;
+        }
+        d->is_overdue = true;
         if (!f->is_offered)
             p->overdue += xd_flow_left(f);
     }
-    p->time_left = p->unasked + p->overdue;
+}
+
+/* What those that are open and well bring; returns the bytes that they owe. */
+static double count_depots(struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    double owed = 0, soonest = HUGE_VAL;
+
+    p->rate = 0;
+    p->n_well = 0;
+    p->soonest = b->n_depots;
+    p->best_rate = 0;
+    p->best_latency = XD_NEVER;
     for (unsigned slot = 0; slot < b->n_slots; slot++) {
         unsigned i = b->slots[slot];
+        const struct xd_forecast *f = &p->forecasts[i];
+        double done;
 
-        if (i == b->n_depots || p->depots[i].is_overdue ||
-            p->forecasts[i].rate <= 0)
+        if (i == b->n_depots || p->depots[i].is_overdue)
             continue;
-        p->time_left += p->depots[i].owed;
-        rate += p->forecasts[i].rate;
+        p->n_well++;
+        if (f->rate <= 0)
+            continue;
+        owed += p->depots[i].owed;
+        p->rate += f->rate;
+        if (f->rate > p->best_rate)
+            p->best_rate = f->rate;
+        if (f->latency < p->best_latency)
+            p->best_latency = f->latency;
+        done = xd_time_to_bring(p, i, 0);
+        if (done < soonest) {
+            soonest = done;
+            p->soonest = i;
+        }
     }
-    p->rate = rate;
-    p->time_left = rate > 0 ? p->time_left / rate : FOR_EVER;
+    return owed;
+}
+
+void xd_take_stock(struct xd_adaptive *p, xd_usec now)
+{
+    const struct xd_book *b = p->book;
+    double left;
+
+    p->now = now;
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        if (b->slots[slot] < b->n_depots) {
+            struct xd_stock *d = &p->depots[b->slots[slot]];
+
+            *d = (struct xd_stock){.taken_to = d->taken_to};
+        }
+    count_flows(p);
+    p->unasked = unasked(p);
+    left = p->unasked + p->overdue + count_depots(p);
+    p->time_left = p->rate > 0 ? left / p->rate : FOR_EVER;
+    p->late_is_known = false;
+    p->visits += b->n_fetches + 2 * b->n_slots;
 }
 
 double xd_least_worth(const struct xd_adaptive *p, double rate, double latency)
@@ -82,21 +126,25 @@ double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
            (p->depots[depot].owed + bytes) / p->forecasts[depot].rate;
 }
 
-bool xd_others_bring(const struct xd_adaptive *p, unsigned depot,
-                     struct xd_range r, double within)
+static bool brings(const struct xd_adaptive *p, unsigned i, struct xd_range r,
+                   double within)
 {
-    double bytes = (double)xd_range_length(r);
+    return i < p->book->n_depots && xd_holder_is_ready(&p->book->depots[i]) &&
+           !p->depots[i].is_overdue && p->forecasts[i].rate > 0 &&
+           xd_time_to_bring(p, i, (double)xd_range_length(r)) < within &&
+           xd_rangeset_contains(&p->book->depots[i].held, r);
+}
 
-    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
-        unsigned i = p->book->slots[slot];
-
-        if (i < p->book->n_depots && i != depot &&
-            xd_holder_is_ready(&p->book->depots[i]) &&
-            !p->depots[i].is_overdue && p->forecasts[i].rate > 0 &&
-            xd_time_to_bring(p, i, bytes) < within &&
-            xd_rangeset_contains(&p->book->depots[i].held, r))
+bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
+                     double within)
+{
+    if (p->soonest != depot && brings(p, p->soonest, r, within))
+        return true;
+    p->visits += p->book->n_slots;
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++)
+        if (p->book->slots[slot] != depot &&
+            brings(p, p->book->slots[slot], r, within))
             return true;
-    }
     return false;
 }
 

@@ -30,6 +30,7 @@ struct world {
     struct xd_sched_action log[LOG]; /* FETCH and SHORTEN */
     xd_usec at[LOG];
     unsigned n_log, n_open, n_canceled;
+    unsigned most_visits; /* of one decision */
     bool is_finished;
 };
 
@@ -89,8 +90,13 @@ static void decide(void)
 {
     struct xd_sched_action a;
 
-    while (!w.is_finished && (a = play_next(&w.p)).kind != XD_DO_WAIT)
-        act(&a);
+    do {
+        a = play_next(&w.p);
+        if (xd_sched_visits(w.p.s) > w.most_visits)
+            w.most_visits = xd_sched_visits(w.p.s);
+        if (a.kind != XD_DO_WAIT)
+            act(&a);
+    } while (a.kind != XD_DO_WAIT && !w.is_finished);
 }
 
 /* Some bytes of a fetch. */
@@ -478,6 +484,51 @@ START_TEST(what_was_rejected_is_asked_for_again)
 }
 END_TEST
 
+START_TEST(no_more_depots_are_opened_when_the_line_is_full)
+{
+    unsigned first;
+
+    init(60, 400 * BLOCK, 1e6);
+    play_start(&w.p);
+    decide();
+    first = w.n_open;
+    for (int i = 0; i < 400; i++) {
+        for (unsigned d = 0; d < 60; d++)
+            w.sources[d].rate = 16e6 / w.n_open;
+        step();
+    }
+    ck_assert_uint_le(w.n_open, 2 * first);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* What 64 depots may do at once is looked at once for each decision, and a few
+ * times more where lanes have nothing to do; not once for each lane. */
+START_TEST(a_decision_takes_no_more_at_the_end_than_at_the_start)
+{
+    static uint64_t cuts[100000];
+    uint64_t size = UINT64_C(1) << 40;
+    const unsigned n_fetches = 128;
+
+    for (uint64_t i = 0; i < 100000; i++)
+        cuts[i] = (i + 1) * (size / 100001);
+    init(64, size, 2e6);
+    w.p.o.lanes_per_depot = 2;
+    w.p.layout.cuts = cuts;
+    w.p.layout.n_cuts = 100000;
+    play_start(&w.p);
+    play_for(4 * XD_SECOND);
+    ck_assert_uint_eq(w.n_open, 64);
+    ck_assert_uint_ge(w.most_visits, n_fetches); /* the count is alive */
+    ck_assert_uint_le(w.most_visits, 16 * n_fetches);
+    play_range(&w.p, XD_EV_ACCEPTED, BLOCK * 1024, size - 128 * BLOCK);
+    w.most_visits = 0;
+    play_to_end();
+    ck_assert_uint_le(w.most_visits, 16 * n_fetches);
+    play_fini(&w.p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("adaptive");
@@ -501,5 +552,7 @@ int main(void)
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
     tcase_add_test(t, what_was_rejected_is_asked_for_again);
+    tcase_add_test(t, no_more_depots_are_opened_when_the_line_is_full);
+    tcase_add_test(t, a_decision_takes_no_more_at_the_end_than_at_the_start);
     return run_suite("sched.adaptive", t);
 }
