@@ -20,6 +20,7 @@
 /* A file on its way to a client. */
 struct stream {
     struct MHD_Connection *connection;
+    struct shelf_file *file;
     struct xd_reader *reader;
 };
 
@@ -157,8 +158,11 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 
 static void end_stream(void *user)
 {
+    struct xd_playback p = {.struct_size = sizeof p};
     struct stream *s = user;
 
+    xd_reader_playback(s->reader, &p);
+    atomic_fetch_add(&s->file->blocked_ms, (uint_least64_t)(p.blocked_s * 1e3));
     xd_reader_free(s->reader);
     free(s);
 }
@@ -172,6 +176,7 @@ static struct stream *begin_stream(struct MHD_Connection *c,
     if (s == NULL)
         return NULL;
     s->connection = c;
+    s->file = f;
     if (xd_reader_new(&s->reader, f->source, &err) == 0)
         return s;
     free(s);

@@ -18,8 +18,10 @@
 /* Before a simulated player begins: the paper's. */
 #define PREBUFFER_S 5
 
-/* Where serve listens: this machine alone, a free port. */
+/* Where serve and play listen: this machine alone, a free port. */
 #define LISTEN "127.0.0.1"
+
+#define PLAYER "mpv"
 
 /* One that is not guessed, and that stands in a path. */
 #define TOKEN_MIN 8
@@ -254,6 +256,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_JSON:
         a->json = true;
         return 0;
+    case OPTION_PLAYER:
+        return set_once(&a->player, value, row->name);
     case OPTION_SIMULATE:
         a->simulate = true;
         return 0;
@@ -360,12 +364,22 @@ static int check_verify(struct args *a)
     return 0;
 }
 
-static int check_play(const struct args *a)
+static int check_play(struct args *a)
 {
-    if (!a->simulate)
-        return words_usage("play needs --simulate");
-    if (a->rate <= 0)
-        return words_usage("play --simulate needs --rate");
+    if (a->simulate) {
+        if (a->rate <= 0)
+            return words_usage("play --simulate needs --rate");
+        if (a->player != NULL || a->player_args != NULL)
+            return words_usage("play --simulate starts no player");
+        return 0;
+    }
+    if (a->rate > 0)
+        return words_usage("--rate is for play --simulate");
+    if (args_value(a, "range") != NULL)
+        return words_usage("--range is for play --simulate");
+    a->listen = LISTEN;
+    if (a->player == NULL)
+        a->player = PLAYER;
     return 0;
 }
 
@@ -452,6 +466,18 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     return 0;
 }
 
+/* What stands behind -- is the player's.  Returns how many words are ours. */
+static int cut_player_args(struct args *a, int argc, char **argv)
+{
+    int n = 0;
+
+    while (n < argc && strcmp(argv[n], "--") != 0)
+        n++;
+    if (n + 1 < argc)
+        a->player_args = argv + n + 1;
+    return n;
+}
+
 int args_parse(struct args *out, int argc, char **argv)
 {
     struct xd_error err;
@@ -462,6 +488,8 @@ int args_parse(struct args *out, int argc, char **argv)
         return STATUS_FAILED;
     }
     optind = 1;
+    if (argc > 1 && strcmp(argv[1], "play") == 0)
+        argc = cut_player_args(out, argc, argv);
     if (argc > 1 && strcmp(argv[1], "show") == 0)
         out->command = COMMAND_SHOW;
     if (argc > 1 && strcmp(argv[1], "verify") == 0)

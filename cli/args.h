@@ -40,6 +40,8 @@ struct args {
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
     const char *listen, *allow_origin;
+    const char *player; /* play's program; NULL: a simulated one */
+    char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
     double rate;        /* of a simulated player, in bytes per second; or 0 */
     double prebuffer;   /* and the seconds before it begins */

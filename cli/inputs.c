@@ -251,3 +251,18 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
     xd_manifest_unref(m);
     return rc;
 }
+
+int inputs_say_manifest(const struct inputs *in, size_t i,
+                        struct xd_manifest **out)
+{
+    struct xd_error err;
+
+    const int rc = inputs_manifest(in, i, out, &err);
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        return status_of(rc);
+    }
+    if (!in->args->quiet)
+        words_warnings(*out);
+    return 0;
+}

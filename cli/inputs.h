@@ -35,4 +35,9 @@ void inputs_fini(struct inputs *in);
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);
 
+/* The same for who goes no further without it: the reason was said, and so were
+ * its warnings, unless --quiet.  Returns 0, or a status. */
+int inputs_say_manifest(const struct inputs *in, size_t i,
+                        struct xd_manifest **out);
+
 #endif

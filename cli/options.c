@@ -40,6 +40,8 @@ static const struct option_row own_rows[] = {
      "show: write the manifest as a metalink or an exnode", NULL},
     {OPTION_REPAIR, COMMAND_VERIFY, "repair", 0, NULL,
      "verify: fetch what is wrong of the file", NULL},
+    {OPTION_PLAYER, COMMAND_PLAY, "player", 0, "PROGRAM",
+     "play: the player, which is given a URL", "mpv"},
     {OPTION_SIMULATE, COMMAND_PLAY, "simulate", 0, NULL,
      "play: consume the file as a player would, and write nothing", NULL},
     {OPTION_RATE, COMMAND_PLAY, "rate", 0, "RATE",

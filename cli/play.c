@@ -5,8 +5,11 @@
 #include "choose.h"
 #include "inputs.h"
 #include "log.h"
+#include "mpv.h"
+#include "play_served.h"
 #include "play_simulated.h"
 #include "playback.h"
+#include "shelf.h"
 #include "signals.h"
 #include "status.h"
 #include "words.h"
@@ -30,45 +33,72 @@ static int keep_on(struct xd_source *s)
     return status_of(rc);
 }
 
-static int play_source(const struct args *a, struct xd_source *s,
-                       const char *name)
+/* By a simulated player, or a real one; then the account. */
+static int play_viewed(const struct args *a, const struct shelf *shelf,
+                       struct xd_reader *viewer, struct log *log)
 {
-    struct xd_reader *r;
-    struct xd_error err;
+    const struct shelf_file *f = &shelf->files[0];
+    struct xd_playback p = {.struct_size = sizeof p};
+    int rc = 0, status = STATUS_COMPLETE;
 
-    int rc = xd_reader_new(&r, s, &err);
+    if (a->simulate) {
+        signals_watch();
+        status = play_simulated(a, viewer);
+        xd_reader_playback(viewer, &p);
+    } else {
+        signals_watch_each(); /* the player is seen to */
+        rc = play_served(&status, a, shelf, viewer, log);
+        p.blocked_s = (double)f->blocked_ms / 1e3;
+    }
+    signals_restore();
+    if (rc != 0)
+        return rc;
+    playback_put(stdout, a,
+                 &(struct playback){
+                     .name = f->name[0] != '\0' ? f->name : NULL,
+                     .source = f->source,
+                     .viewer = viewer,
+                     .blocked_s = p.blocked_s,
+                 });
+    return status;
+}
+
+static int play_shelf(const struct args *a, const struct shelf *shelf,
+                      struct log *log)
+{
+    struct xd_source *source = shelf->files[0].source;
+    struct xd_reader *viewer = NULL;
+    struct xd_error err;
+    int rc = 0;
+
+    if (a->simulate || mpv_is(a->player))
+        rc = xd_reader_new(&viewer, source, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);
     }
-    signals_watch();
-    int status = play_simulated(a, r);
-    playback_put(stdout, a, name, s, r);
-    xd_reader_free(r);
-    if (status == STATUS_COMPLETE && args_value(a, "keep") != NULL)
-        status = keep_on(s);
-    signals_restore();
+    int status = play_viewed(a, shelf, viewer, log);
+    xd_reader_free(viewer);
+    if (status == STATUS_COMPLETE && args_value(a, "keep") != NULL) {
+        signals_watch();
+        status = keep_on(source);
+        signals_restore();
+    }
     return status;
 }
 
 static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
 {
-    struct xd_file file = {.struct_size = sizeof file};
-    struct xd_source *source;
-    struct xd_error err;
+    struct shelf shelf;
     struct log log;
 
-    if (xd_manifest_file(m, i, &file) < 0)
-        return STATUS_FAILED;
     log_init(&log, a->quiet);
     xd_options_set_log(a->options, log_say, &log);
-    const int rc = xd_source_new(&source, m, i, a->options, &err);
-    int status = status_of(rc);
-    if (rc < 0)
-        words_error("%s", err.msg);
-    else
-        status = play_source(a, source, file.name);
-    xd_source_free(rc < 0 ? NULL : source);
+    shelf_init(&shelf, NULL);
+    int status = shelf_add(&shelf, a, m, i);
+    if (status == 0)
+        status = play_shelf(a, &shelf, &log);
+    shelf_fini(&shelf);
     log_take(&log, stderr);
     log_fini(&log);
     return status;
@@ -77,17 +107,13 @@ static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
 static int play_manifest(const struct args *a, const struct inputs *in)
 {
     struct xd_manifest *m;
-    struct xd_error err;
     size_t i = 0;
 
-    const int rc = inputs_manifest(in, 0, &m, &err);
-    if (rc < 0) {
-        words_error("%s", err.msg);
-        return status_of(rc);
-    }
-    if (!a->quiet)
-        words_warnings(m);
-    int status = a->file != NULL ? choose_file(&i, a, m, a->inputs[0]) : 0;
+    int status = inputs_say_manifest(in, 0, &m);
+    if (status != 0)
+        return status;
+    if (a->file != NULL)
+        status = choose_file(&i, a, m, a->inputs[0]);
     if (status == 0)
         status = play_file(a, m, i);
     xd_manifest_unref(m);

@@ -45,51 +45,72 @@ static void put_levels(struct json *j, struct xd_reader *r)
     json_close_array(j);
 }
 
-static void put_json(FILE *to, const char *name, const struct xd_progress *g,
-                     const struct xd_playback *p, struct xd_reader *r)
+static void put_members(struct json *j, struct xd_reader *r,
+                        const struct xd_playback *p)
 {
+    put_time(j, "startup_time_s", p->startup_s);
+    put_time(j, "startup_min_s", p->startup_least_s);
+    json_count(j, "stall_count", p->n_stalls);
+    json_number(j, "stall_time_s", p->stall_s);
+    json_number(j, "stall_max_s", p->stall_longest_s);
+    json_number(j, "stall_min_s", p->stall_least_s);
+    json_number(j, "stall_blocks_s", p->stall_blocks_s);
+    put_list(j, "stall_list", r, xd_reader_stall);
+    json_number(j, "rebuffer_ratio", p->rebuffer_ratio);
+    json_count(j, "seek_count", p->n_seeks);
+    json_number(j, "restart_time_s", p->restart_s);
+    json_number(j, "restart_max_s", p->restart_longest_s);
+    put_list(j, "restart_list", r, xd_reader_restart);
+    json_number(j, "played_s", p->played_s);
+    json_number(j, "watched_time_s", p->watched_s);
+    json_number(j, "p1203_o23", p->quality);
+    put_levels(j, r);
+}
+
+static void put_json(FILE *to, const struct playback *b,
+                     const struct xd_playback *p)
+{
+    struct xd_progress g = {.struct_size = sizeof g};
     struct json j;
 
+    xd_download_progress(xd_source_download(b->source), &g);
     json_init(&j, to);
     json_open_object(&j, NULL);
-    json_string(&j, "file", name);
-    put_time(&j, "startup_time_s", p->startup_s);
-    put_time(&j, "startup_min_s", p->startup_least_s);
-    json_count(&j, "stall_count", p->n_stalls);
-    json_number(&j, "stall_time_s", p->stall_s);
-    json_number(&j, "stall_max_s", p->stall_longest_s);
-    json_number(&j, "stall_min_s", p->stall_least_s);
-    json_number(&j, "stall_blocks_s", p->stall_blocks_s);
-    put_list(&j, "stall_list", r, xd_reader_stall);
-    json_number(&j, "rebuffer_ratio", p->rebuffer_ratio);
-    json_count(&j, "seek_count", p->n_seeks);
-    json_number(&j, "restart_time_s", p->restart_s);
-    json_number(&j, "restart_max_s", p->restart_longest_s);
-    put_list(&j, "restart_list", r, xd_reader_restart);
-    json_number(&j, "played_s", p->played_s);
-    json_number(&j, "watched_time_s", p->watched_s);
-    json_number(&j, "p1203_o23", p->quality);
-    json_number(&j, "blocked_s", p->blocked_s);
-    put_levels(&j, r);
-    json_string(&j, "algorithm", g->algorithm);
-    json_count(&j, "block_size", g->block_bytes);
-    json_count(&j, "bytes_received", g->bytes_received);
-    json_count(&j, "bytes_redundant", g->bytes_redundant);
+    json_string(&j, "file", b->name);
+    if (b->viewer != NULL)
+        put_members(&j, b->viewer, p);
+    json_number(&j, "blocked_s", b->blocked_s);
+    json_string(&j, "algorithm", g.algorithm);
+    json_count(&j, "block_size", g.block_bytes);
+    json_count(&j, "bytes_received", g.bytes_received);
+    json_count(&j, "bytes_redundant", g.bytes_redundant);
     json_close_object(&j);
     json_end(&j);
 }
 
-static void put_text(FILE *to, const char *name, const struct xd_playback *p)
+static void put_text(FILE *to, const struct playback *b,
+                     const struct xd_playback *p)
 {
     char played[UNITS_SIZE];
 
-    text_put(to, name != NULL ? name : "the file");
-    fprintf(to, ": played %s, ", units_seconds(played, p->played_s));
-    if (p->startup_s < 0)
-        fprintf(to, "never started\n");
-    else
-        fprintf(to, "started after %.2f s (its first byte came after %.2f s)\n",
-                p->startup_s, p->startup_least_s);
+    text_put(to, b->name != NULL ? b->name : "the file");
+    if (b->viewer == NULL) {
+        fprintf(to,
+                ": stalls are not known, for only mpv tells of them\n"
+                "the player waited for bytes for %.2f s, also while it read "
+                "ahead\n",
+                b->blocked_s);
+        return;
+    }
+    if (p->startup_s < 0) {
+        fprintf(to, ": never started\n");
+        return;
+    }
+    fprintf(to,
+            ": played %s, started after %.2f s (its first byte came after "
+            "%.2f s)\n",
+            units_seconds(played, p->played_s), p->startup_s,
+            p->startup_least_s);
     fprintf(to, "stalls: %u, %.2f s together, the longest %.2f s\n",
             p->n_stalls, p->stall_s, p->stall_longest_s);
     fprintf(to,
@@ -103,16 +124,14 @@ static void put_text(FILE *to, const char *name, const struct xd_playback *p)
             p->rebuffer_ratio * 100, p->quality);
 }
 
-void playback_put(FILE *to, const struct args *a, const char *name,
-                  struct xd_source *s, struct xd_reader *r)
+void playback_put(FILE *to, const struct args *a, const struct playback *b)
 {
     struct xd_playback p = {.struct_size = sizeof p};
-    struct xd_progress g = {.struct_size = sizeof g};
 
-    xd_reader_playback(r, &p);
-    xd_download_progress(xd_source_download(s), &g);
+    if (b->viewer != NULL)
+        xd_reader_playback(b->viewer, &p);
     if (a->json)
-        put_json(to, name, &g, &p, r);
+        put_json(to, b, &p);
     else if (!a->quiet)
-        put_text(to, name, &p);
+        put_text(to, b, &p);
 }

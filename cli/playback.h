@@ -10,8 +10,13 @@
 
 #include "args.h"
 
-/* `name` (or NULL) is that of the file. */
-void playback_put(FILE *to, const struct args *a, const char *name,
-                  struct xd_source *s, struct xd_reader *r);
+struct playback {
+    const char *name; /* of the file, or NULL */
+    struct xd_source *source;
+    struct xd_reader *viewer; /* who was told of the picture; NULL: nobody */
+    double blocked_s;         /* in which the player waited for bytes */
+};
+
+void playback_put(FILE *to, const struct args *a, const struct playback *p);
 
 #endif

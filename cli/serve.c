@@ -1,7 +1,6 @@
 #include "serve.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "inputs.h"
@@ -23,21 +22,6 @@ static bool print_urls(const struct shelf *shelf, const char *authority)
     return fflush(stdout) == 0;
 }
 
-/* A file that nobody can bring: its clients are only broken off. */
-static void tell_failures(const struct shelf *shelf)
-{
-    struct xd_error err;
-
-    for (size_t i = 0; i < shelf->n; i++) {
-        struct shelf_file *f = &shelf->files[i];
-        const int rc = xd_download_wait(xd_source_download(f->source), 0, &err);
-        if (f->is_failed || rc == 0 || rc == XD_E_AGAIN || rc == XD_E_STATE)
-            continue;
-        f->is_failed = true;
-        words_error("%s: %s", f->link + strlen(shelf->root), err.msg);
-    }
-}
-
 static void wait_for_signal(const struct shelf *shelf, struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
@@ -45,7 +29,7 @@ static void wait_for_signal(const struct shelf *shelf, struct log *log)
     while (!signals_came()) {
         nanosleep(&tick, NULL);
         log_take(log, stderr);
-        tell_failures(shelf);
+        shelf_say_failures(shelf);
         if (signals_stop_came())
             signals_stop();
     }

@@ -55,8 +55,8 @@ static void make_paths(const struct shelf *s, struct shelf_file *f)
     http_encode(f->link, sizeof f->link, f->name);
 }
 
-static int add(struct shelf *s, const struct args *a, struct xd_manifest *m,
-               size_t i)
+int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
+              size_t i)
 {
     struct xd_file file = {.struct_size = sizeof file};
     struct shelf_file *files = realloc(s->files, (s->n + 1) * sizeof *files);
@@ -86,24 +86,18 @@ static int add_manifest(struct shelf *s, const struct args *a,
                         const struct inputs *in, size_t number)
 {
     struct xd_manifest *m;
-    struct xd_error err;
     size_t i = 0, end;
-    int status = 0;
 
-    const int rc = inputs_manifest(in, number, &m, &err);
-    if (rc < 0) {
-        words_error("%s", err.msg);
-        return status_of(rc);
-    }
-    if (!a->quiet)
-        words_warnings(m);
+    int status = inputs_say_manifest(in, number, &m);
+    if (status != 0)
+        return status;
     end = xd_manifest_n_files(m);
     if (a->file != NULL) {
         status = choose_file(&i, a, m, a->inputs[number]);
         end = i + 1;
     }
     for (; status == 0 && i < end; i++)
-        status = add(s, a, m, i);
+        status = shelf_add(s, a, m, i);
     xd_manifest_unref(m);
     return status;
 }
@@ -119,6 +113,20 @@ int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
                              "%zu",
                              s->n);
     return status;
+}
+
+void shelf_say_failures(const struct shelf *s)
+{
+    struct xd_error err;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct shelf_file *f = &s->files[i];
+        const int rc = xd_download_wait(xd_source_download(f->source), 0, &err);
+        if (f->status != 0 || rc == 0 || rc == XD_E_AGAIN || rc == XD_E_STATE)
+            continue;
+        f->status = status_of(rc);
+        words_error("%s: %s", f->link + strlen(s->root), err.msg);
+    }
 }
 
 struct shelf_file *shelf_find(const struct shelf *s, const char *path)

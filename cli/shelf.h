@@ -4,8 +4,9 @@
 #ifndef CLI_SHELF_H
 #define CLI_SHELF_H
 
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <xdownload/stream.h>
 
@@ -21,7 +22,8 @@ struct shelf_file {
     char etag[200];        /* with its quotes */
     const char *type;
     struct xd_source *source;
-    bool is_failed; /* the caller's, who has told of it */
+    int status; /* not 0: nobody can bring it, which was said */
+    atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
 };
 
 struct shelf {
@@ -36,9 +38,17 @@ void shelf_init(struct shelf *s, const char *token);
 /* Ends all sources, and what they bring. */
 void shelf_fini(struct shelf *s);
 
+/* One file of a manifest.  Returns 0, or a status after the reason was said. */
+int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
+              size_t i);
+
 /* All files that the arguments mean.  Returns 0, or a status after the reason
  * was said. */
 int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in);
+
+/* Say once of each file that it has failed, if it has: its clients are only
+ * broken off. */
+void shelf_say_failures(const struct shelf *s);
 
 /* The file at this path, or NULL. */
 struct shelf_file *shelf_find(const struct shelf *s, const char *path);

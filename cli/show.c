@@ -125,16 +125,11 @@ static int put(const struct args *a, const struct xd_manifest *m)
 static int show(const struct args *a, const struct inputs *in)
 {
     struct xd_manifest *m;
-    struct xd_error err;
 
-    const int rc = inputs_manifest(in, 0, &m, &err);
-    if (rc < 0) {
-        words_error("%s", err.msg);
-        return status_of(rc);
-    }
-    if (!a->quiet)
-        words_warnings(m);
-    const int status = put(a, m);
+    int status = inputs_say_manifest(in, 0, &m);
+    if (status != 0)
+        return status;
+    status = put(a, m);
     xd_manifest_unref(m);
     return status;
 }

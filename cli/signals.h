@@ -14,8 +14,20 @@
 void signals_watch(void);
 void signals_restore(void);
 
+/* Like signals_watch(), but all that come are only noted: for who must see to a
+ * child before the end. */
+void signals_watch_each(void);
+
 /* Whether one that ends the command has come, ever. */
 bool signals_came(void);
+
+/* How many of these; SIGNALS_MANY stands for more too. */
+#define SIGNALS_MANY 100
+int signals_count(void);
+
+/* The last that a process sent, once, or 0.  What a terminal sends has reached
+ * all who run in it. */
+int signals_take_sent(void);
 
 /* Whether it is to stop, and has not yet; and stop, until it is continued. */
 bool signals_stop_came(void);

@@ -123,6 +123,8 @@ if [ $all = yes ]; then
     want_command aria2c aria2
     want_command valgrind valgrind
     want_command ip iproute2
+    want_command mpv mpv
+    want_command ffmpeg ffmpeg
 fi
 install_missing || exit 1
 

@@ -73,7 +73,7 @@ def test_a_rate_needs_its_unit(lab, rate):
 
 
 @pytest.mark.parametrize("words", [
-    ["play", "f.xnd"], ["play", "--simulate", "f.xnd"],
+    ["play", "--simulate", "f.xnd"],
     ["--rate", "2MB/s", "f.xnd"], ["--keep", "x", "f.xnd"],
     ["play", "--simulate", "--rate", "2MB/s", "--prebuffer", "5", "f.xnd"]])
 def test_what_does_not_go_together_is_refused(lab, words):
