@@ -122,7 +122,8 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
 }
 
 /* One that has ended what it sends counts as gone: so does nginx.  So it is too
- * when the server stops, which shuts all connections. */
+ * when the server stops, which shuts all connections; that shows even before
+ * what the client has said and nobody has read yet. */
 static bool has_gone(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
@@ -130,7 +131,10 @@ static bool has_gone(struct MHD_Connection *c)
     struct pollfd p = {.fd = info->connect_fd, .events = POLLIN};
     char byte;
 
-    return poll(&p, 1, 0) > 0 && recv(p.fd, &byte, 1, MSG_PEEK) <= 0;
+    if (poll(&p, 1, 0) <= 0)
+        return false;
+    return (p.revents & (POLLHUP | POLLERR)) != 0 ||
+           recv(p.fd, &byte, 1, MSG_PEEK) <= 0;
 }
 
 static int64_t find_size(const struct stream *s)

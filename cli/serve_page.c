@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "http_words.h"
+#include "snapshot.h"
 #include "text.h"
 #include "units.h"
 
@@ -15,23 +16,6 @@ static const char head[] =
     "<style>body { font-family: sans-serif } td, th { padding: 0 1em 0 0;\n"
     "text-align: left }</style></head><body>\n";
 
-static const char *word_of(enum xd_depot_state state)
-{
-    switch (state) {
-    case XD_DEPOT_RESERVE:
-        return "in reserve";
-    case XD_DEPOT_IDLE:
-        return "idle";
-    case XD_DEPOT_BUSY:
-        return "busy";
-    case XD_DEPOT_PAUSED:
-        return "paused";
-    case XD_DEPOT_FAILED:
-        return "failed";
-    }
-    return "";
-}
-
 static void put_depots(FILE *to, struct xd_download *d)
 {
     struct xd_depot_stats depot = {.struct_size = sizeof depot};
@@ -41,7 +25,7 @@ static void put_depots(FILE *to, struct xd_download *d)
     for (size_t i = 0; xd_download_depot(d, i, &depot) == 0; i++) {
         fputs("<tr><td>", to);
         http_put_html(to, depot.host);
-        fprintf(to, "<td>%s<td>%s<td>%s<td>%u\n", word_of(depot.state),
+        fprintf(to, "<td>%s<td>%s<td>%s<td>%u\n", snapshot_state(depot.state),
                 units_rate(rate, depot.bytes_per_s),
                 units_size(bytes, depot.bytes), depot.failures);
     }

@@ -123,9 +123,10 @@ class Nginx:
         config.write_text(self._config(servers))
         fds = [s.fileno() for s, _, _ in servers]
         env = dict(ENVIRONMENT, NGINX="".join(f"{fd};" for fd in fds))
-        # The shell ends nginx when its input ends, so also if we are killed.
+        # The shell ends nginx, and itself, when its input ends, so also if we
+        # are killed.  A nginx that has just begun may sleep over a SIGTERM.
         self.process = subprocess.Popen(
-            ["sh", "-c", '"$@" </dev/null & read -r _; kill $!; wait $!', "sh",
+            ["sh", "-c", '"$@" </dev/null & read -r _; kill -KILL 0', "sh",
              find_nginx(), "-p", str(self.folder), "-c", str(config)],
             stdin=subprocess.PIPE, stderr=open(self.folder / "stderr", "w"),
             env=env, pass_fds=fds, start_new_session=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from lab import wait_until
+from lab import PATIENCE, wait_until
 
 SIZE = 2_000_000
 TOKEN = "a-token_of-our.own"
@@ -24,6 +24,7 @@ class Served:
         with write:
             self.process = lab.start("serve", *args, report=False,
                                      stdout=write.fileno())
+        read.settimeout(PATIENCE)
         self.lines = read.makefile("r")
         self.urls = []
 
@@ -214,6 +215,8 @@ def test_clients_that_leave_a_silent_depot_are_not_waited_for(lab):
                for _ in range(5)]
     for c in clients:  # the head comes at once
         assert c.recv(15) == b"HTTP/1.1 200 OK"
+    wait_until(lambda: b"<td>busy" in served.ask("/")[1],
+               "the threads that fetch begin")
     busy = served.process.threads()
     for c in clients:
         c.close()
@@ -384,6 +387,18 @@ def test_it_ends_at_once_while_depots_hang(lab, sig):
     assert seconds < 1
     for c in clients:
         c.close()
+
+
+def test_it_ends_though_a_client_has_said_more_than_it_was_answered(lab):
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--silence", "1h",
+                    lab.exnode("f.bin", [lab.silent()]))
+    path = served.address()[2]
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with served.connect(request) as client:
+        assert client.recv(15) == b"HTTP/1.1 200 OK"
+        client.sendall(request.encode())
+        assert served.end()[0].rc == 130
 
 
 def test_what_is_kept_is_a_file(lab):
