@@ -291,7 +291,7 @@ class Faults:
 
     def redirects_in_a_loop(self, c, e):
         """Sends the client back to itself."""
-        self.redirect(c, e, self.url("f.bin"))
+        self.redirect(c, e, self.url("f.bin"), e.number > 5)
 
     def redirects_to_a_file(self, c, e):
         """Sends the client to a file of its own machine."""
@@ -350,6 +350,7 @@ class FaultDepot(Faults):
         path of its key), to be spoken to by https."""
         self.data, self.size = data, len(data)
         self.other, self.delay = other, delay
+        self.after = None  # a depot whose fault is to be met before ours ends
         self.another = random.Random(99).randbytes(self.size)
         self.log = []
         self.count = collections.Counter()
@@ -458,6 +459,11 @@ class FaultDepot(Faults):
             self.log.append(e)
         return e
 
+    def _let_fire(self):
+        end = time.monotonic() + 2
+        while self.after and not self.after.fired() and time.monotonic() < end:
+            time.sleep(0.005)
+
     def _encrypted(self, client):
         if not self._context:
             return client
@@ -472,6 +478,7 @@ class FaultDepot(Faults):
             c = Connection(client)
             while head := c.head():
                 e = self._enter(*head)
+                self._let_fire()
                 time.sleep(self.delay)
                 self._answer(c, e)
         if self._context and not e:

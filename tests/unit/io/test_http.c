@@ -865,15 +865,15 @@ START_TEST(slow_but_steady_bytes_are_no_silence)
 {
     static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
                                               BODY(100, 50),
-                                              SLEEP(200),
+                                              SLEEP(600),
                                               BODY(150, 50),
-                                              SLEEP(200),
+                                              SLEEP(600),
                                               BODY(200, 50),
-                                              SLEEP(200),
+                                              SLEEP(600),
                                               BODY(250, 50),
                                               END};
 
-    use_silence(500 * XD_MS);
+    use_silence(1500 * XD_MS);
     check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
 }
 END_TEST
@@ -882,9 +882,11 @@ START_TEST(idle_time_before_a_request_is_no_silence)
 {
     static const struct mock_step script[] = {
         SLEEP(100), PARTIAL("100-299/1000", "200"), BODY(100, 200), END};
+    xd_usec begin;
 
-    use_silence(400 * XD_MS);
-    for (int i = 0; i < 10; i++)
+    use_silence(1500 * XD_MS);
+    begin = xd_now();
+    while (xd_now() - begin < 2000 * XD_MS)
         turn();
     check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
 }
