@@ -4,7 +4,7 @@ import json
 import pytest
 
 SIZE = 4_000_000
-BUFFERS = 65_536  # what sockets hold of a request that was broken off
+BUFFERS = 3 * 65_536  # what sockets hold of requests that were broken off
 
 
 def test_bytes_and_requests_agree_with_the_logs_of_equal_depots(lab):
