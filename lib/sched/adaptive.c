@@ -126,6 +126,19 @@ static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
     return first_size(p);
 }
 
+/* What a depot brings before it could begin with something new. */
+static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
+                           unsigned depot)
+{
+    const struct xd_forecast *f = &p->forecasts[depot];
+    double meanwhile = p->flows[fetch].is_broken
+                           ? f->rate * XD_NEW_LATENCIES * xd_seconds(f->latency)
+                           : 0;
+
+    return p->depots[depot].owed > meanwhile ? p->depots[depot].owed
+                                             : meanwhile;
+}
+
 /* How much to ask a depot for of these bytes; 0: it owes as much as it can
  * bring. */
 static double request_size(struct xd_adaptive *p, unsigned fetch,
@@ -145,10 +158,7 @@ static double request_size(struct xd_adaptive *p, unsigned fetch,
     least = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
     if (least > most)
         least = most;
-    share = rate * p->time_left - p->depots[depot].owed;
-    if (p->flows[fetch].is_broken && p->depots[depot].owed <= 0)
-        share -=
-            rate * XD_NEW_LATENCIES * xd_seconds(p->forecasts[depot].latency);
+    share = rate * p->time_left - bytes_before(p, fetch, depot);
     if (share * SHARE >= least)
         return share * SHARE < most ? share * SHARE : most;
     if (share < least) {

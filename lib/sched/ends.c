@@ -15,6 +15,13 @@
 /* A tail that would end so much later is given away whatever is on the wire. */
 #define WORTH_WASTE_S 0.5
 
+/* What a TCP sends first, before it is heard of. */
+#define FIRST_WINDOW 14480.0
+
+/* More bytes than were meant for it may come twice if they are no more than this
+ * part of what all depots bring in the time that it saves. */
+#define WORTH 0.1
+
 /* Who asks for bytes that are under way brings them so many times sooner. */
 #define HEDGE_GAIN 2
 
@@ -25,13 +32,21 @@ static double latency_of(const struct xd_adaptive *p, const struct xd_flow *f)
     return f->is_new ? latency * XD_NEW_LATENCIES : latency;
 }
 
-/* A connection that is slow to find its speed is slower than its depot. */
+/* A connection that is slow to find its speed is slower than its depot; if it has
+ * to share that, it will have more when others are done.  Before there is a
+ * forecast, it goes on as it began. */
 static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    double rate = p->forecasts[f->depot].rate;
+    double rate = p->forecasts[f->depot].rate, own = f->forecast.rate;
+    double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
 
-    return f->forecast.rate > 0 && f->forecast.rate < rate ? f->forecast.rate
-                                                           : rate;
+    if (rate <= 0 && p->now > f->asked_at)
+        return (double)(f->got - f->range.begin) /
+               xd_seconds(p->now - f->asked_at);
+    share = owed > left ? rate * left / owed : 0;
+    if (own < share)
+        own = share;
+    return own > 0 && own < rate ? own : rate;
 }
 
 /*
@@ -71,8 +86,8 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
         struct xd_flow *f = &p->flows[i];
 
         if (!f->is_running || !f->has_begun || f->is_offered ||
-            xd_flow_overdue_at(p, f) <= p->now ||
-            p->forecasts[f->depot].rate <= 0 || !trim(p, f))
+            xd_flow_overdue_at(p, f) <= p->now || rate_of(p, f) <= 0 ||
+            !trim(p, f))
             continue;
         *fetch = i;
         *end = f->range.end;
@@ -82,21 +97,49 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
     return false;
 }
 
+/* How long until its first byte should come. */
+static double wait_for(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double wait = latency_of(p, f) - xd_seconds(p->now - f->asked_at);
+
+    return f->has_begun || wait < 0 ? 0 : wait;
+}
+
 /* How long until a request is at its end.  What has not begun when it should
  * is taken to wait as long again. */
 static double time_for(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    const struct xd_forecast *forecast = &p->forecasts[f->depot];
     double silent =
         xd_seconds(p->now - (f->has_begun ? f->heard_at : f->asked_at));
-    double wait = f->has_begun ? 0 : latency_of(p, f) - silent;
+    double wait = wait_for(p, f), rate = rate_of(p, f);
 
-    if (forecast->rate <= 0)
+    if (rate <= 0)
         return silent;
-    return (wait > 0       ? wait
-            : f->has_begun ? silent
-                           : -wait) +
-           xd_flow_left(f) / rate_of(p, f);
+    if (!f->has_begun && wait == 0)
+        silent -= latency_of(p, f);
+    return (wait > 0 ? wait : silent) + xd_flow_left(f) / rate;
+}
+
+/* How many bytes will come twice if others ask for all that is left and need so
+ * long: what it brings meanwhile, and what is on the wire then. */
+static double cost_of(const struct xd_adaptive *p, const struct xd_flow *f,
+                      double time)
+{
+    double rate = rate_of(p, f), left = xd_flow_left(f), twice = FIRST_WINDOW;
+
+    if (time > wait_for(p, f))
+        twice += rate * (time - wait_for(p, f));
+    if (f->has_begun)
+        twice += rate * xd_seconds(p->forecasts[f->depot].latency);
+    return twice < left ? twice : left;
+}
+
+/* Whether bytes that come twice are few, or little against what all depots bring
+ * in the time that is saved. */
+static bool is_worth(const struct xd_adaptive *p, double spent, double cost,
+                     double saved)
+{
+    return spent + cost <= p->most_hedged || cost <= saved * p->rate * WORTH;
 }
 
 /* Whether others should be asked for it as well: its depot owes us too long, or
@@ -105,15 +148,18 @@ static double time_for(const struct xd_adaptive *p, const struct xd_flow *f)
 static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
                     double rate, xd_usec latency)
 {
-    double bytes = xd_flow_left(f);
+    double time, takes;
 
     if (!f->is_running || f->is_offered)
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    return rate > 0 && p->hedged + bytes <= p->most_hedged &&
-           time_for(p, f) >
-               HEDGE_GAIN * (xd_seconds(latency) + bytes / rate) + XD_LEAST_S;
+    if (rate <= 0)
+        return false;
+    time = xd_seconds(latency) + xd_flow_left(f) / rate;
+    takes = time_for(p, f);
+    return takes > HEDGE_GAIN * time + XD_LEAST_S &&
+           is_worth(p, p->hedged, cost_of(p, f, time), takes - time);
 }
 
 /* Which requests the best of all depots could hasten, if there were one that
@@ -145,7 +191,8 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
             continue;
         has_offered = f->is_offered = true;
         if (xd_flow_overdue_at(p, f) > p->now)
-            p->hedged += xd_flow_left(f);
+            p->hedged += cost_of(
+                p, f, xd_seconds(mine->latency) + xd_flow_left(f) / mine->rate);
         rc = xd_offer(p, rest);
     }
     if (has_offered)

@@ -56,4 +56,12 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
                struct xd_sim_result *out);
 void xd_sim_result_fini(struct xd_sim_result *r);
 
+/*
+ * When so many bytes have come, whichever, if one connection to each depot sends
+ * without end: what TCP itself allows, in the same wires with the same luck.
+ * Depots that lie are left out.  XD_NEVER: not within an hour.  Errors: NOMEM.
+ */
+int xd_sim_plain(const struct xd_scenario *s, const struct xd_sim_options *o,
+                 xd_usec *out);
+
 #endif

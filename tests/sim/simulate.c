@@ -5,7 +5,11 @@
  *     simulate --random --seeds 1000          scenarios that seeds make
  *     simulate --bad all --seeds 1000         the same, without a bad depot and
  *                                             with it: what does it cost?
+ *
  *     simulate --random --seed 7 --print --timeline     one of them, closely
+ *
+ * The limit is the later of what the wires allow and what one TCP to each depot
+ * does.
  */
 #include <math.h>
 #include <stdio.h>
@@ -174,9 +178,12 @@ static void print_result(const struct arguments *a, const char *name,
     struct xd_sim_result r = run(s, o);
     double took = (double)r.took / 1e6, limit = 0;
     unsigned requests = 0;
+    xd_usec plain = 0;
 
-    if (xd_scenario_limit(s, o->size, &limit) < 0)
+    if (xd_scenario_limit(s, o->size, &limit) < 0 ||
+        xd_sim_plain(s, o, &plain) < 0)
         fail("out of memory", "");
+    limit = fmax(limit, (double)plain / 1e6);
     for (size_t i = 0; i < r.n_depots; i++)
         requests += r.depots[i].requests;
     printf("%s seed %llu: %s %.3f s  limit %.3f  x%.3f  redundant %.2f %%  "
