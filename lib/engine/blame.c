@@ -61,6 +61,15 @@ static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
     return s;
 }
 
+bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece)
+{
+    const struct xd_suspicion *s = e->verify.suspicions;
+
+    while (s && s->piece != piece)
+        s = s->next;
+    return s != NULL;
+}
+
 static bool holds_all(const struct xd_depot *d, struct xd_range range)
 {
     struct xd_rangeset held;

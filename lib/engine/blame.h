@@ -26,6 +26,9 @@ struct xd_suspicion;
 void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why);
 
+/* Whether `piece` was wrong, and it is not known yet who lied. */
+bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece);
+
 /* Piece `i`, all of which is kept, does not match its hash.  May release the
  * lock to read back what is wrong.  Only the keeper calls this. */
 void xd_blame_bad_locked(struct xd_engine *e, size_t i);

@@ -31,6 +31,7 @@
 #include "base/text.h"
 #include "engine/depot.h"
 #include "engine/options.h"
+#include "engine/piece_hash.h"
 #include "engine/readers.h"
 #include "engine/records.h"
 #include "engine/repair.h"
@@ -75,6 +76,7 @@ struct xd_lane {
     char *final_url;                /* where `url` led to now, or NULL */
     bool start_now, stop_now;       /* what to tell the transport */
     bool asks_whole;                /* the depot knows no ranges */
+    struct xd_piece_hash piece_hash;
     unsigned char *buffer;
     size_t buffered;
     uint64_t asked_end; /* of the request, however it was cut since */

@@ -10,7 +10,7 @@
 
 /* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
  * as much processor again. */
-#define BUFFER_BYTES ((size_t)256 * 1024)
+#define BUFFER_BYTES XD_PIECE_HASH_MOST
 
 /* End a request of which the transport will say nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
@@ -137,14 +137,15 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
     w->engine->bytes_redundant += redundant;
 }
 
-static void kept_locked(struct xd_worker *w, struct xd_range range)
+static void kept_locked(struct xd_worker *w, struct xd_range range,
+                        const struct xd_piece_hash *hash)
 {
     struct xd_engine *e = w->engine;
     unsigned depot = (unsigned)(w->served - e->depots.list);
 
     w->served->bytes += xd_range_length(range);
     xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
-    xd_verify_kept_locked(e, depot, range);
+    xd_verify_kept_locked(e, depot, range, hash);
 }
 
 /* The byte that the census asks for may be of another file. */
@@ -184,7 +185,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     struct xd_range rest = {lane->flushed, lane->flushed + lane->buffered};
     const unsigned char *data = lane->buffer;
     struct xd_sink *target;
-    uint64_t begin = rest.begin, kept = 0;
+    uint64_t begin = rest.begin, kept = 0, era;
     struct xd_error error = {0};
     int rc = 0;
 
@@ -205,19 +206,23 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
             break;
         }
         target = e->target;
+        era = e->verify.era;
         xd_engine_unlock(e);
         rc = xd_sink_write(target, gap.begin - e->wanted.begin,
                            data + (gap.begin - begin),
                            (size_t)xd_range_length(gap), &error);
-        if (rc == 0 && target == e->sink)
+        if (rc == 0 && target == e->sink) {
             rc = xd_resume_written(e, gap, &error);
+            xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, era, gap,
+                              lane->range.end, data + (gap.begin - begin));
+        }
         xd_engine_lock(e);
         if (rc == 0 && lane->is_distrusted) { /* since it was claimed */
             rc = unclaim_locked(e, gap, &error);
             break;
         }
         if (rc == 0)
-            kept_locked(w, gap);
+            kept_locked(w, gap, target == e->sink ? &lane->piece_hash : NULL);
         if (rc == 0 && target == e->sink)
             xd_resume_kept_locked(e, xd_range_length(gap));
         kept += xd_range_length(gap);

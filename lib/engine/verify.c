@@ -106,6 +106,17 @@ void xd_verify_fini(struct xd_verify *v)
     *v = (struct xd_verify){0};
 }
 
+/* Whether who wrote piece `i` has hashed it in passing, and nothing of it was
+ * written anew since. */
+static bool is_proved_locked(const struct xd_engine *e, size_t i,
+                             const struct xd_piece_hash *hash)
+{
+    return hash && hash->has_ended && hash->ended_piece == i &&
+           hash->ended_era == e->verify.era &&
+           strcmp(hash->hex, xd_pieces_hex(&e->verify.pieces, i)) == 0 &&
+           !xd_blame_suspects_locked(e, i);
+}
+
 static void accept_locked(struct xd_engine *e, struct xd_range range)
 {
     if (xd_rangeset_add(&e->verify.good, range) < 0) {
@@ -147,8 +158,23 @@ static size_t dequeue(struct xd_verify *v)
     return piece;
 }
 
+/* All of piece `i` is here. */
+static void complete_locked(struct xd_engine *e, size_t i,
+                            const struct xd_piece_hash *hash)
+{
+    struct xd_pieces *p = &e->verify.pieces;
+
+    if (is_proved_locked(e, i, hash)) {
+        p->states[i] = XD_PIECE_GOOD;
+        accept_locked(e, xd_pieces_range(p, i));
+    } else if (enqueue(&e->verify, i) < 0) {
+        fail_nomem_locked(e);
+    }
+}
+
 void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range range)
+                           struct xd_range range,
+                           const struct xd_piece_hash *hash)
 {
     struct xd_verify *v = &e->verify;
 
@@ -168,8 +194,8 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
             break;
         if (!xd_range_is_empty(before))
             accept_locked(e, before);
-        if (xd_rangeset_contains(&e->kept, piece) && enqueue(v, i) < 0)
-            fail_nomem_locked(e);
+        if (xd_rangeset_contains(&e->kept, piece))
+            complete_locked(e, i, hash);
         range.begin = piece.end < range.end ? piece.end : range.end;
     }
     if (!xd_range_is_empty(range))
@@ -185,7 +211,7 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
         return;
     }
     xd_inform_held_locked(e, range);
-    xd_verify_kept_locked(e, XD_HELD, range);
+    xd_verify_kept_locked(e, XD_HELD, range, NULL);
 }
 
 /* What is written now stays claimed, or another depot's bytes could be kept
@@ -207,6 +233,7 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_verify *v = &e->verify;
 
+    v->era++;
     xd_resume_dropped_locked(e, range);
     if (release_kept_locked(e, range) < 0 ||
         xd_rangeset_remove(&v->good, range) < 0 ||

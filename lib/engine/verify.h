@@ -9,7 +9,9 @@
  * of the good bytes.  Bytes that pieces of the same strength have proved need
  * no second hash.
  *
- * The keeper does the hashing, and reads back what was just written for it.
+ * A piece that one lane writes from end to end it hashes in passing
+ * (piece_hash.h).  All else the keeper hashes, and reads back what was just
+ * written for it; a piece that is wrong it always sees itself.
  * Every function is called with engine.lock held.
  */
 #ifndef XD_ENGINE_VERIFY_H
@@ -19,6 +21,7 @@
 
 #include "base/range.h"
 #include "engine/origins.h"
+#include "engine/piece_hash.h"
 #include "engine/pieces.h"
 #include "engine/proof.h"
 #include "io/hash.h"
@@ -30,6 +33,7 @@ struct xd_verify {
     struct xd_pieces pieces;
     struct xd_origins origins; /* of all bytes that are kept */
     struct xd_rangeset good;
+    uint64_t era; /* it changes when something is rejected */
     struct xd_suspicion *suspicions;
 
     size_t *queue; /* pieces to hash, first come first served */
@@ -47,9 +51,11 @@ struct xd_verify {
 int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err);
 void xd_verify_fini(struct xd_verify *v);
 
-/* `range`, which nobody had, was brought by `depot` and is written. */
+/* `range`, which nobody had, was brought by `depot` and is written, and who
+ * wrote it has added it to `hash`, or that is NULL. */
 void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range range);
+                           struct xd_range range,
+                           const struct xd_piece_hash *hash);
 
 /* `range` was brought by an earlier run. */
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);

@@ -208,8 +208,10 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
 void xd_worker_free(struct xd_worker *w)
 {
     xd_thread_join(&w->thread);
-    for (unsigned i = 0; i < w->n_lanes; i++)
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        xd_piece_hash_fini(&w->lanes[i].piece_hash);
         xd_free(w->lanes[i].buffer);
+    }
     xd_free(w->lanes);
     xd_free(w);
 }

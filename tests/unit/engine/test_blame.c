@@ -163,6 +163,19 @@ static void keep(struct xd_sink *s)
     (void)s;
 }
 
+static int read_wrong(struct xd_sink *s, uint64_t offset, void *data,
+                      size_t len, struct xd_error *err)
+{
+    (void)s;
+    (void)offset;
+    (void)err;
+    memset(data, 0, len);
+    return 0;
+}
+
+static const struct xd_sink_ops wrong_ops = {.read = read_wrong, .free = keep};
+static struct xd_sink wrong_sink = {&wrong_ops};
+
 /* An engine that would run if it had threads. */
 static void prepare_engine(void)
 {
@@ -181,7 +194,7 @@ static void prepare_engine(void)
 static void bring_locked(unsigned depot, struct xd_range range)
 {
     ck_assert_int_eq(xd_rangeset_add(&engine->claims, range), 0);
-    xd_verify_kept_locked(engine, depot, range);
+    xd_verify_kept_locked(engine, depot, range, NULL);
 }
 
 START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
@@ -212,6 +225,70 @@ START_TEST(what_is_written_while_its_piece_is_rejected_stays_claimed)
 }
 END_TEST
 
+/* All of the piece is written by one who has hashed it in passing. */
+static void bring_hashed_locked(uint64_t era, bool is_right)
+{
+    struct xd_piece_hash hash = {.has_ended = true, .ended_era = era};
+
+    hash_of_piece(hash.hex);
+    hash.hex[0] ^= !is_right;
+    ck_assert_int_eq(xd_rangeset_add(&engine->claims, engine->wanted), 0);
+    xd_verify_kept_locked(engine, 0, engine->wanted, &hash);
+}
+
+START_TEST(a_piece_that_was_hashed_in_passing_is_not_read_back)
+{
+    prepare_engine();
+    xd_engine_lock(engine);
+    bring_hashed_locked(engine->verify.era, true);
+    ck_assert(!xd_verify_can_work_locked(engine));
+    ck_assert_uint_eq(engine->verify.good.bytes, SIZE);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(a_piece_that_is_wrong_in_passing_is_read_back)
+{
+    prepare_engine();
+    xd_engine_lock(engine);
+    bring_hashed_locked(engine->verify.era, false);
+    ck_assert(xd_verify_can_work_locked(engine));
+    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(a_piece_that_was_rejected_while_it_was_hashed_is_read_back)
+{
+    uint64_t era;
+
+    prepare_engine();
+    xd_engine_lock(engine);
+    era = engine->verify.era;
+    xd_verify_reject_locked(engine, first_block);
+    bring_hashed_locked(era, true);
+    ck_assert(xd_verify_can_work_locked(engine));
+    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+/* What is right now shows who lied before: a matter of the keeper's. */
+START_TEST(a_piece_under_suspicion_is_read_back)
+{
+    prepare_engine();
+    xd_engine_lock(engine);
+    bring_locked(0, first_block);
+    bring_locked(1, second_block);
+    engine->sink = &wrong_sink;
+    xd_verify_work_locked(engine);
+    bring_hashed_locked(engine->verify.era, true);
+    ck_assert(xd_verify_can_work_locked(engine));
+    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("blame");
@@ -224,5 +301,10 @@ int main(void)
         tcase, nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed);
     tcase_add_test(tcase,
                    what_is_written_while_its_piece_is_rejected_stays_claimed);
+    tcase_add_test(tcase, a_piece_that_was_hashed_in_passing_is_not_read_back);
+    tcase_add_test(tcase, a_piece_that_is_wrong_in_passing_is_read_back);
+    tcase_add_test(tcase,
+                   a_piece_that_was_rejected_while_it_was_hashed_is_read_back);
+    tcase_add_test(tcase, a_piece_under_suspicion_is_read_back);
     return run_suite("blame", tcase);
 }
