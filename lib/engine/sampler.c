@@ -195,6 +195,18 @@ static void outvote_locked(struct xd_engine *e, struct xd_case *c,
     }
 }
 
+static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
+                            unsigned depot, unsigned other)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "%s: its bytes within %llu-%llu are not those of %s",
+            e->depots.list[depot].url, (ull)c->range.begin,
+            (ull)(c->range.end - 1), e->depots.list[other].url);
+    xd_blame_expel_locked(e, depot, &error);
+}
+
 /* Neither is believed: what they brought is no beginning for another run. */
 static void give_up_locked(struct xd_engine *e, struct xd_case *c)
 {
@@ -216,7 +228,9 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
             (ull)c->range.begin, (ull)(c->range.end - 1));
     for (size_t i = 0; i < c->n; i++) {
         if (xd_case_of(c, c->opinions[i].depot))
-            xd_blame_expel_locked(e, c->opinions[i].depot, &error);
+            distrust_locked(e, c, c->opinions[i].depot,
+                            c->opinions[i].depot == one->depot ? other->depot
+                                                               : one->depot);
     }
     xd_engine_fail_locked(e, &error);
 }
