@@ -176,6 +176,11 @@ void display_update(struct display *d, const struct snapshot *s,
     free(text);
 }
 
+bool display_sums_up(const struct display *d)
+{
+    return d->mode == PROGRESS_BAR || d->mode == PROGRESS_PLAIN;
+}
+
 void display_end(struct display *d, const struct snapshot *s,
                  const char *outcome, const char *above)
 {
@@ -190,8 +195,7 @@ void display_end(struct display *d, const struct snapshot *s,
         fputs("\r\033[J", to);
     fputs(above, to);
     measure(&columns, &rows);
-    if (outcome != NULL &&
-        (d->mode == PROGRESS_BAR || d->mode == PROGRESS_PLAIN))
+    if (outcome != NULL && display_sums_up(d))
         summary_put(to, s, d->name, outcome, columns);
     if (fclose(to) == 0)
         put_at_once(text, len);

@@ -33,6 +33,9 @@ void display_update(struct display *d, const struct snapshot *s,
 /* Take the picture away, until the next one. */
 void display_clear(const struct display *d);
 
+/* Whether it ends with a summary, which tells what was wrong with each depot. */
+bool display_sums_up(const struct display *d);
+
 /* At the end: `s` as a summary, to stay; none if `outcome` is NULL. */
 void display_end(struct display *d, const struct snapshot *s,
                  const char *outcome, const char *above);

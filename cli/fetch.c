@@ -142,6 +142,24 @@ static int run(struct run *r, struct xd_error *err)
     return follow(r, err);
 }
 
+static bool was_given_up(const struct xd_depot_stats *depot)
+{
+    return depot->state == XD_DEPOT_FAILED && depot->last_error[0] != '\0';
+}
+
+/* A line for each depot, where no summary has them; the error that ends the
+ * run tells of one. */
+static void say_failures(const struct snapshot *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_depots; i++)
+        n += was_given_up(&s->depots[i]);
+    for (size_t i = 0; n > 1 && i < s->n_depots; i++)
+        if (was_given_up(&s->depots[i]))
+            words_error("%s", s->depots[i].last_error);
+}
+
 int fetch_file(const struct job *job)
 {
     struct run r = {.job = job};
@@ -158,6 +176,9 @@ int fetch_file(const struct job *job)
     if (status == 0)
         rc = run(&r, &err);
     log_take(&r.log, stderr);
+    if (rc < 0 && status_of(rc) == STATUS_FAILED &&
+        !display_sums_up(&r.display))
+        say_failures(&r.snapshot);
     if (rc == XD_E_CANCELED)
         say_interrupted(&r);
     else if (rc < 0 && rc != XD_E_PIPE)
