@@ -1,15 +1,14 @@
 #include "args.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cache.h"
+#include "grammar.h"
 #include "help.h"
 #include "http_words.h"
 #include "listener.h"
-#include "options.h"
 #include "quantity.h"
 #include "status.h"
 #include "text.h"
@@ -26,53 +25,6 @@
 /* One that is not guessed, and that stands in a path. */
 #define TOKEN_MIN 8
 #define TOKEN_MAX 64
-
-/* What getopt_long() is to return for row i: no letter is that large. */
-#define FIRST_ROW 256
-
-/* The rows of one command in the form that getopt_long() wants. */
-struct grammar {
-    struct option_row rows[OPTIONS_MAX];
-    size_t n;
-    struct option longs[OPTIONS_MAX + 1];
-    char letters[2 * OPTIONS_MAX + 2];
-};
-
-static void grammar_init(struct grammar *g, enum command command)
-{
-    struct option_row all[OPTIONS_MAX];
-    const size_t n_all = options_table(all);
-
-    *g = (struct grammar){.n = 0};
-    char *letter = g->letters;
-    *letter++ = ':'; /* tell an argument that is missing from an unknown one */
-    for (size_t i = 0; i < n_all; i++) {
-        if ((all[i].commands & command) == 0)
-            continue;
-        g->rows[g->n] = all[i];
-        g->longs[g->n] = (struct option){
-            all[i].name,
-            all[i].argument != NULL ? required_argument : no_argument, NULL,
-            FIRST_ROW + (int)g->n};
-        g->n++;
-        if (all[i].letter == 0)
-            continue;
-        *letter++ = all[i].letter;
-        if (all[i].argument != NULL)
-            *letter++ = ':';
-    }
-}
-
-/* The row for what getopt_long() returned, or left in optopt; NULL if none. */
-static const struct option_row *row_of(const struct grammar *g, int value)
-{
-    if (value >= FIRST_ROW && value < FIRST_ROW + (int)g->n)
-        return &g->rows[value - FIRST_ROW];
-    for (size_t i = 0; value > 0 && i < g->n; i++)
-        if (g->rows[i].letter == value)
-            return &g->rows[i];
-    return NULL;
-}
 
 static int set_once(const char **field, const char *value, const char *name)
 {
@@ -285,27 +237,6 @@ static int take(struct args *a, const struct option_row *row, char *value)
     return 0;
 }
 
-/* Say what getopt_long() did not like in `word`. */
-static int complain(const struct grammar *g, int got, const char *word)
-{
-    const struct option_row *row = row_of(g, optopt);
-
-    if (got == ':' && row != NULL)
-        return words_usage("--%s needs its %s", row->name, row->argument);
-    if (row != NULL)
-        return words_usage("--%s takes no value", row->name);
-    if (optopt != 0)
-        return words_usage("unknown option -%c", optopt);
-    const size_t len = strcspn(word, "=");
-    size_t matches = 0;
-    for (size_t i = 0; i < g->n; i++)
-        if (strncmp(word + 2, g->rows[i].name, len - 2) == 0)
-            matches++;
-    return words_usage(matches > 1 ? "%.*s may mean more than one option"
-                                   : "unknown option %.*s",
-                       (int)len, word);
-}
-
 static int take_options(struct args *a, int argc, char **argv)
 {
     struct grammar g;
@@ -314,9 +245,9 @@ static int take_options(struct args *a, int argc, char **argv)
     grammar_init(&g, a->command);
     opterr = 0;
     while ((got = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
-        const struct option_row *row = row_of(&g, got);
+        const struct option_row *row = grammar_row(&g, got);
         if (row == NULL)
-            return complain(&g, got, argv[optind - 1]);
+            return grammar_complain(&g, got, argv[optind - 1]);
         const int status = take(a, row, optarg);
         if (status != 0 || a->done)
             return status;
@@ -331,9 +262,24 @@ bool args_is_url(const char *word)
            strncasecmp(word, "ftp://", 6) == 0;
 }
 
+/* "ibp://host/x", which nobody means as the name of a file. */
+static bool has_other_scheme(const char *word)
+{
+    const size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789+-.");
+
+    return len > 0 && strncmp(word + len, "://", 3) == 0 && !args_is_url(word);
+}
+
 /* Whether the inputs are URLs: all of them, or none. */
 static int tell_urls(struct args *a)
 {
+    for (size_t i = 0; i < a->n_inputs; i++)
+        if (has_other_scheme(a->inputs[i]))
+            return words_usage("%s: only URLs with http, https and ftp are "
+                               "fetched",
+                               a->inputs[i]);
     a->urls = args_is_url(a->inputs[0]);
     for (size_t i = 1; i < a->n_inputs; i++)
         if (args_is_url(a->inputs[i]) != a->urls)

@@ -162,7 +162,7 @@ static int verify(const struct job *job)
         status = repair(job, check);
     } else {
         put_wrong(check);
-        words_error("%s is wrong in %zu %s: --repair fetches them",
+        words_error("%s is wrong in %zu %s: --repair fetches what is wrong",
                     job->target->path, checked.n_wrong,
                     checked.n_wrong == 1 ? "place" : "places");
         status = STATUS_CORRUPT;

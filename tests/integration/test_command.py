@@ -173,6 +173,19 @@ def test_quiet_says_nothing_but_errors(lab):
     assert run.rc == 5 and run.err.count("\n") == 1
 
 
+def test_quiet_says_of_each_depot_why_it_was_given_up(lab):
+    lab.file("f.bin", SIZE)
+    lacking = lab.depots(2, files={})
+    dead = lab.dead()
+    run = lab.xdownload("-q", "--patience", "0s", "--retry", "1",
+                        lab.exnode("f.bin", [*lacking, dead]))
+    assert run.rc == 1
+    lines = run.err.splitlines()
+    assert len(lines) == 4 and "no depot is left" in lines[-1]
+    for line, depot in zip(lines, [*lacking, dead]):
+        assert line.startswith(f"xdownload: {depot.url('f.bin')}: ")
+
+
 def test_verbose_has_a_line_for_each_request(lab):
     lab.file("f.bin", SIZE)
     depots = lab.depots(2)
@@ -272,6 +285,26 @@ def test_wrong_usage_is_2(lab, args):
     run = lab.xdownload(*args, report=False)
     assert run.rc == 2
     assert run.err and run.out == b""
+
+
+@pytest.mark.parametrize("args, takers", [
+    (["--json", "m"], "show and play"), (["--repair", "m"], "verify"),
+    (["show", "-v", "m"], "get and verify"),
+    (["verify", "--report", "r", "m", "f"], "get"),
+])
+def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,
+                                                                  takers):
+    run = lab.xdownload(*args, report=False)
+    assert run.rc == 2
+    assert f"is used by {takers}\n" in run.err
+
+
+@pytest.mark.parametrize("url", ["sftp://a.example/f", "file:///f",
+                                 "htp://a.example/f"])
+def test_a_url_that_is_not_fetched_is_no_name_of_a_file(lab, url):
+    run = lab.xdownload(url, report=False)
+    assert run.rc == 2
+    assert f"{url}: only URLs with http, https and ftp" in run.err
 
 
 def test_an_option_the_algorithm_does_not_use_names_those_that_do(lab):
