@@ -125,6 +125,10 @@ if [ $all = yes ]; then
     want_command ip iproute2
     want_command mpv mpv
     want_command ffmpeg ffmpeg
+    want_package libmpv-dev
+    want_package libavformat-dev
+    want_package libgstreamer-plugins-base1.0-dev
+    want_package gstreamer1.0-plugins-base
 fi
 install_missing || exit 1
 

@@ -1,4 +1,7 @@
 """What every integration test may ask for."""
+import shutil
+import subprocess
+
 import pytest
 
 from lab import Lab, find_nginx
@@ -10,3 +13,20 @@ def lab():
         pytest.skip("nginx is not installed")
     with Lab() as made:
         yield made
+
+
+FILM = ["-f", "lavfi", "-i", "testsrc2=s=320x180:r=25", "-f", "lavfi", "-i",
+        "sine", "-t", "8", "-c:v", "libtheora", "-g", "25", "-b:v", "1M",
+        "-c:a", "libvorbis"]
+
+
+@pytest.fixture(scope="session")
+def film(tmp_path_factory):
+    """Eight seconds of play, 1 MB; beside it film.ogv, the same in Ogg."""
+    if not shutil.which("ffmpeg"):
+        pytest.skip("ffmpeg is not installed")
+    path = tmp_path_factory.mktemp("film") / "film.mkv"
+    for how in [*FILM, path], ["-i", path, "-c", "copy",
+                               path.with_suffix(".ogv")]:
+        subprocess.run(["ffmpeg", "-v", "error", *how], check=True)
+    return path

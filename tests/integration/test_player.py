@@ -277,21 +277,6 @@ mark("ends")
 
 # ---- mpv itself ----
 
-@pytest.fixture(name="film", scope="session")
-def small_film(tmp_path_factory):
-    """Ten seconds in which nothing can be left out unnoticed."""
-    for tool in ("mpv", "ffmpeg"):
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed")
-    path = tmp_path_factory.mktemp("film") / "film.mkv"
-    subprocess.run(
-        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i",
-         "testsrc2=s=320x180:r=25", "-f", "lavfi", "-i", "sine", "-t", "10",
-         "-c:v", "mpeg4", "-g", "25", "-b:v", "1M", "-c:a", "vorbis",
-         "-strict", "experimental", "-ac", "2", path], check=True)
-    return path
-
-
 def put(lab, film):
     """On three depots of unequal speed, all together three times as fast as
     it plays; returns its manifest."""
@@ -302,7 +287,11 @@ def put(lab, film):
 
 HEADLESS = ["--no-config", "--vo=null", "--ao=null"]
 
+with_mpv = pytest.mark.skipif(not shutil.which("mpv"),
+                              reason="mpv is not installed")
 
+
+@with_mpv
 @pytest.mark.plain
 def test_mpv_plays_it_and_tells_of_its_stalls(lab, film):
     run = lab.xdownload("play", "--json", put(lab, film), "--", *HEADLESS,
@@ -315,6 +304,7 @@ def test_mpv_plays_it_and_tells_of_its_stalls(lab, film):
     assert got["seek_count"] == 0
 
 
+@with_mpv
 @pytest.mark.plain
 def test_mpv_stalls_when_the_depots_do(lab, film):
     shutil.copy(film, lab.www / "film.mkv")
@@ -327,6 +317,7 @@ def test_mpv_stalls_when_the_depots_do(lab, film):
     assert got["blocked_s"] > 0.5
 
 
+@with_mpv
 @pytest.mark.plain
 def test_mpv_that_waits_for_silent_depots_ends_at_once(lab, film):
     shutil.copy(film, lab.www / "film.mkv")
@@ -339,6 +330,7 @@ def test_mpv_that_waits_for_silent_depots_ends_at_once(lab, film):
     assert process.wait().rc == 130
 
 
+@with_mpv
 @pytest.mark.plain
 def test_mpv_plays_what_comes_out_of_a_pipe(lab, film):
     process = lab.start("-q", "-o", "-", put(lab, film),
