@@ -21,10 +21,8 @@
 
 #include "base/alloc.h"
 
-/* A request asks for block_bytes, or, if that is more, for what the depot
- * brings in a second, up to so many blocks.  Longer requests are seldom, shorter
- * ones follow the depots sooner. */
-#define REQUEST_S 1.0
+/* A request asks for no more blocks than this.  Longer requests are seldom,
+ * shorter ones follow the depots sooner. */
 #define MOST_BLOCKS 8
 
 /* The first of a depot that is not known yet asks for a block, or where that
@@ -38,6 +36,10 @@
 /* A depot's second connection is used when what it owes lasts for less than so
  * many of its latencies: TCP needs some of them to find its speed. */
 #define LEAD 24
+
+/* For a reader it is used later: requests side by side come to their end later
+ * than one after the other. */
+#define URGENT_LEAD 8
 
 /* Of all that is wanted, this part or so many bytes may be asked for twice to be
  * done sooner, and as many may be lost on the wire behind a new end. */
@@ -92,6 +94,7 @@ static void *adaptive_new(const struct xd_book *book)
     if (p->most_hedged < LEAST_HEDGED)
         p->most_hedged = LEAST_HEDGED;
     p->growth = (struct xd_growth){.most_open = FIRST_OPEN, .began = XD_NEVER};
+    p->began_at = XD_NEVER;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
     /* The first sample, watched for longer than no time, overrules them. */
@@ -103,7 +106,7 @@ static void *adaptive_new(const struct xd_book *book)
     return p;
 }
 
-static double first_size(const struct xd_adaptive *p)
+double xd_first_size(const struct xd_adaptive *p)
 {
     double block = (double)p->book->o.block_bytes;
     double share = p->unasked / (2.0 * p->book->n_slots);
@@ -123,7 +126,17 @@ static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
              xd_seconds(xd_forecast_patience(&p->forecasts[depot])) &&
          xd_others_bring(p, depot, r, HUGE_VAL)))
         return 0;
-    return first_size(p);
+    return xd_first_size(p);
+}
+
+static double most_of(const struct xd_adaptive *p, unsigned depot)
+{
+    double block = (double)p->book->o.block_bytes;
+    double most = p->forecasts[depot].rate * XD_REQUEST_S;
+
+    if (most < block)
+        return block;
+    return most < block * MOST_BLOCKS ? most : block * MOST_BLOCKS;
 }
 
 /* What a depot brings before it could begin with something new. */
@@ -144,17 +157,12 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
 static double request_size(struct xd_adaptive *p, unsigned fetch,
                            unsigned depot, struct xd_range r)
 {
-    double block = (double)p->book->o.block_bytes;
     double rate = p->forecasts[depot].rate;
     double share, most, least;
 
     if (rate <= 0)
         return size_for_unknown(p, depot, r);
-    most = rate * REQUEST_S;
-    if (most < block)
-        most = block;
-    if (most > block * MOST_BLOCKS)
-        most = block * MOST_BLOCKS;
+    most = most_of(p, depot);
     least = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
     if (least > most)
         least = most;
@@ -195,15 +203,13 @@ static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
     return r;
 }
 
-/* The first bytes of the window that the depot holds and nobody was asked
- * for. */
-static bool find_unasked(struct xd_adaptive *p, unsigned depot,
-                         struct xd_range *out)
+bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
+                     struct xd_range *out)
 {
     const struct xd_book *b = p->book;
     uint64_t *taken_to = &p->depots[depot].taken_to;
-    struct xd_range rest = b->window->range;
-    bool is_all = rest.begin <= *taken_to; /* that was passed over so far */
+    struct xd_range rest = {from, b->window->range.end};
+    bool is_all = from <= *taken_to; /* that was passed over so far */
 
     if (rest.begin < *taken_to)
         rest.begin = *taken_to;
@@ -256,14 +262,53 @@ static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     return size > 0;
 }
 
-/* Whether what it was asked for lasts until another request, made later, would
- * be at full speed. */
-static bool is_supplied(const struct xd_adaptive *p, unsigned depot)
+/* Whether what it was asked for lasts for so many latencies more: then another
+ * request, made later, would be at full speed as well. */
+static bool is_supplied(const struct xd_adaptive *p, unsigned depot,
+                        double lead)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
 
-    return f->watched > 4 * f->latency &&
-           p->depots[depot].owed > f->rate * xd_seconds(f->latency) * LEAD;
+    return (f->watched > 4 * f->latency || lead < LEAD) &&
+           p->depots[depot].owed > f->rate * xd_seconds(f->latency) * lead;
+}
+
+static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
+                          struct xd_range *out)
+{
+    uint64_t from = p->book->window->range.begin;
+
+    return xd_find_unasked(p, depot, from, out) ||
+           (xd_offer_late(p, depot) == 0 &&
+            xd_find_unasked(p, depot, from, out));
+}
+
+static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                          struct xd_range *out)
+{
+    const struct xd_window *w = p->book->window;
+
+    if (xd_race(p, fetch, depot, out))
+        return true;
+    if (is_supplied(p, depot, URGENT_LEAD) || xd_offer_urgent(p, depot) < 0)
+        return false;
+    if (xd_window_has_time(p, w)
+            ? !xd_find_unasked(p, depot, w->range.begin, out)
+            : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
+        return false;
+    if (!xd_fit_urgent(p, fetch, depot, most_of(p, depot), out))
+        return false;
+    *out = within_cuts(p->book, *out);
+    return true;
+}
+
+static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   struct xd_range *out)
+{
+    if (xd_window_is_urgent(p->book, p->book->window))
+        return choose_urgent(p, fetch, depot, out);
+    return !is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
+           fit(p, fetch, depot, out);
 }
 
 static unsigned adaptive_look(void *policy, xd_usec now)
@@ -275,37 +320,32 @@ static unsigned adaptive_look(void *policy, xd_usec now)
     return p->visits;
 }
 
-static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
-                   struct xd_range *out)
-{
-    if (p->depots[depot].is_overdue || is_supplied(p, depot))
-        return false;
-    if (!find_unasked(p, depot, out) &&
-        (xd_offer_late(p, depot) < 0 || !find_unasked(p, depot, out)))
-        return false;
-    if (!fit(p, fetch, depot, out))
-        return false;
-    if (xd_rangeset_add(&p->taken, *out) < 0)
-        return false;
-    p->flows[fetch] = (struct xd_flow){.is_running = true,
-                                       .is_new = p->flows[fetch].is_broken,
-                                       .depot = depot,
-                                       .range = *out,
-                                       .asked_end = out->end,
-                                       .got = out->begin,
-                                       .asked_at = p->now};
-    return true;
-}
-
 static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
                             xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct xd_adaptive *p = policy;
-    bool chosen = choose(p, fetch, depot, out);
+    bool chosen = !p->depots[depot].is_overdue && choose(p, fetch, depot, out);
+    bool is_race;
 
-    (void)now;
     *visits = p->visits;
-    return chosen;
+    if (!chosen)
+        return false;
+    is_race = xd_rangeset_contains(&p->taken, *out);
+    if (xd_rangeset_add(&p->taken, *out) < 0)
+        return false;
+    if (p->began_at > now)
+        p->began_at = now;
+    p->flows[fetch] =
+        (struct xd_flow){.is_running = true,
+                         .is_new = p->flows[fetch].is_broken,
+                         .depot = depot,
+                         .range = *out,
+                         .is_offered = is_race,
+                         .offered = is_race ? out->begin : out->end,
+                         .asked_end = out->end,
+                         .got = out->begin,
+                         .asked_at = p->now};
+    return true;
 }
 
 /* Bytes came: begin a turn with the first. */
@@ -352,8 +392,9 @@ static int give_back(struct xd_adaptive *p, struct xd_range r)
     for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
         const struct xd_flow *f = &p->flows[i];
 
-        if (f->is_running && !f->is_offered)
-            rc = xd_rangeset_add(&p->taken, f->range);
+        if (f->is_running && f->offered > f->range.begin)
+            rc = xd_rangeset_add(&p->taken,
+                                 (struct xd_range){f->range.begin, f->offered});
     }
     while (rc == 0 && !xd_range_is_empty(r)) {
         struct xd_range here = xd_rangeset_next(&p->book->arrived, r);
@@ -422,6 +463,13 @@ static int adaptive_missing(void *policy, struct xd_range r)
     return rc < 0 ? rc : make_room(p);
 }
 
+static void adaptive_canceled(void *policy, unsigned fetch)
+{
+    struct xd_adaptive *p = policy;
+
+    p->flows[fetch].is_canceled = true;
+}
+
 static int adaptive_ended(void *policy, unsigned fetch, bool failed)
 {
     struct xd_adaptive *p = policy;
@@ -464,6 +512,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .shorten = xd_adaptive_shorten,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
+                                             .canceled = adaptive_canceled,
                                              .ended = adaptive_ended,
                                              .arrived = adaptive_arrived,
                                              .missing = adaptive_missing,

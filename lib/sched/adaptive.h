@@ -8,6 +8,10 @@
 #include "sched/forecast.h"
 #include "sched/policy.h"
 
+/* A request asks for block_bytes, or, if that is more, for what the depot
+ * brings in this time. */
+#define XD_REQUEST_S 1.0
+
 /* Seconds that are not worth a request. */
 #define XD_LEAST_S 0.02
 
@@ -17,12 +21,14 @@
 
 struct xd_flow {
     bool is_running;
-    bool has_begun;  /* a byte of it came */
-    bool is_offered; /* others may have been asked for all that is left */
+    bool has_begun; /* a byte of it came */
+    bool is_canceled;
+    bool is_offered; /* others may have been asked for some, namely: */
     bool is_new;     /* it had to connect */
     bool is_broken;  /* its lane has no connection any more */
     unsigned depot;
     struct xd_range range;
+    uint64_t offered;   /* all from there on; its end if not is_offered */
     uint64_t asked_end; /* before it was shortened */
     uint64_t got;       /* all before it is here */
     xd_usec asked_at, heard_at;
@@ -64,6 +70,8 @@ struct xd_adaptive {
     double hedged;      /* bytes asked for twice, to be done sooner */
     double wasted;      /* that were on the wire behind a new end */
     double most_hedged; /* of each */
+    double rushed;      /* asked for twice since a reader waits for them */
+    xd_usec began_at;   /* the first request */
 
     /* Set by xd_take_stock(). */
     xd_usec now;
@@ -127,7 +135,48 @@ int xd_offer(struct xd_adaptive *p, struct xd_range r);
 /* Search from the start for what nobody was asked for. */
 void xd_search_anew(struct xd_adaptive *p);
 
+/* adaptive.c */
+
+/* The first bytes of the window, from `from` on, that the depot holds and
+ * nobody was asked for. */
+bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
+                     struct xd_range *out);
+
+/* What the first request to a depot that is not known asks for. */
+double xd_first_size(const struct xd_adaptive *p);
+
+/* urgent.c: of book->window */
+
+/* Whether a reader needs it, sooner or later. */
+bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w);
+
+/* Whether its reader is a player that has enough ahead of it. */
+bool xd_window_has_time(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Make a request of at most so many of these bytes, or of later ones; false:
+ * none are for this depot. */
+bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   double most, struct xd_range *out);
+
+/* A second request of a depot that has never answered: the first bytes, which
+ * another was asked for. */
+bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
+             struct xd_range *out);
+
+/* Offer what others will be late with to `depot`.  0 or NOMEM. */
+int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);
+
+/* How long a depot of known rate needs, with a new connection if its lane has
+ * none. */
+double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
+                       unsigned depot, double bytes);
+
 /* ends.c */
+
+/* How long until a request has brought all before `to`.  What has not begun when it should
+ * is taken to wait as long again. */
+double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
+                        uint64_t to);
 
 /* The policy's shorten(). */
 bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end);

@@ -71,23 +71,32 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     if (!xd_others_bring(p, f->depot, tail, HUGE_VAL) || xd_offer(p, tail) < 0)
         return false;
     p->wasted += waste;
-    f->range.end = tail.begin;
+    f->range.end = f->offered = tail.begin;
     return true;
+}
+
+/* The end of its window is not the end of the file, and nothing is late. */
+static bool has_time(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        if (xd_window_has_time(p, &p->book->windows[i]))
+            return true;
+    return false;
 }
 
 bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    if (p->rate <= 0 || p->unasked > p->rate * END_S)
+    if (has_time(p) || p->rate <= 0 || p->unasked > p->rate * END_S)
         return false;
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
 
-        if (!f->is_running || !f->has_begun || f->is_offered ||
-            xd_flow_overdue_at(p, f) <= p->now || rate_of(p, f) <= 0 ||
-            !trim(p, f))
+        if (!f->is_running || f->is_canceled || !f->has_begun ||
+            f->is_offered || xd_flow_overdue_at(p, f) <= p->now ||
+            rate_of(p, f) <= 0 || !trim(p, f))
             continue;
         *fetch = i;
         *end = f->range.end;
@@ -105,9 +114,8 @@ static double wait_for(const struct xd_adaptive *p, const struct xd_flow *f)
     return f->has_begun || wait < 0 ? 0 : wait;
 }
 
-/* How long until a request is at its end.  What has not begun when it should
- * is taken to wait as long again. */
-static double time_for(const struct xd_adaptive *p, const struct xd_flow *f)
+double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
+                        uint64_t to)
 {
     double silent =
         xd_seconds(p->now - (f->has_begun ? f->heard_at : f->asked_at));
@@ -117,7 +125,8 @@ static double time_for(const struct xd_adaptive *p, const struct xd_flow *f)
         return silent;
     if (!f->has_begun && wait == 0)
         silent -= latency_of(p, f);
-    return (wait > 0 ? wait : silent) + xd_flow_left(f) / rate;
+    return (wait > 0 ? wait : silent) +
+           (double)(to > f->got ? to - f->got : 0) / rate;
 }
 
 /* How many bytes will come twice if others ask for all that is left and need so
@@ -157,7 +166,7 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
     if (rate <= 0)
         return false;
     time = xd_seconds(latency) + xd_flow_left(f) / rate;
-    takes = time_for(p, f);
+    takes = xd_time_for_flow(p, f, f->range.end);
     return takes > HEDGE_GAIN * time + XD_LEAST_S &&
            is_worth(p, p->hedged, cost_of(p, f, time), takes - time);
 }
@@ -190,6 +199,8 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
         if (f->depot == depot || !is_late(p, f, mine->rate, mine->latency))
             continue;
         has_offered = f->is_offered = true;
+        f->offered = f->got;
+        p->depots[f->depot].is_offered = true;
         if (xd_flow_overdue_at(p, f) > p->now)
             p->hedged += cost_of(
                 p, f, xd_seconds(mine->latency) + xd_flow_left(f) / mine->rate);

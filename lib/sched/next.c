@@ -66,6 +66,8 @@ static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
         if (!f->is_live || f->is_canceled || !(f->is_loser || f->is_unwanted))
             continue;
         f->is_canceled = true;
+        if (f->is_chosen)
+            XD_TELL(s, canceled, i);
         a->kind = XD_DO_CANCEL;
         a->fetch = i;
         a->depot = f->depot;
@@ -82,13 +84,9 @@ static bool try_shorten(struct xd_sched *s, struct xd_sched_action *a)
     struct xd_fetch_state *f;
     uint64_t end;
 
-    if (policy->shorten == NULL)
+    if (policy->shorten == NULL || !policy->shorten(s->policy, &a->fetch, &end))
         return false;
-    do { /* one that is canceled ends sooner still */
-        if (!policy->shorten(s->policy, &a->fetch, &end))
-            return false;
-        f = &s->fetches[a->fetch];
-    } while (f->is_canceled);
+    f = &s->fetches[a->fetch];
     f->range.end = end;
     a->kind = XD_DO_SHORTEN;
     a->depot = f->depot;

@@ -121,6 +121,9 @@ struct xd_policy {
     /* A chosen fetch has brought all before `to`. */
     void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);
 
+    /* A chosen fetch was told to stop, and is not to be shortened. */
+    void (*canceled)(void *p, unsigned fetch);
+
     /* A chosen fetch is over; all that it brought was told before.
      * 0 or NOMEM. */
     int (*ended)(void *p, unsigned fetch, bool failed);

@@ -6,6 +6,7 @@
 #define XD_SIM_FLIGHT_H
 
 #include "sim/driver.h"
+#include "sim/reader.h"
 #include "sim/run.h"
 #include "sim/tcp.h"
 
@@ -34,8 +35,7 @@ struct xd_run {
     struct xd_rangeset here, lies; /* bytes that arrived; those of a liar */
     struct xd_rangeset accepted;
     bool is_news; /* the scheduler has something to think about */
-    uint64_t reader;
-    xd_nsec reader_at;
+    struct xd_sim_reader reader;
 };
 
 void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);

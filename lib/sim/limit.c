@@ -61,33 +61,68 @@ static double sum_of(const struct xd_scenario *s, struct flow *flows,
     return rate > 0 ? fmin(sum, rate) : sum;
 }
 
-static double fill(const struct xd_scenario *s, struct flow *flows,
-                   uint64_t size)
+/* The moment, in steps, and what is there by then. */
+struct fluid {
+    const struct xd_scenario *scenario;
+    struct flow *flows;
+    size_t next; /* change */
+    unsigned long step;
+    double t, got;
+};
+
+static int fluid_init(struct fluid *f, const struct xd_scenario *s)
 {
-    double got = 0;
-    size_t next = 0;
+    *f = (struct fluid){.scenario = s};
+    f->flows = xd_alloc(s->n_lines, sizeof *f->flows);
+    if (!f->flows)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < s->n_lines; i++)
+        f->flows[i] = (struct flow){s->lines[i].path, -1};
+    return 0;
+}
 
-    for (unsigned long step = 0; (double)step * STEP < MOST_SECONDS; step++) {
-        double t = (double)step * STEP;
+/* One step more; false: it takes too long. */
+static bool flow_on(struct fluid *f)
+{
+    double t = (double)f->step++ * STEP;
 
-        apply_changes(s, flows, &next, t);
-        got +=
-            sum_of(s, flows, 0, t) * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
-        if (got >= (double)size)
-            return t + STEP;
-    }
-    return (double)INFINITY;
+    apply_changes(f->scenario, f->flows, &f->next, t);
+    f->got += sum_of(f->scenario, f->flows, 0, t) * STEP * XD_SEGMENT_BYTES /
+              XD_PACKET_BYTES;
+    f->t = t + STEP;
+    return f->t < MOST_SECONDS;
 }
 
 int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out)
 {
-    struct flow *flows = xd_alloc(s->n_lines, sizeof *flows);
+    struct fluid f;
+    bool goes_on = true;
 
-    if (!flows)
+    if (fluid_init(&f, s) < 0)
         return XD_E_NOMEM;
-    for (size_t i = 0; i < s->n_lines; i++)
-        flows[i] = (struct flow){s->lines[i].path, -1};
-    *out = fill(s, flows, size);
-    xd_free(flows);
+    while (goes_on && f.got < (double)size)
+        goes_on = flow_on(&f);
+    *out = goes_on ? f.t : (double)INFINITY;
+    xd_free(f.flows);
+    return 0;
+}
+
+int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
+                      uint64_t bytes_per_s, double prebuffer_s, double *out)
+{
+    double rate = (double)bytes_per_s, late = 0;
+    struct fluid f;
+    bool goes_on = true;
+
+    if (fluid_init(&f, s) < 0)
+        return XD_E_NOMEM;
+    while (goes_on && f.got < (double)size) {
+        double before = f.t - prebuffer_s - f.got / rate;
+
+        late = fmax(late, before);
+        goes_on = flow_on(&f);
+    }
+    *out = goes_on ? late : (double)INFINITY;
+    xd_free(f.flows);
     return 0;
 }

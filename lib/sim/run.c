@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "sim/flight.h"
+#include "sim/reader.h"
 
-#define READER_STEP (20 * XD_NSEC_MS)
 #define MOST_TIME (3600 * XD_NSEC_SECOND)
 
 /* What was on its way when it was over still crosses the wire. */
@@ -34,28 +34,6 @@ static void carry_out(void *world, const struct xd_sched_action *a)
         xd_flight_shorten(r, &r->flights[a->fetch], a->range.end);
     else if (a->kind == XD_DO_CANCEL)
         xd_flight_cancel(r, &r->flights[a->fetch]);
-}
-
-/* The reader. */
-
-static void read_on(struct xd_run *r)
-{
-    uint64_t rate = r->o->reader_bytes_per_s, most = UINT64_MAX;
-    struct xd_range rest = {r->reader, r->o->size};
-    uint64_t to = xd_rangeset_next_gap(&r->accepted, rest).begin;
-
-    if (rate > 0) {
-        most = rate * (uint64_t)READER_STEP / (uint64_t)XD_NSEC_SECOND + 1;
-        r->reader_at = r->net.now + READER_STEP;
-    }
-    if (to - r->reader > most)
-        to = r->reader + most;
-    if (to == r->reader)
-        return;
-    r->reader = to;
-    xd_run_tell(r, (struct xd_sched_event){
-                       .kind = XD_EV_DEMAND,
-                       .range = {to, to + r->o->sched.window_bytes}});
 }
 
 /* Time goes on. */
@@ -86,14 +64,13 @@ static xd_nsec decide(struct xd_run *r)
     r->driver.now = xd_run_usec(r->net.now);
     do {
         r->is_news = false;
-        if (r->o->sched.window_bytes > 0 && r->net.now >= r->reader_at)
-            read_on(r);
+        xd_sim_reader_look(r);
         wait = xd_driver_act(&r->driver);
     } while (r->is_news && !r->driver.is_over);
     if (wait < (xd_usec)(until / 1000))
         until = (xd_nsec)wait * 1000;
-    if (r->reader_at > r->net.now && r->reader_at < until)
-        until = r->reader_at;
+    if (r->reader.next_at > r->net.now && r->reader.next_at < until)
+        until = r->reader.next_at;
     return until;
 }
 
@@ -174,7 +151,8 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     struct xd_run r = {.o = o, .out = out};
     int rc;
 
-    *out = (struct xd_sim_result){.n_depots = 0};
+    *out =
+        (struct xd_sim_result){.first_byte = XD_NEVER, .first_mib = XD_NEVER};
     rc = start(&r, s);
     if (rc == 0)
         fly(&r);

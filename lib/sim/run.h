@@ -11,6 +11,15 @@
 
 enum xd_sim_end { XD_SIM_DONE, XD_SIM_FAILED, XD_SIM_STOPPED };
 
+/*
+ * It shows nothing for `prebuffer`, then one byte after the other at its rate,
+ * and stands still while the next one is not here.
+ */
+struct xd_sim_player {
+    uint64_t bytes_per_s; /* 0: there is no player */
+    xd_usec prebuffer;
+};
+
 /* A fetch that has ended. */
 struct xd_sim_record {
     unsigned depot, lane;
@@ -30,6 +39,7 @@ struct xd_sim_options {
     bool has_bbr;                /* the depots' TCP, in place of CUBIC */
     bool has_http2;              /* the fetches of a depot share a connection */
     uint64_t reader_bytes_per_s; /* with a window; 0: no bound */
+    struct xd_sim_player player; /* in the reader's place, if it has a rate */
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
     void *record_user;
 };
@@ -46,7 +56,10 @@ struct xd_sim_result {
     bool is_endless;     /* given up after an hour, or too many steps */
     enum xd_rule broken; /* XD_RULE_NONE if all were kept */
     xd_usec took;
-    uint64_t wire; /* of all depots */
+    xd_usec first_byte; /* of the file, accepted; XD_NEVER: none */
+    xd_usec first_mib;  /* or all of a smaller file, in order */
+    xd_usec stalled;    /* the player, all in all */
+    uint64_t wire;      /* of all depots */
     struct xd_sim_depot *depots;
     size_t n_depots;
 };

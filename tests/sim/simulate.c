@@ -113,7 +113,12 @@ static void set(struct arguments *a, const char *name, const char *value)
         s->window_bytes = number(value);
     else if (strcmp(name, "--reader") == 0)
         a->o.reader_bytes_per_s = number(value);
-    else if (strcmp(name, "--piece") == 0)
+    else if (strcmp(name, "--play") == 0) /* bits per second */
+        a->o.player.bytes_per_s = number(value) / 8;
+    else if (strcmp(name, "--prebuffer") == 0) {
+        if (!xd_parse_duration(value, &a->o.player.prebuffer))
+            fail("not a time: ", value);
+    } else if (strcmp(name, "--piece") == 0)
         a->o.piece_bytes = number(value);
     else if (strcmp(name, "--silence") != 0)
         fail("no such option: ", name);
@@ -171,6 +176,26 @@ static struct xd_sim_result run(const struct xd_scenario *s,
     return r;
 }
 
+static double seconds(xd_usec t)
+{
+    return t == XD_NEVER ? (double)INFINITY : (double)t / (double)XD_SECOND;
+}
+
+static void print_playback(const struct xd_scenario *s,
+                           const struct xd_sim_options *o,
+                           const struct xd_sim_result *r)
+{
+    double least = 0;
+
+    if (xd_scenario_stall(s, o->size, o->player.bytes_per_s,
+                          seconds(o->player.prebuffer), &least) < 0)
+        fail("out of memory", "");
+    printf("  first byte %.3f s  first MiB %.3f s  stalled %.3f s  least %.3f "
+           "s\n",
+           seconds(r->first_byte), seconds(r->first_mib), seconds(r->stalled),
+           least);
+}
+
 static void print_result(const struct arguments *a, const char *name,
                          const struct xd_scenario *s,
                          const struct xd_sim_options *o)
@@ -191,6 +216,8 @@ static void print_result(const struct arguments *a, const char *name,
            name, (unsigned long long)o->seed,
            r.is_complete ? "complete" : "FAILED", took, limit, took / limit,
            100 * ((double)r.wire / (double)o->size - 1), requests);
+    if (o->player.bytes_per_s > 0)
+        print_playback(s, o, &r);
     if (r.broken != XD_RULE_NONE)
         printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
     if (a->shows_depots)

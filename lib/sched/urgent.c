@@ -1,0 +1,362 @@
+/*
+ * What a reader waits for: who may be asked for the next bytes, and when others
+ * are asked for them as well.
+ *
+ *     window   |#######|--a--|-----b-----|...........|......|
+ *               here    head  in flight   unasked     end
+ *                       ^ needed first
+ *
+ *     - A depot is asked for bytes only if it will be done before they are
+ *       needed, with something to spare, or before all others could have
+ *       brought what lies in front of them.  A slow one is asked for bytes
+ *       further behind, or for none.
+ *     - Requests are short while the reader waits, and grow with what it has
+ *       ahead of it.
+ *     - Who is going to be late has what he will not bring in time offered to
+ *       others before it is needed.
+ *     - While no depot has ever answered, all are asked for the first bytes.
+ */
+#include <math.h>
+
+#include "sched/adaptive.h"
+
+/* A reader that waits is served by requests of about this time, and of this part
+ * of the time since the first, or since it went elsewhere: short requests cost
+ * more than they gain when it has waited for long. */
+#define GRAIN_S 0.2
+#define GRAIN_PARTS 3
+
+/* A player that has so much ahead of it does not care about ends. */
+#define TIME_S 1.0
+
+/* Of the time until bytes are needed, or until others would have brought what
+ * lies in front of them, a request may take so much by its forecast. */
+#define NEED_SHARE 0.5
+#define AHEAD_SHARE 0.8
+
+/* The first request to a depot that is not known: this part of a block. */
+#define START_PARTS 8
+
+/* What all are asked for at first: it comes in one round trip, with the first
+ * window of a TCP connection. */
+#define RACE_BYTES 14480
+
+/* How long a depot that is not known is taken to need. */
+#define UNKNOWN_S 2.0
+
+/* Bytes that are needed are asked for twice only if that brings them so many
+ * times sooner; and so much of all, or so many bytes, may come twice. */
+#define RUSH_GAIN 1.5
+#define MOST_RUSHED 0.02
+#define LEAST_RUSHED 524288.0
+
+/* Part of that for what may be in time after all; the rest is for stalls. */
+#define SPARED 0.5
+
+/* A request of a depot that is not known brings so much before it loses. */
+#define UNKNOWN_WASTE 32768.0
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t lesser_byte(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w)
+{
+    return b->o.window_bytes > 0 && w->due != XD_NEVER;
+}
+
+/* Seconds until a byte of the window is needed; below 0 it is late. */
+static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                        uint64_t byte)
+{
+    double in = w->due >= p->now ? xd_seconds(w->due - p->now)
+                                 : -xd_seconds(p->now - w->due);
+
+    if (w->bytes_per_s > 0)
+        in += (double)(byte - w->range.begin) / (double)w->bytes_per_s;
+    return in;
+}
+
+bool xd_window_has_time(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    uint64_t head = xd_rangeset_next_gap(&p->book->arrived, w->range).begin;
+
+    return w->due != XD_NEVER && w->bytes_per_s > 0 &&
+           needed_in(p, w, head) > TIME_S;
+}
+
+static double grain(const struct xd_adaptive *p)
+{
+    double passed = p->now > p->began_at ? xd_seconds(p->now - p->began_at) : 0;
+
+    return lesser(greater(GRAIN_S, passed / GRAIN_PARTS), XD_REQUEST_S);
+}
+
+/* Bytes of the window before `byte` that are not here. */
+static double missing_before(const struct xd_adaptive *p, uint64_t byte)
+{
+    struct xd_range front = {p->book->window->range.begin, byte};
+
+    return (double)(xd_range_length(front) -
+                    xd_rangeset_overlap(&p->book->arrived, front));
+}
+
+/* What the others bring in a second, as far as they are known. */
+static double rate_of_others(struct xd_adaptive *p, unsigned depot)
+{
+    double rate = 0;
+
+    p->visits += p->book->n_slots;
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
+        unsigned i = p->book->slots[slot];
+
+        if (i < p->book->n_depots && i != depot && !p->depots[i].is_overdue &&
+            xd_holder_is_ready(&p->book->depots[i]))
+            rate += p->forecasts[i].rate;
+    }
+    return rate;
+}
+
+/* Within how many seconds a request for bytes from `byte` on should be done. */
+static double time_allowed(struct xd_adaptive *p, unsigned depot, uint64_t byte)
+{
+    double need = NEED_SHARE * needed_in(p, p->book->window, byte);
+    double others = rate_of_others(p, depot), allowed = grain(p);
+
+    if (others > 0)
+        allowed = greater(allowed, AHEAD_SHARE * missing_before(p, byte) /
+                                       (others + p->forecasts[depot].rate));
+    return p->book->window->bytes_per_s > 0 ? greater(allowed, need) : allowed;
+}
+
+double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
+                       unsigned depot, double bytes)
+{
+    double latency = xd_seconds(p->forecasts[depot].latency);
+
+    return xd_time_to_bring(p, depot, bytes) +
+           (p->flows[fetch].is_broken && p->depots[depot].owed <= 0 ? latency
+                                                                    : 0);
+}
+
+/* A request of about half a second lies where that is soon enough. */
+static bool skip_ahead(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                       struct xd_range *out)
+{
+    const struct xd_window *w = p->book->window;
+    double rate = p->forecasts[depot].rate, size, takes, from;
+
+    if (rate <= 0) {
+        size = (double)p->book->o.block_bytes / START_PARTS + 1;
+        takes = UNKNOWN_S;
+    } else {
+        size = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
+        size = greater(size, rate * XD_REQUEST_S / 2);
+        takes = xd_time_for_new(p, fetch, depot, size);
+    }
+    from = (double)out->begin + takes / AHEAD_SHARE * rate_of_others(p, depot);
+    if (w->bytes_per_s > 0)
+        from = lesser(
+            from, (double)w->range.begin +
+                      (takes / NEED_SHARE - needed_in(p, w, w->range.begin)) *
+                          (double)w->bytes_per_s);
+    if (from < (double)out->begin)
+        from = (double)out->begin;
+    if (from + size > (double)w->range.end ||
+        !xd_find_unasked(p, depot, (uint64_t)from, out))
+        return false;
+    if ((double)xd_range_length(*out) > size)
+        out->end = out->begin + (uint64_t)size;
+    return true;
+}
+
+static bool fit_unknown(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                        struct xd_range *out)
+{
+    double size = (double)p->book->o.block_bytes / START_PARTS + 1;
+
+    if (p->depots[depot].owed > 0)
+        return false;
+    if (p->rate > 0 && xd_others_bring(p, depot, *out, HUGE_VAL))
+        return skip_ahead(p, fetch, depot, out);
+    size = lesser(size, xd_first_size(p));
+    if ((double)xd_range_length(*out) > size)
+        out->end = out->begin + (uint64_t)size;
+    return true;
+}
+
+/* It does not matter to whom the bytes are left. */
+static bool is_alone(const struct xd_adaptive *p, unsigned depot)
+{
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
+        unsigned i = p->book->slots[slot];
+
+        if (i < p->book->n_depots && i != depot &&
+            xd_holder_is_ready(&p->book->depots[i]))
+            return false;
+    }
+    return true;
+}
+
+bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   double most, struct xd_range *out)
+{
+    const struct xd_forecast *forecast = &p->forecasts[depot];
+    double least, size, takes;
+    struct xd_range first = *out;
+
+    if (forecast->rate <= 0)
+        return fit_unknown(p, fetch, depot, out);
+    least = forecast->rate * (grain(p) + xd_seconds(forecast->latency));
+    least = lesser(least, most);
+    size = (time_allowed(p, depot, out->begin) -
+            xd_time_for_new(p, fetch, depot, 0)) *
+           forecast->rate;
+    if (is_alone(p, depot))
+        size = most;
+    if (size < least) {
+        if ((double)xd_range_length(first) > least)
+            first.end = first.begin + (uint64_t)least;
+        takes = xd_time_to_bring(p, depot, (double)xd_range_length(first));
+        if (xd_others_bring(p, depot, first, takes / RUSH_GAIN))
+            return skip_ahead(p, fetch, depot, out);
+        size = least;
+    }
+    size = lesser(size, most);
+    if ((double)xd_range_length(*out) > size)
+        out->end = out->begin + (uint64_t)size;
+    return true;
+}
+
+/* The first byte of the window that is not here. */
+static uint64_t head_of(const struct xd_adaptive *p)
+{
+    return xd_rangeset_next_gap(&p->book->arrived, p->book->window->range)
+        .begin;
+}
+
+/* Cut the range to what others have been asked for, of whom none has begun;
+ * false: some have, or `depot` was asked for a part of it. */
+static bool is_awaited(const struct xd_adaptive *p, unsigned depot,
+                       struct xd_range *r)
+{
+    bool is_asked = false;
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_flow *f = &p->flows[i];
+
+        if (!f->is_running || r->end <= f->range.begin ||
+            f->range.end <= r->begin)
+            continue;
+        if (f->depot == depot || f->has_begun)
+            return false;
+        if (f->range.begin <= r->begin) {
+            is_asked = true;
+            r->end = lesser_byte(r->end, f->range.end);
+        }
+    }
+    return is_asked;
+}
+
+bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
+             struct xd_range *out)
+{
+    const struct xd_book *b = p->book;
+    uint64_t head = head_of(p);
+    struct xd_range first = {head, b->window->range.end};
+
+    if (fetch % b->o.lanes_per_depot == 0 || p->depots[depot].owed <= 0 ||
+        p->forecasts[depot].latency > 0 || b->arrived.bytes > 0 ||
+        xd_range_is_empty(first))
+        return false;
+    first.end = lesser_byte(first.end, head + RACE_BYTES);
+    if (!is_awaited(p, depot, &first) ||
+        !xd_rangeset_contains(&b->depots[depot].held, first))
+        return false;
+    *out = first;
+    return true;
+}
+
+/* What comes twice when others bring the rest of a request. */
+static double waste_of(const struct xd_adaptive *p, const struct xd_flow *f,
+                       double bytes, double takes)
+{
+    const struct xd_forecast *its = &p->forecasts[f->depot];
+    double waste = its->rate > 0
+                       ? its->rate * (takes + xd_seconds(its->latency))
+                       : UNKNOWN_WASTE;
+
+    return lesser(waste, bytes);
+}
+
+/*
+ * Whether a request is going to be late with `rest`, and this depot would not
+ * be.  The request at the head counts as late as soon as it keeps the reader
+ * waiting: others are behind it.
+ */
+static bool is_late(struct xd_adaptive *p, const struct xd_flow *f,
+                    unsigned depot, struct xd_range *rest)
+{
+    const struct xd_window *w = p->book->window;
+    double bytes = (double)xd_range_length(*rest), mine, takes, need, waste,
+           most;
+
+    if (p->forecasts[depot].rate <= 0 || p->rate <= 0)
+        return false;
+    mine = xd_time_to_bring(p, depot, bytes);
+    takes = xd_time_for_flow(p, f, rest->end);
+    need = rest->begin <= head_of(p)
+               ? 2 * XD_LEAST_S
+               : greater(2 * GRAIN_S, missing_before(p, rest->end) / p->rate);
+    if (w->bytes_per_s > 0)
+        need = greater(need, NEED_SHARE * needed_in(p, w, rest->end));
+    if (takes < need || takes < RUSH_GAIN * mine + XD_LEAST_S)
+        return false;
+    waste = waste_of(p, f, bytes, mine);
+    most = greater(LEAST_RUSHED,
+                   MOST_RUSHED * (double)xd_range_length(p->book->wanted));
+    if (w->bytes_per_s == 0 || takes < needed_in(p, w, rest->end))
+        most *= SPARED; /* it waits for no byte, or nobody knows */
+    if (p->rushed + waste > most)
+        return false;
+    p->rushed += waste;
+    if (f->has_begun && p->forecasts[f->depot].rate * mine < bytes)
+        rest->begin += (uint64_t)(p->forecasts[f->depot].rate * mine);
+    return true;
+}
+
+int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
+{
+    struct xd_range w = p->book->window->range;
+    int rc = 0;
+
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+        struct xd_range rest = {f->got, f->offered};
+
+        if (!f->is_running || f->depot == depot)
+            continue;
+        rest.begin = rest.begin > w.begin ? rest.begin : w.begin;
+        rest.end = rest.end < w.end ? rest.end : w.end;
+        if (xd_range_is_empty(rest) ||
+            xd_rangeset_contains(&p->book->arrived, rest) ||
+            (xd_flow_overdue_at(p, f) > p->now && !is_late(p, f, depot, &rest)))
+            continue;
+        f->is_offered = p->depots[f->depot].is_offered = true;
+        f->offered = rest.begin;
+        rc = xd_offer(p, rest);
+    }
+    return rc;
+}

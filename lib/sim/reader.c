@@ -1,0 +1,100 @@
+#include "sim/reader.h"
+
+#include "sim/flight.h"
+#include "sim/run.h"
+
+#define PIPE_STEP (20 * XD_NSEC_MS)
+
+/* As cli/play_simulated.c tells where its picture is. */
+#define PLAYER_STEP (100 * XD_NSEC_MS)
+
+#define MIB ((uint64_t)1 << 20)
+
+static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
+{
+    uint64_t window = r->o->sched.window_bytes, piece = r->o->piece_bytes;
+    struct xd_range range = {from, from + window};
+
+    if (bytes_per_s > 0) { /* see engine/readers.h */
+        range.end -= range.end % (window / 4 + (window < 4));
+        if (piece > 0) {
+            range.begin -= range.begin % piece;
+            range.end += piece - 1 - (range.end + piece - 1) % piece;
+        }
+    }
+    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                           .range = range,
+                                           .due = xd_run_usec(r->net.now),
+                                           .bytes_per_s = bytes_per_s});
+}
+
+static void read_on(struct xd_run *r)
+{
+    uint64_t rate = r->o->reader_bytes_per_s, most = UINT64_MAX;
+    uint64_t to = r->reader.in_order;
+
+    if (rate > 0) {
+        most = rate * (uint64_t)PIPE_STEP / (uint64_t)XD_NSEC_SECOND + 1;
+        r->reader.next_at = r->net.now + PIPE_STEP;
+    }
+    if (to - r->reader.at > most)
+        to = r->reader.at + most;
+    if (to == r->reader.at)
+        return;
+    r->reader.at = to;
+    want(r, to, 0);
+}
+
+/* When a byte is to be shown, if all before it were here in time. */
+static xd_usec shown_at(const struct xd_run *r, uint64_t byte)
+{
+    const struct xd_sim_player *p = &r->o->player;
+
+    return p->prebuffer + r->out->stalled +
+           (xd_usec)((double)byte / (double)p->bytes_per_s * XD_SECOND);
+}
+
+static void play_on(struct xd_run *r)
+{
+    const struct xd_sim_player *p = &r->o->player;
+    xd_usec now = xd_run_usec(r->net.now);
+    xd_usec began = p->prebuffer + r->out->stalled;
+    double shown =
+        now > began ? (double)(now - began) / XD_SECOND * (double)p->bytes_per_s
+                    : 0;
+
+    r->reader.next_at = r->net.now + PLAYER_STEP;
+    r->reader.at = shown < (double)r->reader.in_order ? (uint64_t)shown
+                                                      : r->reader.in_order;
+    want(r, r->reader.at, p->bytes_per_s);
+}
+
+/* All up to `to` is here now. */
+static void note(struct xd_run *r, uint64_t to)
+{
+    uint64_t first = MIB < r->o->size ? MIB : r->o->size;
+    xd_usec now = xd_run_usec(r->net.now);
+
+    if (r->reader.in_order == 0)
+        r->out->first_byte = now;
+    if (r->reader.in_order < first && to >= first)
+        r->out->first_mib = now;
+    if (r->o->player.bytes_per_s > 0 && now > shown_at(r, r->reader.in_order))
+        r->out->stalled += now - shown_at(r, r->reader.in_order);
+    r->reader.in_order = to;
+}
+
+void xd_sim_reader_look(struct xd_run *r)
+{
+    struct xd_range rest = {r->reader.in_order, r->o->size};
+    uint64_t to = xd_rangeset_next_gap(&r->accepted, rest).begin;
+
+    if (to > r->reader.in_order)
+        note(r, to);
+    if (r->o->sched.window_bytes == 0 || r->net.now < r->reader.next_at)
+        return;
+    if (r->o->player.bytes_per_s > 0)
+        play_on(r);
+    else
+        read_on(r);
+}

@@ -1,0 +1,26 @@
+/*
+ * Who reads the file while it arrives: the end of a pipe, or a player, which
+ * tells the scheduler when it needs what.
+ *
+ *     0        shown      in order to             window
+ *     |==========|============|........====.........|
+ */
+#ifndef XD_SIM_READER_H
+#define XD_SIM_READER_H
+
+#include <stdint.h>
+
+#include "sim/net.h"
+
+struct xd_run;
+
+struct xd_sim_reader {
+    uint64_t at;       /* all before it was read, or shown */
+    uint64_t in_order; /* all before it is accepted */
+    xd_nsec next_at;   /* when it looks again */
+};
+
+/* See what has come, and tell what is wanted next, if it is time. */
+void xd_sim_reader_look(struct xd_run *r);
+
+#endif
