@@ -25,6 +25,7 @@ struct opening {
     struct xd_rangeset held;
     struct xd_text hashes;
     char boot_id[XD_BOOT_ID_SIZE];
+    bool had_journal;
     bool is_on_trust;
     const char *warning; /* or NULL */
 };
@@ -171,7 +172,8 @@ static int believe(struct opening *o, struct xd_error *err)
 {
     if (!o->story.has_header) {
         if (xd_file_sink_found(o->e->sink) > 0)
-            o->warning = "its journal is damaged";
+            o->warning = o->had_journal ? "its journal is damaged"
+                                        : "no journal says what is in it";
         return 0;
     }
     if (o->e->options.no_continue)
@@ -217,17 +219,17 @@ static int open_journal(struct opening *o, struct xd_error *err)
 
 static int open_all(struct opening *o, struct xd_error *err)
 {
-    bool is_there;
     int rc = identify(o, err);
 
     if (rc == 0)
         rc = check_space(o, err);
     if (rc < 0)
         return rc;
-    is_there = xd_file_exists(o->path);
-    if (!is_there)
+    o->had_journal = xd_file_exists(o->path);
+    if (!o->had_journal)
         rc = begin_without_journal(o, err);
-    if (rc == 0 && (is_there || xd_range_length(o->identity.wanted) >= SMALL))
+    if (rc == 0 &&
+        (o->had_journal || xd_range_length(o->identity.wanted) >= SMALL))
         rc = open_journal(o, err);
     return rc;
 }

@@ -320,6 +320,14 @@ def test_a_large_part_without_a_journal_is_left_alone(lab):
                          lab.metalink("f.bin", [depot])).rc == 0
 
 
+def test_a_small_part_without_a_journal_is_begun_anew(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("f.bin.part").write_bytes(bytes(6))
+    run = lab.xdownload(lab.metalink("f.bin", [lab.depot()]))
+    assert run.rc == 0 and lab.read("f.bin") == data
+    assert "begun anew: no journal says what is in it" in run.err
+
+
 def test_what_is_no_journal_is_left_alone(lab):
     lab.file("f.bin", SIZE)
     journal_of(lab).write_text("a letter to my mother")
