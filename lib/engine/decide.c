@@ -241,18 +241,23 @@ static int wanted_locked(struct xd_engine *e, struct xd_error *err)
     return xd_options_wanted(&e->options, size, &e->wanted, err);
 }
 
-/* Depots that were found to know no ranges still do not. */
-static int tell_no_ranges_locked(struct xd_engine *e)
+/* What was found out of depots still holds. */
+static int tell_known_locked(struct xd_engine *e)
 {
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_sched_event event = {
-            .kind = XD_EV_NORANGES, .now = xd_now(), .depot = (unsigned)i};
+    int rc = 0;
 
-        if (e->depots.list[i].knows_no_ranges &&
-            xd_sched_event(e->sched, &event) < 0)
-            return XD_E_NOMEM;
+    for (size_t i = 0; rc == 0 && i < e->depots.n; i++) {
+        const struct xd_depot *d = &e->depots.list[i];
+        struct xd_sched_event event = {.now = xd_now(), .depot = (unsigned)i};
+
+        event.kind = XD_EV_NORANGES;
+        if (d->knows_no_ranges)
+            rc = xd_sched_event(e->sched, &event);
+        event.kind = XD_EV_SHARES;
+        if (rc == 0 && d->shares)
+            rc = xd_sched_event(e->sched, &event);
     }
-    return 0;
+    return rc;
 }
 
 struct xd_sched_options xd_decide_options(const struct xd_options *o,
@@ -293,7 +298,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
         return rc;
     e->sched = xd_sched_new(&layout, &options, e->wanted);
     xd_layout_fini(&layout);
-    if (!e->sched || tell_no_ranges_locked(e) < 0)
+    if (!e->sched || tell_known_locked(e) < 0)
         return xd_fail_nomem(err);
     say_lowered_locked(e, &options);
     xd_readers_begin_locked(e);

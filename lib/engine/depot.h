@@ -65,6 +65,7 @@ struct xd_depot {
     struct xd_worker *worker; /* NULL: in reserve, or given up */
     bool is_expelled;         /* for bytes that were wrong: never again */
     bool knows_no_ranges;
+    bool shares; /* one connection, among its requests */
     bool has_told_size;
     uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;

@@ -63,6 +63,15 @@ void xd_inform_banned_locked(struct xd_engine *e, unsigned depot)
                 (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = depot});
 }
 
+void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    if (!depot->shares)
+        tell_locked(e, (struct xd_sched_event){
+                           .kind = XD_EV_SHARES,
+                           .depot = (unsigned)(depot - e->depots.list)});
+    depot->shares = true;
+}
+
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
 {
     struct xd_sched_event event = {.kind = XD_EV_DEMAND,

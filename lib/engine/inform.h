@@ -27,6 +27,9 @@ void xd_inform_holds_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range);
 void xd_inform_banned_locked(struct xd_engine *e, unsigned depot);
 
+/* The requests of `depot` go over one connection. */
+void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot);
+
 /* The reader took everything before `position`. */
 void xd_inform_reader_locked(struct xd_engine *e, uint64_t position);
 

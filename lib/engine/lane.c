@@ -275,6 +275,11 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     lane->first_byte = xd_now();
     note_redirect(lane, head->final_url);
     lane->object_size = head->object_size;
+    if (head->shares) {
+        xd_engine_lock(w->engine);
+        xd_inform_shares_locked(w->engine, w->served);
+        xd_engine_unlock(w->engine);
+    }
     if (xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);
         xd_engine_fail_locked(w->engine, &error);

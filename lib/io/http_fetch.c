@@ -200,13 +200,25 @@ static void set_retry_after(struct xd_http_fetch *f)
     f->outcome.retry_after = (xd_usec)seconds * XD_SECOND;
 }
 
+/* Whether other requests at this depot go over the same connection. */
+static bool shares_connection(const struct xd_http_fetch *f)
+{
+    long version = CURL_HTTP_VERSION_NONE;
+
+    return !f->is_ftp &&
+           curl_easy_getinfo(f->easy, CURLINFO_HTTP_VERSION, &version) ==
+               CURLE_OK &&
+           version >= CURL_HTTP_VERSION_2_0;
+}
+
 static void tell_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
     struct xd_head head = {.object_size = f->judgement.object_size,
                            .is_range = f->is_ftp
                                            ? xd_http_asks_for_range(&f->request)
-                                           : a->status == 206};
+                                           : a->status == 206,
+                           .shares = shares_connection(f)};
     int rc;
 
     head.validator = xd_http_validator(a);

@@ -49,6 +49,7 @@ struct xd_head {
                               object; or NULL */
     const char *final_url; /* after redirects */
     bool is_range;         /* the answer is a range, not the whole object */
+    bool shares;           /* its connection carries other requests, too */
 };
 
 /* What a failure means for the next attempt. */

@@ -41,6 +41,17 @@
  * than one after the other. */
 #define URGENT_LEAD 8
 
+/* Where requests share a connection that has found its speed, the next has to
+ * be there when the last is written: in so many latencies, and so long for us to
+ * notice.  What is asked for earlier only waits. */
+#define SHARED_LEAD 4
+#define SHARED_LEAD_S 0.1
+
+/* A first request connects, which takes as long as its answer; and where
+ * connections are shared agrees on keys as well. */
+#define FIRST_PARTS_OF_WAIT 2
+#define SHARED_PARTS_OF_WAIT 3
+
 /* Of all that is wanted, this part or so many bytes may be asked for twice to be
  * done sooner, and as many may be lost on the wire behind a new end. */
 #define MOST_HEDGED 0.005
@@ -144,7 +155,7 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
                            unsigned depot)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
-    double meanwhile = p->flows[fetch].is_broken
+    double meanwhile = xd_has_to_connect(p, fetch, depot)
                            ? f->rate * XD_NEW_LATENCIES * xd_seconds(f->latency)
                            : 0;
 
@@ -268,9 +279,12 @@ static bool is_supplied(const struct xd_adaptive *p, unsigned depot,
                         double lead)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
+    double latency = xd_seconds(f->latency);
+    double seconds = xd_shares(p, depot) ? SHARED_LEAD * latency + SHARED_LEAD_S
+                                         : lead * latency;
 
     return (f->watched > 4 * f->latency || lead < LEAD) &&
-           p->depots[depot].owed > f->rate * xd_seconds(f->latency) * lead;
+           p->depots[depot].owed > f->rate * seconds;
 }
 
 static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
@@ -335,16 +349,17 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
         return false;
     if (p->began_at > now)
         p->began_at = now;
-    p->flows[fetch] =
-        (struct xd_flow){.is_running = true,
-                         .is_new = p->flows[fetch].is_broken,
-                         .depot = depot,
-                         .range = *out,
-                         .is_offered = is_race,
-                         .offered = is_race ? out->begin : out->end,
-                         .asked_end = out->end,
-                         .got = out->begin,
-                         .asked_at = p->now};
+    p->flows[fetch] = (struct xd_flow){
+        .is_running = true,
+        .is_new = xd_has_to_connect(p, fetch, depot),
+        .is_queued = xd_shares(p, depot) && p->depots[depot].owed > 0,
+        .depot = depot,
+        .range = *out,
+        .is_offered = is_race,
+        .offered = is_race ? out->begin : out->end,
+        .asked_end = out->end,
+        .got = out->begin,
+        .asked_at = p->now};
     return true;
 }
 
@@ -365,10 +380,14 @@ static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
 
     if (to <= f->got)
         return;
-    if (!f->has_begun)
-        xd_forecast_answered(forecast, now - f->asked_at);
+    if (!f->has_begun && f->is_queued)
+        xd_forecast_queued(forecast, now - f->asked_at);
+    else if (!f->has_begun)
+        xd_forecast_answered(forecast, now - f->asked_at,
+                             xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
+                                                    : FIRST_PARTS_OF_WAIT);
     f->has_begun = true;
-    f->heard_at = now;
+    f->heard_at = p->depots[f->depot].heard_at = now;
     count_turn(&p->growth, now, to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
     xd_forecast_heard(&f->forecast, now, to - f->got);

@@ -25,6 +25,7 @@ struct xd_flow {
     bool is_canceled;
     bool is_offered; /* others may have been asked for some, namely: */
     bool is_new;     /* it had to connect */
+    bool is_queued;  /* behind others on their connection */
     bool is_broken;  /* its lane has no connection any more */
     unsigned depot;
     struct xd_range range;
@@ -40,6 +41,7 @@ struct xd_stock {
     double owed;       /* bytes that it was asked for and has not brought */
     bool is_overdue;   /* with some of them */
     bool is_offered;   /* some of them were offered to others */
+    xd_usec heard_at;  /* a byte of it came last, if any did */
     uint64_t taken_to; /* it holds none that nobody was asked for before */
 };
 
@@ -98,6 +100,19 @@ static inline double xd_seconds(xd_usec t)
     return (double)t / (double)XD_SECOND;
 }
 
+/* Whether its requests share one connection, as with HTTP/2. */
+static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->book->depots[depot].shares;
+}
+
+/* A lane that was cut has lost its connection, unless that is shared. */
+static inline bool xd_has_to_connect(const struct xd_adaptive *p,
+                                     unsigned fetch, unsigned depot)
+{
+    return p->flows[fetch].is_broken && !xd_shares(p, depot);
+}
+
 static inline double xd_flow_left(const struct xd_flow *f)
 {
     return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
@@ -111,6 +126,10 @@ static inline double xd_flow_left(const struct xd_flow *f)
  * Once for each decision: it takes as long as there are requests and depots.
  */
 void xd_take_stock(struct xd_adaptive *p, xd_usec now);
+
+/* When a request said something last, or was made; on a connection that is
+ * shared, any other of its depot. */
+xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);
 
 /* When a request that goes on saying nothing has owed us too long. */
 xd_usec xd_flow_overdue_at(const struct xd_adaptive *p,

@@ -9,8 +9,15 @@
 /* When no more time than this is left to ask for, ends are brought together. */
 #define END_S 0.5
 
+/* What a server has written ahead, and a shared connection brings though it was
+ * cut: nginx was seen to write half a second's bytes. */
+#define WRITTEN_S 0.5
+
 /* By this part later than all others may a request end. */
 #define SLACK 0.25
+
+/* For so many of a depot's latencies its rate grows. */
+#define GROWTH_LATENCIES 4
 
 /* A tail that would end so much later is given away whatever is on the wire. */
 #define WORTH_WASTE_S 0.5
@@ -37,7 +44,8 @@ static double latency_of(const struct xd_adaptive *p, const struct xd_flow *f)
  * forecast, it goes on as it began. */
 static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    double rate = p->forecasts[f->depot].rate, own = f->forecast.rate;
+    double rate = p->forecasts[f->depot].rate;
+    double own = xd_shares(p, f->depot) ? 0 : f->forecast.rate;
     double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
 
     if (rate <= 0 && p->now > f->asked_at)
@@ -47,6 +55,39 @@ static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
     if (own < share)
         own = share;
     return own > 0 && own < rate ? own : rate;
+}
+
+/* How long it goes on coming after it was cut. */
+static double on_wire(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_shares(p, f->depot) ? WRITTEN_S
+                                  : xd_seconds(p->forecasts[f->depot].latency);
+}
+
+/* The last of those that share a connection: it is the least written of all. */
+static bool is_last(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    unsigned n = p->book->o.lanes_per_depot;
+    const struct xd_flow *lane = &p->flows[p->book->depots[f->depot].slot * n];
+
+    for (unsigned i = 0; i < n; i++)
+        if (lane[i].is_running && lane[i].asked_at > f->asked_at)
+            return false;
+    return true;
+}
+
+static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_shares(p, f->depot) ? is_last(p, f) : f->has_begun;
+}
+
+/* TCP is still finding its speed, so that the depot may be far better than it
+ * seems; and to cut it now would save nothing, for what is cut comes too. */
+static bool is_growing(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *f = &p->forecasts[depot];
+
+    return xd_shares(p, depot) && f->watched < GROWTH_LATENCIES * f->latency;
 }
 
 /*
@@ -59,10 +100,13 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     double left = xd_flow_left(f), rate = rate_of(p, f), keep, waste;
     struct xd_range tail = f->range;
 
-    if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S)
+    if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S ||
+        (is_growing(p, f->depot) && p->unasked > 0))
         return false;
     keep = rate * (p->time_left > latency ? p->time_left : latency);
-    waste = left - keep < rate * latency ? left - keep : rate * latency;
+    waste = rate * on_wire(p, f);
+    if (waste > left - keep)
+        waste = left - keep;
     if (left - keep < xd_least_worth(p, rate, latency) ||
         (p->wasted + waste > p->most_hedged &&
          left / rate - p->time_left < WORTH_WASTE_S))
@@ -94,7 +138,7 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
 
-        if (!f->is_running || f->is_canceled || !f->has_begun ||
+        if (!f->is_running || f->is_canceled || !may_be_cut(p, f) ||
             f->is_offered || xd_flow_overdue_at(p, f) <= p->now ||
             rate_of(p, f) <= 0 || !trim(p, f))
             continue;
@@ -117,13 +161,12 @@ static double wait_for(const struct xd_adaptive *p, const struct xd_flow *f)
 double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
                         uint64_t to)
 {
-    double silent =
-        xd_seconds(p->now - (f->has_begun ? f->heard_at : f->asked_at));
+    double silent = xd_seconds(p->now - xd_flow_heard_at(p, f));
     double wait = wait_for(p, f), rate = rate_of(p, f);
 
     if (rate <= 0)
         return silent;
-    if (!f->has_begun && wait == 0)
+    if (!f->has_begun && !f->is_queued && wait == 0)
         silent -= latency_of(p, f);
     return (wait > 0 ? wait : silent) +
            (double)(to > f->got ? to - f->got : 0) / rate;
@@ -139,7 +182,7 @@ static double cost_of(const struct xd_adaptive *p, const struct xd_flow *f,
     if (time > wait_for(p, f))
         twice += rate * (time - wait_for(p, f));
     if (f->has_begun)
-        twice += rate * xd_seconds(p->forecasts[f->depot].latency);
+        twice += rate * on_wire(p, f);
     return twice < left ? twice : left;
 }
 

@@ -10,15 +10,22 @@
 #define LEAST_PATIENCE (400 * XD_MS)
 #define PATIENCE_LATENCIES 3
 
-void xd_forecast_answered(struct xd_forecast *f, xd_usec wait)
+void xd_forecast_answered(struct xd_forecast *f, xd_usec wait, unsigned parts)
 {
-    /* The first request had to connect as well, which takes as long. */
+    /* Only the first is sure to have had to connect. */
     if (f->latency == 0)
-        f->latency = wait / 2;
+        f->latency = wait / parts;
     else
         f->latency = (3 * f->latency + wait) / 4;
     if (f->latency == 0)
         f->latency = 1;
+}
+
+/* It says no more than that the depot takes no longer. */
+void xd_forecast_queued(struct xd_forecast *f, xd_usec wait)
+{
+    if (f->latency == 0 || wait < f->latency)
+        f->latency = wait > 0 ? wait : 1;
 }
 
 static void take_sample(struct xd_forecast *f, xd_usec now)

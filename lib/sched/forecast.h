@@ -26,8 +26,12 @@ struct xd_forecast {
     xd_usec watched; /* for how long the rate has been watched */
 };
 
-/* The first byte of a request came so long after it was asked for. */
-void xd_forecast_answered(struct xd_forecast *f, xd_usec wait);
+/* The first byte of a request came so long after it was asked for, of which a
+ * new connection takes all but one of so many parts. */
+void xd_forecast_answered(struct xd_forecast *f, xd_usec wait, unsigned parts);
+
+/* Likewise, but behind bytes of other requests, for which it had to wait. */
+void xd_forecast_queued(struct xd_forecast *f, xd_usec wait);
 
 /* So many more bytes came. */
 void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes);

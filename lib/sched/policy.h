@@ -34,6 +34,7 @@ struct xd_holder {
     unsigned slot;        /* or XD_NO_SLOT */
     bool no_ranges;       /* sched.c itself gives it work; choose() never hears
                            of it */
+    bool shares;          /* one connection, among its fetches */
     bool resting;         /* failed, and gets nothing before rest_until */
     xd_usec rest_until;   /* while resting */
     uint64_t forgiven_to; /* the fetches that had begun when it failed last may

@@ -482,6 +482,9 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_NORANGES:
         no_ranges(s, ev->depot);
         return 0;
+    case XD_EV_SHARES:
+        s->book.depots[ev->depot].shares = true;
+        return 0;
     case XD_EV_BANNED:
         drop(s, ev->depot);
         return 0;

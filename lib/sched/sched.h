@@ -104,6 +104,9 @@ enum xd_sched_event_kind {
                        there is in flight) */
     XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST */
     XD_EV_NORANGES, /* depot: gives only whole objects */
+    XD_EV_SHARES,   /* depot: its fetches share one connection: one more begins
+                       behind the others, and of one that is cut all comes
+                       that the depot has written */
     XD_EV_BANNED,   /* depot: never again in this run (no fetch there is in
                        flight) */
     XD_EV_DEMAND,   /* reader: wants `range` (empty: nothing any more), its

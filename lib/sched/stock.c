@@ -8,9 +8,18 @@
 
 #define FOR_EVER 1e9
 
+xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    xd_usec at = f->has_begun ? f->heard_at : f->asked_at;
+
+    if (xd_shares(p, f->depot) && at < p->depots[f->depot].heard_at)
+        return p->depots[f->depot].heard_at;
+    return at;
+}
+
 xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return (f->has_begun ? f->heard_at : f->asked_at) +
+    return xd_flow_heard_at(p, f) +
            xd_forecast_patience(&p->forecasts[f->depot]);
 }
 
@@ -101,7 +110,8 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now)
         if (b->slots[slot] < b->n_depots) {
             struct xd_stock *d = &p->depots[b->slots[slot]];
 
-            *d = (struct xd_stock){.taken_to = d->taken_to};
+            *d = (struct xd_stock){.heard_at = d->heard_at,
+                                   .taken_to = d->taken_to};
         }
     count_flows(p);
     p->unasked = unasked(p);

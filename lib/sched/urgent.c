@@ -146,8 +146,9 @@ double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
     double latency = xd_seconds(p->forecasts[depot].latency);
 
     return xd_time_to_bring(p, depot, bytes) +
-           (p->flows[fetch].is_broken && p->depots[depot].owed <= 0 ? latency
-                                                                    : 0);
+           (xd_has_to_connect(p, fetch, depot) && p->depots[depot].owed <= 0
+                ? latency
+                : 0);
 }
 
 /* A request of about half a second lies where that is soon enough. */

@@ -207,6 +207,9 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
     f->heard = r->net.now;
     if (f->first_byte < 0) {
         f->first_byte = r->net.now;
+        if (r->o->has_http2)
+            xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
+                                                   .depot = f->depot});
         xd_run_tell(r,
                     (struct xd_sched_event){.kind = XD_EV_STARTED,
                                             .fetch = tag,

@@ -336,6 +336,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_NORANGES:
         no_ranges(r, &r->depots[ev->depot]);
         break;
+    case XD_EV_SHARES:
+        break;
     case XD_EV_BANNED:
         r->depots[ev->depot].is_dropped = true;
         break;

@@ -31,7 +31,7 @@ START_TEST(the_first_answer_had_to_connect_as_well)
 {
     struct xd_forecast f = {.rate = 0};
 
-    xd_forecast_answered(&f, 200 * XD_MS);
+    xd_forecast_answered(&f, 200 * XD_MS, 2);
     ck_assert_uint_eq(f.latency, 100 * XD_MS);
 }
 END_TEST
@@ -40,10 +40,10 @@ START_TEST(later_answers_are_smoothed)
 {
     struct xd_forecast f = {.latency = 100 * XD_MS};
 
-    xd_forecast_answered(&f, 500 * XD_MS);
+    xd_forecast_answered(&f, 500 * XD_MS, 2);
     ck_assert_uint_eq(f.latency, 200 * XD_MS);
     for (int i = 0; i < 30; i++)
-        xd_forecast_answered(&f, 500 * XD_MS);
+        xd_forecast_answered(&f, 500 * XD_MS, 2);
     assert_near((double)f.latency, 500e3, 0.01);
 }
 END_TEST
@@ -52,7 +52,7 @@ START_TEST(an_answer_at_once_is_known_all_the_same)
 {
     struct xd_forecast f = {.rate = 0};
 
-    xd_forecast_answered(&f, 0);
+    xd_forecast_answered(&f, 0, 2);
     ck_assert_uint_gt(f.latency, 0);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(who_failed_is_forgotten_but_not_how_far_away_he_is)
     struct xd_forecast f = {.rate = 0};
     xd_usec now = XD_SECOND;
 
-    xd_forecast_answered(&f, 300 * XD_MS);
+    xd_forecast_answered(&f, 300 * XD_MS, 2);
     flow(&f, &now, 10000, XD_SECOND);
     xd_forecast_forget(&f);
     ck_assert_double_eq(f.rate, 0);
