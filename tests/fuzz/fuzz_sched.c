@@ -284,10 +284,10 @@ static void lose(struct world *w, unsigned depot)
 
 static void depot_event(struct world *w)
 {
-    static const enum xd_sched_event_kind kinds[] = {XD_EV_LOST, XD_EV_NORANGES,
-                                                     XD_EV_BANNED, XD_EV_HOLDS};
+    static const enum xd_sched_event_kind kinds[] = {
+        XD_EV_LOST, XD_EV_NORANGES, XD_EV_BANNED, XD_EV_HOLDS, XD_EV_SHARES};
     unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
-    struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 4)],
+    struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 5)],
                                 .depot = depot,
                                 .range = w->lost[depot]};
 

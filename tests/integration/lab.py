@@ -135,7 +135,7 @@ class Nginx:
 
     def _config(self, servers):
         blocks = "\n".join(
-            "server { listen %s:%d sndbuf=32k %s; %s\n"
+            "server { listen %s:%d %s; %s\n"
             "location = /-/mark { return 204; } }"
             % (*s.getsockname(), how, lines) for s, how, lines in servers)
         built = subprocess.run([find_nginx(), "-V"], stderr=subprocess.PIPE,
@@ -384,7 +384,7 @@ class Lab:
 
     def depots(self, n, ranges=True, files=None, status=None, rate=None,
                address="127.0.0.1", config="", certificate=None, http2=True,
-               **throttle):
+               writes_ahead=False, **throttle):
         """n depots of one kind, in one nginx.
 
         ranges: False: it answers every range with the whole file
@@ -393,6 +393,7 @@ class Lab:
         rate:   bytes per second of each, over all its connections
         address: or a function of the depot's number
         certificate: it speaks TLS, and HTTP/2 unless that is False
+        writes_ahead: as much as the kernel takes, and not 32 KiB
         """
         root = self.www
         if files is not None:
@@ -404,9 +405,10 @@ class Lab:
             lines += " max_ranges 0;"
         if status:
             lines += f" location / {{ return {status}; }}"
-        how, scheme = "", "http"
+        how, scheme = "" if writes_ahead else "sndbuf=32k", "http"
         if certificate:
-            how, scheme = ("ssl http2" if http2 else "ssl"), "https"
+            how += " ssl http2" if http2 else " ssl"
+            scheme = "https"
             lines += (f" ssl_certificate {certificate.path};"
                       f" ssl_certificate_key {certificate.key};")
         place = address if callable(address) else lambda i: address

@@ -66,6 +66,20 @@ def test_requests_at_one_https_depot_are_streams_of_one_connection(lab):
     assert most_at_once(requests) == 4
 
 
+def test_little_of_what_comes_over_http2_is_in_vain(lab):
+    """What a server has written comes, though its stream was reset."""
+    data = lab.file("f.bin", 10 * SIZE)
+    certificate = lab.certificate()
+    depots = [lab.depot(certificate=certificate, rate=rate, delay=30,
+                        writes_ahead=True)
+              for rate in (4_000_000, 2_000_000, 1_000_000)]
+    run = lab.xdownload(lab.metalink("f.bin", depots))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert {r["protocol"] for r in depots[0].requests()} == {"HTTP/2.0"}
+    assert sum(sum(d.throttle.close()) for d in depots) < 1.05 * len(data)
+
+
 def test_without_http2_each_request_at_a_time_has_its_connection(lab):
     data = lab.file("f.bin", SIZE)
     depot = lab.depot(certificate=lab.certificate(), http2=False,

@@ -529,6 +529,111 @@ START_TEST(a_decision_takes_no_more_at_the_end_than_at_the_start)
 }
 END_TEST
 
+/* Two requests at a time, on one connection for each depot. */
+static void init_shared(unsigned n_depots, uint64_t size, double rate)
+{
+    init(n_depots, size, rate);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    for (unsigned i = 0; i < n_depots; i++)
+        play_depot(&w.p, XD_EV_SHARES, i);
+}
+
+/* Bytes that the depot was asked for and has not brought. */
+static double owed_by(unsigned depot)
+{
+    double owed = 0;
+
+    for (unsigned i = 0; i < 128; i++)
+        if (w.fetches[i].is_live && w.fetches[i].depot == depot)
+            owed += (double)w.fetches[i].range.end - w.fetches[i].got;
+    return owed;
+}
+
+START_TEST(
+    a_shared_connection_has_its_next_request_when_the_last_is_nearly_done)
+{
+    unsigned n_asked = 0;
+
+    init_shared(1, 40 * BLOCK, 4e6);
+    w.sources[0].latency = 100 * XD_MS;
+    play_for(2 * XD_SECOND);
+    for (unsigned n = w.n_log; !w.is_finished; n = w.n_log) {
+        double owed = owed_by(0);
+
+        step();
+        if (w.n_log == n)
+            continue;
+        n_asked++;
+        ck_assert_double_le(owed, 0.6 * 4e6);
+        ck_assert_double_gt(owed, 0);
+    }
+    ck_assert_uint_gt(n_asked, 4);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(who_waits_behind_others_on_a_connection_is_not_overdue)
+{
+    init_shared(1, 8 * BLOCK, 0);
+    decide();
+    for (uint64_t i = 1; i < 20; i++) {
+        w.p.now += 100 * XD_MS;
+        play_bytes(&w.p, 0, 1000 * i);
+        decide();
+        ck_assert_uint_eq(play_next(&w.p).until, w.p.now + 400 * XD_MS);
+    }
+    ck_assert(was_asked(0, 1)); /* for something that did not come */
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(who_is_silent_on_all_of_its_connection_is_overdue)
+{
+    init_shared(2, 16 * BLOCK, 2e6);
+    play_for(XD_SECOND);
+    w.sources[0].rate = 0;
+    play_to_end();
+    ck_assert_uint_lt(w.sources[0].brought, 2 * BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* Depot 0 collapses then; returns how often it is cut. */
+static unsigned cut_the_last(xd_usec collapse)
+{
+    unsigned n_cut = 0;
+
+    init_shared(2, 32 * BLOCK, 4e6);
+    play_for(collapse);
+    w.sources[0].rate = 0.4e6;
+    for (unsigned n = w.n_log; !w.is_finished; n = w.n_log) {
+        step();
+        for (; n < w.n_log; n++) {
+            const struct asking *cut = &w.fetches[w.log[n].fetch];
+
+            if (w.log[n].kind != XD_DO_SHORTEN || w.log[n].depot != 0)
+                continue;
+            n_cut++;
+            for (unsigned i = 0; i < 128; i++)
+                if (w.fetches[i].is_live && w.fetches[i].depot == 0)
+                    ck_assert_uint_le(w.fetches[i].asked_at, cut->asked_at);
+        }
+    }
+    play_fini(&w.p);
+    return n_cut;
+}
+
+START_TEST(of_those_that_share_a_connection_the_last_is_cut)
+{
+    unsigned n_cut = 0;
+
+    for (unsigned i = 20; i < 40; i++)
+        n_cut += cut_the_last(i * 100 * XD_MS);
+    ck_assert_uint_gt(n_cut, 10);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("adaptive");
@@ -554,5 +659,11 @@ int main(void)
     tcase_add_test(t, what_was_rejected_is_asked_for_again);
     tcase_add_test(t, no_more_depots_are_opened_when_the_line_is_full);
     tcase_add_test(t, a_decision_takes_no_more_at_the_end_than_at_the_start);
+    tcase_add_test(
+        t,
+        a_shared_connection_has_its_next_request_when_the_last_is_nearly_done);
+    tcase_add_test(t, who_waits_behind_others_on_a_connection_is_not_overdue);
+    tcase_add_test(t, who_is_silent_on_all_of_its_connection_is_overdue);
+    tcase_add_test(t, of_those_that_share_a_connection_the_last_is_cut);
     return run_suite("sched.adaptive", t);
 }

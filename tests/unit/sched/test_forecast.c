@@ -159,6 +159,17 @@ START_TEST(who_failed_is_forgotten_but_not_how_far_away_he_is)
 }
 END_TEST
 
+START_TEST(who_had_to_wait_for_others_tells_no_more_than_a_bound)
+{
+    struct xd_forecast f = {.latency = 100 * XD_MS};
+
+    xd_forecast_queued(&f, 500 * XD_MS);
+    ck_assert_uint_eq(f.latency, 100 * XD_MS);
+    xd_forecast_queued(&f, 60 * XD_MS);
+    ck_assert_uint_eq(f.latency, 60 * XD_MS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("forecast");
@@ -175,5 +186,6 @@ int main(void)
     tcase_add_test(t, a_silence_between_bytes_is_counted);
     tcase_add_test(t, a_request_in_one_gulp_tells_the_least_rate);
     tcase_add_test(t, who_failed_is_forgotten_but_not_how_far_away_he_is);
+    tcase_add_test(t, who_had_to_wait_for_others_tells_no_more_than_a_bound);
     return run_suite("sched.forecast", t);
 }
