@@ -129,6 +129,11 @@ if [ $all = yes ]; then
     want_package libavformat-dev
     want_package libgstreamer-plugins-base1.0-dev
     want_package gstreamer1.0-plugins-base
+    want_command cvlc vlc-bin
+    want_package vlc-plugin-base
+    want_command gst-launch-1.0 gstreamer1.0-tools
+    want_package gstreamer1.0-plugins-good
+    want_package gstreamer1.0-libav
 fi
 install_missing || exit 1
 
