@@ -7,6 +7,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
+#include "engine/shares.h"
 
 /* What players look at beside the place where they play: up to 260 KB at the
  * head, and an index of some hundred KB at the tail. */
@@ -33,6 +34,7 @@ int xd_readers_init(struct xd_readers *r)
 void xd_readers_fini(struct xd_readers *r)
 {
     xd_rangeset_fini(&r->gaps);
+    xd_free(r->shares);
     xd_free(r->list);
     xd_cond_fini(&r->readable);
 }
@@ -60,20 +62,6 @@ bool xd_readers_in_memory(const struct xd_engine *e)
            strcmp(e->options.spool, "none") == 0;
 }
 
-/* What one reader may have ahead of it. */
-static uint64_t share_of(const struct xd_reader *r)
-{
-    const struct xd_engine *e = r->engine;
-    uint64_t share = e->window;
-
-    if (!xd_readers_in_memory(e))
-        return share;
-    share /= e->readers.n;
-    if (r->has_former && share > PROBE_BYTES)
-        share = PROBE_BYTES;
-    return share;
-}
-
 /* Out to the edges of pieces. */
 static struct xd_range whole_pieces(const struct xd_engine *e,
                                     struct xd_range r)
@@ -97,15 +85,15 @@ static struct xd_range whole_pieces(const struct xd_engine *e,
     return r;
 }
 
-static struct xd_range ahead_of(const struct xd_engine *e, uint64_t position,
-                                uint64_t length)
+/* What it has from `from` on, if it has `length` from `front` on. */
+static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
+                                uint64_t front, uint64_t length)
 {
     uint64_t step = length / 4 + (length < 4);
-    uint64_t from = xd_readers_byte(e, position);
     struct xd_range r = {from, e->wanted.end};
 
-    if (from < UINT64_MAX - length) {
-        uint64_t end = (from + length) / step * step;
+    if (front < UINT64_MAX - length) {
+        uint64_t end = (front + length) / step * step;
 
         r.end = end < r.end ? end : r.end;
     }
@@ -142,18 +130,59 @@ static xd_usec due_at(const struct xd_reader *r, uint64_t byte, xd_usec now)
     return ahead > 0 ? now + (xd_usec)(ahead * (double)XD_SECOND) : now;
 }
 
-static struct xd_demand demand_of(const struct xd_reader *r)
+/* The byte of the file from which it has a window. */
+static uint64_t window_begin(const struct xd_reader *r)
+{
+    return xd_readers_byte(r->engine, r->is_probing ? r->stream : r->position);
+}
+
+static struct xd_range window_of(const struct xd_reader *r)
 {
     const struct xd_engine *e = r->engine;
+    uint64_t from = window_begin(r);
+
+    if (!e->readers.shares)
+        return ahead_of(e, from, from, e->window);
+    if (r->has_former && r->ahead > PROBE_BYTES)
+        return ahead_of(e, from, from, PROBE_BYTES);
+    return ahead_of(e, from, r->has_former ? from : r->front, r->ahead);
+}
+
+static struct xd_demand demand_of(const struct xd_reader *r)
+{
     uint64_t from = r->is_probing ? r->stream : r->position;
-    xd_usec now = xd_now();
 
     if (!r->has_begun)
         return (struct xd_demand){.due = XD_NEVER};
-    return (struct xd_demand){.range = ahead_of(e, from, share_of(r)),
-                              .due = due_at(r, from, now),
+    return (struct xd_demand){.range = window_of(r),
+                              .due = due_at(r, from, xd_now()),
                               .bytes_per_s = r->play_rate > 0 ? r->play_rate
                                                               : ASSUMED_RATE};
+}
+
+/* In memory one's window is the smaller for the others'. */
+static void share_out_locked(struct xd_engine *e)
+{
+    struct xd_readers *all = &e->readers;
+    size_t n = 0;
+
+    if (!all->shares)
+        return;
+    for (size_t i = 0; i < all->n; i++) {
+        struct xd_reader *r = all->list[i];
+        bool is_away = r->has_former && !xd_range_is_empty(r->former);
+
+        if (r->has_begun)
+            all->shares[n++] = (struct xd_share){
+                .at = is_away ? r->former.begin : window_begin(r), .of = r};
+    }
+    xd_shares(all->shares, n, e->window);
+    for (size_t i = 0; i < n; i++) {
+        struct xd_reader *r = all->shares[i].of;
+
+        r->front = all->shares[i].front;
+        r->ahead = all->shares[i].ahead;
+    }
 }
 
 /* Requests that no window shortens are held back by it. */
@@ -255,6 +284,18 @@ static void drop_unwanted_locked(struct xd_engine *e)
     xd_rangeset_fini(&safe);
 }
 
+/* Those whose windows another has made longer or shorter. */
+static void tell_changed_locked(struct xd_engine *e)
+{
+    for (size_t i = 0; e->readers.shares && i < e->readers.n; i++) {
+        struct xd_reader *r = e->readers.list[i];
+        struct xd_demand d = demand_of(r);
+
+        if (d.range.end != r->demand.range.end)
+            tell_locked(e, r->number, &r->demand, d);
+    }
+}
+
 void xd_readers_moved_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -268,8 +309,10 @@ void xd_readers_moved_locked(struct xd_reader *r)
         r->has_former = false;
     if (!can_tell_locked(e))
         return;
+    share_out_locked(e);
     r->told_at = r->position;
     tell_locked(e, r->number, &r->demand, demand_of(r));
+    tell_changed_locked(e);
     if (e->readers.memory)
         drop_unwanted_locked(e);
     xd_decide_locked(e);
@@ -328,10 +371,31 @@ void xd_readers_begin_locked(struct xd_engine *e)
                 (struct xd_demand){whole_pieces(e, head), soon, 0});
     tell_locked(e, NUMBER_TAIL, &all->tail,
                 (struct xd_demand){whole_pieces(e, tail), soon, 0});
+    share_out_locked(e);
     for (size_t i = 0; i < all->n; i++)
         tell_locked(e, all->list[i]->number, &all->list[i]->demand,
                     demand_of(all->list[i]));
     xd_readers_wake_locked(e); /* the size is known */
+}
+
+static int grow(struct xd_engine *e)
+{
+    struct xd_readers *all = &e->readers;
+    size_t n = all->capacity ? 2 * all->capacity : 4;
+    struct xd_reader **list = xd_realloc(all->list, n, sizeof *list);
+    struct xd_share *shares;
+
+    if (!list)
+        return XD_E_NOMEM;
+    all->list = list;
+    if (xd_readers_in_memory(e)) {
+        shares = xd_realloc(all->shares, n, sizeof *shares);
+        if (!shares)
+            return XD_E_NOMEM;
+        all->shares = shares;
+    }
+    all->capacity = n;
+    return 0;
 }
 
 int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
@@ -339,15 +403,8 @@ int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
     struct xd_readers *all = &e->readers;
     struct xd_reader *r;
 
-    if (all->n == all->capacity) {
-        size_t n = all->capacity ? 2 * all->capacity : 4;
-        struct xd_reader **list = xd_realloc(all->list, n, sizeof *list);
-
-        if (!list)
-            return XD_E_NOMEM;
-        all->list = list;
-        all->capacity = n;
-    }
+    if (all->n == all->capacity && grow(e) < 0)
+        return XD_E_NOMEM;
     r = xd_alloc(1, sizeof *r);
     if (!r)
         return XD_E_NOMEM;
@@ -378,6 +435,8 @@ void xd_readers_remove_locked(struct xd_reader *r)
     if (can_tell_locked(e)) {
         tell_locked(e, r->number, &r->demand,
                     (struct xd_demand){.due = XD_NEVER});
+        share_out_locked(e);
+        tell_changed_locked(e);
         xd_decide_locked(e);
     }
     free_reader(r);

@@ -18,10 +18,10 @@
  * pieces, since a part of one proves nothing.  With `keep` all else is wanted
  * too, when nobody needs anything sooner.
  *
- * In memory all windows together are as long as the option says, and of a place
- * that a reader has gone to it has a probe's length only, until it has taken
- * that: so there is room for where it was before.  What is in no window is
- * dropped.
+ * In memory all windows together cover as much as the option says (shares.h),
+ * and of a place that a reader has gone to it has a probe's length only, until
+ * it has taken that: so there is room for where it was before.  What is in no
+ * window is dropped.
  *
  * Functions whose names end in _locked are called with engine.lock held.
  */
@@ -38,6 +38,7 @@
 
 struct xd_engine;
 struct xd_memory_sink;
+struct xd_share;
 
 /* What the scheduler was told of somebody. */
 struct xd_demand {
@@ -55,6 +56,8 @@ struct xd_reader {
     uint64_t position;
     uint64_t arrived_at; /* where the last seek went */
     uint64_t stream;     /* where the window begins */
+    uint64_t front;      /* in memory: the byte of the file from which it has */
+    uint64_t ahead;      /* ...so much, and all before */
     uint64_t told_at;    /* the position when the demand was told */
     bool is_probing;     /* the window is not at the position */
     bool has_former;     /* it may come back to: */
@@ -79,6 +82,7 @@ struct xd_readers {
     /* Guarded by lock. */
     struct xd_cond readable; /* readers: bytes, a size, or an end */
     struct xd_reader **list;
+    struct xd_share *shares; /* room for each, if the store is in memory */
     size_t n, capacity;
     unsigned next_number;
     bool by_demand;                /* the scheduler knows windows */
