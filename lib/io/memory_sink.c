@@ -7,6 +7,9 @@
  *
  * What a chunk has is the callers' to know; the lock is a leaf, and guards
  * which chunks there are.
+ *
+ * Chunks that were dropped are used again, and not given back: threads write
+ * that never drop, and each has its own heap, in which holes would stay.
  */
 #include "io/sink.h"
 
@@ -27,12 +30,18 @@ struct leaf {
     unsigned n; /* that are there */
 };
 
+/* A chunk that was dropped. */
+struct spare {
+    struct spare *next;
+};
+
 struct xd_memory_sink {
     struct xd_sink base;
     struct xd_mutex lock;
     /* Guarded by lock. */
     struct leaf **leaves;
     size_t n_leaves;
+    struct spare *spares;
 };
 
 static struct leaf *leaf_of(const struct xd_memory_sink *m, uint64_t chunk)
@@ -63,6 +72,16 @@ static int make_leaf(struct xd_memory_sink *m, uint64_t i)
     return m->leaves[i] ? 0 : XD_E_NOMEM;
 }
 
+static unsigned char *new_chunk(struct xd_memory_sink *m)
+{
+    struct spare *s = m->spares;
+
+    if (!s)
+        return xd_alloc(CHUNK, 1);
+    m->spares = s->next;
+    return (unsigned char *)s;
+}
+
 /* The chunk, made if it is not there; NULL without memory. */
 static unsigned char *make_chunk(struct xd_memory_sink *m, uint64_t chunk)
 {
@@ -74,7 +93,7 @@ static unsigned char *make_chunk(struct xd_memory_sink *m, uint64_t chunk)
     leaf = leaf_of(m, chunk);
     slot = &leaf->chunks[chunk % CHUNKS_PER_LEAF];
     if (!*slot) {
-        *slot = xd_alloc(CHUNK, 1);
+        *slot = new_chunk(m);
         leaf->n += *slot != NULL;
     }
     return *slot;
@@ -155,10 +174,13 @@ static void drop_chunk(struct xd_memory_sink *m, uint64_t chunk)
 {
     struct leaf *leaf = leaf_of(m, chunk);
     unsigned char **slot = leaf ? &leaf->chunks[chunk % CHUNKS_PER_LEAF] : NULL;
+    struct spare *spare;
 
     if (!slot || !*slot)
         return;
-    xd_free(*slot);
+    spare = (void *)*slot;
+    spare->next = m->spares;
+    m->spares = spare;
     *slot = NULL;
     if (--leaf->n > 0)
         return;
@@ -174,6 +196,10 @@ static void memory_free(struct xd_sink *s)
         for (size_t j = 0; m->leaves[i] && j < CHUNKS_PER_LEAF; j++)
             xd_free(m->leaves[i]->chunks[j]);
         xd_free(m->leaves[i]);
+    }
+    for (struct spare *next; m->spares; m->spares = next) {
+        next = m->spares->next;
+        xd_free(m->spares);
     }
     xd_mutex_fini(&m->lock);
     xd_free(m->leaves);
