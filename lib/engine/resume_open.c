@@ -47,6 +47,8 @@ static int check_space(struct opening *o, struct xd_error *err)
     if (!size_is_known(o) || xd_file_sink_space(o->e->sink, &space, NULL) < 0 ||
         needed <= space)
         return 0;
+    if (xd_file_sink_found(o->e->sink) == 0)
+        xd_file_remove(part_of(o), NULL); /* made for nothing */
     return xd_fail(err, XD_E_IO,
                    "%s: %llu bytes are too many for its disk, which has room "
                    "for %llu",

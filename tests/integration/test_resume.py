@@ -457,6 +457,7 @@ def test_too_little_space_is_said_before_the_first_byte(lab):
     assert run.rc == 5
     assert str(1 << 44) in run.err
     assert depot.requests() == []
+    assert not list(lab.work.glob("f.bin*"))
 
 
 def test_a_folder_in_the_way_is_local_trouble(lab):
