@@ -1,6 +1,7 @@
 /*
  * Bytes become a journal, as they are or as records whose checksums hold; what
- * may be believed of it is held against an array with a row for each byte.
+ * may be believed of it, and of the same told anew, is held against an array
+ * with a row for each byte.
  */
 #include <xdownload/manifest.h>
 
@@ -169,6 +170,26 @@ static void take(struct xd_journal_story *s, const uint8_t *data, size_t len,
                    s->wanted.end <= s->size);
 }
 
+/* Told anew in as few records as it takes, it says the same. */
+static void check_retold(const struct model *m,
+                         const struct xd_journal_story *s, unsigned limit)
+{
+    struct xd_journal_story again = {.has_header = false};
+    struct xd_text text = {0};
+    bool is_bad;
+
+    FUZZ_CHECK(xd_journal_tell(s, &text) == 0);
+    take(&again, (const uint8_t *)text.s, text.len, text.len, &is_bad);
+    FUZZ_CHECK(!is_bad && again.length == text.len);
+    FUZZ_CHECK(again.size == s->size && strcmp(again.name, s->name) == 0);
+    FUZZ_CHECK(xd_journal_compare_hashes(again.hashes.s, s->hashes.s) == 1);
+    FUZZ_CHECK((again.depots.len > 0) == (s->depots.len > 0));
+    for (unsigned boot = 0; boot < 3; boot++)
+        check_believed(m, &again, boot, limit);
+    xd_journal_story_fini(&again);
+    xd_text_fini(&text);
+}
+
 static void try_records(struct fuzz_input *in)
 {
     static struct model m;
@@ -189,6 +210,7 @@ static void try_records(struct fuzz_input *in)
     FUZZ_CHECK(xd_journal_compare_hashes(s.hashes.s, "sha-256:00\n") == 1);
     for (unsigned boot = 0; boot < 3; boot++)
         check_believed(&m, &s, boot, limit);
+    check_retold(&m, &s, limit);
     xd_journal_story_fini(&s);
     xd_text_fini(&m.text);
 }
