@@ -151,6 +151,13 @@ double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
                 : 0);
 }
 
+/* To no less than a byte. */
+static void shorten(struct xd_range *r, double size)
+{
+    if ((double)xd_range_length(*r) > size)
+        r->end = r->begin + (size > 1 ? (uint64_t)size : 1);
+}
+
 /* A request of about half a second lies where that is soon enough. */
 static bool skip_ahead(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                        struct xd_range *out)
@@ -177,8 +184,7 @@ static bool skip_ahead(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (from + size > (double)w->range.end ||
         !xd_find_unasked(p, depot, (uint64_t)from, out))
         return false;
-    if ((double)xd_range_length(*out) > size)
-        out->end = out->begin + (uint64_t)size;
+    shorten(out, size);
     return true;
 }
 
@@ -192,8 +198,7 @@ static bool fit_unknown(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (p->rate > 0 && xd_others_bring(p, depot, *out, HUGE_VAL))
         return skip_ahead(p, fetch, depot, out);
     size = lesser(size, xd_first_size(p));
-    if ((double)xd_range_length(*out) > size)
-        out->end = out->begin + (uint64_t)size;
+    shorten(out, size);
     return true;
 }
 
@@ -227,16 +232,14 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (is_alone(p, depot))
         size = most;
     if (size < least) {
-        if ((double)xd_range_length(first) > least)
-            first.end = first.begin + (uint64_t)least;
+        shorten(&first, least);
         takes = xd_time_to_bring(p, depot, (double)xd_range_length(first));
         if (xd_others_bring(p, depot, first, takes / RUSH_GAIN))
             return skip_ahead(p, fetch, depot, out);
         size = least;
     }
     size = lesser(size, most);
-    if ((double)xd_range_length(*out) > size)
-        out->end = out->begin + (uint64_t)size;
+    shorten(out, size);
     return true;
 }
 
