@@ -94,6 +94,7 @@ run_all()
     tier valgrind --preset valgrind
     echo "== fuzz"
     sh "$root/tests/fuzz/smoke.sh" 30 || failed=$((failed + 1))
+    sh "$root/tests/fuzz/coverage.sh" || failed=$((failed + 1))
 }
 
 all=no
@@ -119,6 +120,7 @@ want_command openssl openssl
 if [ $all = yes ]; then
     want_command clang clang
     want_command clang-format clang-format
+    want_command llvm-cov llvm
     want_command git git
     want_command aria2c aria2
     want_command valgrind valgrind
