@@ -240,6 +240,16 @@ void mpv_begin(struct mpv *m)
     }
 }
 
+void mpv_stop(struct mpv *m)
+{
+    tell(m, XD_PAUSED);
+}
+
+void mpv_continue(struct mpv *m)
+{
+    tell(m, state_of(m));
+}
+
 static void hear(struct mpv *m)
 {
     char bytes[4096];

@@ -41,6 +41,10 @@ void mpv_fini(struct mpv *m);
 /* It was started with the option: ask it. */
 void mpv_begin(struct mpv *m);
 
+/* We are about to be stopped with it, or go on: that is a pause. */
+void mpv_stop(struct mpv *m);
+void mpv_continue(struct mpv *m);
+
 /* Take in what it says, for so long, or until it has ended that. */
 void mpv_listen(struct mpv *m, int ms);
 

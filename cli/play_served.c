@@ -14,6 +14,16 @@
 
 #define TICK_NS (PLAYER_TICK_MS * 1000000L)
 
+/* Ctrl-Z stops the player too. */
+static void obey_stop(struct mpv *mpv)
+{
+    if (mpv != NULL)
+        mpv_stop(mpv);
+    signals_stop();
+    if (mpv != NULL)
+        mpv_continue(mpv);
+}
+
 /* Until the player has ended; `mpv` is one that tells of itself, or NULL. */
 static void follow(struct player *p, struct mpv *mpv, const struct shelf *shelf,
                    struct log *log)
@@ -28,7 +38,7 @@ static void follow(struct player *p, struct mpv *mpv, const struct shelf *shelf,
         log_take(log, stderr);
         shelf_say_failures(shelf);
         if (signals_stop_came())
-            signals_stop();
+            obey_stop(mpv);
         player_look(p);
     }
 }

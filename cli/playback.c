@@ -130,6 +130,10 @@ void playback_put(FILE *to, const struct args *a, const struct playback *b)
 
     if (b->viewer != NULL)
         xd_reader_playback(b->viewer, &p);
+    /* Where mpv's picture is in the file is a guess; but no wait was needed that
+     * did not come. */
+    if (p.stall_least_s > p.stall_s)
+        p.stall_least_s = p.stall_s;
     if (a->json)
         put_json(to, b, &p);
     else if (!a->quiet)

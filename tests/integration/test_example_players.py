@@ -20,7 +20,7 @@ CC = os.environ["XD_CC"]
 CMAKE = os.environ["XD_CMAKE"]
 
 FILM_S = 8
-RATES = (600_000, 300_000, 100_000)  # the film is 1 MB
+RATES = (1_800_000, 600_000, 200_000)  # the film is 1 MB
 
 # The packages that a program is made with, and how it plays without a screen.
 PACKAGES = {
@@ -184,10 +184,14 @@ def test_ffmpeg_ends_though_every_depot_hangs(lab, built, film):
 
 # ---- GStreamer ----
 
-@pytest.fixture(name="ogg")
-def film_in_ogg(film):
-    """Its plugins come with the base ones."""
-    return film.with_suffix(".ogv")
+@pytest.fixture(name="gstreamer")
+def program_with_plugins(built):
+    program = built("gstreamer")
+    folder = output_of("pkg-config", "--variable=pluginsdir", "gstreamer-1.0")
+    for plugin in "playback", "theora", "matroska":
+        if not Path(folder.strip(), f"libgst{plugin}.so").exists():
+            pytest.skip(f"GStreamer's {plugin} is not installed")
+    return program
 
 
 def played_to(out):
@@ -195,22 +199,22 @@ def played_to(out):
 
 
 @pytest.mark.parametrize("seconds", [0, 5])
-def test_gstreamer_plays_to_the_end(lab, built, ogg, seconds):
-    out = run(lab, built("gstreamer"), unequal(lab, ogg), seconds, SINKS)
+def test_gstreamer_plays_to_the_end(lab, gstreamer, film, seconds):
+    out = run(lab, gstreamer, unequal(lab, film), seconds, SINKS)
     assert played_to(out) == pytest.approx(FILM_S, abs=0.5)
 
 
 @pytest.mark.parametrize("seconds", [0, 5])
-def test_gstreamer_ends_though_every_depot_hangs(lab, built, ogg, seconds):
-    rc, out, err = interrupt(start(lab, built("gstreamer"), hanging(lab, ogg),
+def test_gstreamer_ends_though_every_depot_hangs(lab, gstreamer, film, seconds):
+    rc, out, err = interrupt(start(lab, gstreamer, hanging(lab, film),
                                    seconds, SINKS))
     assert rc == 1 and err == ""
     assert played_to(out) < FILM_S
 
 
-def test_gstreamer_says_why_it_failed(lab, built, ogg):
-    manifest = lab.exnode(ogg.name, [lab.depot(files={})], size=1000)
-    rc, _, err = finish(start(lab, built("gstreamer"), manifest, 0, SINKS))
+def test_gstreamer_says_why_it_failed(lab, gstreamer, film):
+    manifest = lab.exnode(film.name, [lab.depot(files={})], size=1000)
+    rc, _, err = finish(start(lab, gstreamer, manifest, 0, SINKS))
     assert rc == 1 and "no depot is left" in err
 
 
@@ -236,9 +240,9 @@ def ask(lab, path, *command):
 
 
 def test_mpv_plays_to_the_end(lab, built, film):
-    out = run(lab, built("mpv"), unequal(lab, film), *HEADLESS, "speed=4")
+    out = run(lab, built("mpv"), unequal(lab, film), *HEADLESS, "speed=8")
     played, _, seeks = seen(out)
-    assert 1 < played < FILM_S and seeks == 0
+    assert 0.5 < played < FILM_S and seeks == 0
 
 
 def test_mpv_seeks(lab, built, film):
@@ -255,9 +259,7 @@ def test_mpv_seeks(lab, built, film):
 def test_mpv_tells_of_a_stall(lab, built, film):
     shutil.copy(film, lab.www / "film.mkv")
     slow = lab.exnode("film.mkv", [lab.depot(rate=200_000)])
-    process = start(lab, built("mpv"), slow, *HEADLESS, "speed=4", "end=6")
-    rc, out, err = finish(process)
-    assert rc == 0, err
+    out = run(lab, built("mpv"), slow, *HEADLESS, "speed=4", "end=3")
     assert seen(out)[1] >= 1
 
 

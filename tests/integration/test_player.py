@@ -295,10 +295,10 @@ with_mpv = pytest.mark.skipif(not shutil.which("mpv"),
 @pytest.mark.plain
 def test_mpv_plays_it_and_tells_of_its_stalls(lab, film):
     run = lab.xdownload("play", "--json", put(lab, film), "--", *HEADLESS,
-                        "--end=3", report=False)
+                        "--end=2", report=False)
     assert run.rc == 0, run.err
     got = json.loads(run.out)
-    assert got["played_s"] == pytest.approx(3, abs=1)
+    assert 1 < got["played_s"] < 4
     assert 0 < got["startup_time_s"] < 10
     assert got["stall_time_s"] < 1
     assert got["seek_count"] == 0
