@@ -306,6 +306,11 @@ class Process:
             return 0
         return int(re.search(r"Threads:\s+(\d+)", status)[1])
 
+    def memory(self):
+        """Bytes that it holds of its own, without what is in files."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) << 10
+
     def send(self, sig):
         self.popen.send_signal(sig)
 
