@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "moment.h"
 #include "status.h"
 #include "words.h"
 
@@ -42,14 +42,6 @@ static const char *const names[PROPERTIES_END] = {
     [SEEKING] = "seeking",
     [CACHE_PAUSE] = "paused-for-cache",
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 bool mpv_is(const char *program)
 {
@@ -93,7 +85,7 @@ static void tell(struct mpv *m, enum xd_play_state state)
 
     xd_reader_playhead(m->viewer, (uint64_t)byte, rate * speed, state);
     m->told = state;
-    m->told_s = now_s();
+    m->told_s = moment_s();
 }
 
 /* ---- what it says ---- */
@@ -182,7 +174,7 @@ static void take(struct mpv *m, const char *bytes, size_t n)
         m->len = 0;
         m->is_too_long = false;
     }
-    if (state_of(m) != m->told || now_s() - m->told_s >= TELL_S)
+    if (state_of(m) != m->told || moment_s() - m->told_s >= TELL_S)
         tell(m, state_of(m));
 }
 
@@ -263,13 +255,13 @@ static void hear(struct mpv *m)
 
 void mpv_listen(struct mpv *m, int ms)
 {
-    const double end_s = now_s() + ms / 1e3;
+    const double end_s = moment_s() + ms / 1e3;
     struct pollfd p = {.fd = m->fd, .events = POLLIN}; /* -1: it only waits */
 
     while (ms > 0 && poll(&p, 1, ms) > 0) {
         hear(m);
         if (m->fd < 0)
             return; /* it is about to end */
-        ms = (int)((end_s - now_s()) * 1e3);
+        ms = (int)((end_s - moment_s()) * 1e3);
     }
 }

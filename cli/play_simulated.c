@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "moment.h"
 #include "signals.h"
 #include "status.h"
 #include "words.h"
@@ -26,19 +27,11 @@ struct player {
     size_t room;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Until the moment, or a signal, which is seen within LOOK_MS. */
 static void sleep_until(double at_s)
 {
     for (;;) {
-        const double left = at_s - now_s();
+        const double left = at_s - moment_s();
         if (left <= 0 || signals_came())
             return;
         const double s = left < LOOK_MS / 1e3 ? left : LOOK_MS / 1e3;
@@ -50,7 +43,7 @@ static void sleep_until(double at_s)
 static void tell(struct player *p, enum xd_play_state state)
 {
     xd_reader_playhead(p->r, p->shown, p->rate, state);
-    p->told_s = now_s();
+    p->told_s = moment_s();
 }
 
 /* Up to `len` bytes, waiting until a signal comes; 0 at the end. */
@@ -68,7 +61,7 @@ static int64_t read_patiently(struct player *p, unsigned char *to, size_t len)
  * still until it is.  How many bytes it has, 0 at the end, or a code. */
 static int64_t show_portion(struct player *p)
 {
-    const double began_s = now_s();
+    const double began_s = moment_s();
     size_t got = 0;
     int64_t n = 1;
     bool waits = false;
@@ -86,7 +79,7 @@ static int64_t show_portion(struct player *p)
     }
     if (waits) {
         tell(p, XD_PLAYING);
-        p->due_s += now_s() - began_s;
+        p->due_s += moment_s() - began_s;
     }
     return got > 0 ? (int64_t)got : n;
 }
@@ -102,7 +95,7 @@ static int64_t play_on(struct player *p)
             p->shown += (uint64_t)n;
             p->due_s += (double)n / p->rate;
         }
-        if (now_s() - p->told_s >= TELL_S)
+        if (moment_s() - p->told_s >= TELL_S)
             tell(p, XD_PLAYING);
     }
     return n;
@@ -111,7 +104,7 @@ static int64_t play_on(struct player *p)
 /* The first look at the source sets it in motion. */
 static int64_t prebuffer(struct player *p, double seconds)
 {
-    const double begins_s = now_s() + seconds;
+    const double begins_s = moment_s() + seconds;
 
     tell(p, XD_WAITING);
     const int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
