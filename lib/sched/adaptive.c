@@ -57,6 +57,9 @@
 #define MOST_HEDGED 0.005
 #define LEAST_HEDGED 65536.0
 
+/* How often silence is looked at when nothing is left to ask for. */
+#define LOOK (20 * XD_MS)
+
 /* So many depots are opened at once.  A turn, in which bytes are counted, is so
  * long, and more depots pay if they make it faster by this factor. */
 #define FIRST_OPEN 16
@@ -457,12 +460,15 @@ static bool adaptive_wants_more(void *policy)
     return true;
 }
 
-/* When a request that is well becomes overdue, for then others may take it. */
+/* When a request that is well becomes overdue, for then others may take it.  When
+ * nothing else is left to do they may sooner, if it says nothing: then nobody may
+ * be saying anything. */
 static xd_usec adaptive_wake(void *policy, xd_usec now)
 {
     const struct xd_adaptive *p = policy;
 
-    (void)now;
+    if (p->unasked <= 0 && p->wake_at != XD_NEVER && p->wake_at > now + LOOK)
+        return now + LOOK;
     return p->wake_at;
 }
 

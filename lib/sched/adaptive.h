@@ -143,8 +143,8 @@ double xd_least_worth(const struct xd_adaptive *p, double rate, double latency);
 double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
                         double bytes);
 
-/* Whether another depot that is known and well would bring these bytes within
- * so many seconds. */
+/* Whether another depot that is known and well, and has not let others be asked
+ * for what it owes, would bring these bytes within so many seconds. */
 bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
                      double within);
 

@@ -140,7 +140,8 @@ static bool brings(const struct xd_adaptive *p, unsigned i, struct xd_range r,
                    double within)
 {
     return i < p->book->n_depots && xd_holder_is_ready(&p->book->depots[i]) &&
-           !p->depots[i].is_overdue && p->forecasts[i].rate > 0 &&
+           !p->depots[i].is_overdue && !p->depots[i].is_offered &&
+           p->forecasts[i].rate > 0 &&
            xd_time_to_bring(p, i, (double)xd_range_length(r)) < within &&
            xd_rangeset_contains(&p->book->depots[i].held, r);
 }

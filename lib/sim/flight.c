@@ -47,7 +47,30 @@ static void accept(struct xd_run *r, struct xd_range range)
         r, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
 }
 
-/* Whoever lied is not believed again. */
+static void tell_rejected(struct xd_run *r, struct xd_range range)
+{
+    xd_run_tell(
+        r, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = range});
+}
+
+/* Bytes that are here are missing again. */
+static void drop(struct xd_run *r, struct xd_range range)
+{
+    if (xd_rangeset_remove(&r->here, range) < 0 ||
+        xd_rangeset_remove(&r->lies, range) < 0)
+        xd_run_out_of_memory(r);
+    tell_rejected(r, range);
+}
+
+/* Not even what it has in its buffer. */
+static void cut_off(struct xd_run *r, struct xd_flight *f)
+{
+    f->got = f->flushed;
+    xd_flight_end(r, f, XD_EV_CANCELED);
+    tell_rejected(r, (struct xd_range){f->flushed, f->told});
+}
+
+/* Whoever lied is not believed again, nor what nothing has proved. */
 static void ban_liars(struct xd_run *r)
 {
     for (unsigned i = 0; i < r->out->n_depots; i++) {
@@ -55,19 +78,17 @@ static void ban_liars(struct xd_run *r)
             continue;
         for (unsigned j = 0; j < r->n_flights; j++)
             if (r->flights[j].is_live && r->flights[j].depot == i)
-                xd_flight_end(r, &r->flights[j], XD_EV_CANCELED);
+                cut_off(r, &r->flights[j]);
         xd_run_tell(r,
                     (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
     }
+    while (r->lies.n > 0 && !r->driver.failed)
+        drop(r, xd_rangeset_next(&r->lies, (struct xd_range){0, r->o->size}));
 }
 
 static void reject(struct xd_run *r, struct xd_range piece)
 {
-    if (xd_rangeset_remove(&r->here, piece) < 0 ||
-        xd_rangeset_remove(&r->lies, piece) < 0)
-        xd_run_out_of_memory(r);
-    xd_run_tell(
-        r, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = piece});
+    drop(r, piece);
     ban_liars(r);
 }
 
@@ -78,7 +99,7 @@ static void judge(struct xd_run *r, struct xd_range fresh)
         accept(r, fresh);
         return;
     }
-    while (fresh.begin < fresh.end) {
+    while (fresh.begin < fresh.end && !r->driver.failed) {
         struct xd_range piece = piece_at(r, fresh.begin);
 
         fresh.begin = piece.end;
@@ -108,6 +129,10 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
             xd_run_out_of_memory(r);
         kept += xd_range_length(gap);
         judge(r, gap);
+        if (!f->is_live) { /* it was found out */
+            tell_rejected(r, all);
+            break;
+        }
     }
     d->bytes += kept;
     d->redundant += length - kept;

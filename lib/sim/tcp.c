@@ -73,7 +73,9 @@ struct xd_connection *xd_tcp_connect(struct xd_tcp *t, size_t depot)
     c->number = t->n_connections++;
     grown[c->number] = c;
     c->depot = depot;
-    xd_sender_init(&c->sender, t->has_bbr, c->number);
+    xd_sender_init(
+        &c->sender, t->has_bbr,
+        (unsigned)xd_sim_random(&xd_net_wire(t->net, depot)->random));
     to_depot(t, c, (struct xd_packet){.kind = XD_PACKET_SYN});
     retry_after(t, c, SYN_PAUSE);
     return c;

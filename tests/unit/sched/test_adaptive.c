@@ -484,6 +484,41 @@ START_TEST(what_was_rejected_is_asked_for_again)
 }
 END_TEST
 
+START_TEST(silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for)
+{
+    struct xd_sched_action a;
+
+    init(1, BLOCK, 2e6);
+    play_start(&w.p);
+    decide();
+    w.p.now += 100 * XD_MS;
+    play_bytes(&w.p, 0, 1000);
+    play_range(&w.p, XD_EV_ACCEPTED, w.log[0].range.end, BLOCK);
+    a = play_next(&w.p);
+    ck_assert_int_eq(a.kind, XD_DO_WAIT);
+    ck_assert_uint_le(a.until, w.p.now + 50 * XD_MS);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* Depot 0 says nothing more, a little before its end; everybody else is done. */
+START_TEST(the_last_bytes_are_asked_for_elsewhere_before_they_are_overdue)
+{
+    xd_usec at;
+
+    init(2, 16 * BLOCK, 4e6);
+    w.sources[0].rate = 16e6;
+    play_start(&w.p);
+    while (w.sources[0].brought + w.sources[1].brought < 16 * BLOCK - BLOCK / 4)
+        step();
+    w.sources[0].rate = 0;
+    at = w.p.now;
+    play_to_end();
+    ck_assert_uint_lt(w.p.now - at, 400 * XD_MS);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(no_more_depots_are_opened_when_the_line_is_full)
 {
     unsigned first;
@@ -657,6 +692,10 @@ int main(void)
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
     tcase_add_test(t, what_was_rejected_is_asked_for_again);
+    tcase_add_test(
+        t, silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for);
+    tcase_add_test(
+        t, the_last_bytes_are_asked_for_elsewhere_before_they_are_overdue);
     tcase_add_test(t, no_more_depots_are_opened_when_the_line_is_full);
     tcase_add_test(t, a_decision_takes_no_more_at_the_end_than_at_the_start);
     tcase_add_test(
