@@ -103,6 +103,7 @@ struct xd_worker {
     struct xd_transport_handler handler;
     struct xd_lane *lanes;
     unsigned n_lanes;
+    size_t buffer_bytes; /* of each */
 
     /* Owned by the worker thread: made when a depot first wants them. */
     struct xd_transport *transports[XD_N_DEPOT_KINDS];

@@ -10,7 +10,20 @@
 
 /* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
  * as much processor again. */
-#define BUFFER_BYTES XD_PIECE_HASH_MOST
+#define MOST_BYTES XD_PIECE_HASH_MOST
+#define LEAST_BYTES ((size_t)64 * 1024)
+
+/* What the buffers of all lanes may come to. */
+#define ALL_BYTES ((size_t)16 << 20)
+
+size_t xd_lane_buffer_bytes(size_t n_lanes)
+{
+    size_t share = ALL_BYTES / n_lanes;
+
+    if (share < LEAST_BYTES)
+        return LEAST_BYTES;
+    return share < MOST_BYTES ? share : MOST_BYTES;
+}
 
 /* End a request of which the transport will say nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
@@ -65,7 +78,7 @@ static void start(struct xd_worker *w, unsigned slot)
     struct xd_request request;
 
     if (!lane->buffer)
-        lane->buffer = xd_alloc(BUFFER_BYTES, 1);
+        lane->buffer = xd_alloc(w->buffer_bytes, 1);
     if (!lane->buffer) {
         xd_fail_nomem(&error);
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
@@ -349,7 +362,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     if (lane->range.end < lane->asked_end && end > lane->range.end)
         len -= (size_t)(end - lane->range.end);
     while (len > 0) {
-        size_t room = BUFFER_BYTES - lane->buffered;
+        size_t room = w->buffer_bytes - lane->buffered;
         size_t n = len < room ? len : room;
 
         if (lane->buffered == 0)
@@ -358,7 +371,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         lane->buffered += n;
         from += n;
         len -= n;
-        if (lane->buffered == BUFFER_BYTES)
+        if (lane->buffered == w->buffer_bytes)
             xd_lane_flush(w, lane);
     }
     return lane->range.end < lane->asked_end &&

@@ -12,6 +12,9 @@
 /* What the transport of `w` calls. */
 struct xd_transport_handler xd_lane_handler(struct xd_worker *w);
 
+/* How much each of so many lanes gathers. */
+size_t xd_lane_buffer_bytes(size_t n_lanes);
+
 /* Under the lock: an asked-for request becomes the thread's own. */
 void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 

@@ -194,6 +194,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
         return XD_E_NOMEM;
     w->engine = e;
     w->n_lanes = xd_options_lanes(&e->options);
+    w->buffer_bytes = xd_lane_buffer_bytes((size_t)e->max_workers * w->n_lanes);
     w->handler = xd_lane_handler(w);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || xd_thread_start(&w->thread, worker_main, w) < 0) {

@@ -1,8 +1,9 @@
 """One machine, no emulated network: what fetching and verifying costs.
 
-    python3 tests/bench/loopback.py [-n RUNS] [--size 2048] [-t WAY,WAY...]
+    python3 tests/bench/loopback.py [-n RUNS] [--size 2048] [--depots 4]
+                                    [-t WAY,WAY...]
 
-From four nginx depots on loopback into memory-backed storage (/dev/shm):
+From nginx depots on loopback into memory-backed storage (/dev/shm):
 xdownload verifying 4 MiB SHA-256 pieces, or the SHA-256 of the whole; curl
 fetching once, unverified, to the same place; and `openssl dgst -sha256` over
 what curl fetched.  In random order; medians and minima of wall time and of
@@ -29,7 +30,6 @@ from lab import find_nginx
 
 MEBIBYTE = 1 << 20
 PIECE = 4 * MEBIBYTE
-DEPOTS = 4
 
 
 class Origin:
@@ -121,13 +121,13 @@ def run(words):
 
 
 class Loopback:
-    def __init__(self, folder, mebibytes):
+    def __init__(self, folder, mebibytes, depots):
         self.folder = Path(folder)
         self.folder.chmod(0o755)
         self.out = self.folder / "out"
         self.source = self.folder / "file"
         pieces, whole = make_file(self.source, mebibytes)
-        self.origin = Origin(folder, DEPOTS)
+        self.origin = Origin(folder, depots)
         size = mebibytes * MEBIBYTE
         hashes = {
             "pieces": f'<pieces length="{PIECE}" type="sha-256">'
@@ -188,6 +188,7 @@ def main():
     common.add_arguments(parser)
     parser.set_defaults(runs=9)
     parser.add_argument("--size", type=int, default=2048, help="in MiB")
+    parser.add_argument("--depots", type=int, default=4)
     parser.add_argument("--storage", default="/dev/shm")
     parser.add_argument("-t", "--ways", default="pieces,whole,both",
                         help="what is held against curl: pieces, whole, both\n"
@@ -200,12 +201,12 @@ def main():
     ways = ["curl", "openssl", *a.ways.split(",")]
     with tempfile.TemporaryDirectory(prefix="xd-bench-",
                                      dir=a.storage) as folder:
-        loopback = Loopback(folder, a.size)
+        loopback = Loopback(folder, a.size, a.depots)
         try:
             runs = measure(loopback, ways, a.runs)
         finally:
             loopback.origin.close()
-    text = (f"{a.size} MiB from {DEPOTS} depots on loopback to {a.storage}, "
+    text = (f"{a.size} MiB from {a.depots} depots on loopback to {a.storage}, "
             f"{a.runs} runs of each in random order; wall time as a share of "
             "curl's, processor time as a share of curl's and openssl's "
             "together.\n\n"
