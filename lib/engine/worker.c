@@ -54,16 +54,19 @@ static bool choose_transport_locked(struct xd_worker *w)
     return false;
 }
 
-/* Wait for something to serve; false when the download is over. */
+/* Wait for something to serve; false when the download is over.  While a
+ * transport was made it may have ended: then nobody wakes who waits. */
 static bool take_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
 
-    while (!xd_engine_is_over_locked(e) &&
-           (!w->depot || !choose_transport_locked(w))) {
-        if (!w->depot &&
-            !xd_cond_wait_until(&e->work_ready, &e->lock, e->until))
+    while (!xd_engine_is_over_locked(e)) {
+        if (w->depot) {
+            if (choose_transport_locked(w))
+                break;
+        } else if (!xd_cond_wait_until(&e->work_ready, &e->lock, e->until)) {
             xd_decide_locked(e);
+        }
     }
     if (xd_engine_is_over_locked(e))
         return false;
