@@ -87,8 +87,7 @@ NOT_UNDER_BASIC = ["trickles"]
 
 # What it takes to meet the fault in so small a file; and how long the honest
 # depot waits before each answer.
-DELAY = {"slow_to_connect": 0.12, "changes_half_way": 0.1, "busy_429": 0.1,
-         "busy_503": 0.16}
+DELAY = {"changes_half_way": 0.1, "busy_429": 0.1, "busy_503": 0.16}
 OPTIONS = {
     "one_connection": ["-t", "2"],
     "slow_to_connect": ["-t", "1"],
@@ -265,7 +264,7 @@ def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
     bad = world.at_fault(fault)
     world.honest.delay = DELAY.get(fault, world.honest.delay)
     world.block = BLOCKS.get(fault, BLOCK)
-    if isinstance(bad, FaultDepot) and fault not in MAY_PASS + list(DELAY):
+    if isinstance(bad, FaultDepot) and fault not in [*MAY_PASS, *DELAY]:
         world.honest.after = bad  # however busy the machine is
     run = world.run([bad, world.honest], hashes, target, algorithm,
                     *OPTIONS.get(fault, []))
@@ -526,6 +525,7 @@ def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(
         certificate=world.lab.certificate(),
         config=f"location /f.bin {{ proxy_pass http://{bad.host};"
                " proxy_buffering off; proxy_http_version 1.1; }")
+    world.honest.after = bad
     run = world.run([front, world.honest], hashes, target, algorithm)
     assert run.rc == 0, run.err
     assert world.got(run, target) == world.data
