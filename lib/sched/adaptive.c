@@ -172,7 +172,7 @@ static double request_size(struct xd_adaptive *p, unsigned fetch,
                            unsigned depot, struct xd_range r)
 {
     double rate = p->forecasts[depot].rate;
-    double share, most, least;
+    double share, most, least, within;
 
     if (rate <= 0)
         return size_for_unknown(p, depot, r);
@@ -186,11 +186,11 @@ static double request_size(struct xd_adaptive *p, unsigned fetch,
     if (share < least) {
         if (least < (double)xd_range_length(r))
             r.end = r.begin + (uint64_t)least;
-        return xd_others_bring(
-                   p, depot, r,
-                   xd_time_to_bring(p, depot, (double)xd_range_length(r)))
-                   ? 0
-                   : least;
+        within = xd_time_to_bring(p, depot, (double)xd_range_length(r));
+        if (p->depots[depot].owed > 0) /* its other lane may take it later */
+            within +=
+                (bytes_before(p, fetch, depot) - p->depots[depot].owed) / rate;
+        return xd_others_bring(p, depot, r, within) ? 0 : least;
     }
     return share;
 }
