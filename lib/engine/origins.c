@@ -43,6 +43,8 @@ static int reserve(struct xd_origins *o)
 
 static void take_out(struct xd_origins *o, size_t first, size_t n)
 {
+    if (n == 0)
+        return; /* there may be no runs yet */
     memmove(o->runs + first, o->runs + first + n,
             (o->n - first - n) * sizeof *o->runs);
     o->n -= n;

@@ -273,7 +273,7 @@ static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     size = request_size(p, fetch, depot, *out);
     if ((double)xd_range_length(*out) > size)
         out->end = out->begin + (uint64_t)size;
-    return size > 0;
+    return size >= 1;
 }
 
 /* Whether what it was asked for lasts for so many latencies more: then another
