@@ -40,6 +40,7 @@
 /* For a reader it is used later: requests side by side come to their end later
  * than one after the other. */
 #define URGENT_LEAD 8
+#define HEAD_LEAD 3
 
 /* Where requests share a connection that has found its speed, the next has to
  * be there when the last is written: in so many latencies, and so long for us to
@@ -303,14 +304,18 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
 static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                           struct xd_range *out)
 {
-    const struct xd_window *w = p->book->window;
+    uint64_t from = p->book->window->range.begin;
 
+    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p))
+        return false;
     if (xd_race(p, fetch, depot, out))
         return true;
-    if (is_supplied(p, depot, URGENT_LEAD) || xd_offer_urgent(p, depot) < 0)
+    if (is_supplied(p, depot,
+                    xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD) ||
+        xd_offer_urgent(p, depot) < 0)
         return false;
-    if (xd_window_has_time(p, w)
-            ? !xd_find_unasked(p, depot, w->range.begin, out)
+    if (xd_player_has_time(p)
+            ? !xd_find_unasked(p, depot, from, out)
             : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
         return false;
     if (!xd_fit_urgent(p, fetch, depot, most_of(p, depot), out))

@@ -169,8 +169,16 @@ double xd_first_size(const struct xd_adaptive *p);
 /* Whether a reader needs it, sooner or later. */
 bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w);
 
-/* Whether its reader is a player that has enough ahead of it. */
-bool xd_window_has_time(const struct xd_adaptive *p, const struct xd_window *w);
+/* Whether there is a player that has enough ahead of it: then the end of a window
+ * is not the end of the file, and nobody waits for it. */
+bool xd_player_has_time(const struct xd_adaptive *p);
+
+/* Whether there is one that has not, and bytes are on their way: nothing else is
+ * begun then that it does not need. */
+bool xd_player_waits(const struct xd_adaptive *p);
+
+/* Whether the depot has been asked for the first byte that the window lacks. */
+bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);
 
 /* Make a request of at most so many of these bytes, or of later ones; false:
  * none are for this depot. */

@@ -119,20 +119,11 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     return true;
 }
 
-/* The end of its window is not the end of the file, and nothing is late. */
-static bool has_time(const struct xd_adaptive *p)
-{
-    for (unsigned i = 0; i < p->book->n_windows; i++)
-        if (xd_window_has_time(p, &p->book->windows[i]))
-            return true;
-    return false;
-}
-
 bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    if (has_time(p) || p->rate <= 0 || p->unasked > p->rate * END_S)
+    if (xd_player_has_time(p) || p->rate <= 0 || p->unasked > p->rate * END_S)
         return false;
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {

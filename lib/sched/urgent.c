@@ -29,10 +29,18 @@
 /* A player that has so much ahead of it does not care about ends. */
 #define TIME_S 1.0
 
+/* What a silent depot was asked for is asked of others so long before it is
+ * needed. */
+#define SOON_S 5.0
+
 /* Of the time until bytes are needed, or until others would have brought what
  * lies in front of them, a request may take so much by its forecast. */
 #define NEED_SHARE 0.5
 #define AHEAD_SHARE 0.8
+
+/* Of the time until bytes are needed, so much has to be over when a request is
+ * going to be done, before it counts as late. */
+#define LATE_SHARE 0.8
 
 /* The first request to a depot that is not known: this part of a block. */
 #define START_PARTS 8
@@ -47,11 +55,8 @@
 /* Bytes that are needed are asked for twice only if that brings them so many
  * times sooner; and so much of all, or so many bytes, may come twice. */
 #define RUSH_GAIN 1.5
-#define MOST_RUSHED 0.02
+#define MOST_RUSHED 0.015
 #define LEAST_RUSHED 524288.0
-
-/* Part of that for what may be in time after all; the rest is for stalls. */
-#define SPARED 0.5
 
 /* A request of a depot that is not known brings so much before it loses. */
 #define UNKNOWN_WASTE 32768.0
@@ -88,12 +93,44 @@ static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
     return in;
 }
 
-bool xd_window_has_time(const struct xd_adaptive *p, const struct xd_window *w)
+/* As far as the bytes of the window are good. */
+static uint64_t good_to(const struct xd_adaptive *p, const struct xd_window *w)
 {
-    uint64_t head = xd_rangeset_next_gap(&p->book->arrived, w->range).begin;
+    return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
+}
 
+static bool has_time(const struct xd_adaptive *p, const struct xd_window *w)
+{
     return w->due != XD_NEVER && w->bytes_per_s > 0 &&
-           needed_in(p, w, head) > TIME_S;
+           needed_in(p, w, good_to(p, w)) > TIME_S;
+}
+
+static bool anything_runs(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running)
+            return true;
+    return false;
+}
+
+bool xd_player_waits(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    for (unsigned i = 0; i < b->n_windows; i++)
+        if (b->windows[i].bytes_per_s > 0 && b->windows[i].due != XD_NEVER &&
+            !has_time(p, &b->windows[i]) &&
+            !xd_rangeset_contains(&b->arrived, b->windows[i].range))
+            return anything_runs(p);
+    return false;
+}
+
+bool xd_player_has_time(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        if (has_time(p, &p->book->windows[i]))
+            return true;
+    return false;
 }
 
 static double grain(const struct xd_adaptive *p)
@@ -250,6 +287,20 @@ static uint64_t head_of(const struct xd_adaptive *p)
         .begin;
 }
 
+bool xd_brings_head(const struct xd_adaptive *p, unsigned depot)
+{
+    uint64_t head = head_of(p);
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_flow *f = &p->flows[i];
+
+        if (f->is_running && f->depot == depot && f->got <= head &&
+            head < f->range.end)
+            return true;
+    }
+    return false;
+}
+
 /* Cut the range to what others have been asked for, of whom none has begun;
  * false: some have, or `depot` was asked for a part of it. */
 static bool is_awaited(const struct xd_adaptive *p, unsigned depot,
@@ -304,40 +355,75 @@ static double waste_of(const struct xd_adaptive *p, const struct xd_flow *f,
     return lesser(waste, bytes);
 }
 
-/*
- * Whether a request is going to be late with `rest`, and this depot would not
- * be.  The request at the head counts as late as soon as it keeps the reader
- * waiting: others are behind it.
- */
+/* By when a request should have brought `rest`.  That at the head is late as
+ * soon as it keeps a reader waiting: others are behind it.  So is that in the
+ * first block, for there may be pieces. */
+static double time_given(struct xd_adaptive *p, struct xd_range rest)
+{
+    const struct xd_window *w = p->book->window;
+    bool waits = w->bytes_per_s > 0 && !has_time(p, w);
+    uint64_t first =
+        waits ? good_to(p, w) + p->book->o.block_bytes - 1 : head_of(p);
+    double given =
+        rest.begin <= first
+            ? 2 * XD_LEAST_S
+            : greater(2 * GRAIN_S, missing_before(p, rest.end) / p->rate);
+
+    if (w->bytes_per_s > 0 && !(waits && rest.begin <= first))
+        given = greater(given, LATE_SHARE * needed_in(p, w, rest.end));
+    return given;
+}
+
+/* Whether bytes that come twice are few enough.  When a picture would stand
+ * still otherwise, and soon, they do not matter. */
+static bool is_affordable(struct xd_adaptive *p, struct xd_range rest,
+                          double takes, double waste)
+{
+    const struct xd_window *w = p->book->window;
+    double most = greater(
+        LEAST_RUSHED, MOST_RUSHED * (double)xd_range_length(p->book->wanted));
+
+    if (w->bytes_per_s > 0 && has_time(p, w) &&
+        takes > needed_in(p, w, rest.end) &&
+        needed_in(p, w, rest.begin) < SOON_S)
+        return true;
+    return p->rushed + waste <= most;
+}
+
+/* Whether a request is going to be late with `rest`, and this depot would not
+ * be; then *rest is what it is not going to bring in time. */
 static bool is_late(struct xd_adaptive *p, const struct xd_flow *f,
                     unsigned depot, struct xd_range *rest)
 {
     const struct xd_window *w = p->book->window;
-    double bytes = (double)xd_range_length(*rest), mine, takes, need, waste,
-           most;
+    double bytes = (double)xd_range_length(*rest), mine, takes, waste, keeps;
 
     if (p->forecasts[depot].rate <= 0 || p->rate <= 0)
         return false;
     mine = xd_time_to_bring(p, depot, bytes);
     takes = xd_time_for_flow(p, f, rest->end);
-    need = rest->begin <= head_of(p)
-               ? 2 * XD_LEAST_S
-               : greater(2 * GRAIN_S, missing_before(p, rest->end) / p->rate);
-    if (w->bytes_per_s > 0)
-        need = greater(need, NEED_SHARE * needed_in(p, w, rest->end));
-    if (takes < need || takes < RUSH_GAIN * mine + XD_LEAST_S)
+    if (takes < time_given(p, *rest) || takes < RUSH_GAIN * mine + XD_LEAST_S)
         return false;
     waste = waste_of(p, f, bytes, mine);
-    most = greater(LEAST_RUSHED,
-                   MOST_RUSHED * (double)xd_range_length(p->book->wanted));
-    if (w->bytes_per_s == 0 || takes < needed_in(p, w, rest->end))
-        most *= SPARED; /* it waits for no byte, or nobody knows */
-    if (p->rushed + waste > most)
+    if (!is_affordable(p, *rest, takes, waste))
         return false;
     p->rushed += waste;
-    if (f->has_begun && p->forecasts[f->depot].rate * mine < bytes)
-        rest->begin += (uint64_t)(p->forecasts[f->depot].rate * mine);
+    keeps = mine;
+    if (w->bytes_per_s > 0 && has_time(p, w))
+        keeps = greater(keeps, NEED_SHARE * needed_in(p, w, rest->begin));
+    if (f->has_begun && keeps < takes)
+        rest->begin += (uint64_t)(bytes * keeps / takes);
     return true;
+}
+
+/* Whether it is overdue, and its bytes are needed soon.  Others are left alone
+ * for a while, as they may only have paused. */
+static bool is_missed(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    const struct xd_window *w = p->book->window;
+
+    return xd_flow_overdue_at(p, f) <= p->now &&
+           (w->bytes_per_s == 0 || needed_in(p, w, f->got) < SOON_S);
 }
 
 int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
@@ -356,7 +442,7 @@ int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
         rest.end = rest.end < w.end ? rest.end : w.end;
         if (xd_range_is_empty(rest) ||
             xd_rangeset_contains(&p->book->arrived, rest) ||
-            (xd_flow_overdue_at(p, f) > p->now && !is_late(p, f, depot, &rest)))
+            (!is_missed(p, f) && !is_late(p, f, depot, &rest)))
             continue;
         f->is_offered = p->depots[f->depot].is_offered = true;
         f->offered = rest.begin;

@@ -10,19 +10,53 @@
 
 #define MIB ((uint64_t)1 << 20)
 
+/* As engine/readers.c tells what players look at soon. */
+#define HINT_DUE (500 * XD_MS)
+#define HEAD_BYTES (MIB / 4)
+#define TAIL_BYTES MIB
+
+enum { READER, HEAD, TAIL };
+
+static struct xd_range whole_pieces(const struct xd_run *r,
+                                    struct xd_range range)
+{
+    uint64_t piece = r->o->piece_bytes;
+
+    if (piece == 0)
+        return range;
+    range.begin -= range.begin % piece;
+    range.end += piece - 1 - (range.end + piece - 1) % piece;
+    return range;
+}
+
+static void hint(struct xd_run *r)
+{
+    uint64_t size = r->o->size;
+    struct xd_range head = {0, HEAD_BYTES}, tail = {0, size};
+
+    if (size > TAIL_BYTES)
+        tail.begin = size - TAIL_BYTES;
+    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                           .reader = HEAD,
+                                           .range = whole_pieces(r, head),
+                                           .due = HINT_DUE});
+    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                           .reader = TAIL,
+                                           .range = whole_pieces(r, tail),
+                                           .due = HINT_DUE});
+}
+
 static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
 {
-    uint64_t window = r->o->sched.window_bytes, piece = r->o->piece_bytes;
+    uint64_t window = r->o->sched.window_bytes;
     struct xd_range range = {from, from + window};
 
     if (bytes_per_s > 0) { /* see engine/readers.h */
         range.end -= range.end % (window / 4 + (window < 4));
-        if (piece > 0) {
-            range.begin -= range.begin % piece;
-            range.end += piece - 1 - (range.end + piece - 1) % piece;
-        }
+        range = whole_pieces(r, range);
     }
     xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                           .reader = READER,
                                            .range = range,
                                            .due = xd_run_usec(r->net.now),
                                            .bytes_per_s = bytes_per_s});
@@ -63,6 +97,8 @@ static void play_on(struct xd_run *r)
         now > began ? (double)(now - began) / XD_SECOND * (double)p->bytes_per_s
                     : 0;
 
+    if (r->reader.next_at == 0)
+        hint(r);
     r->reader.next_at = r->net.now + PLAYER_STEP;
     r->reader.at = shown < (double)r->reader.in_order ? (uint64_t)shown
                                                       : r->reader.in_order;
