@@ -189,9 +189,10 @@ START_TEST(many_more_than_are_asked_at_a_time_all_get_an_answer)
     servers[0] = mock_start(object);
     for (size_t i = 0; i < 40; i++)
         urls[i] = mock_url(servers[0]);
-    ck_assert_int_eq(xd_inspect(&inspection, urls, 40, 0, NULL, &error), 0);
+    /* Of what may be replicas the late ones would be left. */
+    ck_assert_int_eq(xd_inspect(&inspection, urls, 40, 1, NULL, &error), 0);
     for (size_t i = 0; i < 40; i++)
-        ck_assert_uint_eq(get(i).size, 1000000);
+        ck_assert_int_eq(get(i).code, XD_E_MANIFEST);
 }
 END_TEST
 
