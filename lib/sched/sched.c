@@ -383,7 +383,8 @@ static void no_ranges(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
-    d->no_ranges = true;
+    /* Without a known size everybody is asked for all of it anyway. */
+    d->no_ranges = !s->size_is_unknown;
     d->resting = false;
     d->failures = d->overtaken = 0;
     d->forgiven_to = s->n_begun;

@@ -292,7 +292,7 @@ static enum xd_rule fetch_event(struct xd_rules *r,
 
 static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
 {
-    d->no_ranges = true;
+    d->no_ranges = !r->size_is_unknown; /* else all are asked for all */
     d->rest_until = 0;
     d->failures = d->overtaken = d->in_vain = 0;
     d->forgiven_to = r->n_begun;

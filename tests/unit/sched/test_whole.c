@@ -103,17 +103,35 @@ START_TEST(a_depot_that_lost_a_part_is_not_asked_again)
 }
 END_TEST
 
-/* Had depot 1 kept what lies behind the first end, depot 0, which has no
- * ranges, would be asked only for what is before. */
 START_TEST(a_depot_that_lost_it_after_the_end_was_told_has_nothing_left)
 {
     struct play p;
 
     start(&p, 2);
     ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
-    play_depot(&p, XD_EV_NORANGES, 0);
     play_lost(&p, 1, 0, 900);
     play_range(&p, XD_EV_REJECTED, 0, 900);
+    play_failed(&p, expect_fetch(&p, 0, 0, UINT64_MAX));
+    play_depot(&p, XD_EV_BANNED, 0);
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
+/* A reader's window says what is wanted of a part, and there are no parts. */
+START_TEST(from_a_depot_without_ranges_it_comes_from_the_start_too)
+{
+    struct play p;
+    unsigned fetch;
+
+    start(&p, 1);
+    fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
+    play_bytes(&p, fetch, 40);
+    play_range(&p, XD_EV_ACCEPTED, 0, 40);
+    play_range(&p, XD_EV_DEMAND, 40, 80);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    play_range(&p, XD_EV_REJECTED, 10, 30);
+    ended_at(&p, fetch, 60);
     expect_fetch(&p, 0, 0, UINT64_MAX);
     play_fini(&p);
 }
@@ -183,6 +201,7 @@ int main(void)
     tcase_add_test(t, a_depot_that_lost_a_part_is_not_asked_again);
     tcase_add_test(
         t, a_depot_that_lost_it_after_the_end_was_told_has_nothing_left);
+    tcase_add_test(t, from_a_depot_without_ranges_it_comes_from_the_start_too);
     tcase_add_test(t, what_is_rejected_begins_anew);
     tcase_add_test(
         t, a_stream_of_which_a_part_was_rejected_begins_anew_at_its_end);
