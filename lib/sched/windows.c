@@ -86,6 +86,8 @@ static bool keeps_others_waiting(const struct xd_sched *s,
     const struct xd_book *b = &s->book;
     bool has_work = false;
 
+    if (f->got == f->range.end)
+        return false; /* it ends by itself */
     for (unsigned i = 0; i < b->n_windows; i++) {
         struct xd_range w = b->windows[i].range;
         bool is_there = w.begin <= f->got && f->got < w.end;

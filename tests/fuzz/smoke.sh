@@ -1,12 +1,15 @@
 #!/bin/sh
 # Builds the fuzz targets with clang and fuzzes each for SECONDS (30), two at a
 # time, from what is kept in corpus/.  Fails if one finds something: the input
-# is then in build/fuzz/found, and what was said of it behind it.
+# is then in build/fuzz/found, and what was said of it behind it.  The same SEED
+# (1) goes the same ways, so that a change is not blamed for another's mistake:
+# to find those, give other seeds and more time.
 #
-#     sh tests/fuzz/smoke.sh [SECONDS]
+#     sh tests/fuzz/smoke.sh [SECONDS [SEED]]
 set -eu
 
 seconds=${1:-30}
+seed=${2:-1}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$root/build/fuzz
@@ -22,10 +25,11 @@ mkdir -p "$build/found"
 }
 
 # One target; what it learns is not kept.
-export build here seconds
+export build here seconds seed
 one='
     new=$(mktemp -d)
-    if "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=20 \
+    if "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" \
+        -timeout=20 \
         -artifact_prefix="$build/found/$1-" "$new" "$here/corpus/$1" \
         >"$build/found/$1.log" 2>&1; then
         echo "$1: $(tail -n 1 "$build/found/$1.log")"

@@ -352,6 +352,22 @@ START_TEST(one_without_ranges_begins_anew_for_who_wants_something_else)
 }
 END_TEST
 
+START_TEST(one_without_ranges_that_has_brought_all_ends_by_itself)
+{
+    struct play p;
+
+    one_depot(&p, 1);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    expect_fetch(&p, 0, 0, 1000);
+    play_bytes(&p, 0, 20);
+    play_range(&p, XD_EV_REJECTED, 0, 10);
+    expect_wait(&p);
+    play_bytes(&p, 0, 1000);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(complete_blocks_behind_a_window_make_none_late)
 {
     struct play p;
@@ -449,6 +465,8 @@ int main(void)
     tcase_add_test(t, one_without_ranges_waits_for_the_window_to_move);
     tcase_add_test(t,
                    one_without_ranges_begins_anew_for_who_wants_something_else);
+    tcase_add_test(t,
+                   one_without_ranges_that_has_brought_all_ends_by_itself);
     tcase_add_test(t, complete_blocks_behind_a_window_make_none_late);
     tcase_add_test(t, a_gap_is_told_once_when_a_window_holds_it);
     tcase_add_test(t, a_gap_that_a_depot_fills_is_none);
