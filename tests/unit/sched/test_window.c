@@ -465,8 +465,7 @@ int main(void)
     tcase_add_test(t, one_without_ranges_waits_for_the_window_to_move);
     tcase_add_test(t,
                    one_without_ranges_begins_anew_for_who_wants_something_else);
-    tcase_add_test(t,
-                   one_without_ranges_that_has_brought_all_ends_by_itself);
+    tcase_add_test(t, one_without_ranges_that_has_brought_all_ends_by_itself);
     tcase_add_test(t, complete_blocks_behind_a_window_make_none_late);
     tcase_add_test(t, a_gap_is_told_once_when_a_window_holds_it);
     tcase_add_test(t, a_gap_that_a_depot_fills_is_none);
