@@ -2,9 +2,10 @@
 # Builds xdownload and runs its tests.
 #
 #     sh tests/run.sh             one build, the quick tests: under 3 minutes
-#     sh tests/run.sh --all       what CI runs: gcc and clang, Debug and
-#                                 Release, sanitizers, valgrind, the slow
-#                                 tests; a test that cannot run is a failure
+#     sh tests/run.sh --all       what CI runs: gcc in Debug, gcc and
+#                                 clang in Release, sanitizers, valgrind, the
+#                                 slow tests, fuzzing; a test that cannot run
+#                                 is a failure
 #
 # Installs what is missing through apt and says so first; bare ctest installs
 # nothing.  The last line is "N passed, N failed".

@@ -6,7 +6,6 @@ jumps back to the head.
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from lab import ENVIRONMENT, PATIENCE
