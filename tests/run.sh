@@ -21,6 +21,9 @@ FLOOR_UNDER_VALGRIND=550
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
 TOO_SLOW='power$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 
+# ThreadSanitizer is for what has threads; power replays thousands of runs.
+WITHOUT_THREADS='^unit\.(base|manifest|sched)\.|^sim\.|^fuzz\.|power$'
+
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
 
@@ -83,6 +86,7 @@ run_all()
     XD_SLOW=1 tier dev --preset dev
     python3 "$root/tests/wan/wan.py" check # else skipped, not failed
     tier asan --preset asan
+    which="-E $WITHOUT_THREADS"
     tier tsan --preset tsan
     which='-LE integration'
     floor=$FLOOR_WITHOUT_INTEGRATION
