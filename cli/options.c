@@ -77,6 +77,7 @@ static const struct special {
     {"max-time", 'm', ALL},
     {"connect-timeout", 0, ALL},
     {"max-redirs", 0, ALL},
+    {"allow-private-redirs", 0, ALL},
     {"user-agent", 'A', ALL},
     {"header", 'H', ALL},
     {"user", 'u', ALL},

@@ -7,7 +7,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 typedef unsigned long long ull;
 

@@ -369,12 +369,21 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
     return best;
 }
 
+static bool is_led_on(const struct xd_depot_source *source)
+{
+    return source && source->final_url && !source->final_url_fails;
+}
+
 const char *xd_depot_source_url(const struct xd_depot_source *source)
 {
     if (!source)
         return NULL;
-    return source->final_url && !source->final_url_fails ? source->final_url
-                                                         : source->url;
+    return is_led_on(source) ? source->final_url : source->url;
+}
+
+enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
+{
+    return is_led_on(source) ? source->reach : XD_REACH_MACHINE;
 }
 
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)

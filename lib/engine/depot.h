@@ -15,6 +15,7 @@
 
 #include "base/range.h"
 #include "base/rate.h"
+#include "io/reach.h"
 #include "sched/layout.h"
 
 struct xd_depot_source {
@@ -35,6 +36,7 @@ struct xd_depot_source {
     char *validator;      /* strong, of its first answer, or NULL; constant */
     char *told_by;        /* the URL of that answer, or NULL; constant */
     char *final_url;      /* where `url` redirected to, or NULL */
+    enum xd_reach reach;  /* of final_url: io/transport.h */
     bool final_url_fails; /* so `url` itself is asked again */
 };
 
@@ -108,6 +110,9 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 /* What to ask for it: where its URL led to, as long as that is good.  NULL for
  * no source. */
 const char *xd_depot_source_url(const struct xd_depot_source *source);
+
+/* How near that URL may lead. */
+enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
 
 /* What a depot holds, without what is gone; `out` is initialised here. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);

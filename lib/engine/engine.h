@@ -74,6 +74,7 @@ struct xd_lane {
     const char *url;                /* the source's, or where that led to */
     const char *if_range;           /* the source's validator, or NULL */
     char *final_url;                /* where `url` led to now, or NULL */
+    enum xd_reach reach;            /* of `url`, then of final_url */
     bool start_now, stop_now;       /* what to tell the transport */
     bool asks_whole;                /* the depot knows no ranges */
     struct xd_piece_hash piece_hash;

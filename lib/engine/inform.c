@@ -1,6 +1,7 @@
 #include "engine/inform.h"
 
 #include "base/alloc.h"
+#include "base/defence.h"
 #include "base/error.h"
 #include "engine/blame.h"
 #include "engine/validators.h"
@@ -172,6 +173,13 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_rangeset_fini(&held);
 }
 
+/* Whether another attempt would be in vain. */
+static bool is_final(enum xd_verdict verdict)
+{
+    return verdict == XD_VERDICT_AGAIN ? !XD_DEFENDS("another-attempt")
+                                       : XD_DEFENDS("refusals");
+}
+
 static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
@@ -191,7 +199,7 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
         tell_locked(e, (struct xd_sched_event){
                            .kind = XD_EV_NORANGES,
                            .depot = (unsigned)(depot - e->depots.list)});
-    } else if (outcome->verdict != XD_VERDICT_AGAIN && lane->source) {
+    } else if (is_final(outcome->verdict) && lane->source) {
         lose_locked(e, depot, lane->source);
     }
 }
@@ -307,7 +315,7 @@ static void learn_url_locked(struct xd_lane *lane)
     struct xd_depot_source *source = lane->source;
     enum xd_verdict *verdict = &lane->outcome.verdict;
 
-    if (source && lane->url != source->url &&
+    if (source && lane->url != source->url && XD_DEFENDS("expiry") &&
         (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN)) {
         source->final_url_fails = true;
         if (*verdict == XD_VERDICT_GONE)
@@ -315,6 +323,7 @@ static void learn_url_locked(struct xd_lane *lane)
     }
     if (source && *verdict == XD_VERDICT_OK && !source->final_url) {
         source->final_url = lane->final_url;
+        source->reach = lane->reach;
         lane->final_url = NULL;
     }
     xd_free(lane->final_url);

@@ -40,6 +40,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
     lane->url = xd_depot_source_url(lane->source);
+    lane->reach = xd_depot_source_reach(lane->source);
     xd_validators_ask_locked(w->engine, lane);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->asked_end = lane->range.end;
@@ -93,6 +94,7 @@ static void start(struct xd_worker *w, unsigned slot)
     request =
         (struct xd_request){.url = lane->url,
                             .origin = source->url,
+                            .reach = lane->reach,
                             .offset = source->object_offset +
                                       (lane->range.begin - source->range.begin),
                             .length = lane->range.end == XD_SIZE_UNKNOWN
@@ -268,11 +270,13 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 }
 
 /* Without memory for it the next request is redirected once more. */
-static void note_redirect(struct xd_lane *lane, const char *final_url)
+static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
 {
-    if (final_url && !lane->final_url && lane->url == lane->source->url &&
-        strcmp(final_url, lane->url) != 0)
-        lane->final_url = xd_strdup(final_url);
+    if (!head->final_url || lane->final_url || lane->url != lane->source->url ||
+        strcmp(head->final_url, lane->url) == 0)
+        return;
+    lane->final_url = xd_strdup(head->final_url);
+    lane->reach = head->reach;
 }
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
@@ -286,7 +290,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     if (rc < 0)
         return rc;
     lane->first_byte = xd_now();
-    note_redirect(lane, head->final_url);
+    note_redirect(lane, head);
     lane->object_size = head->object_size;
     if (head->shares) {
         xd_engine_lock(w->engine);

@@ -12,7 +12,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/sampler_thread.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 typedef unsigned long long ull;
 

@@ -48,6 +48,7 @@ static struct xd_request request_locked(struct xd_depot *depot,
     return (struct xd_request){
         .url = url,
         .origin = source->url,
+        .reach = xd_depot_source_reach(source),
         .if_range =
             source->validator && xd_http_same_origin(source->told_by, url)
                 ? source->validator

@@ -7,7 +7,7 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "io/http_redirect.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {

@@ -7,7 +7,7 @@
 #include "engine/blame.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 

@@ -18,11 +18,12 @@
 #include "io/curl_global.h"
 #include "io/http_fetch.h"
 #include "os/clock.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 /* How much time may pass unwatched in one turn and still count as silence of
- * the depots: see look(). */
+ * the depots, beside what was to be waited: see look(). */
 #define MAX_UNWATCHED (250 * XD_MS)
+#define MAX_WAIT XD_SECOND /* of depots that are asked */
 
 struct http {
     struct xd_transport base;
@@ -41,7 +42,8 @@ struct http {
 
 /*
  * Only time in which we were there to hear is silence: when the process was
- * stopped for a minute, or the disk held up a handler, no depot was silent.
+ * stopped for a minute, the clock jumped, or the disk held up a handler, no
+ * depot was silent.
  */
 static void look(struct http *h, xd_usec waited)
 {
@@ -49,7 +51,7 @@ static void look(struct http *h, xd_usec waited)
     xd_usec passed = now - h->looked_at, most = waited + MAX_UNWATCHED;
 
     h->looked_at = now;
-    h->watched += passed < most ? passed : most;
+    h->watched += passed < most || !XD_DEFENDS("unwatched") ? passed : most;
 }
 
 static int http_start(struct xd_transport *t, unsigned slot,
@@ -123,7 +125,7 @@ static bool obey(struct http *h)
     return happened;
 }
 
-/* When the next request will have been silent for too long. */
+/* When the next request may have been silent for too long. */
 static xd_usec until_silence(const struct http *h)
 {
     xd_usec least = XD_NEVER;
@@ -135,6 +137,8 @@ static xd_usec until_silence(const struct http *h)
         if (!f->is_busy || f->paused)
             continue;
         left = silent < h->silence ? h->silence - silent : 0;
+        if (left > MAX_WAIT)
+            left = MAX_WAIT;
         if (left < least)
             least = left;
     }

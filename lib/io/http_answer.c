@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "io/request.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 /* So much older than the answer, in seconds, a file will not have changed twice
  * in the second of its Last-Modified, whatever the clocks say. */
@@ -291,9 +291,10 @@ static void judge_whole(const struct xd_http_answer *a,
     bool is_range = xd_http_asks_for_range(r) &&
                     (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
 
-    if (tells && r->object_size != XD_SIZE_UNKNOWN && told != r->object_size) {
+    if (tells && r->object_size != XD_SIZE_UNKNOWN && told != r->object_size &&
+        XD_DEFENDS("size")) {
         xd_request_is_different(r, name, told, &out->outcome);
-    } else if (is_range) {
+    } else if (is_range && XD_DEFENDS("no-ranges")) {
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, "with the whole object");
         out->outcome.object_size = told;
     } else if (tells && r->offset > 0 && told <= r->offset) {

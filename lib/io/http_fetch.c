@@ -21,7 +21,7 @@
 #include "io/ftp_answer.h"
 #include "io/http_redirect.h"
 #include "os/clock.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
 #define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
@@ -66,15 +66,26 @@ static long buffer_bytes(uint64_t limit_rate)
                                          (uint64_t)BUFFER_BYTES);
 }
 
+static bool may_reach(struct xd_http_fetch *f, const struct sockaddr *address)
+{
+    if (f->options->net->allow_private_redirs || !XD_DEFENDS("reach") ||
+        xd_reach_of_address(address) >= f->reach)
+        return true;
+    f->is_kept_out = true;
+    return false;
+}
+
 /* A child that the host starts at any moment must not inherit it. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose,
                                  struct curl_sockaddr *address)
 {
-    const struct xd_http_fetch *f = user;
+    struct xd_http_fetch *f = user;
     int type = address->socktype;
     int fd;
 
     (void)purpose;
+    if (!may_reach(f, &address->addr))
+        return CURL_SOCKET_BAD;
 #ifdef SOCK_CLOEXEC
     type |= SOCK_CLOEXEC;
 #endif
@@ -109,7 +120,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
     (void)one;
     f->heard = true;
     f->header_bytes += len;
-    if (f->header_bytes > MAX_HEADER_BYTES) {
+    if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
         decide(f, XD_VERDICT_GONE);
         xd_fail(&f->outcome.error, XD_E_NET,
                 "%s: the header is longer than %zu bytes", f->name,
@@ -223,6 +234,7 @@ static void tell_head(struct xd_http_fetch *f)
 
     head.validator = xd_http_validator(a);
     head.final_url = f->url;
+    head.reach = f->reach;
     rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
         refuse(f, rc);
@@ -243,6 +255,19 @@ static bool is_redirect(const struct xd_http_fetch *f)
            f->answer.location[0] != '\0';
 }
 
+/* A server of this machine may send us anywhere, one of the world only out
+ * again; a proxy stands for all that lies behind it. */
+static void narrow_reach(struct xd_http_fetch *f)
+{
+    char *address = NULL;
+    enum xd_reach reach = XD_REACH_PUBLIC;
+
+    if (curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK)
+        reach = xd_reach_of_text(address);
+    if (f->reach < reach)
+        f->reach = reach;
+}
+
 /* Where it points to, in place of where it was asked. */
 static void judge_redirect(struct xd_http_fetch *f)
 {
@@ -252,7 +277,7 @@ static void judge_redirect(struct xd_http_fetch *f)
     int rc = 0;
 
     drop_body(f);
-    if (f->n_redirects >= most)
+    if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
         rc = xd_fail(error, XD_E_NET, "%s: more than %" PRIu64 " redirects",
                      f->name, most);
     else
@@ -263,8 +288,10 @@ static void judge_redirect(struct xd_http_fetch *f)
         error->http_status = (int)f->answer.status;
         return;
     }
-    if (!xd_http_same_origin(f->url, next))
+    if (!xd_http_same_origin(f->url, next)) {
         f->request.if_range = NULL;
+        narrow_reach(f);
+    }
     xd_free(f->url);
     f->url = next;
     f->n_redirects++;
@@ -455,6 +482,8 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
                                      .object_size = XD_SIZE_UNKNOWN};
     f->at = request->whole ? 0 : request->offset;
     f->n_redirects = 0;
+    f->reach = request->reach;
+    f->is_kept_out = false;
     f->header_bytes = 0;
     f->is_decided = f->heard = false;
     reset_answer(f);
@@ -498,6 +527,17 @@ static void fail_early(struct xd_http_fetch *f)
     xd_fail(&f->outcome.error, XD_E_NET,
             "%s: the connection was closed early, at offset %" PRIu64, f->name,
             f->at);
+}
+
+static void fail_kept_out(struct xd_http_fetch *f)
+{
+    decide(f, XD_VERDICT_GONE);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: redirects to an address of %s, where only "
+            "allow-private-redirs lets it",
+            f->name,
+            f->reach == XD_REACH_PRIVATE ? "this machine"
+                                         : "this machine or a private network");
 }
 
 static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
@@ -560,6 +600,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         decide(f, XD_VERDICT_OK);
     else if (result == CURLE_OK || result == CURLE_PARTIAL_FILE)
         fail_early(f);
+    else if (f->is_kept_out && !f->is_judged)
+        fail_kept_out(f);
     else
         fail_by_curl(f, result);
 }

@@ -15,7 +15,7 @@
 #include "base/hosts.h"
 #include "base/time.h"
 #include "base/url.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "os/defence.h"
+#include "base/defence.h"
 
 bool xd_http_same_origin(const char *a, const char *b)
 {

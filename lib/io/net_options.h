@@ -27,6 +27,7 @@ struct xd_net_options {
     char *interface;
     uint64_t insecure, ipv4, ipv6;
     uint64_t max_redirs;
+    uint64_t allow_private_redirs;
     uint64_t connect_timeout; /* microseconds; 0: none but the silence */
     uint64_t limit_rate;      /* bytes per second that the handler will take;
                                  0: all */

@@ -21,6 +21,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/time.h"
+#include "io/reach.h"
 
 struct xd_net_options;
 
@@ -29,8 +30,9 @@ struct xd_net_options;
 /* What to ask for.  Strings are copied by start(). */
 struct xd_request {
     const char *url;
-    const char *origin; /* the URL that once led to `url`, by a redirect, or
+    const char *origin;  /* the URL that once led to `url`, by a redirect, or
                            NULL: credentials go to its server alone */
+    enum xd_reach reach; /* of a URL that a redirect led to: that head's */
     uint64_t offset, length; /* bytes of the object; length is not 0.  If the
                                 object ends before them, fewer come */
     uint64_t object_size;    /* what it must be, or XD_SIZE_UNKNOWN */
@@ -48,6 +50,7 @@ struct xd_head {
                               file was written to: what differs in it is another
                               object; or NULL */
     const char *final_url; /* after redirects */
+    enum xd_reach reach;   /* of that URL, as the redirects had it */
     bool is_range;         /* the answer is a range, not the whole object */
     bool shares;           /* its connection carries other requests, too */
 };

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/check.h"
+#include "base/defence.h"
 #include "sched/core.h"
 #include "sched/holders.h"
 
@@ -296,7 +297,7 @@ static xd_usec pause_of(const struct xd_holder *d)
 
     if (d->overtaken > OFTEN_OVERTAKEN)
         n += d->overtaken - OFTEN_OVERTAKEN;
-    if (n == 0)
+    if (n == 0 || !XD_DEFENDS("pauses"))
         return 0;
     for (unsigned i = 1; i < n && pause < LONGEST_REST; i++)
         pause *= 2;
@@ -305,8 +306,12 @@ static xd_usec pause_of(const struct xd_holder *d)
 
 static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
 {
-    return d->failures >= s->book.o.max_failures ||
-           (d->overtaken > 0 && d->failures + d->overtaken >= MOST_IN_VAIN);
+    bool fails_always = d->failures >= s->book.o.max_failures;
+    bool is_in_vain =
+        d->overtaken > 0 && d->failures + d->overtaken >= MOST_IN_VAIN;
+
+    return (fails_always && XD_DEFENDS("retry")) ||
+           (is_in_vain && XD_DEFENDS("in-vain"));
 }
 
 /* The last attempt with the only holder of a byte; XD_NEVER if there are others

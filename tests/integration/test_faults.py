@@ -410,6 +410,18 @@ def test_a_depot_that_changes_its_file_is_believed_in_nothing(world, hashes):
     assert world.honest.bytes_sent() >= SIZE  # also what the other had brought
 
 
+# ---- who is given up while others live ----
+
+def test_a_depot_that_always_fails_is_given_up(world):
+    bad = world.at_fault("closes_before_the_header")
+    world.honest.delay = 0.09
+    run = world.run([bad, world.honest], "none", "file", "basic",
+                    "--retry", "2")
+    assert run.rc == 0, run.err
+    assert len(bad.log) == 2
+    assert row_of(run, bad)["state"] == "failed"
+
+
 # ---- when there is nobody else ----
 
 @pytest.mark.parametrize("fault", ["busy_429", "busy_503"][:1 + SLOW])

@@ -3,8 +3,8 @@
  * but in the program of tests/integration/undefended.c: there each can be
  * switched off, and the tests show that it is missed.
  */
-#ifndef XD_OS_DEFENCE_H
-#define XD_OS_DEFENCE_H
+#ifndef XD_BASE_DEFENCE_H
+#define XD_BASE_DEFENCE_H
 
 #include <stdbool.h>
 
