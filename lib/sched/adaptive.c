@@ -301,17 +301,25 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
             xd_find_unasked(p, depot, from, out));
 }
 
+/* For how many latencies ahead a depot is asked. */
+static double urgent_lead(struct xd_adaptive *p, unsigned depot)
+{
+    struct xd_range next;
+
+    if (xd_find_unasked(p, depot, p->book->window->range.begin, &next) &&
+        !xd_order_matters(p, next.begin))
+        return LEAD;
+    return xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD;
+}
+
 static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                           struct xd_range *out)
 {
     uint64_t from = p->book->window->range.begin;
 
-    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p))
-        return false;
     if (xd_race(p, fetch, depot, out))
         return true;
-    if (is_supplied(p, depot,
-                    xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD) ||
+    if (is_supplied(p, depot, urgent_lead(p, depot)) ||
         xd_offer_urgent(p, depot) < 0)
         return false;
     if (xd_player_has_time(p)
@@ -327,6 +335,8 @@ static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                    struct xd_range *out)
 {
+    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p))
+        return false;
     if (xd_window_is_urgent(p->book, p->book->window))
         return choose_urgent(p, fetch, depot, out);
     return !is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
@@ -397,6 +407,7 @@ static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
     count_turn(&p->growth, now, to - f->got);
+    p->brought += (double)(to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
     xd_forecast_heard(&f->forecast, now, to - f->got);
     f->got = to;

@@ -73,6 +73,7 @@ struct xd_adaptive {
     double wasted;      /* that were on the wire behind a new end */
     double most_hedged; /* of each */
     double rushed;      /* asked for twice since a reader waits for them */
+    double brought;     /* bytes, by all depots */
     xd_usec began_at;   /* the first request */
 
     /* Set by xd_take_stock(). */
@@ -176,6 +177,10 @@ bool xd_player_has_time(const struct xd_adaptive *p);
 /* Whether there is one that has not, and bytes are on their way: nothing else is
  * begun then that it does not need. */
 bool xd_player_waits(const struct xd_adaptive *p);
+
+/* Whether it matters that bytes before this one come before it; if not, the
+ * picture has to stand still whatever is done, and only the end counts. */
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
 
 /* Whether the depot has been asked for the first byte that the window lacks. */
 bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);

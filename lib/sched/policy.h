@@ -54,6 +54,7 @@ struct xd_window {
     struct xd_range range;
     xd_usec due; /* when its first byte is needed; XD_NEVER: some day */
     uint64_t bytes_per_s; /* of the others; 0: all are needed then */
+    uint64_t jumped_to;   /* where the reader began; it has read on since */
 };
 
 struct xd_book {

@@ -42,6 +42,10 @@
  * going to be done, before it counts as late. */
 #define LATE_SHARE 0.8
 
+/* Where the end is late in any case, bytes that are not needed for so long are
+ * asked for early enough that no depot idles. */
+#define BULK_S 3.0
+
 /* The first request to a depot that is not known: this part of a block. */
 #define START_PARTS 8
 
@@ -81,9 +85,10 @@ bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w)
     return b->o.window_bytes > 0 && w->due != XD_NEVER;
 }
 
-/* Seconds until a byte of the window is needed; below 0 it is late. */
-static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
-                        uint64_t byte)
+/* Seconds until a byte is to be shown if the picture never stands still; below
+ * 0 it is late. */
+static double shown_in(const struct xd_adaptive *p, const struct xd_window *w,
+                       uint64_t byte)
 {
     double in = w->due >= p->now ? xd_seconds(w->due - p->now)
                                  : -xd_seconds(p->now - w->due);
@@ -93,10 +98,44 @@ static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
     return in;
 }
 
+static bool is_played(const struct xd_window *w)
+{
+    return w->bytes_per_s > 0 && w->due != XD_NEVER;
+}
+
+/* How many seconds late the last byte of the file is going to be shown if all
+ * depots bring as much as they can, or go on as they did so far if that is
+ * more: where rates jump, what they are now says little. */
+static double lateness(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    struct xd_range rest = {w->range.begin, p->book->wanted.end};
+    uint64_t missing =
+        xd_range_length(rest) - xd_rangeset_overlap(&p->book->arrived, rest);
+    double rate = p->rate;
+
+    if (!is_played(w) || rate <= 0)
+        return 0;
+    if (p->now > p->began_at)
+        rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
+    return greater(0, (double)missing / rate - shown_in(p, w, rest.end));
+}
+
 /* As far as the bytes of the window are good. */
 static uint64_t good_to(const struct xd_adaptive *p, const struct xd_window *w)
 {
     return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
+}
+
+/* Seconds until a byte of the window is needed.  If the picture has to stand
+ * still anyway it may do so now, unless it has yet to begin. */
+static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                        uint64_t byte)
+{
+    double in = shown_in(p, w, byte);
+
+    if (good_to(p, w) - w->jumped_to >= p->book->o.block_bytes)
+        in += lateness(p, w);
+    return in;
 }
 
 static bool has_time(const struct xd_adaptive *p, const struct xd_window *w)
@@ -118,11 +157,18 @@ bool xd_player_waits(const struct xd_adaptive *p)
     const struct xd_book *b = p->book;
 
     for (unsigned i = 0; i < b->n_windows; i++)
-        if (b->windows[i].bytes_per_s > 0 && b->windows[i].due != XD_NEVER &&
-            !has_time(p, &b->windows[i]) &&
+        if (is_played(&b->windows[i]) &&
+            (!has_time(p, &b->windows[i]) || lateness(p, &b->windows[i]) > 0) &&
             !xd_rangeset_contains(&b->arrived, b->windows[i].range))
             return anything_runs(p);
     return false;
+}
+
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte)
+{
+    const struct xd_window *w = p->book->window;
+
+    return lateness(p, w) <= 0 || needed_in(p, w, byte) <= BULK_S;
 }
 
 bool xd_player_has_time(const struct xd_adaptive *p)
@@ -137,6 +183,8 @@ static double grain(const struct xd_adaptive *p)
 {
     double passed = p->now > p->began_at ? xd_seconds(p->now - p->began_at) : 0;
 
+    if (lateness(p, p->book->window) > 0)
+        return GRAIN_S;
     return lesser(greater(GRAIN_S, passed / GRAIN_PARTS), XD_REQUEST_S);
 }
 

@@ -150,8 +150,14 @@ int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev)
     XD_ASSERT(b->o.window_bytes > 0);
     while (i < b->n_windows && b->windows[i].reader != w.reader)
         i++;
-    if (i < b->n_windows)
+    w.jumped_to = w.range.begin;
+    if (i < b->n_windows) {
+        struct xd_window old = b->windows[i];
+
+        if (old.range.begin <= w.range.begin && w.range.begin <= old.range.end)
+            w.jumped_to = old.jumped_to;
         b->windows[i] = b->windows[--b->n_windows];
+    }
     if (!xd_range_is_empty(w.range))
         rc = add_window(s, w);
     if (b->o.has_gaps)

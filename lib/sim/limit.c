@@ -108,18 +108,21 @@ int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out)
 }
 
 int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
-                      uint64_t bytes_per_s, double prebuffer_s, double *out)
+                      uint64_t piece_bytes, uint64_t bytes_per_s,
+                      double prebuffer_s, double *out)
 {
     double rate = (double)bytes_per_s, late = 0;
+    uint64_t piece = piece_bytes > 0 ? piece_bytes : 1;
     struct fluid f;
     bool goes_on = true;
 
     if (fluid_init(&f, s) < 0)
         return XD_E_NOMEM;
     while (goes_on && f.got < (double)size) {
-        double before = f.t - prebuffer_s - f.got / rate;
+        uint64_t shown = (uint64_t)f.got;
 
-        late = fmax(late, before);
+        shown -= shown % piece;
+        late = fmax(late, f.t - prebuffer_s - (double)shown / rate);
         goes_on = flow_on(&f);
     }
     *out = goes_on ? late : (double)INFINITY;

@@ -83,8 +83,10 @@ bool xd_path_apply(struct xd_path *p, const char *key, const char *value);
 int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out);
 
 /* Likewise the least time for which a player has to stand still that begins
- * after prebuffer_s. */
+ * after prebuffer_s, and shows a piece only when all of it is there; 0: there
+ * are none. */
 int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
-                      uint64_t bytes_per_s, double prebuffer_s, double *out);
+                      uint64_t piece_bytes, uint64_t bytes_per_s,
+                      double prebuffer_s, double *out);
 
 #endif

@@ -25,7 +25,8 @@
 struct arguments {
     struct xd_sim_options o;
     uint64_t seeds, repeats;
-    const char *bad; /* NULL: none is added */
+    const char *bad;   /* NULL: none is added */
+    double play_share; /* of the sustainable rate; 0: as player says */
     bool is_random, shows_depots, shows_timeline, shows_text;
 };
 
@@ -34,6 +35,7 @@ static const char usage[] =
     "  --algorithm NAME  -R N  -P N  -b SIZE  -t LANES  --max-depots N\n"
     "  --size SIZE  --seed N  --seeds N  --repeats N  --window SIZE  --reader "
     "RATE\n"
+    "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
     "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --depots  "
     "--timeline  --print\n";
 
@@ -119,6 +121,8 @@ static void set(struct arguments *a, const char *name, const char *value)
         a->o.reader_bytes_per_s = number(value);
     else if (strcmp(name, "--play") == 0) /* bits per second */
         a->o.player.bytes_per_s = number(value) / 8;
+    else if (strcmp(name, "--play-share") == 0) /* percent */
+        a->play_share = (double)number(value) / 100;
     else if (strcmp(name, "--prebuffer") == 0) {
         if (!xd_parse_duration(value, &a->o.player.prebuffer))
             fail("not a time: ", value);
@@ -185,19 +189,53 @@ static double seconds(xd_usec t)
     return t == XD_NEVER ? (double)INFINITY : (double)t / (double)XD_SECOND;
 }
 
+/* For how long the player has to stand still, by the wires and by one TCP to
+ * each depot. */
+static double least_stall(const struct xd_scenario *s,
+                          const struct xd_sim_options *o)
+{
+    double least = 0;
+    xd_usec plain = 0, unused;
+
+    if (xd_scenario_stall(s, o->size, o->piece_bytes, o->player.bytes_per_s,
+                          seconds(o->player.prebuffer), &least) < 0 ||
+        xd_sim_plain(s, o, &unused, &plain) < 0)
+        fail("out of memory", "");
+    return fmax(least, seconds(plain));
+}
+
+/* The fastest playback, in bytes per second, that need not stand still, and is
+ * not faster than bytes come. */
+static double sustainable(const struct xd_scenario *s, struct xd_sim_options o)
+{
+    double low = 1, high = 0;
+
+    if (xd_scenario_limit(s, o.size, &high) < 0)
+        fail("out of memory", "");
+    high = (double)o.size / high;
+    while (high / low > 1.001) {
+        double middle = sqrt(low * high);
+
+        o.player.bytes_per_s = (uint64_t)middle;
+        if (least_stall(s, &o) > 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
 static void print_playback(const struct xd_scenario *s,
                            const struct xd_sim_options *o,
                            const struct xd_sim_result *r)
 {
-    double least = 0;
+    double least = least_stall(s, o);
 
-    if (xd_scenario_stall(s, o->size, o->player.bytes_per_s,
-                          seconds(o->player.prebuffer), &least) < 0)
-        fail("out of memory", "");
-    printf("  first byte %.3f s  first MiB %.3f s  stalled %.3f s  least %.3f "
-           "s\n",
-           seconds(r->first_byte), seconds(r->first_mib), seconds(r->stalled),
-           least);
+    printf("  rate %.2f Mbit/s  first byte %.3f s  first MiB %.3f s  stalled "
+           "%.3f s  least %.3f s  over %.3f s\n",
+           (double)o->player.bytes_per_s * 8 / 1e6, seconds(r->first_byte),
+           seconds(r->first_mib), seconds(r->stalled), least,
+           seconds(r->stalled) - least);
 }
 
 static void print_result(const struct arguments *a, const char *name,
@@ -207,10 +245,10 @@ static void print_result(const struct arguments *a, const char *name,
     struct xd_sim_result r = run(s, o);
     double took = (double)r.took / 1e6, limit = 0;
     unsigned requests = 0;
-    xd_usec plain = 0;
+    xd_usec plain = 0, unused;
 
     if (xd_scenario_limit(s, o->size, &limit) < 0 ||
-        xd_sim_plain(s, o, &plain) < 0)
+        xd_sim_plain(s, o, &plain, &unused) < 0)
         fail("out of memory", "");
     limit = fmax(limit, (double)plain / 1e6);
     for (size_t i = 0; i < r.n_depots; i++)
@@ -237,6 +275,8 @@ static void simulate(const struct arguments *a, const char *name,
 
     parse(&s, name, text);
     o.size = size;
+    if (a->play_share > 0)
+        o.player.bytes_per_s = (uint64_t)(a->play_share * sustainable(&s, o));
     if (a->shows_timeline) {
         o.record = print_record;
         o.record_user = &s;
