@@ -22,6 +22,7 @@ struct stream {
     struct MHD_Connection *connection;
     struct shelf_file *file;
     struct xd_reader *reader;
+    uint64_t size; /* of the file */
 };
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value)
@@ -147,17 +148,30 @@ static int64_t find_size(const struct stream *s)
     return size;
 }
 
-/* The next bytes of the answer, which come in order. */
-static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
+static int64_t read_on(const struct stream *s, char *to, size_t room)
 {
-    const struct stream *s = user;
     int64_t n;
 
-    (void)at;
     do
         n = xd_reader_read(s->reader, to, room, LOOK_MS);
     while (n == XD_E_AGAIN && !has_gone(s->connection));
-    return n > 0 ? (ssize_t)n : MHD_CONTENT_READER_END_WITH_ERROR;
+    return n;
+}
+
+/* The next bytes of the answer, which come in order.  With the last one of the
+ * file the client has all, and can be told nothing any more: it waits for what
+ * the reader says of its end. */
+static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
+{
+    const struct stream *s = user;
+    char none;
+
+    (void)at;
+    const int64_t n = read_on(s, to, room);
+    if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
+                   read_on(s, &none, 1) != 0))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    return (ssize_t)n;
 }
 
 static void end_stream(void *user)
@@ -249,6 +263,7 @@ struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
         return answer_status(MHD_HTTP_BAD_GATEWAY);
     }
     uint64_t begin = 0, end = (uint64_t)size;
+    s->size = end;
     if (is_get)
         kind = asked_range(c, f, end, &begin, &end);
     if (kind == HTTP_RANGE_OUTSIDE) {

@@ -9,7 +9,10 @@
  * Bytes count from the first that the option `range` leaves; without it, from
  * the first of the file.  What a reader gets was held against the hashes of its
  * piece first, where the manifest has such; a file with one hash of the whole
- * is judged when all of it is here.
+ * is judged when all of it is here.  What nothing has proved yet may turn out to
+ * be wrong when a reader has it already.  It cannot be taken back, so the reader
+ * is told: reads fail as CORRUPT and say from which byte on, until it seeks, be
+ * it to where it is; what it reads then is from others.
  *
  * What arrived is in a file without a name in the folder that the option
  * `spool` names, so that going back costs nothing; with `keep`, in a file of
@@ -142,7 +145,8 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  * Copy up to `len` bytes at the position into `buf` and move past them.
  * Returns how many, at least 1; 0 at the end of the file and only there (or if
  * len is 0); else a negative code, which belongs to this position: a seek
- * elsewhere may help.
+ * elsewhere may help.  Who has read all waits at the end for the verdict, for
+ * two seconds at most where only other depots can tell.
  * Blocks: while no byte is here, at most timeout_ms (-1: for ever, 0: not).
  * Errors: AGAIN, CANCELED (interrupt), NOREPLICA, CORRUPT, IO, NOMEM.
  */

@@ -31,6 +31,17 @@ static inline bool xd_range_is_empty(struct xd_range r)
     return r.begin >= r.end;
 }
 
+/* What two have in common; empty if that is nothing. */
+static inline struct xd_range xd_range_clip(struct xd_range a,
+                                            struct xd_range b)
+{
+    a.begin = a.begin > b.begin ? a.begin : b.begin;
+    a.end = a.end < b.end ? a.end : b.end;
+    if (a.end < a.begin)
+        a.end = a.begin;
+    return a;
+}
+
 struct xd_rangeset {
     struct xd_range *ranges; /* read-only for users */
     size_t n, capacity;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/given.h"
 #include "engine/inform.h"
 #include "base/defence.h"
 
@@ -103,11 +104,10 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
 }
 
 /* What a liar brought is wanted again, but for what is proved or out. */
-static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
+static void reject_all_of_locked(struct xd_engine *e, unsigned depot,
+                                 bool and_held)
 {
     struct xd_verify *v = &e->verify;
-    /* Of an earlier run's bytes it may have brought any. */
-    bool and_held = v->pieces.n == 0 || !xd_pieces_cover(&v->pieces, e->wanted);
     uint64_t at = e->leaving;
 
     while (!xd_engine_is_over_locked(e)) {
@@ -144,6 +144,8 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why)
 {
     struct xd_depot *d = &e->depots.list[depot];
+    /* Of an earlier run's bytes it may have brought any. */
+    bool and_held = !xd_pieces_cover(&e->verify.pieces, e->wanted);
 
     if (d->is_expelled || !XD_DEFENDS("blame"))
         return;
@@ -163,7 +165,10 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         xd_decide_stop_locked(e, lane);
     }
     xd_inform_banned_locked(e, depot);
-    reject_all_of_locked(e, depot);
+    reject_all_of_locked(e, depot, and_held);
+    xd_given_disown_locked(e, depot, e->wanted, why);
+    if (and_held)
+        xd_given_disown_locked(e, XD_HELD, e->wanted, why);
 }
 
 /* Bytes of a piece, which does not match its hash, are of this depot alone. */
@@ -253,22 +258,6 @@ static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)
     xd_engine_fail_locked(e, &error);
 }
 
-static int copy_origins(struct xd_suspicion *s, const struct xd_origins *from)
-{
-    for (size_t i = xd_origins_find(from, s->range.begin);
-         i < from->n && from->runs[i].range.begin < s->range.end; i++) {
-        struct xd_origin run = from->runs[i];
-
-        if (run.range.begin < s->range.begin)
-            run.range.begin = s->range.begin;
-        if (run.range.end > s->range.end)
-            run.range.end = s->range.end;
-        if (xd_origins_add(&s->origins, run.range, run.depot) < 0)
-            return XD_E_NOMEM;
-    }
-    return 0;
-}
-
 /* Read the piece as it is now, without the lock; NULL if it is too long or
  * cannot be read. */
 static unsigned char *read_copy_locked(struct xd_engine *e,
@@ -301,7 +290,8 @@ static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
     s->piece = piece;
     s->range = xd_pieces_range(&e->verify.pieces, piece);
     s->was_asked = xd_alloc(e->depots.n, 1);
-    if (!s->was_asked || copy_origins(s, &e->verify.origins) < 0) {
+    if (!s->was_asked ||
+        xd_origins_copy(&s->origins, &e->verify.origins, s->range) < 0) {
         free_one(s);
         return NULL;
     }

@@ -114,3 +114,16 @@ int xd_origins_remove(struct xd_origins *o, struct xd_range range)
     take_out(o, first, end - first);
     return 0;
 }
+
+int xd_origins_copy(struct xd_origins *o, const struct xd_origins *from,
+                    struct xd_range range)
+{
+    for (size_t i = xd_origins_find(from, range.begin);
+         i < from->n && from->runs[i].range.begin < range.end; i++) {
+        const struct xd_origin *run = &from->runs[i];
+
+        if (xd_origins_add(o, xd_range_clip(run->range, range), run->depot) < 0)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}

@@ -33,6 +33,11 @@ void xd_origins_fini(struct xd_origins *o);
 int xd_origins_add(struct xd_origins *o, struct xd_range range, unsigned depot);
 int xd_origins_remove(struct xd_origins *o, struct xd_range range);
 
+/* Add what `from` has of `range`, of which nothing is there yet.  Errors: NOMEM,
+ * with some of it added. */
+int xd_origins_copy(struct xd_origins *o, const struct xd_origins *from,
+                    struct xd_range range);
+
 /* The first run that ends behind `byte`; n if there is none. */
 size_t xd_origins_find(const struct xd_origins *o, uint64_t byte);
 

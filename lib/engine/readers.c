@@ -333,6 +333,8 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
 {
     uint64_t at;
 
+    r->disowned = (struct xd_error){0};
+    r->end_by = 0;
     if (to == r->position)
         return;
     if (!r->has_former) {
@@ -420,6 +422,7 @@ int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
 static void free_reader(struct xd_reader *r)
 {
     xd_meter_fini(&r->meter);
+    xd_origins_fini(&r->given);
     xd_free(r);
 }
 

@@ -34,6 +34,7 @@
 #include "base/range.h"
 #include "base/time.h"
 #include "engine/meter.h"
+#include "engine/origins.h"
 #include "os/thread.h"
 
 struct xd_engine;
@@ -64,7 +65,10 @@ struct xd_reader {
     struct xd_range former;
     bool has_begun; /* it has read: before that it wants nothing */
     bool is_waiting, is_interrupted;
-    struct xd_range copied; /* out of the store just now */
+    struct xd_range copied;   /* out of the store just now */
+    struct xd_origins given;  /* so far as no piece covers it */
+    struct xd_error disowned; /* why some of it is wrong; until a seek */
+    xd_usec end_by; /* it is at the end, and hears so then; 0: it is not */
     struct xd_demand demand;
     struct xd_error error;
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/given.h"
 #include "engine/inform.h"
 
 #define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
@@ -250,6 +251,9 @@ static void convict_locked(struct xd_engine *e)
     d->failures++;
     d->state = XD_DEPOT_FAILED;
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
+    for (size_t i = 0; i < e->repair.exchanged.n; i++)
+        xd_given_disown_locked(e, e->repair.suspect,
+                               e->repair.exchanged.ranges[i], &d->last_error);
 }
 
 /* The first time: what is needed to repair.  Errors: IO, NOMEM. */
@@ -288,12 +292,16 @@ static int put_back_locked(struct xd_engine *e, struct xd_error *err)
  * again before anybody is suspected.  False: there are none. */
 static bool fetch_held_locked(struct xd_engine *e)
 {
+    struct xd_error why = {0};
+
     if (xd_verify_held_bytes_locked(e) == 0)
         return false;
-    xd_engine_say_locked(e, XD_LOG_WARN,
-                         "the file does not match its %s: what an earlier run "
-                         "brought is fetched again",
-                         e->verify.whole_algorithm);
+    xd_fail(&why, XD_E_CORRUPT,
+            "the file does not match its %s: what an earlier run brought is "
+            "fetched again",
+            e->verify.whole_algorithm);
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
+    xd_given_disown_locked(e, XD_HELD, e->wanted, &why);
     e->repair.phase = XD_REPAIR_NONE;
     xd_verify_reject_held_locked(e);
     return true;

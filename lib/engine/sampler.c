@@ -16,9 +16,6 @@
 
 typedef unsigned long long ull;
 
-/* For a depot that answered a moment ago; a complete file waits no longer. */
-#define WAIT_AT_END (2 * XD_SECOND)
-
 #define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
 
 int xd_sampler_init(struct xd_sampler *s)
@@ -154,24 +151,6 @@ static void expel_locked(struct xd_engine *e, unsigned depot,
         xd_case_forget(&s->cases[i], depot);
 }
 
-/* What a pipe has swallowed cannot be fetched again. */
-static void check_drained_locked(struct xd_engine *e, unsigned depot)
-{
-    const struct xd_origins *o = &e->verify.origins;
-    struct xd_error error = {0};
-
-    for (size_t i = 0; e->ordered && i < o->n; i++) {
-        if (o->runs[i].depot != depot || o->runs[i].range.begin >= e->leaving)
-            continue;
-        xd_fail(&error, XD_E_CORRUPT,
-                "%s, and were written out already, from byte %llu on",
-                e->depots.list[depot].last_error.msg,
-                (ull)o->runs[i].range.begin);
-        xd_engine_fail_locked(e, &error);
-        return;
-    }
-}
-
 static void outvote_locked(struct xd_engine *e, struct xd_case *c,
                            const struct xd_opinion *right)
 {
@@ -188,7 +167,6 @@ static void outvote_locked(struct xd_engine *e, struct xd_case *c,
                 e->depots.list[depot].url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
         expel_locked(e, depot, &error);
-        check_drained_locked(e, depot);
         right = xd_case_majority(c); /* the list was moved together */
         if (!right)
             return;
@@ -393,6 +371,15 @@ void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
     xd_sampler_run_locked(e);
 }
 
+bool xd_sampler_is_pending_locked(struct xd_engine *e)
+{
+    unsigned depot;
+    size_t i;
+
+    return e->sampler.is_on && !xd_engine_is_over_locked(e) &&
+           (e->sampler.is_busy || xd_sampler_choose_locked(e, &i, &depot));
+}
+
 bool xd_sampler_holds_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
@@ -406,7 +393,7 @@ bool xd_sampler_holds_locked(struct xd_engine *e)
     if (xd_engine_is_over_locked(e))
         return true;
     if (s->wait_until == 0)
-        s->wait_until = now + WAIT_AT_END;
+        s->wait_until = now + XD_SAMPLER_WAIT;
     if (now >= s->wait_until ||
         (!s->is_busy && !xd_sampler_choose_locked(e, &i, &depot)))
         return false;

@@ -8,12 +8,12 @@
  *               most agree
  *
  * Who is outvoted is not used again, and what it brought is fetched from
- * others.  When nobody is, or the wrong bytes have left through a pipe, the
- * download fails as CORRUPT and names who differed.
+ * others; who was given some of that already is told (given.h).  When nobody is
+ * outvoted the download fails as CORRUPT and names who differed.
  *
  * Samples are asked of depots that brought bytes, and of others only where there
  * is no second one.  Who failed to tell one is not asked for another.  A complete
- * file waits for its last samples two seconds at most.
+ * file, and a reader that was given all of it, wait for the last ones.
  *
  * Every function is called with engine.lock held.
  */
@@ -29,6 +29,9 @@
 
 struct xd_engine;
 struct xd_error;
+
+/* For a depot that answered a moment ago; no end waits longer for a sample. */
+#define XD_SAMPLER_WAIT (2 * XD_SECOND)
 
 /* The samples, and disputes about other bytes. */
 #define XD_CASES_MAX (2 * XD_SAMPLES_MAX)
@@ -76,6 +79,9 @@ void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
 /* Every byte is in.  True: it must wait for a sample, until wait_until at
  * most. */
 bool xd_sampler_holds_locked(struct xd_engine *e);
+
+/* Whether a sample is asked for, or will be. */
+bool xd_sampler_is_pending_locked(struct xd_engine *e);
 
 /* The download is over: the thread leaves. */
 void xd_sampler_wake_locked(struct xd_engine *e);

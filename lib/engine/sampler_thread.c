@@ -146,6 +146,7 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
         xd_sampler_heard_locked(e, i, number, s->buffer);
     else
         xd_sampler_refused_locked(e, number);
+    xd_readers_wake_locked(e);
     xd_decide_locked(e);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/given.h"
 
 /* So far a reader goes on before the scheduler hears of it. */
 #define STEP ((uint64_t)64 << 10)
@@ -166,14 +167,28 @@ int64_t xd_reader_size(struct xd_reader *r, int timeout_ms)
     return rc;
 }
 
-/* Whether it is known yet that nothing follows: a file with one hash is judged
- * before its reader hears of its end. */
-static bool is_at_end_locked(const struct xd_reader *r)
+/* What it was given is wrong, and it has not sought since. */
+static int fail_disowned(struct xd_reader *r)
 {
-    const struct xd_engine *e = r->engine;
+    r->error = r->disowned;
+    return r->error.code;
+}
+
+/* Whether it is known yet that nothing follows: a file is held against its hash
+ * or its samples before its reader hears of its end. */
+static bool is_at_end_locked(struct xd_reader *r)
+{
+    struct xd_engine *e = r->engine;
+    xd_usec now = xd_now();
 
     if (!size_is_known_locked(e) || r->position != xd_range_length(e->wanted))
         return false;
+    if (xd_given_is_all(r) && xd_sampler_is_pending_locked(e)) {
+        if (r->end_by == 0)
+            r->end_by = now + XD_SAMPLER_WAIT;
+        if (now < r->end_by)
+            return false;
+    }
     return e->state != ENGINE_RUNNING || !e->verify.whole ||
            e->verify.good.bytes < xd_range_length(e->wanted);
 }
@@ -189,6 +204,8 @@ static int look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
     *out = rest;
     if (r->is_interrupted)
         return trouble_locked(r);
+    if (r->disowned.code != XD_OK)
+        return fail_disowned(r);
     if (size_is_known_locked(e) && at > e->wanted.end)
         return xd_fail(&r->error, XD_E_INVAL,
                        "byte %llu lies behind the end, which is at %llu",
@@ -224,11 +241,15 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
     struct xd_error error = {0};
     int rc;
 
+    if (xd_given_note_locked(r, from) < 0)
+        return xd_fail_nomem(&r->error);
     r->copied = from;
     xd_engine_unlock(e);
     rc = xd_sink_read(e->sink, from.begin - e->wanted.begin, buf, len, &error);
     xd_engine_lock(e);
     r->copied.end = r->copied.begin;
+    if (r->disowned.code != XD_OK)
+        return fail_disowned(r);
     if (rc < 0) {
         r->error = error;
         return rc;
@@ -258,7 +279,9 @@ int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
     if (!r->is_interrupted)
         start_locked(r);
     while (rc = look_locked(r, len, &here), rc == XD_E_AGAIN) {
-        if (!wait_locked(r, until)) {
+        bool is_short = r->end_by > 0 && r->end_by < until;
+
+        if (!wait_locked(r, is_short ? r->end_by : until)) {
             rc = look_locked(r, len, &here);
             break;
         }

@@ -1,0 +1,34 @@
+/*
+ * Bytes that left, to a reader or through a pipe, before it was known that they
+ * are wrong: they cannot be taken back, so that whoever has them is told.
+ *
+ *     reader:   its next read fails as CORRUPT, and all that follow until it
+ *               seeks, be it to where it is; from there it gets others' bytes
+ *     pipe:     the download fails as CORRUPT
+ *
+ * What no piece covers is noted when a reader gets it, with whom it came from.
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_GIVEN_H
+#define XD_ENGINE_GIVEN_H
+
+#include <stdbool.h>
+
+#include "base/range.h"
+
+struct xd_engine;
+struct xd_error;
+struct xd_reader;
+
+/* The reader gets these bytes now.  Errors: NOMEM. */
+int xd_given_note_locked(struct xd_reader *r, struct xd_range range);
+
+/* Whether all that is wanted was given to it, and pieces prove not all. */
+bool xd_given_is_all(const struct xd_reader *r);
+
+/* What `depot` brought of `range` (XD_HELD: what an earlier run did) is not
+ * believed, as `why` says: tell whoever was given any that no piece covers. */
+void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range, const struct xd_error *why);
+
+#endif
