@@ -168,8 +168,8 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 
     (void)at;
     const int64_t n = read_on(s, to, room);
-    if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
-                   read_on(s, &none, 1) != 0))
+    if (n <= 0 ||
+        (xd_reader_position(s->reader) == s->size && read_on(s, &none, 1) != 0))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     return (ssize_t)n;
 }
