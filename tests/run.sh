@@ -68,7 +68,7 @@ tier()
     failed_before=$failed
     # More at once than there are processors: most of the time they wait.
     # shellcheck disable=SC2086
-    (cd "$build" && ctest -j 4 --output-on-failure $which)
+    (cd "$build" && ctest -j 6 --output-on-failure $which)
     status=$?
     count "$build"
     if [ $((passed - passed_before)) -lt "$floor" ]; then

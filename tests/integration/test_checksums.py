@@ -148,7 +148,8 @@ def test_what_a_liar_sent_comes_from_the_others(lab, algorithm):
     liar = lab.depot(files={NAME: spoiled(data)})
     run = lab.xdownload("-a", algorithm, "-b", "100k", "--checksum",
                         f"sha-256={digest('sha256', data)}",
-                        *(d.url(NAME) for d in [liar, *lab.depots(2)]))
+                        *(d.url(NAME)
+                          for d in [liar, *lab.depots(2, rate=2_000_000)]))
     assert run.rc == 0, run.err
     assert lab.read(NAME) == data
     blamed = [d["host"] for d in run.report["depots"]

@@ -228,9 +228,9 @@ def seen(out):
 
 def ask(lab, path, *command):
     """Ask the mpv within the program."""
-    wait_until(lambda: lab.path(path).exists(), "it can be asked")
     with socket.socket(socket.AF_UNIX) as ipc:
-        ipc.connect(str(lab.path(path)))
+        wait_until(lambda: ipc.connect_ex(str(lab.path(path))) == 0,
+                   "it can be asked")
         ipc.sendall(json.dumps({"command": command}).encode() + b"\n")
         for line in ipc.makefile("r"):
             answer = json.loads(line)
