@@ -520,7 +520,8 @@ static int adaptive_ended(void *policy, unsigned fetch, bool failed)
     f->is_running = false;
     if (!is_flowing(p, f->depot))
         xd_forecast_paused(&p->forecasts[f->depot], f->heard_at);
-    if (f->has_begun && f->heard_at == f->forecast.since)
+    if (f->has_begun &&
+        (p->forecasts[f->depot].rate <= 0 || f->heard_at == f->forecast.since))
         xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
                            f->got - f->range.begin);
     if (failed)

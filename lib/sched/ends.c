@@ -82,12 +82,12 @@ static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
 }
 
 /* TCP is still finding its speed, so that the depot may be far better than it
- * seems; and to cut it now would save nothing, for what is cut comes too. */
+ * seems.  Who is cut has to begin anew, or brings all that was cut. */
 static bool is_growing(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
 
-    return xd_shares(p, depot) && f->watched < GROWTH_LATENCIES * f->latency;
+    return f->watched < GROWTH_LATENCIES * f->latency;
 }
 
 /*

@@ -45,8 +45,8 @@ void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
 {
     if (!f->is_flowing) {
         f->is_flowing = true;
-        f->since = now;
-        f->fresh = 0;
+        f->since = now - f->carried;
+        f->carried = 0;
         if (f->rate > 0)
             return; /* how long these took is not known */
     }
@@ -55,16 +55,20 @@ void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
         take_sample(f, now);
 }
 
-/* Where all requests are short, their last bytes are all there is to tell. */
+/* Where all requests are short, several together make a sample. */
 void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at)
 {
-    if (f->is_flowing && f->fresh > 0 && heard_at > f->since)
+    if (!f->is_flowing)
+        return;
+    if (heard_at - f->since >= SAMPLE && f->fresh > 0)
         take_sample(f, heard_at);
+    f->carried = heard_at - f->since;
     f->is_flowing = false;
 }
 
-/* Where each answer is one gulp no sample is ever taken; without this such a
- * depot would be asked for one small request at a time for ever. */
+/* Where each answer is one gulp no sample is ever taken, and where they are short
+ * it takes long; without this such a depot would be asked for one small request
+ * at a time for ever. */
 void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes)
 {
     double least;

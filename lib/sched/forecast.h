@@ -23,6 +23,7 @@ struct xd_forecast {
     bool is_flowing; /* bytes came since the last pause */
     xd_usec since;   /* while flowing: `fresh` bytes came after this */
     uint64_t fresh;  /* not yet in `rate` */
+    xd_usec carried; /* while not: `fresh` bytes took so long */
     xd_usec watched; /* for how long the rate has been watched */
 };
 
@@ -39,8 +40,8 @@ void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes);
 /* None of its requests is bringing bytes any more; the last came then. */
 void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at);
 
-/* All of a request came at one moment, so long after it was asked for: its depot
- * is at least as fast as that. */
+/* All of a request is here, so long after it was asked for: its depot is at
+ * least as fast as that. */
 void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes);
 
 /* What was known holds no longer: it failed. */

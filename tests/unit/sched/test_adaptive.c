@@ -311,6 +311,24 @@ START_TEST(who_collapses_gives_its_tail_and_is_cut_there)
 }
 END_TEST
 
+START_TEST(who_is_still_finding_its_speed_is_not_cut)
+{
+    init(2, 8 * BLOCK, 8e6);
+    w.sources[1].latency = 150 * XD_MS;
+    w.sources[1].rate = 0.1e6;
+    play_start(&w.p);
+    while (w.sources[1].brought < 10000)
+        step();
+    w.sources[1].rate = 8e6;
+    play_for(100 * XD_MS);
+    for (unsigned i = 0; i < w.n_log; i++)
+        ck_assert(w.log[i].kind != XD_DO_SHORTEN || w.log[i].depot == 0);
+    play_to_end();
+    ck_assert_uint_gt(w.sources[1].brought, BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
 /* Depot 0 brings half of the first block, and then no more. */
 static unsigned fall_silent(void)
 {
@@ -683,6 +701,7 @@ int main(void)
     tcase_add_test(t, unequal_depots_end_together_and_little_comes_twice);
     tcase_add_test(t, the_next_request_is_made_before_the_last_is_done);
     tcase_add_test(t, who_collapses_gives_its_tail_and_is_cut_there);
+    tcase_add_test(t, who_is_still_finding_its_speed_is_not_cut);
     tcase_add_test(t, overdue_bytes_go_elsewhere);
     tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
     tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);

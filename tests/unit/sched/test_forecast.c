@@ -117,6 +117,31 @@ START_TEST(the_time_of_a_pause_is_not_counted)
 }
 END_TEST
 
+START_TEST(the_gulp_before_a_pause_tells_no_rate)
+{
+    struct xd_forecast f = {.rate = 0};
+
+    xd_forecast_heard(&f, XD_SECOND, 1000);
+    xd_forecast_heard(&f, XD_SECOND + 50, 10000);
+    xd_forecast_paused(&f, XD_SECOND + 50);
+    ck_assert_double_eq(f.rate, 0); /* 200 MB/s it would be */
+}
+END_TEST
+
+START_TEST(short_requests_together_tell_the_rate)
+{
+    struct xd_forecast f = {.rate = 1};
+    xd_usec now = XD_SECOND;
+
+    for (int i = 0; i < 40; i++) {
+        flow(&f, &now, 10000, 40 * XD_MS);
+        xd_forecast_paused(&f, now - 10 * XD_MS);
+        now += XD_SECOND;
+    }
+    assert_near(f.rate, 1e6, 0.02);
+}
+END_TEST
+
 START_TEST(a_silence_between_bytes_is_counted)
 {
     struct xd_forecast f = {.rate = 0};
@@ -183,6 +208,8 @@ int main(void)
     tcase_add_test(t, a_steady_rate_is_found);
     tcase_add_test(t, a_collapse_is_believed_within_a_second);
     tcase_add_test(t, the_time_of_a_pause_is_not_counted);
+    tcase_add_test(t, the_gulp_before_a_pause_tells_no_rate);
+    tcase_add_test(t, short_requests_together_tell_the_rate);
     tcase_add_test(t, a_silence_between_bytes_is_counted);
     tcase_add_test(t, a_request_in_one_gulp_tells_the_least_rate);
     tcase_add_test(t, who_failed_is_forgotten_but_not_how_far_away_he_is);
