@@ -242,7 +242,7 @@ static int note_right(const struct xd_check *c, struct xd_journal *j,
     return rc < 0 ? rc : xd_journal_synced(j, xd_journal_mark(j), err);
 }
 
-static int write_journal(const struct xd_check *c, const char *path,
+static int write_journal(const struct xd_check *c, int folder, const char *path,
                          struct xd_error *err)
 {
     struct xd_journal_identity identity;
@@ -258,7 +258,7 @@ static int write_journal(const struct xd_check *c, const char *path,
     identity.size = c->expected;
     identity.wanted = (struct xd_range){0, c->expected};
     if (rc == 0)
-        rc = xd_journal_open(&journal, &story, path, err);
+        rc = xd_journal_open(&journal, &story, folder, path, err);
     if (rc == 0) {
         rc = xd_journal_restart(journal, &identity, boot_id, err);
         if (rc == 0)
@@ -271,25 +271,25 @@ static int write_journal(const struct xd_check *c, const char *path,
 }
 
 /* The journal comes first: without a .part it says nothing. */
-static int reopen_as(const struct xd_check *c, const char *part,
+static int reopen_as(const struct xd_check *c, int folder, const char *part,
                      const char *journal, struct xd_error *err)
 {
     uint64_t size;
     int rc, fd;
 
-    if (xd_file_exists(part) || xd_file_exists(journal))
+    if (xd_file_exists(folder, part) || xd_file_exists(folder, journal))
         return xd_fail(err, XD_E_IO, "%s: there is an unfinished file already",
                        part);
-    rc = xd_file_own(&fd, &size, c->path, err);
+    rc = xd_file_own(&fd, &size, folder, c->path, err);
     if (rc < 0)
         return rc;
     rc = xd_file_sync(fd, c->path, err);
     if (rc == 0)
-        rc = write_journal(c, journal, err);
+        rc = write_journal(c, folder, journal, err);
     if (rc == 0)
-        rc = xd_file_rename(c->path, part, false, err);
+        rc = xd_file_rename(folder, c->path, part, false, err);
     if (rc < 0)
-        (void)xd_file_remove(journal, NULL);
+        (void)xd_file_remove(folder, journal, NULL);
     xd_file_close(fd);
     return rc;
 }
@@ -297,17 +297,21 @@ static int reopen_as(const struct xd_check *c, const char *part,
 int xd_check_reopen(struct xd_check *c, struct xd_error *err)
 {
     struct xd_text part = {0}, journal = {0};
-    int rc;
+    int rc, folder;
 
     if (c->expected == XD_SIZE_UNKNOWN)
         return xd_fail(err, XD_E_STATE,
                        "%s: the manifest does not say how long it is", c->path);
+    rc = xd_folder_open(&folder, c->path, err);
+    if (rc < 0)
+        return rc;
     xd_text_addf(&part, "%s.part", c->path);
     xd_text_addf(&journal, "%s.part.journal", c->path);
     if (part.failed || journal.failed)
         rc = xd_fail_nomem(err);
     else
-        rc = reopen_as(c, part.s, journal.s, err);
+        rc = reopen_as(c, folder, part.s, journal.s, err);
+    xd_file_close(folder);
     xd_text_fini(&part);
     xd_text_fini(&journal);
     return rc;

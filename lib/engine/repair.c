@@ -268,7 +268,7 @@ static int prepare_locked(struct xd_engine *e, struct xd_error *err)
     if (!r->was_suspected)
         return xd_fail_nomem(err);
     xd_engine_unlock(e);
-    rc = xd_scratch_sink_new(&r->scratch, e->path, err);
+    rc = xd_scratch_sink_new(&r->scratch, e->sink, err);
     xd_engine_lock(e);
     return rc;
 }

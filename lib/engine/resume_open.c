@@ -35,6 +35,11 @@ static const char *part_of(const struct opening *o)
     return xd_file_sink_part(o->e->sink);
 }
 
+static int folder_of(const struct opening *o)
+{
+    return xd_file_sink_folder(o->e->sink);
+}
+
 static bool size_is_known(const struct opening *o)
 {
     return o->identity.size != XD_SIZE_UNKNOWN;
@@ -48,7 +53,7 @@ static int check_space(struct opening *o, struct xd_error *err)
         needed <= space)
         return 0;
     if (xd_file_sink_found(o->e->sink) == 0)
-        xd_file_remove(part_of(o), NULL); /* made for nothing */
+        xd_file_remove(folder_of(o), part_of(o), NULL); /* made for nothing */
     return xd_fail(err, XD_E_IO,
                    "%s: %llu bytes are too many for its disk, which has room "
                    "for %llu",
@@ -206,7 +211,8 @@ static int go_on(struct opening *o, struct xd_error *err)
 
 static int open_journal(struct opening *o, struct xd_error *err)
 {
-    int rc = xd_journal_open(&o->journal, &o->story, o->path, err);
+    int rc =
+        xd_journal_open(&o->journal, &o->story, folder_of(o), o->path, err);
 
     if (rc == 0)
         rc = believe(o, err);
@@ -227,7 +233,7 @@ static int open_all(struct opening *o, struct xd_error *err)
         rc = check_space(o, err);
     if (rc < 0)
         return rc;
-    o->had_journal = xd_file_exists(o->path);
+    o->had_journal = xd_file_exists(folder_of(o), o->path);
     if (!o->had_journal)
         rc = begin_without_journal(o, err);
     if (rc == 0 &&

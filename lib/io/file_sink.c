@@ -18,6 +18,7 @@ struct file_sink {
     /* Constant after new(). */
     char *path, *part;
     bool replace;
+    int folder; /* that both lie in; -1: they lie in none */
     int fd;
     uint64_t found;
     /* Owned by who calls sync() and finish(). */
@@ -65,6 +66,19 @@ static int sync_file(struct file_sink *f, struct xd_error *err)
     return rc;
 }
 
+/* In a folder that was moved away nobody would look for it; what stands in its
+ * place is not ours to write to. */
+static int check_folder(struct file_sink *f, struct xd_error *err)
+{
+    if (xd_folder_is_of(f->folder, f->path))
+        return 0;
+    return xd_fail(
+        err, XD_E_IO,
+        "%s: its folder was moved or replaced meanwhile, and has all "
+        "of it, as .part",
+        f->path);
+}
+
 static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
@@ -73,16 +87,20 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
         rc = sync_file(f, err);
-    if (rc == 0 && !xd_file_has_name(f->fd, f->part))
+    if (rc == 0 && !xd_file_has_name(f->fd, f->folder, f->part))
         rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
                      f->part);
     if (rc == 0)
-        rc = xd_file_rename(f->part, f->path, f->replace, err);
-    return rc < 0 ? rc : xd_file_sync_folder(f->path, err);
+        rc = check_folder(f, err);
+    if (rc == 0)
+        rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
+    return rc < 0 ? rc : xd_folder_sync(f->folder, f->path, err);
 }
 
 static void release(struct file_sink *f)
 {
+    if (f->folder >= 0)
+        xd_file_close(f->folder);
     xd_free(f->part);
     xd_free(f->path);
     xd_free(f);
@@ -126,6 +144,11 @@ static char *with_suffix(const char *path, const char *suffix)
     return name;
 }
 
+int xd_file_sink_folder(const struct xd_sink *s)
+{
+    return ((const struct file_sink *)s)->folder;
+}
+
 uint64_t xd_file_sink_found(const struct xd_sink *s)
 {
     return ((const struct file_sink *)s)->found;
@@ -160,35 +183,49 @@ int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
     return rc;
 }
 
+/* Anew, with all names that it may have. */
+static struct file_sink *make(const char *path, const char *suffix)
+{
+    struct file_sink *f = xd_alloc(1, sizeof *f);
+
+    if (f == NULL)
+        return NULL;
+    f->base.ops = &file_ops;
+    f->folder = -1;
+    f->path = xd_strdup(path);
+    f->part = with_suffix(path, suffix);
+    if (f->path != NULL && f->part != NULL)
+        return f;
+    release(f);
+    return NULL;
+}
+
 /* finish() refuses to replace too; here it is said before a byte is spent. */
 static int create(struct file_sink *f, struct xd_error *err)
 {
-    int rc = 0;
+    int rc = xd_folder_open(&f->folder, f->path, err);
 
-    if (!f->replace && xd_file_exists(f->path))
+    if (rc < 0)
+        return rc;
+    if (!f->replace && xd_file_exists(f->folder, f->path))
         return xd_fail(err, XD_E_IO, "%s: already exists", f->path);
     /* A renaming was killed between its two steps. */
-    if (xd_file_is_same(f->part, f->path))
-        rc = xd_file_remove(f->part, err);
-    return rc < 0 ? rc : xd_file_own(&f->fd, &f->found, f->part, err);
+    if (xd_file_is_same(f->folder, f->part, f->path))
+        rc = xd_file_remove(f->folder, f->part, err);
+    return rc < 0 ? rc
+                  : xd_file_own(&f->fd, &f->found, f->folder, f->part, err);
 }
 
 int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
                      struct xd_error *err)
 {
-    struct file_sink *f = xd_alloc(1, sizeof *f);
+    struct file_sink *f = make(path, PART);
     int rc;
 
     if (f == NULL)
         return xd_fail_nomem(err);
-    f->base.ops = &file_ops;
     f->replace = replace;
-    f->path = xd_strdup(path);
-    f->part = with_suffix(path, PART);
-    if (f->path == NULL || f->part == NULL)
-        rc = xd_fail_nomem(err);
-    else
-        rc = create(f, err);
+    rc = create(f, err);
     if (rc < 0) {
         release(f);
         return rc;
@@ -197,27 +234,23 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
     return 0;
 }
 
-int xd_scratch_sink_new(struct xd_sink **out, const char *path,
+int xd_scratch_sink_new(struct xd_sink **out, const struct xd_sink *beside,
                         struct xd_error *err)
 {
-    struct file_sink *f = xd_alloc(1, sizeof *f);
+    const struct file_sink *of = (const struct file_sink *)beside;
+    struct file_sink *f = make(of->path, SCRATCH);
     int rc;
 
     if (f == NULL)
         return xd_fail_nomem(err);
-    f->base.ops = &file_ops;
-    f->part = with_suffix(path, SCRATCH);
-    if (f->part == NULL)
-        rc = xd_fail_nomem(err);
-    else
-        rc = xd_file_own(&f->fd, &f->found, f->part, err);
+    rc = xd_file_own(&f->fd, &f->found, of->folder, f->part, err);
     if (rc < 0) {
         release(f);
         return rc;
     }
     rc = xd_file_truncate(f->fd, f->part, 0, err);
     if (rc == 0)
-        rc = xd_file_remove(f->part, err);
+        rc = xd_file_remove(of->folder, f->part, err);
     if (rc < 0) {
         file_free(&f->base);
         return rc;
@@ -235,6 +268,7 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
     if (f == NULL)
         return xd_fail_nomem(err);
     f->base.ops = &spool_ops;
+    f->folder = -1;
     f->part = xd_strdup(folder); /* what errors name */
     rc = f->part != NULL ? xd_file_temporary(&f->fd, folder, err)
                          : xd_fail_nomem(err);

@@ -17,6 +17,7 @@
 
 struct xd_journal {
     /* Constant after open(). */
+    int folder;            /* that both lie in; the caller's */
     char *path, *new_path; /* where it is written anew */
     struct xd_mutex lock;
 
@@ -83,7 +84,7 @@ static void release(struct xd_journal *j)
 }
 
 int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
-                    const char *path, struct xd_error *err)
+                    int folder, const char *path, struct xd_error *err)
 {
     struct xd_journal *j = xd_alloc(1, sizeof *j);
     uint64_t size;
@@ -93,6 +94,7 @@ int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
     if (!j)
         return xd_fail_nomem(err);
     j->limit = SMALL;
+    j->folder = folder;
     rc = name_it(j, path);
     if (rc == 0)
         rc = xd_mutex_init(&j->lock);
@@ -100,7 +102,7 @@ int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
         rc = xd_fail_nomem(err);
         goto free_journal;
     }
-    rc = xd_file_own(&j->fd, &size, path, err);
+    rc = xd_file_own(&j->fd, &size, folder, path, err);
     if (rc < 0)
         goto fini_lock;
     rc = read_story(j, story, err);
@@ -233,7 +235,7 @@ static int sync_name(struct xd_journal *j, struct xd_error *err)
     int rc = 0;
 
     if (!j->is_in_folder)
-        rc = xd_file_sync_folder(j->path, err);
+        rc = xd_folder_sync(j->folder, j->path, err);
     j->is_in_folder = rc == 0;
     return rc;
 }
@@ -327,7 +329,7 @@ static int replace(struct xd_journal *j, struct successor *next,
     xd_mutex_lock(&j->lock);
     rc = copy_rest_locked(j, next, read, err);
     if (rc == 0)
-        rc = xd_file_rename(j->new_path, j->path, true, err);
+        rc = xd_file_rename(j->folder, j->new_path, j->path, true, err);
     if (rc == 0) {
         int old = j->fd;
 
@@ -360,12 +362,12 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
 
     if (!is_due(j))
         return 0;
-    rc = xd_file_own(&next.fd, &size, j->new_path, err);
+    rc = xd_file_own(&next.fd, &size, j->folder, j->new_path, err);
     if (rc < 0)
         return rc;
     rc = replace(j, &next, err);
     if (rc < 0)
-        (void)xd_file_remove(j->new_path, NULL);
+        (void)xd_file_remove(j->folder, j->new_path, NULL);
     xd_file_close(next.fd);
     if (rc < 0)
         return rc;
@@ -375,6 +377,7 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
 
 int xd_journal_remove(struct xd_journal *j, struct xd_error *err)
 {
-    (void)xd_file_remove(j->new_path, NULL); /* a run was killed over it */
-    return xd_file_remove(j->path, err);
+    (void)xd_file_remove(j->folder, j->new_path,
+                         NULL); /* a run was killed over it */
+    return xd_file_remove(j->folder, j->path, err);
 }

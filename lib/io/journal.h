@@ -22,14 +22,15 @@
 struct xd_journal;
 
 /*
- * Open the journal at `path`, or make an empty one, and read what it says into
- * *story, to be released with xd_journal_story_fini(); story->has_header is
- * false when it says nothing.
- * Ownership: *out is the caller's, to release with xd_journal_free().
+ * Open the journal at `path`, in `folder` (os/file.h), or make an empty one, and
+ * read what it says into *story, to be released with xd_journal_story_fini();
+ * story->has_header is false when it says nothing.
+ * Ownership: *out is the caller's, to release with xd_journal_free(); until then
+ *            `folder` is used.
  * Errors: IO, also for a file that is no journal, which stays as it is; NOMEM.
  */
 int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
-                    const char *path, struct xd_error *err);
+                    int folder, const char *path, struct xd_error *err);
 
 /* Begin anew, for a file of which nothing is there: on return nothing that the
  * journal said before can come back.  Errors: IO. */

@@ -36,11 +36,13 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
                      struct xd_error *err);
 
 /*
- * Of a file sink alone.  found() is how long PATH.part was at first; empty()
+ * Of a file sink alone.  folder() is what all its files are made in, however its
+ * name is called by then; it stays the sink's.  found() is how long PATH.part was at first; empty()
  * takes all of it away; sync() returns when what was written is on the disk;
  * space() is how many bytes its disk has left for it, what it has of them now
  * included.  Errors: IO.
  */
+int xd_file_sink_folder(const struct xd_sink *s);
 uint64_t xd_file_sink_found(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
@@ -50,10 +52,11 @@ int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);
 
 /*
- * A file without a name, beside PATH and gone with the sink, for what is only
- * to be compared.  It cannot be finished.  Errors: IO, NOMEM.
+ * A file without a name, in the folder of a file sink and gone with its own
+ * sink, for what is only to be compared.  It cannot be finished.
+ * Errors: IO, NOMEM.
  */
-int xd_scratch_sink_new(struct xd_sink **out, const char *path,
+int xd_scratch_sink_new(struct xd_sink **out, const struct xd_sink *beside,
                         struct xd_error *err);
 
 /*

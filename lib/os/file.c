@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* O_PATH, where there is such a thing */
+
 #include "os/file.h"
 
 #include <errno.h>
@@ -17,14 +19,96 @@
 #define LONGEST_PATH \
     ((size_t)4096) /* with its NUL; Linux opens no longer one */
 
-static int open_retrying(const char *path, int flags)
+/* What it is called in its folder. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int open_in(int folder, const char *path, int flags)
 {
     int fd;
 
     do
-        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+        fd =
+            openat(folder, name_of(path), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+/* What stands there itself, and no link's end. */
+static bool look_at(int folder, const char *path, struct stat *out)
+{
+    return fstatat(folder, name_of(path), out, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
+static bool folder_of(char out[LONGEST_PATH], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
+
+    if (len >= LONGEST_PATH)
+        return false;
+    memcpy(out, slash ? path : ".", len);
+    out[len] = '\0';
+    return true;
+}
+
+static int open_folder(const char *folder, int how)
+{
+    int fd;
+
+    do
+        fd = open(folder, how | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int xd_folder_open(int *out_folder, const char *path, struct xd_error *err)
+{
+    char folder[LONGEST_PATH];
+    int fd;
+
+    if (!folder_of(folder, path))
+        return xd_fail(err, XD_E_IO, "%s: the name is too long", path);
+    fd = open_folder(folder, O_RDONLY);
+#ifdef O_PATH
+    /* One that may not be read can be written to. */
+    if (fd < 0 && errno == EACCES)
+        fd = open_folder(folder, O_PATH);
+#endif
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    *out_folder = fd;
+    return 0;
+}
+
+bool xd_folder_is_of(int folder, const char *path)
+{
+    char name[LONGEST_PATH];
+    struct stat is, was;
+
+    return folder_of(name, path) && stat(name, &is) == 0 &&
+           fstat(folder, &was) == 0 && is_one(&is, &was);
+}
+
+int xd_folder_sync(int folder, const char *path, struct xd_error *err)
+{
+    /* A folder that may not be read, or a file system that syncs none, keeps
+     * its names as well as it can. */
+    if (fsync(folder) != 0 && errno == EIO)
+        return xd_fail_errno(err, XD_E_IO, errno,
+                             "%s: its folder cannot be brought to the disk",
+                             path);
+    return 0;
 }
 
 static int check_regular(const struct stat *st, const char *path,
@@ -69,31 +153,21 @@ static int lock_own(int fd, const char *path, struct xd_error *err)
     return xd_fail(err, XD_E_IO, "%s: another download writes to it", path);
 }
 
-static int open_own(const char *path)
+static int open_own(int folder, const char *path)
 {
-    int fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
+    int fd = open_in(folder, path, O_RDWR | O_CREAT | O_EXCL);
 
     /* Not to wait for the reader of a fifo; it means nothing to a file. */
     if (fd < 0 && errno == EEXIST)
-        fd = open_retrying(path, O_RDWR | O_NONBLOCK);
+        fd = open_in(folder, path, O_RDWR | O_NONBLOCK);
     return fd;
 }
 
-/* Whether the name still leads to what was opened: the one who had the lock
- * may have given the file another name meanwhile. */
-static bool is_still(const struct stat *opened, const char *path)
-{
-    struct stat now;
-
-    return lstat(path, &now) == 0 && now.st_dev == opened->st_dev &&
-           now.st_ino == opened->st_ino;
-}
-
-int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
+int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
                 struct xd_error *err)
 {
     struct stat st;
-    int fd = open_own(path);
+    int fd = open_own(folder, path);
     int rc;
 
     if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
@@ -103,7 +177,8 @@ int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
     rc = check_own(fd, path, &st, err);
     if (rc == 0)
         rc = lock_own(fd, path, err);
-    if (rc == 0 && !is_still(&st, path))
+    /* The one who had the lock may have given it another name meanwhile. */
+    if (rc == 0 && !xd_file_has_name(fd, folder, path))
         rc = xd_fail(err, XD_E_IO, "%s: another download finished it", path);
     /* Its owner before us may have written until a moment ago. */
     if (rc == 0)
@@ -259,41 +334,6 @@ int xd_file_sync(int fd, const char *path, struct xd_error *err)
     return 0;
 }
 
-/* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
-static bool folder_of(char out[LONGEST_PATH], const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash && slash > path ? (size_t)(slash - path) : 1;
-
-    if (len >= LONGEST_PATH)
-        return false;
-    memcpy(out, slash ? path : ".", len);
-    out[len] = '\0';
-    return true;
-}
-
-/* Needs no memory: who calls has just given a file its name, and could not
- * take that back. */
-int xd_file_sync_folder(const char *path, struct xd_error *err)
-{
-    char folder[LONGEST_PATH];
-    int rc = 0, fd;
-
-    if (!folder_of(folder, path))
-        return 0;
-    do
-        fd = open(folder, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    /* A folder that may not be read, or a file system that syncs none, keeps
-     * its names as well as it can. */
-    if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
-        rc = xd_fail_errno(err, XD_E_IO, errno,
-                           "%s: cannot be brought to the disk", folder);
-    if (fd >= 0)
-        xd_file_close(fd);
-    return rc;
-}
-
 int xd_file_space(int fd, const char *path, uint64_t *out_free,
                   uint64_t *out_taken, struct xd_error *err)
 {
@@ -317,21 +357,26 @@ static int fail_rename(const char *from, const char *to, int os_errno,
                          from, to);
 }
 
+static int move(int folder, const char *from, const char *to)
+{
+    return renameat(folder, name_of(from), folder, name_of(to));
+}
+
 /* Where there are no hard links: take the name with an empty file, which is
  * then the only one that rename() can replace. */
-static int rename_over_own(const char *from, const char *to,
+static int rename_over_own(int folder, const char *from, const char *to,
                            struct xd_error *err)
 {
-    int fd = open_retrying(to, O_WRONLY | O_CREAT | O_EXCL);
+    int fd = open_in(folder, to, O_WRONLY | O_CREAT | O_EXCL);
     int rc;
 
     if (fd < 0)
         return fail_rename(from, to, errno, err);
     xd_file_close(fd);
-    if (rename(from, to) == 0)
+    if (move(folder, from, to) == 0)
         return 0;
     rc = fail_rename(from, to, errno, err);
-    unlink(to);
+    unlinkat(folder, name_of(to), 0);
     return rc;
 }
 
@@ -343,52 +388,51 @@ static bool means_no_links(int os_errno)
            os_errno == ENOSYS || os_errno == EMLINK || os_errno == EACCES;
 }
 
-int xd_file_rename(const char *from, const char *to, bool replace,
+int xd_file_rename(int folder, const char *from, const char *to, bool replace,
                    struct xd_error *err)
 {
     int rc;
 
     if (replace)
-        return rename(from, to) == 0 ? 0 : fail_rename(from, to, errno, err);
+        return move(folder, from, to) == 0 ? 0
+                                           : fail_rename(from, to, errno, err);
 
-    if (link(from, to) != 0)
-        return means_no_links(errno) ? rename_over_own(from, to, err)
+    if (linkat(folder, name_of(from), folder, name_of(to), 0) != 0)
+        return means_no_links(errno) ? rename_over_own(folder, from, to, err)
                                      : fail_rename(from, to, errno, err);
-    if (unlink(from) == 0)
+    if (unlinkat(folder, name_of(from), 0) == 0)
         return 0;
     rc = fail_rename(from, to, errno, err);
-    unlink(to);
+    unlinkat(folder, name_of(to), 0);
     return rc;
 }
 
-int xd_file_remove(const char *path, struct xd_error *err)
+int xd_file_remove(int folder, const char *path, struct xd_error *err)
 {
-    if (unlink(path) == 0 || errno == ENOENT)
+    if (unlinkat(folder, name_of(path), 0) == 0 || errno == ENOENT)
         return 0;
     return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be removed", path);
 }
 
-bool xd_file_is_same(const char *a, const char *b)
+bool xd_file_is_same(int folder, const char *a, const char *b)
 {
     struct stat x, y;
 
-    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    return look_at(folder, a, &x) && look_at(folder, b, &y) && is_one(&x, &y);
 }
 
-bool xd_file_has_name(int fd, const char *path)
+bool xd_file_has_name(int fd, int folder, const char *path)
 {
     struct stat x, y;
 
-    return fstat(fd, &x) == 0 && lstat(path, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    return fstat(fd, &x) == 0 && look_at(folder, path, &y) && is_one(&x, &y);
 }
 
-bool xd_file_exists(const char *path)
+bool xd_file_exists(int folder, const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0;
+    return look_at(folder, path, &st);
 }
 
 /* Not again after EINTR: the descriptor is gone, and may be another's. */

@@ -13,6 +13,21 @@
 #include <xdownload/error.h>
 
 /*
+ * Open the folder that `path` lies in.  What is done to its files by way of it
+ * is done in that folder, whatever its name leads to meanwhile: where functions
+ * take a folder they go by what stands behind the last slash of `path`, and
+ * name all of it in their errors.
+ * *out_folder is the caller's, to release with xd_file_close().
+ */
+int xd_folder_open(int *out_folder, const char *path, struct xd_error *err);
+
+/* Whether `path` still leads into it. */
+bool xd_folder_is_of(int folder, const char *path);
+
+/* The names in it are on the disk: returns when they are. */
+int xd_folder_sync(int folder, const char *path, struct xd_error *err);
+
+/*
  * Open a file of our own for writing and reading back, and make it if it is
  * not there; never following a link.  What is there stays as it is, and must be
  * a regular file with one name that nobody has open in this way, neither this
@@ -20,7 +35,7 @@
  * *out_fd is the caller's, to release with xd_file_close(); *out_size is how
  * long it is now.
  */
-int xd_file_own(int *out_fd, uint64_t *out_size, const char *path,
+int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
                 struct xd_error *err);
 
 /* A new file in `folder` that has no name, and is gone when it is closed.
@@ -55,30 +70,27 @@ int xd_file_truncate(int fd, const char *path, uint64_t size,
 /* What was written is on the disk: returns when it is. */
 int xd_file_sync(int fd, const char *path, struct xd_error *err);
 
-/* The same for the names in the folder that `path` lies in. */
-int xd_file_sync_folder(const char *path, struct xd_error *err);
-
 /* Bytes that may still be written to its disk, and that it takes up there. */
 int xd_file_space(int fd, const char *path, uint64_t *out_free,
                   uint64_t *out_taken, struct xd_error *err);
 
-/* Give `from` the name `to`.  Unless `replace`, never over an existing file,
- * also one that appears at the same moment. */
-int xd_file_rename(const char *from, const char *to, bool replace,
+/* Give `from` the name `to`, in the same folder.  Unless `replace`, never over
+ * an existing file, also one that appears at the same moment. */
+int xd_file_rename(int folder, const char *from, const char *to, bool replace,
                    struct xd_error *err);
 
 /* Take the name away; a name that is not there is none, and an
  * open file lives on without it. */
-int xd_file_remove(const char *path, struct xd_error *err);
+int xd_file_remove(int folder, const char *path, struct xd_error *err);
 
 /* Whether both are names of one file. */
-bool xd_file_is_same(const char *a, const char *b);
+bool xd_file_is_same(int folder, const char *a, const char *b);
 
 /* Whether `path` names the file that is open as `fd`. */
-bool xd_file_has_name(int fd, const char *path);
+bool xd_file_has_name(int fd, int folder, const char *path);
 
 /* Whether anything, a dangling link included, has this name. */
-bool xd_file_exists(const char *path);
+bool xd_file_exists(int folder, const char *path);
 
 void xd_file_close(int fd);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,11 +16,12 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
                        struct xd_error *err)
 {
     char part[4096];
+    struct stat st;
     uint64_t size;
     int64_t n = 1;
     int fd, rc;
 
-    if (!xd_file_exists(path))
+    if (lstat(path, &st) != 0)
         return 0;
     rc = xd_file_open(&fd, &size, path, err);
     if (rc < 0)
@@ -59,8 +61,9 @@ static int write_new(int fd, const char *name, const char *path,
     int rc = xd_file_write(fd, name, 0, text, len, err);
 
     xd_file_close(fd);
-    if (rc == 0)
-        rc = xd_file_rename(name, path, true, err);
+    if (rc == 0 && rename(name, path) != 0)
+        rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be renamed to %s",
+                           name, path);
     if (rc < 0)
         unlink(name);
     return rc;

@@ -484,6 +484,26 @@ def test_a_folder_that_vanishes_is_local_trouble(lab):
     assert run.rc == 5 and "f.bin" in run.err
 
 
+def test_a_folder_that_a_link_replaces_leads_no_byte_astray(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("d").mkdir()
+    lab.path("elsewhere").mkdir()
+    depots = lab.depots(2, rate=2_000_000)
+    process = lab.start("-d", "d", lab.metalink("f.bin", depots))
+    wait_until(lambda: journal_of(lab, "d/f.bin").exists(), "it has begun")
+    lab.path("d").rename(lab.path("moved"))
+    lab.path("d").symlink_to("elsewhere")
+    run = process.wait()
+    assert run.rc == 5
+    assert "f.bin: its folder was moved or replaced meanwhile" in run.err
+    assert list(lab.path("elsewhere").iterdir()) == []
+    before = all_sent(depots)
+    run = lab.xdownload("-d", "moved", lab.metalink("f.bin", depots))
+    assert run.rc == 0, run.err
+    assert lab.read("moved/f.bin") == data
+    assert all_sent(depots) <= before + SIZE // 10
+
+
 # ---- a file that is there ----
 
 def test_a_file_that_matches_is_already_complete(lab):

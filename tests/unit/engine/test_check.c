@@ -217,6 +217,7 @@ START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
     struct xd_journal_story story;
     struct xd_rangeset believed;
     struct xd_journal *j;
+    int in;
 
     put_wrong(0, 650);
     describe("sha-256", "sha-256", true);
@@ -224,7 +225,8 @@ START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
     ck_assert_msg(xd_check_reopen(check, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(access(path, F_OK), -1);
     ck_assert_int_eq(access(part, F_OK), 0);
-    ck_assert_int_eq(xd_journal_open(&j, &story, journal, &err), 0);
+    ck_assert_int_eq(xd_folder_open(&in, journal, &err), 0);
+    ck_assert_int_eq(xd_journal_open(&j, &story, in, journal, &err), 0);
     ck_assert_str_eq(story.name, "f");
     ck_assert_uint_eq(story.size, SIZE);
     ck_assert_int_eq(xd_journal_believed(&story, "another", SIZE, &believed),
@@ -236,6 +238,7 @@ START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
     xd_rangeset_fini(&believed);
     xd_journal_story_fini(&story);
     xd_journal_free(j);
+    xd_file_close(in);
 }
 END_TEST
 
@@ -260,12 +263,14 @@ END_TEST
 START_TEST(a_file_that_another_download_writes_to_is_not_reopened)
 {
     uint64_t size;
-    int fd;
+    int fd, in;
 
     put_wrong(0, 650);
     describe("sha-256", "sha-256", true);
     checked();
-    ck_assert_int_eq(xd_file_own(&fd, &size, path, &err), 0);
+    ck_assert_int_eq(xd_folder_open(&in, path, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, path, &err), 0);
+    xd_file_close(in);
     ck_assert_int_eq(xd_check_reopen(check, &err), XD_E_IO);
     xd_file_close(fd);
     ck_assert_int_eq(access(path, F_OK), 0);

@@ -5,6 +5,8 @@
  * The system's calls that change files are defined here, in front of the real
  * ones, and one of them fails.
  */
+#define _DEFAULT_SOURCE /* syscall() */
+
 #include <xdownload/download.h>
 
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/file.h"
@@ -34,6 +37,7 @@ struct fault {
 };
 
 static char folder[64], path[80], part[90], journal[100], source[80];
+static int here; /* the folder, open */
 static unsigned char right[SIZE];
 static struct fault fault;
 static atomic_uint calls;
@@ -63,12 +67,12 @@ static bool fails(enum call call, const char *name)
 /* The name of an open file of ours. */
 static const char *name_of(int fd)
 {
-    if (xd_file_has_name(fd, part))
+    if (xd_file_has_name(fd, here, part))
         return part;
-    return xd_file_has_name(fd, journal) ? journal : "";
+    return xd_file_has_name(fd, here, journal) ? journal : "";
 }
 
-int open(const char *name, int flags, ...)
+int openat(int at, const char *name, int flags, ...)
 {
     va_list args;
     mode_t mode;
@@ -78,7 +82,7 @@ int open(const char *name, int flags, ...)
     va_end(args);
     if (flags & O_CREAT && fails(MAKE, name))
         return -1;
-    return openat(AT_FDCWD, name, flags, mode);
+    return (int)syscall(SYS_openat, at, name, flags, mode);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
@@ -99,9 +103,12 @@ int fdatasync(int fd)
     return fails(SYNC, name_of(fd)) ? -1 : 0;
 }
 
-int link(const char *from, const char *to)
+int linkat(int from_folder, const char *from, int to_folder, const char *to,
+           int flags)
 {
-    return fails(RENAME, from) ? -1 : linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (fails(RENAME, from))
+        return -1;
+    return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
 }
 
 int unlink(const char *name)
@@ -126,6 +133,7 @@ static void set_up(void)
     strcpy(folder, "/tmp/xd-disk-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/out", folder);
+    ck_assert_int_eq(xd_folder_open(&here, path, NULL), 0);
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(journal, sizeof journal, "%s.journal", part);
     snprintf(source, sizeof source, "%s/source", folder);
@@ -138,6 +146,7 @@ static void tear_down(void)
     unlink(part);
     unlink(journal);
     unlink(source);
+    xd_file_close(here);
     ck_assert_int_eq(rmdir(folder), 0);
 }
 

@@ -59,10 +59,10 @@ START_TEST(file_has_its_name_only_after_finish)
 
     ck_assert_int_eq(xd_sink_write(s, 3, "def", 3, &err), 0);
     ck_assert_int_eq(xd_sink_write(s, 0, "abc", 3, &err), 0);
-    ck_assert(!xd_file_exists(path));
+    ck_assert(access(path, F_OK) != 0);
     ck_assert_int_eq(xd_sink_finish(s, 6, &err), 0);
     xd_sink_free(s);
-    ck_assert(!xd_file_exists(part));
+    ck_assert(access(part, F_OK) != 0);
     check_content(path, "abcdef");
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(free_without_finish_leaves_the_part)
 
     ck_assert_int_eq(xd_sink_write(s, 0, "abc", 3, &err), 0);
     xd_sink_free(s);
-    ck_assert(!xd_file_exists(path));
+    ck_assert(access(path, F_OK) != 0);
     check_content(part, "abc");
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(existing_file_is_refused_before_anything_is_made)
     ck_assert_ptr_null(s);
     ck_assert_ptr_nonnull(strstr(err.msg, path));
     ck_assert_ptr_nonnull(strstr(err.msg, "already exists"));
-    ck_assert(!xd_file_exists(part));
+    ck_assert(access(part, F_OK) != 0);
     check_content(path, "old");
 }
 END_TEST
@@ -140,7 +140,7 @@ START_TEST(file_that_took_the_place_of_the_part_gets_no_name)
     ck_assert_int_eq(xd_sink_finish(s, 3, &err), XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, part));
     xd_sink_free(s);
-    ck_assert(!xd_file_exists(path));
+    ck_assert(access(path, F_OK) != 0);
     check_content(part, "other");
 }
 END_TEST
@@ -153,6 +153,34 @@ START_TEST(folder_that_is_not_there_is_an_io_error)
     snprintf(nowhere, sizeof nowhere, "%s/no/f", folder);
     ck_assert_int_eq(xd_file_sink_new(&s, nowhere, false, &err), XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, nowhere));
+}
+END_TEST
+
+/* The folder is moved, and a link to another takes its place. */
+START_TEST(what_the_folder_is_replaced_by_is_not_written_to)
+{
+    char moved[100], other[100], there[120];
+    struct xd_sink *s = open_sink(true), *scratch;
+
+    snprintf(moved, sizeof moved, "%s.moved", folder);
+    snprintf(other, sizeof other, "%s.other", folder);
+    ck_assert_int_eq(mkdir(other, 0700), 0);
+    ck_assert_int_eq(rename(folder, moved), 0);
+    ck_assert_int_eq(symlink(other, folder), 0);
+
+    ck_assert_int_eq(xd_sink_write(s, 0, "abc", 3, &err), 0);
+    ck_assert_int_eq(xd_scratch_sink_new(&scratch, s, &err), 0);
+    xd_sink_free(scratch);
+    ck_assert_int_eq(xd_sink_finish(s, 3, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, path));
+    ck_assert_ptr_nonnull(strstr(err.msg, "folder was moved or replaced"));
+    xd_sink_free(s);
+    snprintf(there, sizeof there, "%s%s", moved, strrchr(part, '/'));
+    check_content(there, "abc");
+
+    ck_assert_int_eq(rmdir(other), 0); /* nothing was made in it */
+    ck_assert_int_eq(unlink(folder), 0);
+    ck_assert_int_eq(rename(moved, folder), 0);
 }
 END_TEST
 
@@ -170,5 +198,6 @@ int main(void)
     tcase_add_test(tcase, file_that_appears_meanwhile_is_not_replaced);
     tcase_add_test(tcase, file_that_took_the_place_of_the_part_gets_no_name);
     tcase_add_test(tcase, folder_that_is_not_there_is_an_io_error);
+    tcase_add_test(tcase, what_the_folder_is_replaced_by_is_not_written_to);
     return run_suite("file_sink", tcase);
 }

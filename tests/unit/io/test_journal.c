@@ -23,6 +23,7 @@ static const struct xd_journal_identity identity = {.name = "film.bin",
                                                     .hashes = "sha-256:00ff\n"};
 
 static char folder[64], path[90];
+static int in; /* the folder, open */
 static struct xd_error err;
 static struct xd_journal *journal;
 static struct xd_journal_story story;
@@ -32,6 +33,7 @@ static void set_up(void)
     strcpy(folder, "journal-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/film.bin.part.journal", folder);
+    ck_assert_int_eq(xd_folder_open(&in, path, &err), 0);
     journal = NULL;
     story = (struct xd_journal_story){0};
 }
@@ -40,13 +42,14 @@ static void tear_down(void)
 {
     xd_journal_free(journal);
     xd_journal_story_fini(&story);
+    xd_file_close(in);
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
 static void open_it(void)
 {
-    ck_assert_msg(xd_journal_open(&journal, &story, path, &err) == 0, "%s",
+    ck_assert_msg(xd_journal_open(&journal, &story, in, path, &err) == 0, "%s",
                   err.msg);
 }
 
@@ -230,7 +233,8 @@ START_TEST(what_is_no_journal_stays_as_it_is)
     int fd = open(path, O_RDWR | O_CREAT, 0600);
 
     ck_assert_int_eq(write(fd, "my own words", 12), 12);
-    ck_assert_int_eq(xd_journal_open(&journal, &story, path, &err), XD_E_IO);
+    ck_assert_int_eq(xd_journal_open(&journal, &story, in, path, &err),
+                     XD_E_IO);
     ck_assert_ptr_null(journal);
     ck_assert_ptr_nonnull(strstr(err.msg, path));
     ck_assert_int_eq(pread(fd, got, sizeof got, 0), 12);
@@ -621,7 +625,7 @@ START_TEST(another_journal_still_cannot_be_opened_beside_a_new_one)
     open_new();
     make_long();
     shrink();
-    ck_assert_int_eq(xd_journal_open(&other, &other_story, path, &err),
+    ck_assert_int_eq(xd_journal_open(&other, &other_story, in, path, &err),
                      XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, "another download"));
 }

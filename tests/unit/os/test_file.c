@@ -1,15 +1,18 @@
 /*
  * lib/os/file: nothing of another is emptied, followed or replaced.
  *
- * link(), unlink() and pwrite() are defined here, in front of the system's, so
+ * linkat(), unlinkat() and pwrite() are defined here, in front of the system's, so
  * that a file system without hard links and a disk that takes a few bytes at a
  * time can be had anywhere.
  */
+#define _DEFAULT_SOURCE /* syscall() */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,9 +20,9 @@
 #include "suite.h"
 
 static struct {
-    int link_errno;       /* what link() fails with, or 0 */
+    int link_errno;       /* what linkat() fails with, or 0 */
     bool keeps_first;     /* the first name that is to go stays */
-    const char *appears;  /* a file that another makes during link() */
+    const char *appears;  /* a file that another makes during linkat() */
     size_t write_at_most; /* bytes per pwrite(), or 0: all */
     int interrupted;      /* how many calls of pwrite() a signal ends */
     int write_errno;      /* what pwrite() fails with, or 0 */
@@ -27,6 +30,7 @@ static struct {
 
 static char dir[64], a[80], b[80];
 static struct xd_error err;
+static int in; /* dir, open */
 
 static void put(const char *path, const char *content)
 {
@@ -50,24 +54,25 @@ static void holds(const char *path, const char *content)
     ck_assert_mem_eq(buf, content, n);
 }
 
-int link(const char *from, const char *to)
+int linkat(int from_folder, const char *from, int folder, const char *to,
+           int flags)
 {
     if (fault.appears != NULL)
         put(fault.appears, "another's");
     if (fault.link_errno == 0)
-        return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+        return (int)syscall(SYS_linkat, from_folder, from, folder, to, flags);
     errno = fault.link_errno;
     return -1;
 }
 
-int unlink(const char *path)
+int unlinkat(int folder, const char *path, int flags)
 {
     if (fault.keeps_first) {
         fault.keeps_first = false;
         errno = EIO;
         return -1;
     }
-    return unlinkat(AT_FDCWD, path, 0);
+    return (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
@@ -96,10 +101,12 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(a, sizeof a, "%s/a", dir);
     snprintf(b, sizeof b, "%s/b", dir);
+    ck_assert_int_eq(xd_folder_open(&in, a, &err), 0);
 }
 
 static void teardown(void)
 {
+    xd_file_close(in);
     remove(a);
     remove(b);
     ck_assert_int_eq(rmdir(dir), 0); /* no litter */
@@ -118,9 +125,13 @@ static void fails_with(int rc, const char *path, const char *reason)
 static int create(const char *path)
 {
     uint64_t size;
-    int fd;
-    int rc = xd_file_own(&fd, &size, path, &err);
+    int fd, folder;
+    int rc = xd_folder_open(&folder, path, &err);
 
+    if (rc < 0)
+        return rc;
+    rc = xd_file_own(&fd, &size, folder, path, &err);
+    xd_file_close(folder);
     if (rc == 0)
         xd_file_close(fd);
     return rc;
@@ -131,7 +142,7 @@ START_TEST(a_new_file_is_written_and_closed_on_exec)
     uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 3, "def", 3, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abc", 3, &err), 0);
     ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
@@ -158,7 +169,7 @@ START_TEST(a_file_that_is_there_is_left_as_it_is)
     int fd;
 
     put(a, "old");
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_uint_eq(size, 3);
     xd_file_close(fd);
     holds(a, "old");
@@ -171,7 +182,7 @@ START_TEST(a_file_that_another_process_owns_is_refused)
     int fd, status;
     pid_t child;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     child = fork();
     if (child == 0)
         _exit(create(a) == XD_E_IO && strstr(err.msg, "another download") ? 0
@@ -192,11 +203,10 @@ START_TEST(what_is_written_is_brought_to_the_disk)
     uint64_t size, space, taken;
     int fd;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abc", 3, &err), 0);
     ck_assert_int_eq(xd_file_sync(fd, a, &err), 0);
-    ck_assert_int_eq(xd_file_sync_folder(a, &err), 0);
-    ck_assert_int_eq(xd_file_sync_folder("name", &err), 0);
+    ck_assert_int_eq(xd_folder_sync(in, a, &err), 0);
     ck_assert_int_eq(xd_file_space(fd, a, &space, &taken, &err), 0);
     ck_assert_uint_gt(space, 0);
     xd_file_close(fd);
@@ -207,22 +217,22 @@ END_TEST
 START_TEST(a_name_that_is_not_there_is_removed_too)
 {
     put(a, "");
-    ck_assert_int_eq(xd_file_remove(a, &err), 0);
-    ck_assert(!xd_file_exists(a));
-    ck_assert_int_eq(xd_file_remove(a, &err), 0);
-    ck_assert_int_eq(xd_file_remove(dir, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_remove(in, a, &err), 0);
+    ck_assert(!xd_file_exists(in, a));
+    ck_assert_int_eq(xd_file_remove(in, a, &err), 0);
+    ck_assert_int_eq(xd_file_remove(AT_FDCWD, dir, &err), XD_E_IO);
 }
 END_TEST
 
 START_TEST(two_names_of_one_file_are_the_same)
 {
     put(a, "");
-    ck_assert(!xd_file_is_same(a, b));
+    ck_assert(!xd_file_is_same(in, a, b));
     put(b, "");
-    ck_assert(!xd_file_is_same(a, b));
+    ck_assert(!xd_file_is_same(in, a, b));
     ck_assert_int_eq(remove(b), 0);
     ck_assert_int_eq(link(a, b), 0);
-    ck_assert(xd_file_is_same(a, b));
+    ck_assert(xd_file_is_same(in, a, b));
 }
 END_TEST
 
@@ -249,7 +259,7 @@ START_TEST(a_dangling_link_is_not_followed)
 {
     ck_assert_int_eq(symlink("a", b), 0);
     fails_with(create(b), b, "not a regular file");
-    ck_assert(!xd_file_exists(a));
+    ck_assert(!xd_file_exists(in, a));
 }
 END_TEST
 
@@ -285,6 +295,62 @@ START_TEST(a_folder_that_is_missing_is_named)
 }
 END_TEST
 
+START_TEST(a_folder_without_a_slash_is_the_one_that_we_are_in)
+{
+    int folder;
+
+    ck_assert_int_eq(xd_folder_open(&folder, "name", &err), 0);
+    ck_assert(xd_folder_is_of(folder, "other"));
+    ck_assert(!xd_folder_is_of(folder, a));
+    xd_file_close(folder);
+}
+END_TEST
+
+START_TEST(a_folder_that_may_not_be_read_is_written_to)
+{
+    struct stat st;
+
+    ck_assert_int_eq(chmod(dir, 0300), 0);
+    ck_assert_int_eq(create(a), 0);
+    ck_assert_int_eq(stat(a, &st), 0);
+    ck_assert_int_eq(chmod(dir, 0700), 0);
+}
+END_TEST
+
+/* The folder has gone to `moved`, and in its place a link leads to `other`. */
+START_TEST(what_a_folder_is_replaced_by_is_not_written_to)
+{
+    char moved[80], other[80], there[100];
+    uint64_t size;
+    int fd;
+
+    put(a, "here");
+    snprintf(moved, sizeof moved, "%s.moved", dir);
+    snprintf(other, sizeof other, "%s.other", dir);
+    snprintf(there, sizeof there, "%s/a", other);
+    ck_assert_int_eq(mkdir(other, 0700), 0);
+    put(there, "precious");
+    ck_assert(xd_folder_is_of(in, a));
+    ck_assert_int_eq(rename(dir, moved), 0);
+    ck_assert_int_eq(symlink(other, dir), 0);
+
+    ck_assert(!xd_folder_is_of(in, a));
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, b, &err), 0);
+    ck_assert(xd_file_has_name(fd, in, b));
+    xd_file_close(fd);
+    ck_assert_int_eq(xd_file_rename(in, a, b, true, &err), 0);
+    ck_assert(!xd_file_exists(in, a) && xd_file_exists(in, b));
+    ck_assert_int_eq(xd_file_rename(in, b, a, false, &err), 0);
+    ck_assert_int_eq(xd_file_remove(in, a, &err), 0);
+    holds(there, "precious");
+
+    ck_assert_int_eq(remove(there), 0);
+    ck_assert_int_eq(rmdir(other), 0);
+    ck_assert_int_eq(remove(dir), 0);
+    ck_assert_int_eq(rename(moved, dir), 0);
+}
+END_TEST
+
 START_TEST(a_disk_that_takes_few_bytes_gets_them_all)
 {
     uint64_t size;
@@ -292,7 +358,7 @@ START_TEST(a_disk_that_takes_few_bytes_gets_them_all)
 
     fault.write_at_most = 2;
     fault.interrupted = 3;
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdefg", 7, &err), 0);
     xd_file_close(fd);
     holds(a, "abcdefg");
@@ -305,7 +371,7 @@ START_TEST(a_full_disk_is_told_with_offset_and_length)
     uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     fault.write_errno = ENOSPC;
     snprintf(reason, sizeof reason, "cannot write 3 bytes at offset 4096: %s",
              strerror(ENOSPC));
@@ -320,7 +386,7 @@ START_TEST(an_offset_that_no_file_has_is_an_error)
     uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, INT64_MAX - 1, "abc", 3, &err),
                      XD_E_IO);
     ck_assert_int_eq(xd_file_write(fd, a, UINT64_MAX, "abc", 3, &err), XD_E_IO);
@@ -337,7 +403,7 @@ START_TEST(a_file_is_cut_and_stretched)
     uint64_t size;
     int fd;
 
-    ck_assert_int_eq(xd_file_own(&fd, &size, a, &err), 0);
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
     ck_assert_int_eq(xd_file_write(fd, a, 0, "abcdef", 6, &err), 0);
     ck_assert_int_eq(xd_file_truncate(fd, a, 2, &err), 0);
     holds(a, "ab");
@@ -356,9 +422,9 @@ START_TEST(a_file_moves_to_a_free_name)
 {
     fault.link_errno = link_errnos[_i];
     put(a, "new");
-    ck_assert_int_eq(xd_file_rename(a, b, false, &err), 0);
+    ck_assert_int_eq(xd_file_rename(in, a, b, false, &err), 0);
     holds(b, "new");
-    ck_assert(!xd_file_exists(a));
+    ck_assert(!xd_file_exists(in, a));
 }
 END_TEST
 
@@ -367,7 +433,7 @@ START_TEST(a_file_that_is_there_is_not_replaced)
     fault.link_errno = link_errnos[_i];
     put(a, "new");
     put(b, "old");
-    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    fails_with(xd_file_rename(in, a, b, false, &err), b, "already exists");
     holds(a, "new");
     holds(b, "old");
 }
@@ -378,7 +444,7 @@ START_TEST(a_file_that_appears_meanwhile_is_not_replaced)
     fault.link_errno = link_errnos[_i];
     fault.appears = b;
     put(a, "new");
-    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    fails_with(xd_file_rename(in, a, b, false, &err), b, "already exists");
     holds(a, "new");
     holds(b, "another's");
 }
@@ -389,19 +455,19 @@ START_TEST(not_even_a_dangling_link_is_replaced)
     fault.link_errno = link_errnos[_i];
     put(a, "new");
     ck_assert_int_eq(symlink("nowhere", b), 0);
-    fails_with(xd_file_rename(a, b, false, &err), b, "already exists");
+    fails_with(xd_file_rename(in, a, b, false, &err), b, "already exists");
     holds(a, "new");
-    ck_assert(xd_file_exists(b));
+    ck_assert(xd_file_exists(in, b));
 }
 END_TEST
 
 START_TEST(a_failed_move_leaves_no_empty_file)
 {
     fault.link_errno = link_errnos[_i];
-    ck_assert_int_eq(xd_file_rename(a, b, false, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_rename(in, a, b, false, &err), XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, a));
     ck_assert_int_eq(err.os_errno, ENOENT);
-    ck_assert(!xd_file_exists(b));
+    ck_assert(!xd_file_exists(in, b));
 }
 END_TEST
 
@@ -409,10 +475,10 @@ START_TEST(an_old_name_that_stays_takes_the_new_one_back)
 {
     fault.keeps_first = true;
     put(a, "new");
-    ck_assert_int_eq(xd_file_rename(a, b, false, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_rename(in, a, b, false, &err), XD_E_IO);
     ck_assert_int_eq(err.os_errno, EIO);
     holds(a, "new");
-    ck_assert(!xd_file_exists(b));
+    ck_assert(!xd_file_exists(in, b));
 }
 END_TEST
 
@@ -420,20 +486,20 @@ START_TEST(with_leave_a_file_is_replaced)
 {
     put(a, "new");
     put(b, "old");
-    ck_assert_int_eq(xd_file_rename(a, b, true, &err), 0);
+    ck_assert_int_eq(xd_file_rename(in, a, b, true, &err), 0);
     holds(b, "new");
-    ck_assert(!xd_file_exists(a));
-    ck_assert_int_eq(xd_file_rename(a, b, true, &err), XD_E_IO);
+    ck_assert(!xd_file_exists(in, a));
+    ck_assert_int_eq(xd_file_rename(in, a, b, true, &err), XD_E_IO);
     holds(b, "new");
 }
 END_TEST
 
 START_TEST(whatever_has_the_name_exists)
 {
-    ck_assert(!xd_file_exists(a));
-    ck_assert(xd_file_exists(dir));
+    ck_assert(!xd_file_exists(in, a));
+    ck_assert(xd_file_exists(AT_FDCWD, dir));
     ck_assert_int_eq(symlink("nowhere", a), 0);
-    ck_assert(xd_file_exists(a));
+    ck_assert(xd_file_exists(in, a));
 }
 END_TEST
 
@@ -509,6 +575,9 @@ int main(void)
     tcase_add_test(t, a_file_with_two_names_is_not_owned);
     tcase_add_test(t, a_fifo_is_neither_opened_nor_waited_for);
     tcase_add_test(t, a_folder_that_is_missing_is_named);
+    tcase_add_test(t, a_folder_without_a_slash_is_the_one_that_we_are_in);
+    tcase_add_test(t, a_folder_that_may_not_be_read_is_written_to);
+    tcase_add_test(t, what_a_folder_is_replaced_by_is_not_written_to);
     tcase_add_test(t, a_disk_that_takes_few_bytes_gets_them_all);
     tcase_add_test(t, a_full_disk_is_told_with_offset_and_length);
     tcase_add_test(t, an_offset_that_no_file_has_is_an_error);
