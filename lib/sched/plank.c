@@ -204,6 +204,33 @@ static void refresh_tried(struct plank *p)
             refresh(p, p->trials.list[i].block);
 }
 
+/* How many attempts bring a byte. */
+static unsigned number_at(const struct plank *p, uint64_t byte)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct attempt *a = &p->attempts[i];
+
+        n += a->is_running && a->range.begin <= byte && byte < a->range.end;
+    }
+    return n;
+}
+
+/* Where the bytes from `byte` on end of which one more copy may be in flight:
+ * attempts at a head know nothing of the block's end, which may run already. */
+static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct attempt *a = &p->attempts[i];
+
+        if (a->is_running && byte < a->range.begin && a->range.begin < end &&
+            number_at(p, a->range.begin) >= p->book->o.redundancy)
+            end = a->range.begin;
+    }
+    return end;
+}
+
 /*
  * A fresh attempt asks for what has not arrived: if one broke off half way,
  * what it brought is kept.  One beside another that runs is the paper's copy
@@ -225,7 +252,7 @@ static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
     if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
         ask.begin = byte;
     r.begin = byte;
-    r.end = xd_rangeset_next(held, r).end;
+    r.end = open_to(p, byte, xd_rangeset_next(held, r).end);
     while (gap = xd_rangeset_next_gap(kept, r), !xd_range_is_empty(gap)) {
         ask.end = gap.end;
         r.begin = gap.end;
@@ -250,19 +277,6 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
     mark(p, block);
     xd_board_allow(&p->board, p->book->depots[depot].slot, block, false);
     xd_board_publish(&p->board, block, block);
-}
-
-/* How many attempts bring a byte. */
-static unsigned number_at(const struct plank *p, uint64_t byte)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct attempt *a = &p->attempts[i];
-
-        n += a->is_running && a->range.begin <= byte && byte < a->range.end;
-    }
-    return n;
 }
 
 /* A block that is longer than the window is all head too. */
