@@ -234,19 +234,17 @@ static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
 /*
  * A fresh attempt asks for what has not arrived: if one broke off half way,
  * what it brought is kept.  One beside another that runs is the paper's copy
- * of the block, less what was accepted and so cannot be wanted again; but where
- * a depot may hold only a part of a block, the other attempt may run in another
- * part, and this one asks for what has not arrived.
+ * of the block, less what was accepted and so cannot be wanted again; but one
+ * that runs in another part of the block is not copied.
  */
 static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
-                                    uint64_t block, struct xd_range r)
+                                    struct xd_range r)
 {
-    struct xd_range gap, ask;
-    const struct xd_rangeset *kept =
-        download_number(p, block) > 0 && !p->has_losses ? &p->book->accepted
-                                                        : &p->book->arrived;
     const struct xd_rangeset *held = &p->book->depots[depot].held;
     uint64_t byte = xd_rangeset_next_gap(&p->book->arrived, r).begin;
+    const struct xd_rangeset *kept =
+        number_at(p, byte) > 0 ? &p->book->accepted : &p->book->arrived;
+    struct xd_range gap, ask;
 
     ask.begin = ask.end = xd_rangeset_next_gap(kept, r).begin;
     if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
@@ -355,7 +353,7 @@ static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
     if (found && block >= c.next && block >= c.end)
         found = false;
     if (found) {
-        *out = range_to_ask(p, depot, block, part_of(p, &c, block));
+        *out = range_to_ask(p, depot, part_of(p, &c, block));
         begin(p, fetch, depot, block, *out);
     }
     *visits = p->board.visits;

@@ -78,28 +78,39 @@ static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
     return false;
 }
 
+/* As far as windows that touch hold the bytes from `byte` on. */
+static uint64_t wanted_to(const struct xd_book *b, uint64_t byte)
+{
+    uint64_t from;
+
+    do {
+        from = byte;
+        for (unsigned i = 0; i < b->n_windows; i++)
+            if (b->windows[i].range.begin <= byte &&
+                byte < b->windows[i].range.end)
+                byte = b->windows[i].range.end;
+    } while (byte > from);
+    return byte;
+}
+
 /* The engine holds a fetch without ranges back where no window is.  It may wait
  * there, but not while its depot has something to bring elsewhere. */
 static bool keeps_others_waiting(const struct xd_sched *s,
                                  const struct xd_fetch_state *f)
 {
     const struct xd_book *b = &s->book;
-    bool has_work = false;
 
     if (f->got == f->range.end)
         return false; /* it ends by itself */
+    if (xd_holders_work(b, f->depot, f->got) < wanted_to(b, f->got))
+        return false;
     for (unsigned i = 0; i < b->n_windows; i++) {
         struct xd_range w = b->windows[i].range;
-        bool is_there = w.begin <= f->got && f->got < w.end;
-        uint64_t from = is_there ? f->got : w.begin;
 
-        if (xd_holders_work(b, f->depot, from) >= w.end)
-            continue;
-        if (is_there)
-            return false;
-        has_work = true;
+        if (xd_holders_work(b, f->depot, w.begin) < w.end)
+            return true;
     }
-    return has_work;
+    return false;
 }
 
 /* To bring the last quarter costs less than a new request elsewhere. */

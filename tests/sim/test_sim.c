@@ -66,6 +66,24 @@ START_TEST(a_copy_of_a_head_ends_where_others_fetch_the_rest)
 }
 END_TEST
 
+/* What was rejected is missing between bytes that are not, and an attempt runs
+ * in another part of the block. */
+START_TEST(what_was_rejected_is_asked_for_alone)
+{
+    run_seed(&xd_policy_aggressive, 42802);
+    run_seed(&xd_policy_progress, 30221);
+}
+END_TEST
+
+/* A reader's window is full as far as the next one's, in which bytes are
+ * missing. */
+START_TEST(a_fetch_without_ranges_goes_on_from_window_to_window)
+{
+    run_seed(&xd_policy_basic, 37489);
+    run_seed(&xd_policy_adaptive, 37489);
+}
+END_TEST
+
 /* Three good depots; the first never answers, and is asked for the first
  * block of a stream. */
 static xd_usec silent_head(const struct xd_policy *policy)
@@ -169,6 +187,8 @@ int main(void)
     tcase_add_test(t, aggressive_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, progress_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, a_copy_of_a_head_ends_where_others_fetch_the_rest);
+    tcase_add_test(t, what_was_rejected_is_asked_for_alone);
+    tcase_add_test(t, a_fetch_without_ranges_goes_on_from_window_to_window);
     tcase_add_test(t, progress_streams_past_a_silent_depot_before_it_fails);
     tcase_add_test(t, aggressive_streams_past_a_silent_depot_before_it_fails);
     tcase_add_test(t, basic_streams_past_a_silent_depot_when_it_fails);
