@@ -50,6 +50,7 @@ def parts(n):
     return [(i * SIZE // n, (i + 1) * SIZE // n) for i in range(n)]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("connections", [1, 4, 20])
 def test_all_connections_together_get_the_rate(lab, connections):
     lab.file("f", SIZE)
