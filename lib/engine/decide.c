@@ -287,6 +287,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     options.has_gaps = e->readers.by_demand;
+    options.runs_on = !xd_readers_in_memory(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,

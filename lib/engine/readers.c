@@ -500,22 +500,32 @@ bool xd_readers_end_locked(struct xd_engine *e)
     return true;
 }
 
-static bool is_ahead(const struct xd_demand *d, uint64_t begin, uint64_t end)
+/* As far as a demand lets a request go on from `byte`.  Before a reader, `leads`,
+ * the disk has room for what lies between: to begin anew brings that too. */
+static uint64_t goes_on_to(const struct xd_demand *d, uint64_t byte, bool leads)
 {
-    return d->range.begin <= begin && end <= d->range.end;
+    return (leads || d->range.begin <= byte) && byte < d->range.end
+               ? d->range.end
+               : byte;
 }
 
 bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
 {
     const struct xd_readers *all = &e->readers;
-    bool is_allowed;
+    bool leads = !xd_readers_in_memory(e);
+    uint64_t from, to = begin;
 
     xd_engine_lock(e);
-    is_allowed = !all->by_demand || is_ahead(&all->rest, begin, end) ||
-                 is_ahead(&all->head, begin, end) ||
-                 is_ahead(&all->tail, begin, end);
-    for (size_t i = 0; i < all->n && !is_allowed; i++)
-        is_allowed = is_ahead(&all->list[i]->demand, begin, end);
+    do {
+        from = to;
+        to = goes_on_to(&all->rest, to, false);
+        to = goes_on_to(&all->head, to, false);
+        to = goes_on_to(&all->tail, to, false);
+        for (size_t i = 0; i < all->n; i++)
+            to = goes_on_to(&all->list[i]->demand, to, leads);
+    } while (from < to && to < end);
+    if (!all->by_demand)
+        to = end;
     xd_engine_unlock(e);
-    return is_allowed;
+    return end <= to;
 }

@@ -79,6 +79,8 @@ struct xd_sched_options {
     uint64_t block_bytes;     /* b, >= 1 */
     uint64_t window_bytes;    /* how long the window of a reader is; 0: there
                                  are no readers, and all is fetched */
+    bool runs_on;             /* a fetch without ranges goes on to the windows
+                                 before it, over what nobody wants */
     bool has_gaps;            /* bytes that nobody can bring are told of once,
                                  if a window holds them, and the rest goes on */
     unsigned max_failures;    /* of one depot, in a row */

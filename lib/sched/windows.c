@@ -93,24 +93,54 @@ static uint64_t wanted_to(const struct xd_book *b, uint64_t byte)
     return byte;
 }
 
+/* Whether a fetch without ranges comes to a window, or is there, by going on. */
+static bool leads_to(const struct xd_sched *s, const struct xd_fetch_state *f,
+                     struct xd_range window)
+{
+    return f->got < window.end &&
+           (window.begin < wanted_to(&s->book, f->got) ||
+            (s->book.o.runs_on && window.begin < f->range.end));
+}
+
+/* The most urgent window in which its depot has something to bring. */
+static const struct xd_window *first_work(const struct xd_sched *s,
+                                          const struct xd_fetch_state *f,
+                                          bool led_to)
+{
+    const struct xd_book *b = &s->book;
+    const struct xd_window *first = NULL;
+
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        const struct xd_window *w = &b->windows[i];
+        uint64_t from = w->range.begin;
+
+        if (leads_to(s, f, w->range) != led_to)
+            continue;
+        if (led_to && f->got > from)
+            from = f->got;
+        if (xd_holders_work(b, f->depot, from) < w->range.end &&
+            (!first || is_before(s, w, first)))
+            first = w;
+    }
+    return first;
+}
+
 /* The engine holds a fetch without ranges back where no window is.  It may wait
- * there, but not while its depot has something to bring elsewhere. */
+ * there, but not while its depot has something to bring elsewhere; nor may who
+ * reads there keep who waits elsewhere from all, when the request has brought
+ * what makes it worth its beginning. */
 static bool keeps_others_waiting(const struct xd_sched *s,
                                  const struct xd_fetch_state *f)
 {
-    const struct xd_book *b = &s->book;
+    const struct xd_window *here = first_work(s, f, true);
+    const struct xd_window *elsewhere = first_work(s, f, false);
 
-    if (f->got == f->range.end)
-        return false; /* it ends by itself */
-    if (xd_holders_work(b, f->depot, f->got) < wanted_to(b, f->got))
-        return false;
-    for (unsigned i = 0; i < b->n_windows; i++) {
-        struct xd_range w = b->windows[i].range;
-
-        if (xd_holders_work(b, f->depot, w.begin) < w.end)
-            return true;
-    }
-    return false;
+    if (f->got == f->range.end || !elsewhere)
+        return false; /* the first ends by itself */
+    if (!here)
+        return true;
+    return elsewhere->bytes_per_s > 0 && is_before(s, elsewhere, here) &&
+           f->got - f->range.begin >= xd_range_length(elsewhere->range) / 2;
 }
 
 /* To bring the last quarter costs less than a new request elsewhere. */

@@ -251,6 +251,28 @@ def test_memory_does_not_grow_while_gigabytes_are_read(lab, spool, total):
     assert most <= (32 + 16) << 20
 
 
+@pytest.mark.parametrize("spool,most", [("/tmp", 5), ("none", 30)])
+def test_clients_at_two_places_share_a_depot_without_ranges(lab, spool, most):
+    """It sends all from the start each time it is asked."""
+    data = lab.file("f.bin", SIZE)
+    depot, = lab.depots(1, ranges=False, rate=8_000_000)
+    served = Served(lab, "--lookahead", "256k", "--spool", spool,
+                    lab.exnode("f.bin", [depot]))
+    served.url()
+    got = {}
+
+    def fetch(first):
+        got[first] = served.ask(Range=f"bytes={first}-")[1]
+    clients = [threading.Thread(target=fetch, args=(first,))
+               for first in (0, SIZE // 2)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert all(got[first] == data[first:] for first in (0, SIZE // 2))
+    assert len(depot.requests()) <= most
+
+
 def test_a_client_that_hangs_costs_the_others_nothing(lab, film):
     path = film.address()[2]
     clients = [film.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -352,6 +352,55 @@ START_TEST(one_without_ranges_begins_anew_for_who_wants_something_else)
 }
 END_TEST
 
+static void reads_ten_a_second(struct play *p, unsigned reader, uint64_t at)
+{
+    play_event(p, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                          .reader = reader,
+                                          .range = {at, at + 40},
+                                          .bytes_per_s = 10});
+}
+
+START_TEST(one_without_ranges_is_taken_from_who_has_much_for_who_waits)
+{
+    struct play p;
+
+    without_ranges(&p);
+    reads_ten_a_second(&p, 1, 900);
+    expect_cancel(&p, 0);
+    play_canceled(&p, 0);
+    expect_fetch(&p, 0, 900, 1000);
+    reads_ten_a_second(&p, 2, 100);
+    play_bytes(&p, 0, 905);
+    expect_wait(&p);
+    play_bytes(&p, 0, 920); /* so much was worth the request */
+    expect_cancel(&p, 0);
+    play_canceled(&p, 0);
+    expect_fetch(&p, 0, 100, 1000);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_runs_on_to_who_waits_before_it)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.window_bytes = 40;
+    p.o.runs_on = true;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    expect_fetch(&p, 0, 0, 1000);
+    play_bytes(&p, 0, 40);
+    play_demand(&p, 1, 900, 940, 0);
+    expect_wait(&p);
+    play_bytes(&p, 0, 940);
+    play_demand(&p, 1, 300, 340, 0);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(one_without_ranges_that_has_brought_all_ends_by_itself)
 {
     struct play p;
@@ -463,6 +512,9 @@ int main(void)
     tcase_add_test(t, what_nobody_wants_any_more_is_canceled);
     tcase_add_test(t, what_is_nearly_done_is_let_run);
     tcase_add_test(t, one_without_ranges_waits_for_the_window_to_move);
+    tcase_add_test(t,
+                   one_without_ranges_is_taken_from_who_has_much_for_who_waits);
+    tcase_add_test(t, one_without_ranges_runs_on_to_who_waits_before_it);
     tcase_add_test(t,
                    one_without_ranges_begins_anew_for_who_wants_something_else);
     tcase_add_test(t, one_without_ranges_that_has_brought_all_ends_by_itself);
