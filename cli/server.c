@@ -15,6 +15,9 @@
 /* A browser takes six for a site, a player up to nine. */
 #define CONNECTIONS_MAX 200
 
+/* Of these for one address, if others than this machine can come. */
+#define CONNECTIONS_EACH 32
+
 /* Without a request. */
 #define IDLE_S 30
 
@@ -165,6 +168,8 @@ static struct MHD_Daemon *start_daemon(struct server *s)
             MHD_USE_POLL | MHD_USE_ITC,
         0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        s->listener.is_loopback ? 0U : (unsigned)CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

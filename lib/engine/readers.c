@@ -22,6 +22,10 @@
  * video in 4K. */
 #define ASSUMED_RATE ((uint64_t)1 << 20)
 
+/* Who reads nothing for so long, though it could, leaves the memory to others:
+ * its client sleeps, or has asked anew elsewhere and forgotten this one. */
+#define IDLE_AFTER (15 * XD_SECOND)
+
 /* By which the scheduler knows what nobody reads yet. */
 enum { NUMBER_REST, NUMBER_HEAD, NUMBER_TAIL, NUMBER_READERS };
 
@@ -160,10 +164,16 @@ static struct xd_demand demand_of(const struct xd_reader *r)
                                                               : ASSUMED_RATE};
 }
 
+static bool has_share(const struct xd_reader *r, xd_usec now)
+{
+    return r->has_begun && (r->is_waiting || now - r->read_at < IDLE_AFTER);
+}
+
 /* In memory one's window is the smaller for the others'. */
 static void share_out_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
+    xd_usec now = xd_now();
     size_t n = 0;
 
     if (!all->shares)
@@ -172,7 +182,9 @@ static void share_out_locked(struct xd_engine *e)
         struct xd_reader *r = all->list[i];
         bool is_away = r->has_former && !xd_range_is_empty(r->former);
 
-        if (r->has_begun)
+        r->front = window_begin(r);
+        r->ahead = 0;
+        if (has_share(r, now))
             all->shares[n++] = (struct xd_share){
                 .at = is_away ? r->former.begin : window_begin(r), .of = r};
     }

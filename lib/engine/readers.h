@@ -20,8 +20,8 @@
  *
  * In memory all windows together cover as much as the option says (shares.h),
  * and of a place that a reader has gone to it has a probe's length only, until
- * it has taken that: so there is room for where it was before.  What is in no
- * window is dropped.
+ * it has taken that: so there is room for where it was before.  Who has not read
+ * for a while has none.  What is in no window is dropped.
  *
  * Functions whose names end in _locked are called with engine.lock held.
  */
@@ -59,6 +59,7 @@ struct xd_reader {
     uint64_t stream;     /* where the window begins */
     uint64_t front;      /* in memory: the byte of the file from which it has */
     uint64_t ahead;      /* ...so much, and all before */
+    xd_usec read_at;     /* when it last wanted something */
     uint64_t told_at;    /* the position when the demand was told */
     bool is_probing;     /* the window is not at the position */
     bool has_former;     /* it may come back to: */

@@ -276,6 +276,7 @@ int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
     r->error = (struct xd_error){0};
     xd_meter_wish(&r->meter, xd_now());
     r->has_begun = true;
+    r->read_at = xd_now();
     if (!r->is_interrupted)
         start_locked(r);
     while (rc = look_locked(r, len, &here), rc == XD_E_AGAIN) {

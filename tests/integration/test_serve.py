@@ -413,6 +413,33 @@ def test_more_than_loopback_needs_a_token(lab):
         assert "--token" in run.err
 
 
+def is_let_in(served):
+    try:
+        return served.ask(method="HEAD")[0].status == 200
+    except ConnectionError:  # it was closed at once
+        return False
+
+
+def test_one_address_of_many_cannot_take_all_connections(lab):
+    """Of clients that ask nothing, the first 32 are waited for."""
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--listen", "0.0.0.0", "--token", TOKEN,
+                    lab.exnode("f.bin", lab.depots(1)))
+    host, port, _ = served.address()
+    assert host == "0.0.0.0"
+    with contextlib.ExitStack() as opened:
+        clients = [opened.enter_context(
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            for _ in range(33)]
+        with contextlib.suppress(ConnectionError):
+            assert clients[-1].recv(1) == b""
+        clients[0].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            clients[0].recv(1)
+        clients[0].close()
+        wait_until(lambda: is_let_in(served), "another is let in")
+
+
 def test_without_the_token_nothing_is_found(lab):
     data = lab.file("f.bin", SIZE)
     served = Served(lab, "--token", TOKEN, "--listen", "0.0.0.0",

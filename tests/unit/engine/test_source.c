@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
@@ -814,6 +815,31 @@ START_TEST(in_memory_many_readers_share_the_lookahead)
 }
 END_TEST
 
+START_TEST(in_memory_who_does_not_read_any_more_leaves_its_room)
+{
+    struct xd_reader *other;
+    struct xd_engine *e;
+    uint64_t half;
+
+    open_in_memory();
+    e = (struct xd_engine *)source;
+    ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
+    ck_assert_int_eq(xd_reader_seek(other, 2000000), 2000000);
+    expect_read(other, 300000);
+    expect_read(reader, 300000);
+    half = reader->ahead;
+    ck_assert_uint_eq(other->ahead, half);
+    xd_engine_lock(e);
+    other->read_at -= 60 * XD_SECOND;
+    xd_engine_unlock(e);
+    expect_read(reader, 300000);
+    ck_assert_uint_eq(reader->ahead, 2 * half);
+    ck_assert_uint_eq(other->ahead, 0);
+    expect_read(other, 300000);
+    ck_assert_uint_eq(other->ahead, half);
+}
+END_TEST
+
 START_TEST(in_memory_readers_on_threads_of_their_own_get_the_true_bytes)
 {
     struct xd_reader *r[4];
@@ -858,6 +884,7 @@ int main(void)
     tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
     tcase_add_test(t, in_memory_a_reader_gets_every_byte_and_little_is_held);
     tcase_add_test(t, in_memory_what_was_left_behind_is_fetched_again);
+    tcase_add_test(t, in_memory_who_does_not_read_any_more_leaves_its_room);
     tcase_add_test(t, in_memory_seeks_in_any_order_find_the_true_bytes);
     tcase_add_test(t, in_memory_many_readers_share_the_lookahead);
     tcase_add_test(
