@@ -301,32 +301,41 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
             xd_find_unasked(p, depot, from, out));
 }
 
-/* For how many latencies ahead a depot is asked. */
+/* For how many latencies ahead a depot is asked.  Its two connections bring more
+ * than one that has not found its speed, but what comes first comes later. */
 static double urgent_lead(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_range next;
 
     if (xd_find_unasked(p, depot, p->book->window->range.begin, &next) &&
-        !xd_order_matters(p, next.begin))
+        (!xd_order_matters(p, next.begin) ||
+         (xd_is_alone(p, depot) && !xd_player_has_time(p))))
         return LEAD;
     return xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD;
 }
 
-static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
-                          struct xd_range *out)
+static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                        struct xd_range *out)
 {
     uint64_t from = p->book->window->range.begin;
 
     if (xd_race(p, fetch, depot, out))
         return true;
-    if (is_supplied(p, depot, urgent_lead(p, depot)) ||
-        xd_offer_urgent(p, depot) < 0)
+    if (is_supplied(p, depot, urgent_lead(p, depot)))
+        return xd_rescue(p, fetch, depot, out);
+    if (xd_offer_urgent(p, depot) < 0)
         return false;
     if (xd_player_has_time(p)
             ? !xd_find_unasked(p, depot, from, out)
             : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
         return false;
-    if (!xd_fit_urgent(p, fetch, depot, most_of(p, depot), out))
+    return xd_fit_urgent(p, fetch, depot, most_of(p, depot), out);
+}
+
+static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                          struct xd_range *out)
+{
+    if (!find_urgent(p, fetch, depot, out))
         return false;
     *out = within_cuts(p->book, *out);
     return true;

@@ -178,6 +178,9 @@ bool xd_player_has_time(const struct xd_adaptive *p);
  * begun then that it does not need. */
 bool xd_player_waits(const struct xd_adaptive *p);
 
+/* Whether no other depot can be asked. */
+bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
+
 /* Whether it matters that bytes before this one come before it; if not, the
  * picture has to stand still whatever is done, and only the end counts. */
 bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
@@ -194,6 +197,11 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
  * another was asked for. */
 bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
              struct xd_range *out);
+
+/* What a depot that has enough to do should bring all the same, beside that, for
+ * another is late with it and the picture stands still. */
+bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+               struct xd_range *out);
 
 /* Offer what others will be late with to `depot`.  0 or NOMEM. */
 int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);

@@ -287,8 +287,7 @@ static bool fit_unknown(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     return true;
 }
 
-/* It does not matter to whom the bytes are left. */
-static bool is_alone(const struct xd_adaptive *p, unsigned depot)
+bool xd_is_alone(const struct xd_adaptive *p, unsigned depot)
 {
     for (unsigned slot = 0; slot < p->book->n_slots; slot++) {
         unsigned i = p->book->slots[slot];
@@ -314,7 +313,8 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     size = (time_allowed(p, depot, out->begin) -
             xd_time_for_new(p, fetch, depot, 0)) *
            forecast->rate;
-    if (is_alone(p, depot))
+    if (xd_is_alone(p, depot) &&
+        (lateness(p, p->book->window) <= 0 || !xd_order_matters(p, out->begin)))
         size = most;
     if (size < least) {
         shorten(&first, least);
@@ -438,17 +438,14 @@ static bool is_affordable(struct xd_adaptive *p, struct xd_range rest,
     return p->rushed + waste <= most;
 }
 
-/* Whether a request is going to be late with `rest`, and this depot would not
- * be; then *rest is what it is not going to bring in time. */
-static bool is_late(struct xd_adaptive *p, const struct xd_flow *f,
-                    unsigned depot, struct xd_range *rest)
+/* Whether a request is going to be late with `rest`, and who needs so long for
+ * it would not be; then *rest is what it is not going to bring in time. */
+static bool is_late(struct xd_adaptive *p, const struct xd_flow *f, double mine,
+                    struct xd_range *rest)
 {
     const struct xd_window *w = p->book->window;
-    double bytes = (double)xd_range_length(*rest), mine, takes, waste, keeps;
+    double bytes = (double)xd_range_length(*rest), takes, waste, keeps;
 
-    if (p->forecasts[depot].rate <= 0 || p->rate <= 0)
-        return false;
-    mine = xd_time_to_bring(p, depot, bytes);
     takes = xd_time_for_flow(p, f, rest->end);
     if (takes < time_given(p, *rest) || takes < RUSH_GAIN * mine + XD_LEAST_S)
         return false;
@@ -474,27 +471,89 @@ static bool is_missed(const struct xd_adaptive *p, const struct xd_flow *f)
            (w->bytes_per_s == 0 || needed_in(p, w, f->got) < SOON_S);
 }
 
-int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
+/* What a request has yet to bring for the window, and others were not asked
+ * for; it may be nothing. */
+static struct xd_range rest_of(const struct xd_adaptive *p,
+                               const struct xd_flow *f)
 {
     struct xd_range w = p->book->window->range;
+    struct xd_range rest = {f->got, f->offered};
+
+    rest.begin = rest.begin > w.begin ? rest.begin : w.begin;
+    rest.end = rest.end < w.end ? rest.end : w.end;
+    if (xd_rangeset_contains(&p->book->arrived, rest))
+        rest.end = rest.begin;
+    return rest;
+}
+
+static int offer(struct xd_adaptive *p, struct xd_flow *f, struct xd_range rest)
+{
+    f->is_offered = p->depots[f->depot].is_offered = true;
+    f->offered = rest.begin;
+    return xd_offer(p, rest);
+}
+
+int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
+{
+    double rate = p->forecasts[depot].rate;
     int rc = 0;
 
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
-        struct xd_range rest = {f->got, f->offered};
+        struct xd_range rest = rest_of(p, f);
 
-        if (!f->is_running || f->depot == depot)
+        if (!f->is_running || f->depot == depot || xd_range_is_empty(rest))
             continue;
-        rest.begin = rest.begin > w.begin ? rest.begin : w.begin;
-        rest.end = rest.end < w.end ? rest.end : w.end;
-        if (xd_range_is_empty(rest) ||
-            xd_rangeset_contains(&p->book->arrived, rest) ||
-            (!is_missed(p, f) && !is_late(p, f, depot, &rest)))
-            continue;
-        f->is_offered = p->depots[f->depot].is_offered = true;
-        f->offered = rest.begin;
-        rc = xd_offer(p, rest);
+        if (is_missed(p, f) ||
+            (rate > 0 &&
+             is_late(p, f,
+                     xd_time_to_bring(p, depot, (double)xd_range_length(rest)),
+                     &rest)))
+            rc = offer(p, f, rest);
     }
     return rc;
+}
+
+/* The request of another depot that is to bring the first byte which the window
+ * lacks, or NULL. */
+static struct xd_flow *flow_at_head(struct xd_adaptive *p, unsigned depot)
+{
+    uint64_t head = head_of(p);
+
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+
+        if (f->is_running && f->depot != depot && f->got <= head &&
+            head < f->offered)
+            return f;
+    }
+    return NULL;
+}
+
+/* Its two requests share what it brings. */
+bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+               struct xd_range *out)
+{
+    double rate = p->forecasts[depot].rate / 2;
+    struct xd_flow *f = flow_at_head(p, depot);
+    double latency = xd_seconds(p->forecasts[depot].latency);
+    struct xd_range rest;
+    double size;
+
+    if (!is_played(p->book->window) || f == NULL || rate <= 0 ||
+        xd_shares(p, depot))
+        return false;
+    if (xd_has_to_connect(p, fetch, depot))
+        latency *= 2;
+    rest = rest_of(p, f);
+    shorten(&rest, rate * XD_REQUEST_S);
+    size = (double)xd_range_length(rest);
+    if (size < 1 || !is_late(p, f, latency + size / rate, &rest) ||
+        offer(p, f, (struct xd_range){rest.begin, f->offered}) < 0 ||
+        !xd_find_unasked(p, depot, rest.begin, out) || out->begin >= rest.end)
+        return false;
+    shorten(out, size);
+    return true;
 }

@@ -171,6 +171,26 @@ START_TEST(the_best_depot_collapsing_costs_no_stall)
 }
 END_TEST
 
+/* All depots have enough to do, and one that has the head becomes slow. */
+START_TEST(depots_that_are_busy_save_the_head_of_the_line)
+{
+    static const char text[] =
+        "client rate=40mbit queue=256k\n"
+        "depot a 198.18.1.1 rate=50mbit rtt=15ms\n"
+        "depot b 198.18.1.2 rate=50mbit rtt=60ms\n"
+        "depot c 198.18.1.3 rate=50mbit rtt=120ms\n"
+        "depot d 198.18.1.4 rate=5mbit  rtt=200ms queue=128k\n"
+        "at 2s client rate=15mbit\n"
+        "at 5s client rate=40mbit\n"
+        "at 8s client rate=20mbit\n"
+        "at 11s client rate=40mbit\n";
+
+    o.piece_bytes = 0;
+    o.seed = (uint64_t)_i;
+    ck_assert(play(text, 26 * MBIT) < 0.3);
+}
+END_TEST
+
 START_TEST(the_first_byte_takes_two_round_trips_of_the_nearest_depot)
 {
     o.piece_bytes = 0;
@@ -221,6 +241,8 @@ int main(void)
     tcase_add_test(t, basic_stalls_and_progress_does_not);
     tcase_add_loop_test(t, a_depot_that_falls_silent_costs_no_stall, 0, 4);
     tcase_add_loop_test(t, the_best_depot_collapsing_costs_no_stall, 0, 4);
+    tcase_add_loop_test(t, depots_that_are_busy_save_the_head_of_the_line, 1,
+                        6);
     tcase_add_test(t,
                    the_first_byte_takes_two_round_trips_of_the_nearest_depot);
     tcase_add_loop_test(
