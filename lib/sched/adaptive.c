@@ -108,8 +108,11 @@ static void *adaptive_new(const struct xd_book *book)
     p->most_hedged = MOST_HEDGED * (double)xd_range_length(book->wanted);
     if (p->most_hedged < LEAST_HEDGED)
         p->most_hedged = LEAST_HEDGED;
+    if (xd_is_small(book))
+        p->most_hedged = (double)xd_range_length(book->wanted) / 2;
     p->growth = (struct xd_growth){.most_open = FIRST_OPEN, .began = XD_NEVER};
     p->began_at = XD_NEVER;
+    p->trusted = book->n_fetches;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
     /* The first sample, watched for longer than no time, overrules them. */
@@ -348,6 +351,12 @@ static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
         return false;
     if (xd_window_is_urgent(p->book, p->book->window))
         return choose_urgent(p, fetch, depot, out);
+    if (xd_is_small(p->book)) {
+        if (!xd_may_ask_small(p, depot))
+            return false;
+        if (xd_choose_small(p, fetch, depot, out))
+            return true;
+    }
     return !is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
            fit(p, fetch, depot, out);
 }

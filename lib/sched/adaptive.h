@@ -76,6 +76,11 @@ struct xd_adaptive {
     double brought;     /* bytes, by all depots */
     xd_usec began_at;   /* the first request */
 
+    /* A small file was asked for of one depot, by this fetch, which is late
+     * without a byte, or the last one, by then. */
+    unsigned trusted;
+    xd_usec first_due, all_due;
+
     /* Set by xd_take_stock(). */
     xd_usec now;
     double unasked, overdue; /* bytes */
@@ -210,6 +215,20 @@ int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);
  * none. */
 double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
                        unsigned depot, double bytes);
+
+/* small.c */
+
+/* Whether what is wanted is so little that all of it may come twice. */
+bool xd_is_small(const struct xd_book *b);
+
+/* Whether a depot may be asked for a part of a small file: it owes nothing, and
+ * no other is to be asked before. */
+bool xd_may_ask_small(struct xd_adaptive *p, unsigned depot);
+
+/* Make a request for a part of a small file, or for more than is missing of it;
+ * false: none is worth it. */
+bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                     struct xd_range *out);
 
 /* ends.c */
 

@@ -123,7 +123,8 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    if (xd_player_has_time(p) || p->rate <= 0 || p->unasked > p->rate * END_S)
+    if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
+        p->unasked > p->rate * END_S)
         return false;
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
@@ -185,6 +186,13 @@ static bool is_worth(const struct xd_adaptive *p, double spent, double cost,
     return spent + cost <= p->most_hedged || cost <= saved * p->rate * WORTH;
 }
 
+/* The first bytes of a depot that is not known are coming: they tell nothing. */
+static bool is_beginning(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return f->has_begun && p->forecasts[f->depot].rate <= 0 &&
+           p->now < f->forecast.since + p->forecasts[f->depot].latency;
+}
+
 /* Whether others should be asked for it as well: its depot owes us too long, or
  * one of such a rate and latency, that has nothing else to do, brings it so much
  * sooner that a few bytes that come twice do not matter. */
@@ -197,7 +205,7 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (rate <= 0)
+    if (rate <= 0 || is_beginning(p, f))
         return false;
     time = xd_seconds(latency) + xd_flow_left(f) / rate;
     takes = xd_time_for_flow(p, f, f->range.end);
