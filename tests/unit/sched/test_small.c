@@ -2,7 +2,7 @@
 #include "play.h"
 
 #define N 4
-#define SIZE UINT64_C(100000)
+#define SIZE UINT64_C(80000)
 #define SLICE UINT64_C(14000)
 #define NEAR (5 * XD_MS)
 
