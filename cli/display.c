@@ -51,8 +51,10 @@ static double seconds_between_lines(const struct display *d)
 void display_init(struct display *d, const struct args *a, const char *name,
                   const struct target *t)
 {
-    *d = (struct display){
-        .mode = choose(a, t), .name = name, .path = target_path(t)};
+    *d = (struct display){.mode = choose(a, t),
+                          .is_verbose = a->verbose,
+                          .name = name,
+                          .path = target_path(t)};
     d->next_line = seconds_between_lines(d);
 }
 
@@ -196,7 +198,7 @@ void display_end(struct display *d, const struct snapshot *s,
     fputs(above, to);
     measure(&columns, &rows);
     if (outcome != NULL && display_sums_up(d))
-        summary_put(to, s, d->name, outcome, columns);
+        summary_put(to, s, d->name, outcome, d->is_verbose, columns);
     if (fclose(to) == 0)
         put_at_once(text, len);
     free(text);

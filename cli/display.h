@@ -16,6 +16,7 @@
 
 struct display {
     enum progress_mode mode; /* never PROGRESS_AUTO */
+    bool is_verbose;
     const char *name, *path;
     double next_line; /* seconds of the download */
 };

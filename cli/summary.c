@@ -52,6 +52,8 @@ static bool was_asked(const struct xd_depot_stats *depot)
     return depot->requests > 0 || depot->state == XD_DEPOT_FAILED;
 }
 
+#define MOST_IDLE 5 /* depots that brought nothing and still have a line */
+
 enum { BYTES, SHARE, MEAN_RATE, REQUESTS, FAILURES, N_COLUMNS };
 
 static const struct table_column wide_columns[] = {
@@ -88,23 +90,39 @@ static void put_depot(FILE *to, const struct table *t,
     putc('\n', to);
 }
 
+/* Of many that brought nothing the first will do, unless the run failed: then
+ * each of them says why. */
+static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
+                       bool all)
+{
+    uint64_t whole = 0;
+    size_t n_idle = 0;
+
+    for (size_t i = 0; i < cast->n; i++)
+        whole += cast->depots[i]->bytes;
+    for (size_t i = 0; i < cast->n; i++) {
+        n_idle += cast->depots[i]->bytes == 0;
+        if (all || cast->depots[i]->bytes > 0 || n_idle <= MOST_IDLE)
+            put_depot(to, t, cast->depots[i], whole);
+    }
+    if (!all && n_idle > MOST_IDLE)
+        fprintf(to, "+%zu that brought nothing (-v has them)\n",
+                n_idle - MOST_IDLE);
+}
+
 void summary_put(FILE *to, const struct snapshot *s, const char *name,
-                 const char *outcome, unsigned columns)
+                 const char *outcome, bool all, unsigned columns)
 {
     struct cast cast;
     struct table table;
-    uint64_t whole = 0;
 
     put_whole(to, s, name, outcome);
-    for (size_t i = 0; i < s->n_depots; i++)
-        whole += s->depots[i].bytes;
     cast_init(&cast, s, was_asked);
     table_init(&table, columns < 50 ? narrow_columns : wide_columns, N_COLUMNS,
                columns, cast.longest);
     if (cast.n > 0)
         table_put_titles(&table, to, "depot");
-    for (size_t i = 0; i < cast.n; i++)
-        put_depot(to, &table, cast.depots[i], whole);
+    put_depots(to, &table, &cast, all || strcmp(outcome, "failed") == 0);
     if (s->n_depots > cast.n)
         fprintf(to, "+%zu in reserve\n", s->n_depots - cast.n);
     cast_fini(&cast);

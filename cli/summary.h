@@ -7,17 +7,20 @@
  *     b.example      9.9 MiB   30.0 %   1.2 MiB/s        10         0
  *     dead.example       0 B    0.0 %       0 B/s         5         5
  *       failed: http://dead.example/f: connection refused
+ *     +3 that brought nothing (-v has them)
  *     +209 in reserve
  */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "snapshot.h"
 
-/* `outcome` is "complete", "failed" or "interrupted". */
+/* `outcome` is "complete", "failed" or "interrupted"; `all`: however many depots
+ * brought nothing. */
 void summary_put(FILE *to, const struct snapshot *s, const char *name,
-                 const char *outcome, unsigned columns);
+                 const char *outcome, bool all, unsigned columns);
 
 #endif

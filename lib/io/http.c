@@ -268,9 +268,9 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
 
     h->multi = curl_multi_init();
     h->fetches = xd_alloc(config->n_slots, sizeof *h->fetches);
-    if (h->multi == NULL || h->fetches == NULL ||
-        xd_http_options_init(&h->options, config->net) < 0)
+    if (h->multi == NULL || h->fetches == NULL)
         return xd_fail_nomem(err);
+    rc = xd_http_options_init(&h->options, config->net, err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,
                                 &h->options, err);

@@ -5,13 +5,15 @@
  */
 #include "io/http_options.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <xdownload/error.h>
+#include <unistd.h>
 #include <xdownload/version.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/hosts.h"
 #include "base/time.h"
 #include "base/url.h"
@@ -89,20 +91,30 @@ static int split_cert(struct xd_http_options *o, const char *cert)
     return o->cert_password != NULL ? 0 : XD_E_NOMEM;
 }
 
+/* libcurl takes one that is not there for one that says nothing. */
+static int check_netrc(const char *file, struct xd_error *err)
+{
+    if (file == NULL || access(file, R_OK) == 0)
+        return 0;
+    return xd_fail_errno(err, XD_E_IO, errno, "%s (netrc-file)", file);
+}
+
 int xd_http_options_init(struct xd_http_options *o,
-                         const struct xd_net_options *net)
+                         const struct xd_net_options *net, struct xd_error *err)
 {
     /* Ranges are ranges of the encoded bytes: none may be. */
     static const char identity[] = "Accept-Encoding: identity";
 
     *o = (struct xd_http_options){.net = net != NULL ? net : &defaults};
+    if (check_netrc(o->net->netrc_file, err) < 0)
+        return XD_E_IO;
     if (append(&o->header, identity) == 0 &&
         append(&o->secret_header, identity) == 0 &&
         add_headers(o, o->net->headers) == 0 &&
         split_cert(o, o->net->cert) == 0)
         return 0;
     xd_http_options_fini(o);
-    return XD_E_NOMEM;
+    return xd_fail_nomem(err);
 }
 
 void xd_http_options_fini(struct xd_http_options *o)

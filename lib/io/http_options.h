@@ -6,6 +6,7 @@
 #define XD_IO_HTTP_OPTIONS_H
 
 #include <stdbool.h>
+#include <xdownload/error.h>
 
 #include <curl/curl.h>
 
@@ -18,10 +19,11 @@ struct xd_http_options {
     char *cert, *cert_password;
 };
 
-/* `net` (NULL: the defaults) outlives it.  Errors: NOMEM; then there is
- * nothing to be released. */
+/* `net` (NULL: the defaults) outlives it.  Errors: IO (a file that net names
+ * cannot be read), NOMEM; then there is nothing to be released. */
 int xd_http_options_init(struct xd_http_options *o,
-                         const struct xd_net_options *net);
+                         const struct xd_net_options *net,
+                         struct xd_error *err);
 void xd_http_options_fini(struct xd_http_options *o);
 
 /* Tell a handle what holds for every request, but sockets, callbacks and

@@ -116,7 +116,7 @@ struct xd_transport_ops {
 
 /*
  * HTTP and FTP through libcurl.  `handler` and its user outlive the transport.
- * Errors: NOMEM.
+ * Errors: NOMEM; IO, for a file that the options name.
  */
 int xd_http_new(struct xd_transport **out,
                 const struct xd_transport_config *config,

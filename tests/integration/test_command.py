@@ -188,6 +188,17 @@ def test_quiet_says_of_each_depot_why_it_was_given_up(lab):
     assert run.err.count(": answered 404") == 2
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_of_many_that_brought_nothing_a_few_are_named(lab, verbose):
+    lab.file("f.bin", SIZE)
+    dead = [lab.dead() for _ in range(12)]
+    manifest = lab.exnode("f.bin", [*lab.depots(1, rate=4_000_000), *dead])
+    run = lab.xdownload("--retry", "1", *(["-v"] if verbose else []), manifest)
+    assert run.rc == 0, run.err
+    assert run.err.count("\n  failed: ") == (12 if verbose else 5)
+    assert ("\n+7 that brought nothing (-v has them)\n" in run.err) != verbose
+
+
 def test_verbose_has_a_line_for_each_request(lab):
     lab.file("f.bin", SIZE)
     depots = lab.depots(2)

@@ -166,6 +166,18 @@ def test_a_redirect_with_a_long_body_is_followed(lab):
 
 # ---- credentials ----
 
+@pytest.mark.parametrize("scheme", ["metalink", "url"])
+def test_a_netrc_file_that_is_not_there_is_local_trouble(lab, scheme):
+    lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    what = (lab.metalink("f.bin", [depot]) if scheme == "metalink"
+            else depot.url("f.bin"))
+    run = lab.xdownload("--netrc-file", "nowhere", what)
+    assert run.rc == 5
+    assert "nowhere (netrc-file): No such file" in run.err
+    assert depot.requests() == []
+
+
 BASIC = "Basic " + base64.b64encode(b"me:s3cr3t").decode()
 
 # What is typed, and which line a server that may see it gets.

@@ -1,4 +1,5 @@
 """What was fetched once is not fetched again, whatever ended the run."""
+import filecmp
 import hashlib
 import os
 import random
@@ -106,36 +107,61 @@ def is_clean(lab, name="f.bin"):
 
 # ---- tests ----
 
-def kill_until_complete(lab, manifest, kills, seed, span):
+def kill_until_complete(lab, manifest, kills, seed, span, *options):
     """Run the command again and again, killing it at random moments."""
     dice = random.Random(seed)
     for killed in range(kills):
-        process = lab.start("-q", "-b", "256k", manifest)
+        process = lab.start("-q", *options, manifest)
         time.sleep(dice.uniform(0, span))
         process.kill()
         run = process.wait()
         if run.rc == 0:
             return killed
         assert run.rc == -9, run
-    assert lab.xdownload("-q", "-b", "256k", manifest).rc == 0
+    assert lab.xdownload("-q", *options, manifest).rc == 0
     return kills
 
 
 @pytest.mark.parametrize("make", ["metalink", "exnode"])
 def test_killed_at_random_moments_it_completes(lab, make):
-    size = 16 * MIB if SLOW else 4 * MIB
-    kills = 300 if SLOW else 25
+    size = 8 * MIB if SLOW else 4 * MIB
+    kills = 60 if SLOW else 25
     data = lab.file("f.bin", size)
     depots = lab.depots(3, rate=400_000)
     manifest = (lab.metalink("f.bin", depots) if make == "metalink"
                 else lab.exnode("f.bin", depots))
-    killed = kill_until_complete(lab, manifest, kills, seed=size, span=0.3)
+    killed = kill_until_complete(lab, manifest, kills, size, 0.3, "-b",
+                                 "256k")
     assert lab.read("f.bin") == data
     assert is_clean(lab)
     # What a kill costs is what lies in the lanes' buffers and on the wire.
     in_flight = 3 * (256 * 1024 + 128 * 1024)
     assert all_sent(depots) <= 1.1 * size + killed * in_flight
     assert killed > 3
+
+
+def large_file(lab, name, size):
+    """Quicker to make than random bytes; no two MiB of it are the same."""
+    piece = bytearray(bytes_of(MIB))
+    with open(lab.www / name, "wb") as f:
+        for i in range(size // MIB):
+            piece[:8] = struct.pack("<Q", i)
+            f.write(piece)
+
+
+@pytest.mark.skipif(not SLOW, reason="takes half a minute")
+def test_hundreds_of_kills_cost_a_tenth_of_the_file_at_most(lab):
+    """A kill costs what lies in the lanes' buffers and on the wire, so that a
+    file which outlives hundreds of them is large."""
+    size = 896 * MIB
+    large_file(lab, "f.bin", size)
+    depots = lab.depots(2, rate=25_000_000)
+    killed = kill_until_complete(lab, lab.metalink("f.bin", depots), 200,
+                                 1, 0.15, "-t", "1", "-b", "4m")
+    assert killed == 200
+    assert filecmp.cmp(lab.www / "f.bin", lab.path("f.bin"), shallow=False)
+    assert is_clean(lab)
+    assert all_sent(depots) <= 1.1 * size
 
 
 def test_only_what_is_missing_is_fetched(lab):
