@@ -53,7 +53,7 @@ def test_the_rate_is_that_of_all_depots_together(lab, ways):
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     if not ways:
-        assert 2.7 <= run.report["seconds"] <= 3.3
+        assert 2.7 <= run.report["seconds"] <= 5.5  # half of it takes 6
     else:  # bytes that are read past count too
         assert run.report["seconds"] >= 2.7
 
