@@ -103,11 +103,18 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
     }
 }
 
-/* What a liar brought is wanted again, but for what is proved or out. */
-static void reject_all_of_locked(struct xd_engine *e, unsigned depot,
-                                 bool and_held)
+/* Of an earlier run's bytes, which no piece proves, any depot may have brought
+ * any. */
+static bool may_have_brought_held(const struct xd_engine *e)
+{
+    return !xd_pieces_cover(&e->verify.pieces, e->wanted);
+}
+
+/* What it brought is wanted again, but for what is proved or out. */
+static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
+    bool and_held = may_have_brought_held(e);
     uint64_t at = e->leaving;
 
     while (!xd_engine_is_over_locked(e)) {
@@ -144,8 +151,6 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why)
 {
     struct xd_depot *d = &e->depots.list[depot];
-    /* Of an earlier run's bytes it may have brought any. */
-    bool and_held = !xd_pieces_cover(&e->verify.pieces, e->wanted);
 
     if (d->is_expelled || !XD_DEFENDS("blame"))
         return;
@@ -165,9 +170,17 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         xd_decide_stop_locked(e, lane);
     }
     xd_inform_banned_locked(e, depot);
-    reject_all_of_locked(e, depot, and_held);
+    reject_all_of_locked(e, depot);
+}
+
+void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
+                             const struct xd_error *why)
+{
+    if (!XD_DEFENDS("blame"))
+        return;
+    xd_blame_expel_locked(e, depot, why);
     xd_given_disown_locked(e, depot, e->wanted, why);
-    if (and_held)
+    if (may_have_brought_held(e))
         xd_given_disown_locked(e, XD_HELD, e->wanted, why);
 }
 
@@ -183,7 +196,7 @@ static void ban_locked(struct xd_engine *e, unsigned number,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
             e->depots.list[number].url, (ull)range.begin, (ull)(range.end - 1),
             e->verify.pieces.algorithm);
-    xd_blame_expel_locked(e, number, &error);
+    xd_blame_convict_locked(e, number, &error);
 }
 
 static bool was_bringer(const struct xd_suspicion *s, unsigned depot)

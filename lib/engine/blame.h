@@ -20,11 +20,15 @@ struct xd_engine;
 struct xd_error;
 struct xd_suspicion;
 
-/* `depot` gave bytes that cannot be right, as `why` says: it is not used again,
- * and what it brought and no piece has proved is fetched again, but for what a
- * reader has. */
+/* `depot` is not to be relied on, as `why` says: it is not used again, and what
+ * it brought and no piece has proved is fetched again, but for what has left to
+ * a reader or through a pipe: that may well be right. */
 void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why);
+
+/* The same of a depot that lied: whoever has bytes of it is told. */
+void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
+                             const struct xd_error *why);
 
 /* Whether `piece` was wrong, and it is not known yet who lied. */
 bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece);

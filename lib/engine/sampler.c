@@ -145,7 +145,7 @@ static void expel_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_sampler *s = &e->sampler;
 
-    xd_blame_expel_locked(e, depot, why);
+    xd_blame_convict_locked(e, depot, why);
     s->wait_until = 0;
     for (size_t i = 0; i < s->n; i++)
         xd_case_forget(&s->cases[i], depot);
