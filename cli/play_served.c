@@ -66,12 +66,15 @@ static const char **new_command(const struct args *a, const struct mpv *mpv,
 
     while (a->player_args != NULL && a->player_args[n_args] != NULL)
         n_args++;
-    const char **words = calloc(n_args + 5, sizeof *words);
+    const char **words = calloc(n_args + 6, sizeof *words);
     if (words == NULL)
         return NULL;
     words[n++] = a->player;
     if (mpv != NULL) {
         words[n++] = "--ytdl=no"; /* the URL is the film, no page with one */
+        /* Again at once, as after a long pause, and not more: who has failed
+         * here has tried all that there is. */
+        words[n++] = "--stream-lavf-o-append=reconnect_delay_max=0";
         words[n++] = mpv->option;
     }
     for (size_t i = 0; i < n_args; i++)

@@ -332,6 +332,17 @@ def test_mpv_that_waits_for_silent_depots_ends_at_once(lab, film):
 
 @with_mpv
 @pytest.mark.plain
+def test_mpv_does_not_try_a_dead_source_again(lab, film):
+    shutil.copy(film, lab.www / "film.mkv")
+    run = lab.xdownload("play", "--retry", "1", "--patience", "0s",
+                        lab.exnode("film.mkv", [lab.dead()]), "--",
+                        *HEADLESS, report=False)
+    assert run.rc == 2 and "no depot is left" in run.err
+    assert run.err.count("Will reconnect") <= 1
+
+
+@with_mpv
+@pytest.mark.plain
 def test_mpv_plays_what_comes_out_of_a_pipe(lab, film):
     process = lab.start("-q", "-o", "-", put(lab, film),
                         stdout=subprocess.PIPE)
