@@ -149,7 +149,7 @@ def large_file(lab, name, size):
             f.write(piece)
 
 
-@pytest.mark.skipif(not SLOW, reason="takes half a minute")
+@pytest.mark.slow
 def test_hundreds_of_kills_cost_a_tenth_of_the_file_at_most(lab):
     """A kill costs what lies in the lanes' buffers and on the wire, so that a
     file which outlives hundreds of them is large."""
