@@ -79,10 +79,14 @@ static int play_shelf(const struct args *a, const struct shelf *shelf,
     }
     int status = play_viewed(a, shelf, viewer, log);
     xd_reader_free(viewer);
-    if (status == STATUS_COMPLETE && args_value(a, "keep") != NULL) {
+    /* Wrong bytes that were played are put right in what is kept. */
+    if ((status == STATUS_COMPLETE || status == STATUS_CORRUPT) &&
+        args_value(a, "keep") != NULL) {
         signals_watch();
-        status = keep_on(source);
+        const int kept = keep_on(source);
         signals_restore();
+        if (kept != STATUS_COMPLETE)
+            status = kept;
     }
     return status;
 }
