@@ -14,13 +14,20 @@
 #include "base/error.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t version_once = PTHREAD_ONCE_INIT;
 static CURLcode result;
 static char version[300];
 
-/* curl_version() writes to a buffer that it shares between threads. */
 static void init(void)
 {
     result = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* curl_version() writes to a buffer that it shares between threads; and it may
+ * set up all that libcurl knows the version of, as OpenLDAP, which looks up the
+ * host's name and loads plugins: not before somebody asks. */
+static void find_version(void)
+{
     snprintf(version, sizeof version, "%s", curl_version());
 }
 
@@ -36,5 +43,6 @@ int xd_curl_global_init(struct xd_error *err)
 const char *xd_version_libcurl(void)
 {
     pthread_once(&once, init);
+    pthread_once(&version_once, find_version);
     return version;
 }
