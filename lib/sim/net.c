@@ -41,6 +41,8 @@ int xd_net_init(struct xd_net *n, const struct xd_scenario *s, uint64_t seed)
     for (size_t i = 0; i < s->n_lines; i++) {
         n->wires[i].path = s->lines[i].path;
         n->wires[i].random = seed_of(&s->lines[i], seed);
+        n->wires[i].loss_random = xd_sim_random(&n->wires[i].random);
+        n->wires[i].jitter_random = xd_sim_random(&n->wires[i].random);
         if (s->lines[i].depot != XD_NO_LINE)
             n->depots[s->lines[i].depot] = i;
     }
@@ -90,7 +92,8 @@ static void travel(struct xd_net *n, size_t depot, xd_nsec out,
 
     out += w->path.delay;
     if (w->path.jitter > 0)
-        out += (xd_nsec)(xd_sim_uniform(&w->random) * (double)w->path.jitter);
+        out += (xd_nsec)(xd_sim_uniform(&w->jitter_random) *
+                         (double)w->path.jitter);
     if (out < w->last_out)
         out = w->last_out;
     w->last_out = out;
@@ -103,7 +106,7 @@ void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p)
     xd_nsec out;
 
     if (w->path.is_down ||
-        (w->path.loss > 0 && xd_sim_uniform(&w->random) < w->path.loss))
+        (w->path.loss > 0 && xd_sim_uniform(&w->loss_random) < w->path.loss))
         return;
     out = transmit(w, n->now, p.bytes + XD_HEADER_BYTES);
     if (out < 0)

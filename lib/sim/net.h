@@ -25,7 +25,9 @@ struct xd_wire {
     struct xd_path path;
     xd_nsec busy_until; /* when the last byte that waits will have left */
     xd_nsec last_out;   /* jitter does not change the order */
-    uint64_t random;    /* each has its own: none heeds what others do */
+    /* Each has its own luck, and one for each thing: what others do, or how
+     * often this one is asked, changes nothing of which packets are lost. */
+    uint64_t loss_random, jitter_random, random;
     uint64_t delivered; /* bytes of the file that reached the client this way */
 };
 
