@@ -101,7 +101,10 @@ enum xd_rule xd_rules_event(struct xd_rules *r,
 
 const char *xd_rule_text(enum xd_rule rule);
 
-/* What rules.c, ruled.c and paper.c ask of each other. */
+/* What rules.c, fetch_rules.c, ruled.c and paper.c ask of each other. */
+
+enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
+                            xd_usec now);
 
 bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte);
 

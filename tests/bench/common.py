@@ -196,12 +196,12 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
 
 
-def publish(name, text):
-    """Put the text between the markers of this name in README.md."""
-    path = ROOT / "README.md"
+def publish(name, text, document="README.md"):
+    """Put the text between the markers of this name."""
+    path = ROOT / document
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
     before, found, rest = path.read_text().partition(begin)
     _, found_end, after = rest.partition(end)
     if not found or not found_end:
-        raise SystemExit(f"README.md has no markers for {name}")
+        raise SystemExit(f"{document} has no markers for {name}")
     path.write_text(before + begin + text + "\n" + end + after)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import agree
 import common
 from bench import summary
 
@@ -60,6 +61,17 @@ def test_a_tool_that_was_wrong_once_was_wrong():
     assert summary([right] * 3, 2)["result"] == "right"
     wrong = dict(right, result="wrong")
     assert summary([right, wrong, right], 2)["result"] == "wrong"
+
+
+def test_policies_that_differ_in_the_lab_should_in_the_simulator():
+    lab = {"adaptive": 10, "basic": 10.4, "progress": 12}
+    right = {"lab": lab, "sim": {"adaptive": 9, "basic": 8, "progress": 11}}
+    wrong = {"lab": lab, "sim": {"adaptive": 9, "basic": 11, "progress": 10}}
+    assert agree.ranks({"a": right}) == (2, [])
+    assert agree.ranks({"a": right, "b": wrong}) == (
+        4, ["`b` basic before progress"])
+    assert [round(e, 2) for e in agree.errors({"a": right})] == [
+        -0.1, -0.23, -0.08]
 
 
 def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):

@@ -266,6 +266,38 @@ START_TEST(an_end_that_comes_twice_is_noticed)
 }
 END_TEST
 
+/* To no less than it has brought, and to less than it was asked for. */
+START_TEST(a_fetch_that_is_shortened_to_more_or_to_nothing_is_noticed)
+{
+    struct xd_sched_options o = {.policy = &xd_policy_adaptive,
+                                 .lanes_per_depot = 1,
+                                 .max_open = 1,
+                                 .block_bytes = 10,
+                                 .max_failures = 1};
+    static const uint64_t ends[] = {2, 4, 10, 11};
+    struct xd_range whole = {0, 10};
+    struct xd_holding holding = {&whole, 1, 0};
+    struct xd_layout layout = {.size = 10, .depots = &holding, .n_depots = 1};
+    struct xd_sched_action open = {.kind = XD_DO_OPEN};
+    struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
+    struct xd_sched_action shorter = {.kind = XD_DO_SHORTEN};
+    struct xd_sched_event bytes = {.kind = XD_EV_BYTES, .range = {0, 4}};
+    struct xd_rules *r = xd_rules_new(&layout, &o, whole);
+
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(xd_rules_action(r, &open, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_action(r, &fetch, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_event(r, &bytes), XD_RULE_NONE);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        shorter.range.end = ends[i];
+        ck_assert_int_eq(xd_rules_action(r, &shorter, 0), XD_RULE_SHORTEN);
+    }
+    shorter.range.end = 7;
+    ck_assert_int_eq(xd_rules_action(r, &shorter, 0), XD_RULE_NONE);
+    xd_rules_free(r);
+}
+END_TEST
+
 START_TEST(an_eleventh_request_in_vain_is_noticed)
 {
     struct xd_rules *r;
@@ -407,6 +439,8 @@ int main(void)
     tcase_add_test(t, a_rest_that_is_overslept_is_noticed);
     tcase_add_test(t, a_depot_without_ranges_used_beside_others_is_noticed);
     tcase_add_test(t, an_end_that_comes_twice_is_noticed);
+    tcase_add_test(t,
+                   a_fetch_that_is_shortened_to_more_or_to_nothing_is_noticed);
     tcase_add_test(t, an_eleventh_request_in_vain_is_noticed);
     tcase_add_test(t, a_policy_that_copies_more_than_r_times_is_noticed);
     tcase_add_test(t, a_policy_that_asks_one_depot_twice_is_noticed);
