@@ -47,10 +47,17 @@ static void accept(struct xd_run *r, struct xd_range range)
         r, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
 }
 
+/* But for what others brought: that is here. */
 static void tell_rejected(struct xd_run *r, struct xd_range range)
 {
-    xd_run_tell(
-        r, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = range});
+    while (!xd_range_is_empty(range)) {
+        struct xd_range gap = xd_rangeset_next_gap(&r->here, range);
+
+        if (!xd_range_is_empty(gap))
+            xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_REJECTED,
+                                                   .range = gap});
+        range.begin = gap.end;
+    }
 }
 
 /* Bytes that are here are missing again. */

@@ -41,9 +41,10 @@ static double run(const char *text)
     xd_sim_result_fini(&result);
     ck_assert_msg(xd_scenario_parse(&s, text, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(xd_sim_run(&s, &o, &result), 0);
-    ck_assert_msg(result.broken == XD_RULE_NONE, "broken: %s",
-                  xd_rule_text(result.broken));
-    ck_assert(result.is_complete);
+    ck_assert_msg(result.broken == XD_RULE_NONE, "seed %" PRIu64 " broke: %s",
+                  o.seed, xd_rule_text(result.broken));
+    ck_assert_msg(result.is_complete, "seed %" PRIu64 " came to no end",
+                  o.seed);
     xd_scenario_fini(&s);
     return (double)result.took / 1e6;
 }
