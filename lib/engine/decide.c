@@ -445,7 +445,7 @@ static bool is_ready_locked(struct xd_engine *e)
     if (e->repair.phase != XD_REPAIR_STOPPING || !stop_lanes_locked(e))
         return false;
     xd_repair_fetch_locked(e);
-    return true;
+    return !xd_engine_is_over_locked(e); /* it may have failed */
 }
 
 void xd_decide_locked(struct xd_engine *e)

@@ -47,7 +47,8 @@ static void drain_locked(struct xd_engine *e)
     xd_engine_wake_all_locked(e);
 }
 
-/* Give the complete file its name; a pipe is judged only now. */
+/* Give the complete file its name; a pipe is judged only now.  Once a file has
+ * its name no other thread's trouble makes the download a failure. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
@@ -61,7 +62,7 @@ static void finish_locked(struct xd_engine *e)
             xd_resume_finish(e);
         xd_engine_lock(e);
     }
-    if (rc < 0)
+    if (rc < 0 || !e->ordered)
         e->error = error;
 }
 

@@ -1,5 +1,6 @@
 /* A simulated download, when memory runs out. */
 #include <xdownload/error.h>
+#include <xdownload/simulate.h>
 
 #include "sched/policy.h"
 #include "sim/run.h"
@@ -49,11 +50,36 @@ START_TEST(a_simulation_without_memory_stops_and_leaks_nothing)
 }
 END_TEST
 
+static int simulate(void)
+{
+    struct xd_simulate_what what = {.struct_size = sizeof what,
+                                    .scenario = text,
+                                    .size = 300000,
+                                    .piece_bytes = 50000};
+    struct xd_simulation *s;
+    int rc;
+
+    torture_begin();
+    rc = xd_simulate(&s, &what, NULL, NULL);
+    torture_end();
+    ck_assert((rc == 0) == (s != NULL));
+    xd_simulation_free(s);
+    return rc;
+}
+
+START_TEST(what_a_simulation_has_recorded_is_had_whole_or_not_at_all)
+{
+    torture(simulate);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("sim");
 
     tcase_set_timeout(t, 0);
     tcase_add_test(t, a_simulation_without_memory_stops_and_leaks_nothing);
+    tcase_add_test(t,
+                   what_a_simulation_has_recorded_is_had_whole_or_not_at_all);
     return run_suite("torture.sim", t);
 }
