@@ -93,6 +93,46 @@ def test_a_pipe_that_was_given_wrong_bytes_ends_as_corrupt(lab, liar):
     assert "what was written out from byte 0 on is not to be trusted" in run.err
 
 
+class Changing(FaultDepot):
+    """Has one file for its first request, and for all others its own, once
+    the gate is open."""
+
+    def __init__(self, data, first):
+        super().__init__(data, "changes")
+        self.first, self.gate = first, Gate()
+
+    def changes(self, c, e):
+        if e.number == 1:
+            self.serve(c, e, {"ETag": '"first"'}, self.first)
+            return
+        while not self.gate.is_open and not c.until_it_leaves(0.01):
+            pass
+        self.serve(c, e)
+
+
+@pytest.mark.parametrize("hashes,first_is_right", [
+    ("none", True), ("whole", True), ("whole", False)])
+def test_a_pipe_goes_on_without_a_depot_whose_file_changed(
+        lab, hashes, first_is_right):
+    """What it wrote out may be right: a hash tells, or nobody."""
+    data, another = bytes_of(SIZE), bytes_of(SIZE, 2)
+    proof = f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}</hash>'
+    with Changing(data, data if first_is_right else another) as bad, \
+            FaultDepot(data) as honest:
+        honest.after = bad.gate
+        process = lab.start("-o", "-", "-b", "64k", "--algorithm", "basic",
+                            manifest(lab, [bad, honest],
+                                     proof if hashes == "whole" else ""))
+        wait_until(lambda: os.fstat(process.out_file.fileno()).st_size,
+                   "the first bytes of the output")
+        bad.gate.is_open = True
+        run = process.wait()
+    assert "has changed" in run.err
+    assert (run.rc, len(run.out)) == (0 if first_is_right else 4, SIZE)
+    assert (run.out == data) == first_is_right
+    assert ("not verified" in run.err) == (hashes == "none")
+
+
 def test_the_last_bytes_wait_for_the_hash_of_the_file(lab):
     data = bytes_of(SIZE)
     proof = f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}</hash>'

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/blame.h"
 #include "engine/engine.h"
 #include "io/hash.h"
 #include "suite.h"
@@ -206,6 +207,27 @@ START_TEST(what_a_piece_proves_is_right_whoever_brought_it)
 }
 END_TEST
 
+START_TEST(what_a_depot_brought_that_is_only_left_is_not_disowned)
+{
+    struct xd_engine *e;
+    struct xd_error why = {0};
+    unsigned char byte;
+
+    open_with("");
+    expect_read(reader, SIZE);
+    e = (struct xd_engine *)source;
+    xd_fail(&why, XD_E_CORRUPT, "it has lied");
+    xd_engine_lock(e);
+    xd_blame_expel_locked(e, 0, &why);
+    xd_engine_unlock(e);
+    ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 20000), 0);
+    xd_engine_lock(e);
+    xd_blame_convict_locked(e, 0, &why);
+    xd_engine_unlock(e);
+    expect_told(reader, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("given");
@@ -217,5 +239,6 @@ int main(void)
     tcase_add_test(t, what_has_left_the_memory_is_not_forgotten);
     tcase_add_test(t, a_reader_at_the_end_is_told_too);
     tcase_add_test(t, what_a_piece_proves_is_right_whoever_brought_it);
+    tcase_add_test(t, what_a_depot_brought_that_is_only_left_is_not_disowned);
     return run_suite("given", t);
 }
