@@ -59,7 +59,7 @@ static void finish_locked(struct xd_engine *e)
         xd_engine_unlock(e);
         rc = xd_sink_finish(e->sink, size, &error);
         if (rc == 0)
-            xd_resume_finish(e);
+            rc = xd_resume_finish(e, &error);
         xd_engine_lock(e);
     }
     if (rc < 0 || !e->ordered)

@@ -156,12 +156,19 @@ void xd_resume_save_locked(struct xd_engine *e)
     xd_engine_lock(e);
 }
 
-void xd_resume_finish(struct xd_engine *e)
+/* Without its journal a .part is worth nothing: the name must be there first.
+ * What has no journal is so small that a sync would be much of its time. */
+int xd_resume_finish(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_error error = {0};
+    int rc;
 
-    if (e->resume.journal && xd_journal_remove(e->resume.journal, &error) < 0)
+    if (e->resume.journal == NULL)
+        return 0;
+    rc = xd_file_sink_sync_name(e->sink, err);
+    if (rc == 0 && xd_journal_remove(e->resume.journal, &error) < 0)
         xd_log(&e->log, XD_LOG_WARN, "%s", error.msg);
+    return rc;
 }
 
 /* ---- validators ---- */

@@ -61,8 +61,8 @@ void xd_resume_work_locked(struct xd_engine *e);
  * the next run, as long as that takes.  Releases the lock. */
 void xd_resume_save_locked(struct xd_engine *e);
 
-/* Once the file has its name: without the lock. */
-void xd_resume_finish(struct xd_engine *e);
+/* Once the file has its name: without the lock.  Errors: IO. */
+int xd_resume_finish(struct xd_engine *e, struct xd_error *err);
 
 /* The last validator of `url` in a list of "URL validator\n", and its length;
  * NULL if there is none. */

@@ -94,7 +94,7 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
         rc = check_folder(f, err);
     if (rc == 0)
         rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
-    return rc < 0 ? rc : xd_folder_sync(f->folder, f->path, err);
+    return rc;
 }
 
 static void release(struct file_sink *f)
@@ -169,6 +169,13 @@ int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err)
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
 {
     return sync_file((struct file_sink *)s, err);
+}
+
+int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    return xd_folder_sync(f->folder, f->path, err);
 }
 
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,

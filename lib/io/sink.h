@@ -26,8 +26,8 @@ struct xd_sink_ops {
 };
 
 /*
- * PATH.part by positioned writes; finish() gives it the name PATH, never over
- * an existing file unless `replace`, and returns when that is on the disk.
+ * PATH.part by positioned writes; finish() brings it to the disk and gives it
+ * the name PATH, never over an existing file unless `replace`.
  * free() without finish() leaves PATH.part.  A PATH.part that is there is taken
  * as it is, unless it is in use.
  * Errors: IO, NOMEM.  Blocks: on the disk.
@@ -37,8 +37,9 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
 
 /*
  * Of a file sink alone.  folder() is what all its files are made in, however its
- * name is called by then; it stays the sink's.  found() is how long PATH.part was at first; empty()
- * takes all of it away; sync() returns when what was written is on the disk;
+ * name is called by then; it stays the sink's.  found() is how long PATH.part
+ * was at first; empty() takes all of it away; sync() returns when what was
+ * written is on the disk, sync_name() when the name that finish() gave is;
  * space() is how many bytes its disk has left for it, what it has of them now
  * included.  Errors: IO.
  */
@@ -48,6 +49,7 @@ const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
 /* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
+int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err);
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);
 

@@ -658,6 +658,17 @@ START_TEST(no_wrong_byte_is_believed_after_the_power_went)
 }
 END_TEST
 
+/* Of a disk that keeps nothing but what is synced: a .part without a journal
+ * would be left alone. */
+START_TEST(when_the_journal_is_gone_the_name_is_on_the_disk)
+{
+    forgets = _i == 0 ? NONE : FOLDER;
+    run("retry", "5");
+    make_disk(n_ops, 1);
+    ck_assert_int_eq(made.names[OUT], _i == 0 ? PART : NONE);
+}
+END_TEST
+
 START_TEST(without_the_sync_of_the_file_wrong_bytes_would_be_believed)
 {
     struct findings f;
@@ -766,6 +777,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, no_wrong_byte_is_believed_after_the_power_went);
+    tcase_add_loop_test(tcase, when_the_journal_is_gone_the_name_is_on_the_disk,
+                        0, 2);
     tcase_add_test(tcase,
                    without_the_sync_of_the_file_wrong_bytes_would_be_believed);
     tcase_add_test(tcase, what_is_begun_anew_is_not_taken_for_what_was_there);
