@@ -108,8 +108,15 @@ def run(lab, program, *args):
     return out
 
 
+def handles(process, number):
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> number - 1 & 1
+
+
 def interrupt(process):
     """Once it waits for bytes that do not come."""
+    wait_until(lambda: process.poll() is not None
+               or handles(process, signal.SIGINT), "it handles SIGINT")
     time.sleep(0.7)
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)
