@@ -407,6 +407,21 @@ static void count_turn(struct xd_growth *g, xd_usec now, uint64_t bytes)
     g->bytes += bytes;
 }
 
+static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
+{
+    struct xd_round *r = &f->round;
+
+    if (f->has_begun && now - r->began < latency)
+        return;
+    if (f->has_begun) {
+        r->before = r->bytes;
+        r->bytes = (double)(f->got - r->from) * (double)latency /
+                   (double)(now - r->began);
+    }
+    r->began = now;
+    r->from = f->got;
+}
+
 static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
                            xd_usec now)
 {
@@ -422,6 +437,7 @@ static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
         xd_forecast_answered(forecast, now - f->asked_at,
                              xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
                                                     : FIRST_PARTS_OF_WAIT);
+    count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
     count_turn(&p->growth, now, to - f->got);

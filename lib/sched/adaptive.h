@@ -19,6 +19,14 @@
  * together so many latencies. */
 #define XD_NEW_LATENCIES 3
 
+/* What came in a latency of its depot, and in the one before: TCP doubles it
+ * while it looks for its speed. */
+struct xd_round {
+    xd_usec began;
+    uint64_t from; /* what is here since then begins there */
+    double bytes, before;
+};
+
 struct xd_flow {
     bool is_running;
     bool has_begun; /* a byte of it came */
@@ -34,6 +42,7 @@ struct xd_flow {
     uint64_t got;       /* all before it is here */
     xd_usec asked_at, heard_at;
     struct xd_forecast forecast; /* of itself alone */
+    struct xd_round round;
 };
 
 /* What is known of a depot besides its forecast. */

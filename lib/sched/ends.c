@@ -16,8 +16,10 @@
 /* By this part later than all others may a request end. */
 #define SLACK 0.25
 
-/* For so many of a depot's latencies its rate grows. */
+/* For so many of a depot's latencies its rate grows, and for longer if each of
+ * them brings so many times what the one before did. */
 #define GROWTH_LATENCIES 4
+#define ROUND_GROWTH 1.1
 
 /* A tail that would end so much later is given away whatever is on the wire. */
 #define WORTH_WASTE_S 0.5
@@ -82,12 +84,14 @@ static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
 }
 
 /* TCP is still finding its speed, so that the depot may be far better than it
- * seems.  Who is cut has to begin anew, or brings all that was cut. */
-static bool is_growing(const struct xd_adaptive *p, unsigned depot)
+ * seems.  Who is cut has to begin anew, or brings all that was cut: twice what
+ * came in the last latency is on the wire. */
+static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    const struct xd_forecast *f = &p->forecasts[depot];
+    const struct xd_forecast *forecast = &p->forecasts[f->depot];
 
-    return f->watched < GROWTH_LATENCIES * f->latency;
+    return forecast->watched < GROWTH_LATENCIES * forecast->latency ||
+           f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 
 /*
@@ -101,7 +105,7 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     struct xd_range tail = f->range;
 
     if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S ||
-        (is_growing(p, f->depot) && p->unasked > 0))
+        (is_growing(p, f) && p->unasked > 0))
         return false;
     keep = rate * (p->time_left > latency ? p->time_left : latency);
     waste = rate * on_wire(p, f);

@@ -329,6 +329,24 @@ START_TEST(who_is_still_finding_its_speed_is_not_cut)
 }
 END_TEST
 
+START_TEST(who_brings_ever_more_is_not_cut_however_long_that_takes)
+{
+    init(2, 8 * BLOCK, 4e6);
+    w.sources[1].latency = 50 * XD_MS;
+    w.sources[1].rate = 0.05e6;
+    play_start(&w.p);
+    play_for(XD_SECOND);
+    while (w.sources[1].brought < BLOCK * 3 / 4) {
+        w.sources[1].rate *= 1.4;
+        play_for(50 * XD_MS);
+    }
+    for (unsigned i = 0; i < w.n_log; i++)
+        ck_assert(w.log[i].kind != XD_DO_SHORTEN || w.log[i].depot == 0);
+    play_to_end();
+    play_fini(&w.p);
+}
+END_TEST
+
 /* Depot 0 brings half of the first block, and then no more. */
 static unsigned fall_silent(void)
 {
@@ -702,6 +720,7 @@ int main(void)
     tcase_add_test(t, the_next_request_is_made_before_the_last_is_done);
     tcase_add_test(t, who_collapses_gives_its_tail_and_is_cut_there);
     tcase_add_test(t, who_is_still_finding_its_speed_is_not_cut);
+    tcase_add_test(t, who_brings_ever_more_is_not_cut_however_long_that_takes);
     tcase_add_test(t, overdue_bytes_go_elsewhere);
     tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
     tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);
