@@ -12,7 +12,7 @@
 #include "serve_page.h"
 
 /* Between two looks whether the client is still there. */
-#define LOOK_MS 100
+#define LOOK_MS 20
 
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
