@@ -26,6 +26,10 @@
 #define GRAIN_S 0.2
 #define GRAIN_PARTS 3
 
+/* What came since it went elsewhere tells how long that is ago, but for the rate
+ * at which it is played: this many times as long at most. */
+#define JUMP_PARTS 4
+
 /* A player that has so much ahead of it does not care about ends. */
 #define TIME_S 1.0
 
@@ -179,10 +183,20 @@ bool xd_player_has_time(const struct xd_adaptive *p)
     return false;
 }
 
+/* The first byte of the window that is not here. */
+static uint64_t head_of(const struct xd_adaptive *p)
+{
+    return xd_rangeset_next_gap(&p->book->arrived, p->book->window->range)
+        .begin;
+}
+
 static double grain(const struct xd_adaptive *p)
 {
     double passed = p->now > p->began_at ? xd_seconds(p->now - p->began_at) : 0;
+    double since = (double)(head_of(p) - p->book->window->jumped_to);
 
+    if (p->rate > 0)
+        passed = lesser(passed, JUMP_PARTS * since / p->rate);
     if (lateness(p, p->book->window) > 0)
         return GRAIN_S;
     return lesser(greater(GRAIN_S, passed / GRAIN_PARTS), XD_REQUEST_S);
@@ -326,13 +340,6 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     size = lesser(size, most);
     shorten(out, size);
     return true;
-}
-
-/* The first byte of the window that is not here. */
-static uint64_t head_of(const struct xd_adaptive *p)
-{
-    return xd_rangeset_next_gap(&p->book->arrived, p->book->window->range)
-        .begin;
 }
 
 bool xd_brings_head(const struct xd_adaptive *p, unsigned depot)

@@ -506,6 +506,38 @@ START_TEST(nothing_is_asked_for_outside_of_the_window)
 }
 END_TEST
 
+/* How long the request is that was made for these bytes. */
+static uint64_t length_of_request(uint64_t begin)
+{
+    for (unsigned i = w.n_log; i-- > 0;)
+        if (w.log[i].kind == XD_DO_FETCH && w.log[i].range.begin == begin)
+            return xd_range_length(w.log[i].range);
+    return 0;
+}
+
+START_TEST(what_a_reader_jumps_to_is_asked_for_in_a_short_request)
+{
+    struct xd_sched_event wish = {
+        .kind = XD_EV_DEMAND, .range = {0, 32 * BLOCK}, .bytes_per_s = BLOCK};
+    uint64_t length;
+
+    init(3, 200 * BLOCK, 4e6);
+    w.p.o.window_bytes = 32 * BLOCK;
+    play_start(&w.p);
+    wish.due = w.p.now;
+    play_event(&w.p, wish);
+    play_for(5 * XD_SECOND);
+    wish.range = (struct xd_range){100 * BLOCK, 132 * BLOCK};
+    wish.due = w.p.now;
+    play_event(&w.p, wish);
+    play_for(STEP);
+    length = length_of_request(wish.range.begin);
+    ck_assert_uint_gt(length, 0);
+    ck_assert_uint_le(length, BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(what_was_rejected_is_asked_for_again)
 {
     init(2, 8 * BLOCK, 4e6);
@@ -729,6 +761,7 @@ int main(void)
     tcase_add_test(t, no_request_crosses_a_cut);
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
+    tcase_add_test(t, what_a_reader_jumps_to_is_asked_for_in_a_short_request);
     tcase_add_test(t, what_was_rejected_is_asked_for_again);
     tcase_add_test(
         t, silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for);
