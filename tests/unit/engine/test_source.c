@@ -441,7 +441,7 @@ END_TEST
 
 START_TEST(a_spool_that_cannot_be_made_is_an_error_of_the_read)
 {
-    set("spool", "/nonexistent");
+    set("spool", copy_path);
     open_local();
     expect_code(reader, 20000, XD_E_IO);
 }
