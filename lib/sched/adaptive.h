@@ -47,8 +47,9 @@ struct xd_flow {
 
 /* What is known of a depot besides its forecast. */
 struct xd_stock {
-    double owed;       /* bytes that it was asked for and has not brought */
-    bool is_overdue;   /* with some of them */
+    double owed;       /* bytes that it was asked for and has not brought, but
+                          for what is overdue */
+    bool is_overdue;   /* with some, and has said nothing for as long */
     bool is_offered;   /* some of them were offered to others */
     xd_usec heard_at;  /* a byte of it came last, if any did */
     uint64_t taken_to; /* it holds none that nobody was asked for before */
@@ -131,6 +132,12 @@ static inline bool xd_has_to_connect(const struct xd_adaptive *p,
 static inline double xd_flow_left(const struct xd_flow *f)
 {
     return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
+}
+
+/* Of these, what others were not asked for. */
+static inline double xd_flow_kept(const struct xd_flow *f)
+{
+    return f->got < f->offered ? (double)(f->offered - f->got) : 0;
 }
 
 /* stock.c */

@@ -205,11 +205,11 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
 {
     double time, takes;
 
-    if (!f->is_running || f->is_offered)
+    if (!f->is_running || xd_flow_kept(f) <= 0)
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (rate <= 0 || is_beginning(p, f))
+    if (f->is_offered || rate <= 0 || is_beginning(p, f))
         return false;
     time = xd_seconds(latency) + xd_flow_left(f) / rate;
     takes = xd_time_for_flow(p, f, f->range.end);
@@ -240,7 +240,7 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
     p->visits += p->n_late;
     for (unsigned i = 0; rc == 0 && i < p->n_late; i++) {
         struct xd_flow *f = &p->flows[p->late[i]];
-        struct xd_range rest = {f->got, f->range.end};
+        struct xd_range rest = {f->got, f->offered};
 
         if (f->depot == depot || !is_late(p, f, mine->rate, mine->latency))
             continue;

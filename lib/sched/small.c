@@ -107,8 +107,10 @@ static bool is_doubtful(const struct xd_adaptive *p, unsigned i, unsigned depot)
 {
     const struct xd_flow *f = &p->flows[i];
 
-    if (!f->is_running || f->is_offered || f->depot == depot)
+    if (!f->is_running || xd_flow_kept(f) <= 0 || f->depot == depot)
         return false;
+    if (xd_flow_overdue_at(p, f) <= p->now)
+        return true;
     if (i == p->trusted)
         return p->now >= (f->has_begun ? p->all_due : p->first_due);
     return has_answered(p, depot) && !has_answered(p, f->depot);
@@ -122,13 +124,15 @@ static int offer_doubtful(struct xd_adaptive *p, unsigned depot)
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
+        struct xd_range rest;
 
         if (!is_doubtful(p, i, depot))
             continue;
+        rest = (struct xd_range){f->got, f->offered};
         has_offered = f->is_offered = true;
         f->offered = f->got;
-        p->hedged += xd_flow_left(f);
-        rc = xd_offer(p, (struct xd_range){f->got, f->range.end});
+        p->hedged += (double)xd_range_length(rest);
+        rc = xd_offer(p, rest);
     }
     if (has_offered)
         xd_take_stock(p, p->now);

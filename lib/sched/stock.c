@@ -40,6 +40,13 @@ static double unasked(const struct xd_adaptive *p)
     return bytes;
 }
 
+/* A request may be lost on a connection, and the others of its depot be well. */
+static bool is_silent(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->now >= p->depots[depot].heard_at +
+                         xd_forecast_patience(&p->forecasts[depot]);
+}
+
 static void count_flows(struct xd_adaptive *p)
 {
     p->overdue = 0;
@@ -52,15 +59,14 @@ static void count_flows(struct xd_adaptive *p)
         if (!f->is_running)
             continue;
         overdue_at = xd_flow_overdue_at(p, f);
-        d->owed += xd_flow_left(f);
         d->is_offered |= f->is_offered;
         if (overdue_at > p->now) {
+            d->owed += xd_flow_left(f);
             p->wake_at = overdue_at < p->wake_at ? overdue_at : p->wake_at;
             continue;
         }
-        d->is_overdue = true;
-        if (!f->is_offered)
-            p->overdue += xd_flow_left(f);
+        d->is_overdue |= is_silent(p, f->depot);
+        p->overdue += xd_flow_kept(f);
     }
 }
 

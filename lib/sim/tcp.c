@@ -234,9 +234,10 @@ static void arrived(struct xd_tcp *t, struct xd_connection *c,
 
     if (s->is_dead || p->first < s->all)
         return;
-    c->retry_at = 0;
     g = xd_sender_segment(s, p->first);
     g->has_arrived = true;
+    if (g->stream + 1 == c->n_streams) /* not what was sent once more */
+        c->retry_at = 0;
     while (c->received < s->next && c->state == XD_CONN_READY) {
         g = xd_sender_segment(s, c->received);
         if (!g->has_arrived)

@@ -471,12 +471,10 @@ static void compare(struct arguments a)
     if (!costs || !all)
         fail("out of memory", "");
     for (unsigned kind = 0; kind <= NO_KIND; kind++) {
-        const char *name = kind == NO_KIND
-                               ? "(luck)"
-                               : xd_bad_kind_name((enum xd_bad_kind)kind);
+        const char *name =
+            kind == NO_KIND ? "luck" : xd_bad_kind_name((enum xd_bad_kind)kind);
 
-        if (kind != NO_KIND && strcmp(a.bad, "all") != 0 &&
-            strcmp(a.bad, name) != 0)
+        if (strcmp(a.bad, "all") != 0 && strcmp(a.bad, name) != 0)
             continue;
         for (size_t i = 0; i < n; i++) {
             a.o.seed = first + i;
@@ -486,7 +484,8 @@ static void compare(struct arguments a)
         }
         print_costs(name, costs, n);
     }
-    print_costs("all", all, n_all);
+    if (strcmp(a.bad, "all") == 0)
+        print_costs("all", all, n_all);
     free(costs);
     free(all);
 }

@@ -417,6 +417,31 @@ START_TEST(who_is_overdue_is_asked_for_nothing_until_it_speaks)
 }
 END_TEST
 
+START_TEST(a_request_that_says_nothing_does_not_idle_a_depot_that_does)
+{
+    struct xd_sched_action a;
+    unsigned n_silent = 0;
+
+    init(1, 64 * BLOCK, 0);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    expect_opened(&w.p, 1);
+    expect_fetch(&w.p, 0, 0, BLOCK);
+    for (uint64_t got = BLOCK / 2; got < BLOCK; got += BLOCK / 16) {
+        w.p.now += 100 * XD_MS;
+        play_bytes(&w.p, 0, got);
+        while ((a = play_next(&w.p)).kind == XD_DO_FETCH)
+            n_silent++;
+    }
+    ck_assert_uint_eq(n_silent, 1);
+    play_done(&w.p, 0);
+    a = play_next(&w.p);
+    ck_assert_int_eq(a.kind, XD_DO_FETCH);
+    ck_assert_uint_eq(a.lane, 0);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(what_an_overdue_one_still_brings_counts)
 {
     uint64_t before;
@@ -756,6 +781,8 @@ int main(void)
     tcase_add_test(t, overdue_bytes_go_elsewhere);
     tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
     tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);
+    tcase_add_test(t,
+                   a_request_that_says_nothing_does_not_idle_a_depot_that_does);
     tcase_add_test(t, what_an_overdue_one_still_brings_counts);
     tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
     tcase_add_test(t, no_request_crosses_a_cut);

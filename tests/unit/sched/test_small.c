@@ -97,6 +97,30 @@ START_TEST(who_answers_later_takes_the_end_of_a_long_request)
 }
 END_TEST
 
+START_TEST(who_gave_the_end_and_falls_silent_gives_the_rest)
+{
+    struct xd_sched_action a;
+
+    p.whole.end = p.wanted.end = p.layout.size = 1000000;
+    play_start(&p);
+    expect_opened(&p, N);
+    for (unsigned i = 0; i < N; i++)
+        expect_kind(&p, XD_DO_FETCH);
+    p.now += 2 * NEAR;
+    for (unsigned i = 0; i < N; i++)
+        play_bytes(&p, 2 * i, p.asked[2 * i].begin + 1000);
+    p.now += XD_MS;
+    play_done(&p, 0);
+    expect_kind(&p, XD_DO_FETCH);
+    play_done(&p, 2);
+    a = play_next(&p);
+    ck_assert_uint_eq(a.depot, 1);
+    p.now += XD_SECOND;
+    play_done(&p, a.fetch);
+    expect_fetch(&p, 1, 0, a.range.begin);
+}
+END_TEST
+
 START_TEST(a_few_bytes_are_asked_of_few)
 {
     p.whole.end = p.wanted.end = p.layout.size = 1500;
@@ -167,6 +191,7 @@ int main(void)
     tcase_add_test(t, the_first_to_answer_is_asked_for_all_that_is_missing);
     tcase_add_test(t, what_is_about_to_come_is_not_asked_for_again);
     tcase_add_test(t, who_answers_later_takes_the_end_of_a_long_request);
+    tcase_add_test(t, who_gave_the_end_and_falls_silent_gives_the_rest);
     tcase_add_test(t, a_few_bytes_are_asked_of_few);
     tcase_add_test(t, the_depot_that_is_known_to_be_nearest_is_asked_for_all);
     tcase_add_test(t, a_near_depot_that_is_known_to_be_slow_is_not);
