@@ -1,9 +1,12 @@
 #include "inputs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <sys/stat.h>
 
 #include "choose.h"
 #include "status.h"
@@ -210,13 +213,29 @@ void inputs_fini(struct inputs *in)
     in->checksums = NULL;
 }
 
+/* Who forgets the scheme of a URL gets no file. */
+static int read_manifest(struct xd_manifest **out, const char *path,
+                         struct xd_error *err)
+{
+    struct stat st;
+    const int rc = xd_manifest_read(out, path, err);
+
+    if (rc == XD_E_IO && strcmp(path, "-") != 0 && stat(path, &st) < 0 &&
+        errno == ENOENT)
+        snprintf(err->msg, sizeof err->msg,
+                 "%s: there is no such file; a URL begins with https://, "
+                 "http:// or ftp://",
+                 path);
+    return rc;
+}
+
 static int plain_manifest(const struct inputs *in, size_t i,
                           struct xd_manifest **out, struct xd_error *err)
 {
     const struct args *a = in->args;
 
     if (!a->urls)
-        return xd_manifest_read(out, a->inputs[i], err);
+        return read_manifest(out, a->inputs[i], err);
     if (in->are_replicas)
         return xd_manifest_from_urls(out, (const char *const *)a->inputs,
                                      a->n_inputs, in->size, err);

@@ -123,7 +123,7 @@ void summary_put(FILE *to, const struct snapshot *s, const char *name,
     if (cast.n > 0)
         table_put_titles(&table, to, "depot");
     put_depots(to, &table, &cast, all || strcmp(outcome, "failed") == 0);
-    if (s->n_depots > cast.n)
+    if (cast.n > 0 && s->n_depots > cast.n)
         fprintf(to, "+%zu in reserve\n", s->n_depots - cast.n);
     cast_fini(&cast);
 }

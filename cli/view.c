@@ -7,6 +7,8 @@
 #include "text.h"
 #include "units.h"
 
+#define TROUBLE_SECONDS 2
+
 #define NARROW 50 /* below this many columns, short forms are used */
 
 static bool is_open(const struct xd_depot_stats *depot)
@@ -162,12 +164,29 @@ static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
     putc('\n', to);
 }
 
+/* Why nothing comes, if nothing does: in the words of the first depot that has
+ * any; or NULL. */
+static const char *trouble(const struct snapshot *s)
+{
+    /* A short silence is no trouble, and less so at the beginning. */
+    if (s->progress.bytes_per_s > 0 || s->progress.seconds < TROUBLE_SECONDS)
+        return NULL;
+    for (size_t i = 0; i < s->n_depots; i++) {
+        const struct xd_depot_stats *depot = &s->depots[i];
+
+        if (depot->state != XD_DEPOT_BUSY && depot->last_error[0] != '\0')
+            return depot->last_error;
+    }
+    return NULL;
+}
+
 void view_running(FILE *to, const struct snapshot *s, const char *name,
                   unsigned columns, unsigned rows)
 {
     struct cast cast;
     struct table table;
     size_t room = rows > 1 ? rows - 1 : 0;
+    const char *why = trouble(s);
 
     put_whole(to, s, name, columns);
     cast_init(&cast, s, is_open);
@@ -184,6 +203,10 @@ void view_running(FILE *to, const struct snapshot *s, const char *name,
         put_depot(to, &table, cast.depots[i]);
     if (room > 0)
         put_rest(to, cast.n - n, reserve, columns);
+    if (why != NULL && room > cast.n + (reserve > 0)) {
+        text_put_fit(to, why, columns, false);
+        putc('\n', to);
+    }
     cast_fini(&cast);
 }
 
@@ -203,12 +226,18 @@ void view_how_far(FILE *to, const struct snapshot *s)
 void view_plain(FILE *to, const struct snapshot *s, const char *name)
 {
     char rate[UNITS_SIZE], left[UNITS_SIZE];
+    const char *why = trouble(s);
 
     text_put(to, name);
     fputs(": ", to);
     view_how_far(to, s);
-    fprintf(to, ", %s, %s left, %u of %zu depots in use\n",
+    fprintf(to, ", %s, %s left, %u of %zu depots in use",
             units_rate(rate, s->progress.bytes_per_s),
             units_clock(left, seconds_left(&s->progress)),
             s->progress.depots_open, s->n_depots);
+    if (why != NULL) {
+        fputs("; ", to);
+        text_put(to, why);
+    }
+    putc('\n', to);
 }

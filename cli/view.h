@@ -19,6 +19,8 @@
  *     a.example:8080   busy    3.1 MiB/s     9.2 MiB       9    1.0 MiB
  *     b.example        busy    1.0 MiB/s     3.1 MiB       3        0 B
  *     +209 in reserve
+ *
+ * While nothing comes at all, and there is room, one more says why.
  */
 void view_running(FILE *to, const struct snapshot *s, const char *name,
                   unsigned columns, unsigned rows);

@@ -341,9 +341,10 @@ def test_a_manifest_that_cannot_be_understood_is_3(lab, text):
     assert len(run.err.splitlines()) >= 1 and "m" in run.err
 
 
-def test_a_manifest_that_is_not_there_is_5(lab):
-    run = lab.xdownload("none.xnd")
-    assert run.rc == 5 and "none.xnd" in run.err
+@pytest.mark.parametrize("name", ["none.xnd", "a.example/f.iso"])
+def test_a_manifest_that_is_not_there_is_5(lab, name):
+    run = lab.xdownload(name)
+    assert run.rc == 5 and name in run.err and "a URL begins with" in run.err
 
 
 # ---- several files ----

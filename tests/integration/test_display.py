@@ -296,6 +296,16 @@ def test_an_interruption_leaves_the_screen_in_order(lab, terminal):
         shown.screen.lines()), shown.picture()
 
 
+def test_while_nothing_comes_it_says_why(lab, terminal):
+    lab.file("f.bin", SIZE)
+    dead = lab.dead()
+    shown = terminal(80, 24, lab.exnode("f.bin", [dead]))
+    shown.wait_for(*history(), whole(), TITLES, wide(dead.host),
+                   rf"http://{dead.host}/.*~.*connect.*")
+    shown.process.send(signal.SIGINT)
+    assert shown.finish().rc == 130
+
+
 def test_lines_of_verbose_stand_above_the_picture(lab, terminal):
     (slow, quick), manifest = two(lab)
     shown = terminal(120, 12, manifest, "-b", "100k", "-v")
