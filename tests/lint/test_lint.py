@@ -187,6 +187,13 @@ def test_what_is_built_is_hardened():
         assert "__stack_chk_fail" in run("nm", "-D", binary).stdout
 
 
+@pytest.mark.plain
+def test_no_library_is_looked_for_in_the_current_folder():
+    path = re.search(r"R(?:UN)?PATH.*\[(.*)\]",
+                     run("readelf", "-dW", BUILD / "xdownload").stdout)[1]
+    assert all(folder[:1] in ("/", "$") for folder in path.split(":")), path
+
+
 # ---- the tree ----
 
 def tracked():
