@@ -171,8 +171,9 @@ access_log {self.log} depot;
         marks = {"n": 0}
 
         def is_written():
-            self.entries = [json.loads(line) for line in
-                            self.log.read_text().splitlines()]
+            # What is behind the last newline is being written.
+            lines = self.log.read_text().split("\n")
+            self.entries = [json.loads(line) for line in lines[:-1]]
             marks["n"] = sum(e["uri"] == "/-/mark" for e in self.entries)
             return marks["n"] > self.marked
         wait_until(is_written, "nginx writes its log")
