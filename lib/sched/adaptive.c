@@ -305,14 +305,15 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
 }
 
 /* For how many latencies ahead a depot is asked.  Its two connections bring more
- * than one that has not found its speed, but what comes first comes later. */
+ * than one while they find their speed, but what comes first comes later. */
 static double urgent_lead(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_range next;
 
     if (xd_find_unasked(p, depot, p->book->window->range.begin, &next) &&
         (!xd_order_matters(p, next.begin) ||
-         (xd_is_alone(p, depot) && !xd_player_has_time(p))))
+         (xd_is_alone(p, depot) && xd_is_young(p, depot) &&
+          !xd_player_has_time(p))))
         return LEAD;
     return xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD;
 }
@@ -545,6 +546,16 @@ static void adaptive_canceled(void *policy, unsigned fetch)
     p->flows[fetch].is_canceled = true;
 }
 
+/* It was too short for a sample: most of its time was its latency. */
+static bool tells_least_rate(const struct xd_adaptive *p,
+                             const struct xd_flow *f)
+{
+    const struct xd_forecast *its = &p->forecasts[f->depot];
+
+    return its->rate <= 0 || f->heard_at == f->forecast.since ||
+           f->heard_at - f->asked_at < 2 * its->latency;
+}
+
 static int adaptive_ended(void *policy, unsigned fetch, bool failed)
 {
     struct xd_adaptive *p = policy;
@@ -553,9 +564,9 @@ static int adaptive_ended(void *policy, unsigned fetch, bool failed)
     f->is_broken = f->got < f->asked_end;
     f->is_running = false;
     if (!is_flowing(p, f->depot))
-        xd_forecast_paused(&p->forecasts[f->depot], f->heard_at);
-    if (f->has_begun &&
-        (p->forecasts[f->depot].rate <= 0 || f->heard_at == f->forecast.since))
+        xd_forecast_paused(&p->forecasts[f->depot],
+                           p->depots[f->depot].heard_at);
+    if (f->has_begun && tells_least_rate(p, f))
         xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
                            f->got - f->range.begin);
     if (failed)

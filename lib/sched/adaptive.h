@@ -248,6 +248,10 @@ bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 
 /* ends.c */
 
+/* Whether a depot has been heard for so short a time that its TCP may still be
+ * finding its speed. */
+bool xd_is_young(const struct xd_adaptive *p, unsigned depot);
+
 /* How long until a request has brought all before `to`.  What has not begun when it should
  * is taken to wait as long again. */
 double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,

@@ -83,14 +83,19 @@ static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
     return xd_shares(p, f->depot) ? is_last(p, f) : f->has_begun;
 }
 
+bool xd_is_young(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *f = &p->forecasts[depot];
+
+    return f->watched < GROWTH_LATENCIES * f->latency;
+}
+
 /* TCP is still finding its speed, so that the depot may be far better than it
  * seems.  Who is cut has to begin anew, or brings all that was cut: twice what
  * came in the last latency is on the wire. */
 static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    const struct xd_forecast *forecast = &p->forecasts[f->depot];
-
-    return forecast->watched < GROWTH_LATENCIES * forecast->latency ||
+    return xd_is_young(p, f->depot) ||
            f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 

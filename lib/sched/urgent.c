@@ -323,6 +323,8 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (forecast->rate <= 0)
         return fit_unknown(p, fetch, depot, out);
     least = forecast->rate * (grain(p) + xd_seconds(forecast->latency));
+    least = greater(least, xd_least_worth(p, forecast->rate,
+                                          xd_seconds(forecast->latency)));
     least = lesser(least, most);
     size = (time_allowed(p, depot, out->begin) -
             xd_time_for_new(p, fetch, depot, 0)) *

@@ -347,6 +347,35 @@ START_TEST(who_brings_ever_more_is_not_cut_however_long_that_takes)
 }
 END_TEST
 
+/* A fetch brings so many bytes, 40 kB each 10 ms. */
+static void bring_evenly(unsigned fetch, double bytes)
+{
+    for (double b = 0; b < bytes; b += 4e4) {
+        bring(fetch, 4e4);
+        w.p.now += STEP;
+    }
+    decide();
+}
+
+START_TEST(a_connection_that_fell_silent_says_nothing_of_the_other)
+{
+    init(1, 64 * BLOCK, 0);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    decide();
+    w.p.now += 40 * XD_MS;
+    bring_evenly(0, BLOCK / 2);
+    ck_assert_uint_eq(w.n_log, 2);
+    bring_evenly(1, BLOCK / 2);
+    play_canceled(&w.p, 1);
+    play_canceled(&w.p, 0);
+    decide();
+    ck_assert_uint_eq(w.n_log, 4);
+    ck_assert_uint_gt(xd_range_length(w.log[3].range), BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
 /* Depot 0 brings half of the first block, and then no more. */
 static unsigned fall_silent(void)
 {
@@ -778,6 +807,7 @@ int main(void)
     tcase_add_test(t, who_collapses_gives_its_tail_and_is_cut_there);
     tcase_add_test(t, who_is_still_finding_its_speed_is_not_cut);
     tcase_add_test(t, who_brings_ever_more_is_not_cut_however_long_that_takes);
+    tcase_add_test(t, a_connection_that_fell_silent_says_nothing_of_the_other);
     tcase_add_test(t, overdue_bytes_go_elsewhere);
     tcase_add_test(t, it_wakes_when_a_request_becomes_overdue);
     tcase_add_test(t, who_is_overdue_is_asked_for_nothing_until_it_speaks);
