@@ -312,7 +312,7 @@ def test_a_lie_is_found_where_something_can_tell(world, fault, hashes, target,
                                                  algorithm):
     bad = world.at_fault(fault)
     run = world.run([bad, world.honest], hashes, target, algorithm)
-    assert bad.fired()
+    wait_until(bad.fired, "the fault to be in the depot's log")
     assert len(bad.log) <= 3 * SIZE // SMALLEST
     assert bad.bytes_sent() <= 3 * SIZE
     if hashes == "none":
