@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the fuzz targets with clang and fuzzes each for SECONDS (30), two at a
-# time, from what is kept in corpus/.  Fails if one finds something: the input
+# Builds the fuzz targets with clang and fuzzes each for SECONDS (30), three at
+# a time, from what is kept in corpus/.  Fails if one finds something: the input
 # is then in build/fuzz/found, and what was said of it behind it.  The same SEED
 # (1) goes the same ways, so that a change is not blamed for another's mistake:
 # to find those, give other seeds and more time.
@@ -41,4 +41,4 @@ one='
     fi
     rm -rf "$new"
     exit $status'
-ls "$here/corpus" | xargs -n 1 -P 2 sh -c "$one" sh
+ls "$here/corpus" | xargs -n 1 -P 3 sh -c "$one" sh
