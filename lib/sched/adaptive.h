@@ -186,10 +186,30 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
 /* What the first request to a depot that is not known asks for. */
 double xd_first_size(const struct xd_adaptive *p);
 
-/* urgent.c: of book->window */
+/* need.c */
 
 /* Whether a reader needs it, sooner or later. */
 bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w);
+
+/* Whether there is a player that tells where its picture is. */
+bool xd_is_played(const struct xd_window *w);
+
+/* How many seconds late the last byte of the file is going to be shown if all
+ * depots bring as much as they can, or go on as they did so far if that is
+ * more; 0 where nothing is played. */
+double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* As far as the bytes of the window are good. */
+uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Seconds until a byte of the window is needed; below 0 it is late.  If the
+ * picture has to stand still anyway it may do so now, unless it has yet to
+ * begin. */
+double xd_needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                    uint64_t byte);
+
+/* Whether its player has enough ahead of it. */
+bool xd_has_time(const struct xd_adaptive *p, const struct xd_window *w);
 
 /* Whether there is a player that has enough ahead of it: then the end of a window
  * is not the end of the file, and nobody waits for it. */
@@ -199,12 +219,15 @@ bool xd_player_has_time(const struct xd_adaptive *p);
  * begun then that it does not need. */
 bool xd_player_waits(const struct xd_adaptive *p);
 
+/* Of book->window: whether it matters that bytes before this one come before it;
+ * if not, the picture has to stand still whatever is done, and only the end
+ * counts. */
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
+
+/* urgent.c: of book->window */
+
 /* Whether no other depot can be asked. */
 bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
-
-/* Whether it matters that bytes before this one come before it; if not, the
- * picture has to stand still whatever is done, and only the end counts. */
-bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
 
 /* Whether the depot has been asked for the first byte that the window lacks. */
 bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);

@@ -30,9 +30,6 @@
  * at which it is played: this many times as long at most. */
 #define JUMP_PARTS 4
 
-/* A player that has so much ahead of it does not care about ends. */
-#define TIME_S 1.0
-
 /* What a silent depot was asked for is asked of others so long before it is
  * needed. */
 #define SOON_S 5.0
@@ -45,10 +42,6 @@
 /* Of the time until bytes are needed, so much has to be over when a request is
  * going to be done, before it counts as late. */
 #define LATE_SHARE 0.8
-
-/* Where the end is late in any case, bytes that are not needed for so long are
- * asked for early enough that no depot idles. */
-#define BULK_S 3.0
 
 /* The first request to a depot that is not known: this part of a block. */
 #define START_PARTS 8
@@ -84,105 +77,6 @@ static uint64_t lesser_byte(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w)
-{
-    return b->o.window_bytes > 0 && w->due != XD_NEVER;
-}
-
-/* Seconds until a byte is to be shown if the picture never stands still; below
- * 0 it is late. */
-static double shown_in(const struct xd_adaptive *p, const struct xd_window *w,
-                       uint64_t byte)
-{
-    double in = w->due >= p->now ? xd_seconds(w->due - p->now)
-                                 : -xd_seconds(p->now - w->due);
-
-    if (w->bytes_per_s > 0)
-        in += (double)(byte - w->range.begin) / (double)w->bytes_per_s;
-    return in;
-}
-
-static bool is_played(const struct xd_window *w)
-{
-    return w->bytes_per_s > 0 && w->due != XD_NEVER;
-}
-
-/* How many seconds late the last byte of the file is going to be shown if all
- * depots bring as much as they can, or go on as they did so far if that is
- * more: where rates jump, what they are now says little. */
-static double lateness(const struct xd_adaptive *p, const struct xd_window *w)
-{
-    struct xd_range rest = {w->range.begin, p->book->wanted.end};
-    uint64_t missing =
-        xd_range_length(rest) - xd_rangeset_overlap(&p->book->arrived, rest);
-    double rate = p->rate;
-
-    if (!is_played(w) || rate <= 0)
-        return 0;
-    if (p->now > p->began_at)
-        rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
-    return greater(0, (double)missing / rate - shown_in(p, w, rest.end));
-}
-
-/* As far as the bytes of the window are good. */
-static uint64_t good_to(const struct xd_adaptive *p, const struct xd_window *w)
-{
-    return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
-}
-
-/* Seconds until a byte of the window is needed.  If the picture has to stand
- * still anyway it may do so now, unless it has yet to begin. */
-static double needed_in(const struct xd_adaptive *p, const struct xd_window *w,
-                        uint64_t byte)
-{
-    double in = shown_in(p, w, byte);
-
-    if (good_to(p, w) - w->jumped_to >= p->book->o.block_bytes)
-        in += lateness(p, w);
-    return in;
-}
-
-static bool has_time(const struct xd_adaptive *p, const struct xd_window *w)
-{
-    return w->due != XD_NEVER && w->bytes_per_s > 0 &&
-           needed_in(p, w, good_to(p, w)) > TIME_S;
-}
-
-static bool anything_runs(const struct xd_adaptive *p)
-{
-    for (unsigned i = 0; i < p->book->n_fetches; i++)
-        if (p->flows[i].is_running)
-            return true;
-    return false;
-}
-
-bool xd_player_waits(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-
-    for (unsigned i = 0; i < b->n_windows; i++)
-        if (is_played(&b->windows[i]) &&
-            (!has_time(p, &b->windows[i]) || lateness(p, &b->windows[i]) > 0) &&
-            !xd_rangeset_contains(&b->arrived, b->windows[i].range))
-            return anything_runs(p);
-    return false;
-}
-
-bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte)
-{
-    const struct xd_window *w = p->book->window;
-
-    return lateness(p, w) <= 0 || needed_in(p, w, byte) <= BULK_S;
-}
-
-bool xd_player_has_time(const struct xd_adaptive *p)
-{
-    for (unsigned i = 0; i < p->book->n_windows; i++)
-        if (has_time(p, &p->book->windows[i]))
-            return true;
-    return false;
-}
-
 /* The first byte of the window that is not here. */
 static uint64_t head_of(const struct xd_adaptive *p)
 {
@@ -197,7 +91,7 @@ static double grain(const struct xd_adaptive *p)
 
     if (p->rate > 0)
         passed = lesser(passed, JUMP_PARTS * since / p->rate);
-    if (lateness(p, p->book->window) > 0)
+    if (xd_lateness(p, p->book->window) > 0)
         return GRAIN_S;
     return lesser(greater(GRAIN_S, passed / GRAIN_PARTS), XD_REQUEST_S);
 }
@@ -230,7 +124,7 @@ static double rate_of_others(struct xd_adaptive *p, unsigned depot)
 /* Within how many seconds a request for bytes from `byte` on should be done. */
 static double time_allowed(struct xd_adaptive *p, unsigned depot, uint64_t byte)
 {
-    double need = NEED_SHARE * needed_in(p, p->book->window, byte);
+    double need = NEED_SHARE * xd_needed_in(p, p->book->window, byte);
     double others = rate_of_others(p, depot), allowed = grain(p);
 
     if (others > 0)
@@ -274,10 +168,10 @@ static bool skip_ahead(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     }
     from = (double)out->begin + takes / AHEAD_SHARE * rate_of_others(p, depot);
     if (w->bytes_per_s > 0)
-        from = lesser(
-            from, (double)w->range.begin +
-                      (takes / NEED_SHARE - needed_in(p, w, w->range.begin)) *
-                          (double)w->bytes_per_s);
+        from = lesser(from, (double)w->range.begin +
+                                (takes / NEED_SHARE -
+                                 xd_needed_in(p, w, w->range.begin)) *
+                                    (double)w->bytes_per_s);
     if (from < (double)out->begin)
         from = (double)out->begin;
     if (from + size > (double)w->range.end ||
@@ -329,8 +223,8 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     size = (time_allowed(p, depot, out->begin) -
             xd_time_for_new(p, fetch, depot, 0)) *
            forecast->rate;
-    if (xd_is_alone(p, depot) &&
-        (lateness(p, p->book->window) <= 0 || !xd_order_matters(p, out->begin)))
+    if (xd_is_alone(p, depot) && (xd_lateness(p, p->book->window) <= 0 ||
+                                  !xd_order_matters(p, out->begin)))
         size = most;
     if (size < least) {
         shorten(&first, least);
@@ -418,16 +312,16 @@ static double waste_of(const struct xd_adaptive *p, const struct xd_flow *f,
 static double time_given(struct xd_adaptive *p, struct xd_range rest)
 {
     const struct xd_window *w = p->book->window;
-    bool waits = w->bytes_per_s > 0 && !has_time(p, w);
+    bool waits = w->bytes_per_s > 0 && !xd_has_time(p, w);
     uint64_t first =
-        waits ? good_to(p, w) + p->book->o.block_bytes - 1 : head_of(p);
+        waits ? xd_good_to(p, w) + p->book->o.block_bytes - 1 : head_of(p);
     double given =
         rest.begin <= first
             ? 2 * XD_LEAST_S
             : greater(2 * GRAIN_S, missing_before(p, rest.end) / p->rate);
 
     if (w->bytes_per_s > 0 && !(waits && rest.begin <= first))
-        given = greater(given, LATE_SHARE * needed_in(p, w, rest.end));
+        given = greater(given, LATE_SHARE * xd_needed_in(p, w, rest.end));
     return given;
 }
 
@@ -440,9 +334,9 @@ static bool is_affordable(struct xd_adaptive *p, struct xd_range rest,
     double most = greater(
         LEAST_RUSHED, MOST_RUSHED * (double)xd_range_length(p->book->wanted));
 
-    if (w->bytes_per_s > 0 && has_time(p, w) &&
-        takes > needed_in(p, w, rest.end) &&
-        needed_in(p, w, rest.begin) < SOON_S)
+    if (w->bytes_per_s > 0 && xd_has_time(p, w) &&
+        takes > xd_needed_in(p, w, rest.end) &&
+        xd_needed_in(p, w, rest.begin) < SOON_S)
         return true;
     return p->rushed + waste <= most;
 }
@@ -463,8 +357,8 @@ static bool is_late(struct xd_adaptive *p, const struct xd_flow *f, double mine,
         return false;
     p->rushed += waste;
     keeps = mine;
-    if (w->bytes_per_s > 0 && has_time(p, w))
-        keeps = greater(keeps, NEED_SHARE * needed_in(p, w, rest->begin));
+    if (w->bytes_per_s > 0 && xd_has_time(p, w))
+        keeps = greater(keeps, NEED_SHARE * xd_needed_in(p, w, rest->begin));
     if (f->has_begun && keeps < takes)
         rest->begin += (uint64_t)(bytes * keeps / takes);
     return true;
@@ -477,7 +371,7 @@ static bool is_missed(const struct xd_adaptive *p, const struct xd_flow *f)
     const struct xd_window *w = p->book->window;
 
     return xd_flow_overdue_at(p, f) <= p->now &&
-           (w->bytes_per_s == 0 || needed_in(p, w, f->got) < SOON_S);
+           (w->bytes_per_s == 0 || xd_needed_in(p, w, f->got) < SOON_S);
 }
 
 /* What a request has yet to bring for the window, and others were not asked
@@ -551,7 +445,7 @@ bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     struct xd_range rest;
     double size;
 
-    if (!is_played(p->book->window) || f == NULL || rate <= 0 ||
+    if (!xd_is_played(p->book->window) || f == NULL || rate <= 0 ||
         xd_shares(p, depot))
         return false;
     if (xd_has_to_connect(p, fetch, depot))
