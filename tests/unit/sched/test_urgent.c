@@ -144,7 +144,7 @@ START_TEST(a_tail_waits_for_a_player_that_is_going_to_be_late)
 
     p.o.lanes_per_depot = 2;
     play_start(&p);
-    bring(8 * BLOCK);
+    bring(18 * BLOCK);
     play_from(0, 0, blocks_per_s);
     play_demand(&p, 1, SIZE - BLOCK, SIZE, p.now + XD_SECOND / 2);
     ask();
