@@ -61,9 +61,14 @@
 /* How often silence is looked at when nothing is left to ask for. */
 #define LOOK (20 * XD_MS)
 
-/* So many depots are opened at once.  A turn, in which bytes are counted, is so
- * long, and more depots pay if they make it faster by this factor. */
+/* So many depots are opened at once, and up to twice as many if each has so many
+ * bytes to bring: a short download is not to trouble them all. */
 #define FIRST_OPEN 16
+#define MOST_FIRST_OPEN 32
+#define WORTH_OPENING ((uint64_t)2 << 20)
+
+/* A turn, in which bytes are counted, is so long, and more depots pay if they
+ * make it faster by this factor. */
 #define TURN (200 * XD_MS)
 #define GROWTH 1.1
 
@@ -89,6 +94,15 @@ static int make_room(struct xd_adaptive *p)
                                p->taken.n + 4 * (size_t)p->book->n_fetches);
 }
 
+static unsigned first_open(uint64_t bytes)
+{
+    uint64_t n = bytes / WORTH_OPENING;
+
+    if (n < FIRST_OPEN)
+        return FIRST_OPEN;
+    return n < MOST_FIRST_OPEN ? (unsigned)n : MOST_FIRST_OPEN;
+}
+
 static void *adaptive_new(const struct xd_book *book)
 {
     struct xd_adaptive *p = xd_alloc(1, sizeof *p);
@@ -110,7 +124,9 @@ static void *adaptive_new(const struct xd_book *book)
         p->most_hedged = LEAST_HEDGED;
     if (xd_is_small(book))
         p->most_hedged = (double)xd_range_length(book->wanted) / 2;
-    p->growth = (struct xd_growth){.most_open = FIRST_OPEN, .began = XD_NEVER};
+    p->growth = (struct xd_growth){
+        .most_open = first_open(xd_range_length(book->wanted)),
+        .began = XD_NEVER};
     p->began_at = XD_NEVER;
     p->trusted = book->n_fetches;
     for (unsigned i = 0; i < book->n_fetches; i++)

@@ -499,9 +499,26 @@ START_TEST(more_depots_are_opened_while_the_sum_rises)
     decide();
     first = w.n_open;
     ck_assert_uint_ge(first, 8);
-    ck_assert_uint_lt(first, 30);
+    ck_assert_uint_lt(first, 40);
     play_for(4 * XD_SECOND);
     ck_assert_uint_eq(w.n_open, 60);
+    play_fini(&w.p);
+}
+END_TEST
+
+START_TEST(a_short_download_opens_fewer_depots)
+{
+    unsigned of_short;
+
+    init(60, 8 * BLOCK, 1e6);
+    play_start(&w.p);
+    decide();
+    of_short = w.n_open;
+    play_fini(&w.p);
+    init(60, 400 * BLOCK, 1e6);
+    play_start(&w.p);
+    decide();
+    ck_assert_uint_lt(of_short, w.n_open);
     play_fini(&w.p);
 }
 END_TEST
@@ -815,6 +832,7 @@ int main(void)
                    a_request_that_says_nothing_does_not_idle_a_depot_that_does);
     tcase_add_test(t, what_an_overdue_one_still_brings_counts);
     tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
+    tcase_add_test(t, a_short_download_opens_fewer_depots);
     tcase_add_test(t, no_request_crosses_a_cut);
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
