@@ -202,6 +202,11 @@ double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w);
 /* As far as the bytes of the window are good. */
 uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w);
 
+/* Whether the picture has yet to begin, here or where its viewer jumped to: there
+ * may be pieces, of which none is good before all of it is here. */
+bool xd_has_yet_to_begin(const struct xd_adaptive *p,
+                         const struct xd_window *w);
+
 /* Seconds until a byte of the window is needed; below 0 it is late.  If the
  * picture has to stand still anyway it may do so now, unless it has yet to
  * begin. */

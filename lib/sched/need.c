@@ -58,12 +58,17 @@ uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
     return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
 }
 
+bool xd_has_yet_to_begin(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return xd_good_to(p, w) - w->jumped_to < p->book->o.block_bytes;
+}
+
 double xd_needed_in(const struct xd_adaptive *p, const struct xd_window *w,
                     uint64_t byte)
 {
     double in = shown_in(p, w, byte);
 
-    if (xd_good_to(p, w) - w->jumped_to >= p->book->o.block_bytes)
+    if (!xd_has_yet_to_begin(p, w))
         in += xd_lateness(p, w);
     return in;
 }

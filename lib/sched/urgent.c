@@ -121,16 +121,20 @@ static double rate_of_others(struct xd_adaptive *p, unsigned depot)
     return rate;
 }
 
-/* Within how many seconds a request for bytes from `byte` on should be done. */
+/* Within how many seconds a request for bytes from `byte` on should be done.
+ * The first block is needed at once, however slowly it is played. */
 static double time_allowed(struct xd_adaptive *p, unsigned depot, uint64_t byte)
 {
-    double need = NEED_SHARE * xd_needed_in(p, p->book->window, byte);
+    const struct xd_window *w = p->book->window;
+    bool is_first = xd_has_yet_to_begin(p, w) &&
+                    byte - w->range.begin < p->book->o.block_bytes;
+    double need = NEED_SHARE * xd_needed_in(p, w, byte);
     double others = rate_of_others(p, depot), allowed = grain(p);
 
     if (others > 0)
         allowed = greater(allowed, AHEAD_SHARE * missing_before(p, byte) /
                                        (others + p->forecasts[depot].rate));
-    return p->book->window->bytes_per_s > 0 ? greater(allowed, need) : allowed;
+    return w->bytes_per_s > 0 && !is_first ? greater(allowed, need) : allowed;
 }
 
 double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,

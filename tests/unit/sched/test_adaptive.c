@@ -609,6 +609,26 @@ START_TEST(what_a_reader_jumps_to_is_asked_for_in_a_short_request)
 }
 END_TEST
 
+START_TEST(the_first_block_is_shared_out_however_slowly_it_is_played)
+{
+    struct xd_sched_event wish = {.kind = XD_EV_DEMAND,
+                                  .range = {0, 32 * BLOCK},
+                                  .bytes_per_s = BLOCK / 2};
+
+    init(4, 64 * BLOCK, 3e6);
+    w.p.o.window_bytes = 32 * BLOCK;
+    play_start(&w.p);
+    wish.due = w.p.now;
+    play_event(&w.p, wish);
+    play_for(XD_SECOND);
+    for (unsigned i = 0; i < w.n_log; i++)
+        if (w.log[i].kind == XD_DO_FETCH && w.log[i].range.begin < BLOCK)
+            ck_assert_uint_le(xd_range_length(w.log[i].range), BLOCK / 2);
+    ck_assert_uint_gt(brought(), BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(what_was_rejected_is_asked_for_again)
 {
     init(2, 8 * BLOCK, 4e6);
@@ -837,6 +857,8 @@ int main(void)
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
     tcase_add_test(t, what_a_reader_jumps_to_is_asked_for_in_a_short_request);
+    tcase_add_test(t,
+                   the_first_block_is_shared_out_however_slowly_it_is_played);
     tcase_add_test(t, what_was_rejected_is_asked_for_again);
     tcase_add_test(
         t, silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for);
