@@ -42,6 +42,13 @@ def test_a_small_file_is_held_against_curl(tmp_path):
     assert "| `tennessee` | 1 ms |" in (tmp_path / "small.md").read_text()
 
 
+def test_how_soon_a_reader_has_its_first_byte_is_measured(tmp_path):
+    run("first_byte.py", tmp_path, "-c", "pieces", "equal")
+    [row] = [x for x in (tmp_path / "first_byte.md").read_text().splitlines()
+             if x.startswith("| `equal` | pieces | 338 |")]
+    assert all(float(c.split()[0]) > 80 for c in row.split("|")[4:6])
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()
