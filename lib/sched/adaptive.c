@@ -291,7 +291,7 @@ static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 
     *out = within_cuts(p->book, *out);
     size = request_size(p, fetch, depot, *out);
-    if ((double)xd_range_length(*out) > size)
+    if ((double)xd_range_length(*out) > size + 1) /* leave no single byte */
         out->end = out->begin + (uint64_t)size;
     return size >= 1;
 }
