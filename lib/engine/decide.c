@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/blame.h"
+#include "engine/trust/blame.h"
 #include "engine/worker.h"
 
 typedef unsigned long long ull;

@@ -31,13 +31,13 @@
 #include "base/text.h"
 #include "engine/depot.h"
 #include "engine/options.h"
-#include "engine/piece_hash.h"
-#include "engine/readers.h"
+#include "engine/readers/readers.h"
 #include "engine/records.h"
-#include "engine/repair.h"
 #include "engine/resume.h"
-#include "engine/sampler.h"
-#include "engine/verify.h"
+#include "engine/trust/piece_hash.h"
+#include "engine/trust/repair.h"
+#include "engine/trust/sampler.h"
+#include "engine/trust/verify.h"
 #include "io/sink.h"
 #include "io/transport.h"
 #include "os/log.h"
@@ -48,7 +48,7 @@
 enum xd_output_kind {
     XD_OUTPUT_FILE,
     XD_OUTPUT_IN_ORDER, /* to a descriptor */
-    XD_OUTPUT_READERS /* to a file, named or not, or memory: engine/readers.h */
+    XD_OUTPUT_READERS   /* to a file, named or not, or memory: readers/ */
 };
 
 enum engine_state {

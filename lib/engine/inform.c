@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "engine/blame.h"
-#include "engine/validators.h"
+#include "engine/trust/blame.h"
+#include "engine/trust/validators.h"
 
 static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
 {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/inform.h"
-#include "engine/validators.h"
+#include "engine/trust/validators.h"
 
 /* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
  * as much processor again. */

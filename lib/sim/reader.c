@@ -10,7 +10,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* As engine/readers.c tells what players look at soon. */
+/* As engine/readers/ tells what players look at soon. */
 #define HINT_DUE (500 * XD_MS)
 #define HEAD_BYTES (MIB / 4)
 #define TAIL_BYTES MIB
@@ -51,7 +51,7 @@ static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
     uint64_t window = r->o->sched.window_bytes;
     struct xd_range range = {from, from + window};
 
-    if (bytes_per_s > 0) { /* see engine/readers.h */
+    if (bytes_per_s > 0) { /* see engine/readers/ */
         range.end -= range.end % (window / 4 + (window < 4));
         range = whole_pieces(r, range);
     }

@@ -9,7 +9,7 @@
 #include <xdownload/check.h>
 #include <xdownload/download.h>
 
-#include "engine/jury.h"
+#include "engine/trust/jury.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"

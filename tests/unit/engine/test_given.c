@@ -1,7 +1,7 @@
 /*
  * What a reader is told when bytes that it has turn out to be wrong.
  */
-#include "engine/given.h"
+#include "engine/trust/given.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "engine/blame.h"
 #include "engine/engine.h"
+#include "engine/trust/blame.h"
 #include "io/hash.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "engine/jury.h"
+#include "engine/trust/jury.h"
 #include "suite.h"
 
 #define MIB ((uint64_t)1 << 20)

@@ -1,7 +1,7 @@
 /* What a viewer suffers, in virtual time. */
 #include <math.h>
 
-#include "engine/meter.h"
+#include "engine/readers/meter.h"
 #include "suite.h"
 
 #define RATE 1000.0 /* bytes per second */

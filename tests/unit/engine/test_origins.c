@@ -1,4 +1,4 @@
-#include "engine/origins.h"
+#include "engine/trust/origins.h"
 
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* Which pieces are hashed while they come. */
-#include "engine/piece_hash.h"
+#include "engine/trust/piece_hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "engine/pieces.h"
+#include "engine/trust/pieces.h"
 
 #include <stdio.h>
 #include <string.h>

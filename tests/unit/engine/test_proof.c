@@ -1,5 +1,5 @@
 /* Which hashes of a whole file are compared. */
-#include "engine/proof.h"
+#include "engine/trust/proof.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How far ahead of each reader is held in memory. */
-#include "engine/shares.h"
+#include "engine/readers/shares.h"
 
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 #include "play.h"
 
-#include "sched/blocks.h"
+#include "sched/plank/blocks.h"
 
 static void check_blocks(struct xd_range whole, uint64_t block_bytes,
                          const uint64_t *cuts, size_t n_cuts,

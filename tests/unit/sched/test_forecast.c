@@ -1,7 +1,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "sched/forecast.h"
+#include "sched/adaptive/forecast.h"
 #include "suite.h"
 
 /* `bytes` each 10 ms, from *now on, for so long. */

@@ -1,6 +1,6 @@
 #include "play.h"
 
-#include "sched/trials.h"
+#include "sched/plank/trials.h"
 
 START_TEST(what_was_added_is_there_until_its_block_is_forgotten)
 {

@@ -1,0 +1,142 @@
+/*
+ * Who reads a file while it arrives, and what they want next.
+ *
+ *     reader:   read, seek, playhead --> a window, and when it is needed
+ *     engine:   windows --> the scheduler, most urgent first
+ *               what is good --> readers that wait
+ *
+ * Each reader has one window, from where it streams.  A seek to where a probe's
+ * length is here already does not move it: players look at the head and the
+ * tail of a file and come back.  It moves when the reader has taken a probe's
+ * length there, or finds something missing.
+ *
+ *     |==head==|      reader -->|<------ window ------>|          |==tail==|
+ *      (soon)                    (now)                             (soon)
+ *
+ * A window ends at a multiple of a quarter of its length, so that while it is
+ * full nothing is fetched, and then a quarter at once; and it holds whole
+ * pieces, since a part of one proves nothing.  With `keep` all else is wanted
+ * too, when nobody needs anything sooner.
+ *
+ * In memory all windows together cover as much as the option says (shares.h),
+ * and of a place that a reader has gone to it has a probe's length only, until
+ * it has taken that: so there is room for where it was before.  Who has not read
+ * for a while has none.  What is in no window is dropped.
+ *
+ * Functions whose names end in _locked are called with engine.lock held.
+ */
+#ifndef XD_ENGINE_READERS_H
+#define XD_ENGINE_READERS_H
+
+#include <stdbool.h>
+#include <xdownload/stream.h>
+
+#include "base/range.h"
+#include "base/time.h"
+#include "engine/readers/meter.h"
+#include "engine/trust/origins.h"
+#include "os/thread.h"
+
+struct xd_engine;
+struct xd_memory_sink;
+struct xd_share;
+
+/* What the scheduler was told of somebody. */
+struct xd_demand {
+    struct xd_range range; /* of the file */
+    xd_usec due;
+    uint64_t bytes_per_s;
+};
+
+struct xd_reader {
+    /* Constant after new(). */
+    struct xd_engine *engine;
+    unsigned number; /* by which the scheduler knows it */
+
+    /* Guarded by lock.  Positions count from the first byte wanted. */
+    uint64_t position;
+    uint64_t arrived_at; /* where the last seek went */
+    uint64_t stream;     /* where the window begins */
+    uint64_t front;      /* in memory: the byte of the file from which it has */
+    uint64_t ahead;      /* ...so much, and all before */
+    xd_usec read_at;     /* when it last wanted something */
+    uint64_t told_at;    /* the position when the demand was told */
+    bool is_probing;     /* the window is not at the position */
+    bool has_former;     /* it may come back to: */
+    struct xd_range former;
+    bool has_begun; /* it has read: before that it wants nothing */
+    bool is_waiting, is_interrupted;
+    struct xd_range copied;   /* out of the store just now */
+    struct xd_origins given;  /* so far as no piece covers it */
+    struct xd_error disowned; /* why some of it is wrong; until a seek */
+    xd_usec end_by; /* it is at the end, and hears so then; 0: it is not */
+    struct xd_demand demand;
+    struct xd_error error;
+
+    struct xd_meter meter;
+
+    /* What the player said last; rate 0: nothing. */
+    uint64_t play_byte;
+    uint64_t play_rate;
+    xd_usec play_at;
+    bool is_playing;
+    xd_usec blocked; /* all times in which read() waited */
+};
+
+struct xd_readers {
+    /* Guarded by lock. */
+    struct xd_cond readable; /* readers: bytes, a size, or an end */
+    struct xd_reader **list;
+    struct xd_share *shares; /* room for each, if the store is in memory */
+    size_t n, capacity;
+    unsigned next_number;
+    bool by_demand;                /* the scheduler knows windows */
+    struct xd_memory_sink *memory; /* the store, or NULL: it is a file */
+    struct xd_demand rest, head, tail;
+    struct xd_rangeset gaps;   /* nobody can bring these */
+    struct xd_error gap_error; /* why the last of them is one */
+};
+
+int xd_readers_init(struct xd_readers *r);
+void xd_readers_fini(struct xd_readers *r);
+
+/* How long windows are, for a scheduler that is to know of them; 0: it is not
+ * to. */
+uint64_t xd_readers_window_locked(struct xd_engine *e);
+
+/* Whether bytes are dropped that nobody wants any more. */
+bool xd_readers_in_memory(const struct xd_engine *e);
+
+/* The byte of the file at a position. */
+uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position);
+
+/* Tell a new scheduler what everybody wants. */
+void xd_readers_begin_locked(struct xd_engine *e);
+
+/* Errors: NOMEM. */
+int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out);
+void xd_readers_remove_locked(struct xd_reader *r);
+void xd_readers_free_all(struct xd_engine *e);
+
+/* It was moved, read on, waits, or its player has said something: tell the
+ * scheduler if that changes anything. */
+void xd_readers_moved_locked(struct xd_reader *r);
+void xd_readers_seek_locked(struct xd_reader *r, uint64_t to);
+
+/* Time passes, and bytes have come: for its meter. */
+void xd_readers_measure_locked(struct xd_reader *r);
+
+/* Those that wait look again; meters too. */
+void xd_readers_wake_locked(struct xd_engine *e);
+
+/* Nobody can bring these bytes. */
+void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
+                           const struct xd_error *why);
+/* All that can be had is here, but some cannot: the engine has failed. */
+bool xd_readers_end_locked(struct xd_engine *e);
+
+/* Whether bytes up to `end`, which nobody can ask for again alone, may be
+ * taken now.  Without the lock. */
+bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end);
+
+#endif

@@ -1,0 +1,397 @@
+#include "engine/trust/blame.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+#include "engine/trust/given.h"
+
+typedef unsigned long long ull;
+
+/* Of a longer piece no copy is held to be compared: the depots that brought it
+ * are then only found out when each is asked alone. */
+#define MAX_COPY ((uint64_t)16 << 20)
+
+/* A piece that was wrong, and came from several depots. */
+struct xd_suspicion {
+    struct xd_suspicion *next;
+    size_t piece;
+    struct xd_range range;
+    unsigned char *copy;       /* the first, wrong one, or NULL */
+    struct xd_origins origins; /* of the copy */
+    unsigned char *was_asked;  /* a flag for each depot */
+    unsigned alone;            /* the one that is asked now */
+};
+
+static void free_one(struct xd_suspicion *s)
+{
+    xd_free(s->copy);
+    xd_free(s->was_asked);
+    xd_origins_fini(&s->origins);
+    xd_free(s);
+}
+
+void xd_blame_free(struct xd_suspicion *list)
+{
+    while (list) {
+        struct xd_suspicion *next = list->next;
+
+        free_one(list);
+        list = next;
+    }
+}
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
+{
+    struct xd_suspicion **s = &e->verify.suspicions;
+
+    while (*s && (*s)->piece != piece)
+        s = &(*s)->next;
+    return s;
+}
+
+bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece)
+{
+    const struct xd_suspicion *s = e->verify.suspicions;
+
+    while (s && s->piece != piece)
+        s = s->next;
+    return s != NULL;
+}
+
+static bool holds_all(const struct xd_depot *d, struct xd_range range)
+{
+    struct xd_rangeset held;
+    bool result;
+
+    if (d->is_expelled || xd_depot_holds(d, &held) < 0)
+        return false;
+    result = xd_rangeset_contains(&held, range);
+    xd_rangeset_fini(&held);
+    return result;
+}
+
+/* What is in flight of `range` at other depots than `but` must not count. */
+static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
+                                  const struct xd_depot *but)
+{
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        for (unsigned j = 0; w->depot && w->depot != but && j < w->n_lanes;
+             j++) {
+            struct xd_lane *lane = &w->lanes[j];
+
+            if (lane->state == LANE_FREE || lane->range.begin >= range.end ||
+                lane->range.end <= range.begin)
+                continue;
+            lane->is_distrusted = true;
+            xd_decide_stop_locked(e, lane);
+        }
+    }
+}
+
+/* Of an earlier run's bytes, which no piece proves, any depot may have brought
+ * any. */
+static bool may_have_brought_held(const struct xd_engine *e)
+{
+    return !xd_pieces_cover(&e->verify.pieces, e->wanted);
+}
+
+/* What it brought is wanted again, but for what is proved or out. */
+static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
+{
+    struct xd_verify *v = &e->verify;
+    bool and_held = may_have_brought_held(e);
+    uint64_t at = e->leaving;
+
+    while (!xd_engine_is_over_locked(e)) {
+        size_t i = xd_origins_find(&v->origins, at);
+        struct xd_range run, proved;
+        size_t piece;
+
+        if (i == v->origins.n)
+            break;
+        run = v->origins.runs[i].range;
+        run.begin = run.begin > at ? run.begin : at;
+        at = run.end;
+        if (v->origins.runs[i].depot != depot &&
+            !(and_held && v->origins.runs[i].depot == XD_HELD))
+            continue;
+        piece = xd_pieces_find(&v->pieces, run.begin);
+        if (piece < v->pieces.n) {
+            proved = xd_pieces_range(&v->pieces, piece);
+            if (proved.begin > run.begin) {
+                run.end = proved.begin < run.end ? proved.begin : run.end;
+            } else {
+                run.end = proved.end < run.end ? proved.end : run.end;
+                if (v->pieces.states[piece] == XD_PIECE_GOOD)
+                    run.begin = run.end;
+            }
+        }
+        at = run.end;
+        if (!xd_range_is_empty(run))
+            xd_verify_reject_locked(e, run);
+    }
+}
+
+void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
+                           const struct xd_error *why)
+{
+    struct xd_depot *d = &e->depots.list[depot];
+
+    if (d->is_expelled || !XD_DEFENDS("blame"))
+        return;
+    d->is_expelled = true;
+    d->failures++;
+    d->last_error = *why;
+    d->state = XD_DEPOT_FAILED;
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
+    for (size_t i = 0; i < d->n_sources; i++)
+        d->sources[i].is_gone = true;
+    for (unsigned j = 0; d->worker && j < d->worker->n_lanes; j++) {
+        struct xd_lane *lane = &d->worker->lanes[j];
+
+        if (lane->state == LANE_FREE)
+            continue;
+        lane->is_distrusted = true;
+        xd_decide_stop_locked(e, lane);
+    }
+    xd_inform_banned_locked(e, depot);
+    reject_all_of_locked(e, depot);
+}
+
+void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
+                             const struct xd_error *why)
+{
+    if (!XD_DEFENDS("blame"))
+        return;
+    xd_blame_expel_locked(e, depot, why);
+    xd_given_disown_locked(e, depot, e->wanted, why);
+    if (may_have_brought_held(e))
+        xd_given_disown_locked(e, XD_HELD, e->wanted, why);
+}
+
+/* Bytes of a piece, which does not match its hash, are of this depot alone. */
+static void ban_locked(struct xd_engine *e, unsigned number,
+                       struct xd_range range)
+{
+    struct xd_error error = {0};
+
+    if (number == XD_HELD)
+        return;
+    xd_fail(&error, XD_E_CORRUPT,
+            "%s: sent wrong bytes within %llu-%llu: their %s does not match",
+            e->depots.list[number].url, (ull)range.begin, (ull)(range.end - 1),
+            e->verify.pieces.algorithm);
+    xd_blame_convict_locked(e, number, &error);
+}
+
+static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
+{
+    for (size_t i = 0; i < s->origins.n; i++) {
+        if (s->origins.runs[i].depot == depot)
+            return true;
+    }
+    return false;
+}
+
+/* Who is asked next, alone: first those who had no part in the wrong copy. */
+static bool choose(struct xd_engine *e, struct xd_suspicion *s)
+{
+    for (int bringers = 0; bringers < 2; bringers++) {
+        for (unsigned i = 0; i < e->depots.n; i++) {
+            if (s->was_asked[i] || was_bringer(s, i) != (bringers == 1) ||
+                !holds_all(&e->depots.list[i], s->range))
+                continue;
+            s->was_asked[i] = 1;
+            s->alone = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tell the scheduler that the depot holds of `range` what it does hold. */
+static void restore_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range)
+{
+    struct xd_rangeset held;
+
+    if (xd_depot_holds(&e->depots.list[depot], &held) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    while (!xd_range_is_empty(range)) {
+        struct xd_range run = xd_rangeset_next(&held, range);
+
+        if (!xd_range_is_empty(run))
+            xd_inform_holds_locked(e, depot, run);
+        range.begin = run.end;
+    }
+    xd_rangeset_fini(&held);
+}
+
+/* For the scheduler only one depot holds the piece, or again all that do. */
+static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
+                            bool to_one)
+{
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        if (e->depots.list[i].is_expelled)
+            continue;
+        if (to_one && i != s->alone)
+            xd_inform_lost_locked(e, i, s->range);
+        else
+            restore_locked(e, i, s->range);
+    }
+    if (to_one)
+        distrust_lanes_locked(e, s->range, &e->depots.list[s->alone]);
+}
+
+static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "no depot has bytes %llu-%llu that match their %s",
+            (ull)s->range.begin, (ull)(s->range.end - 1),
+            e->verify.pieces.algorithm);
+    xd_engine_fail_locked(e, &error);
+}
+
+/* Read the piece as it is now, without the lock; NULL if it is too long or
+ * cannot be read. */
+static unsigned char *read_copy_locked(struct xd_engine *e,
+                                       struct xd_range range)
+{
+    size_t len = (size_t)xd_range_length(range);
+    unsigned char *copy = NULL;
+    int rc = -1;
+
+    if (xd_range_length(range) > MAX_COPY)
+        return NULL;
+    xd_engine_unlock(e);
+    copy = xd_alloc(len, 1);
+    if (copy)
+        rc = xd_sink_read(e->sink, range.begin - e->wanted.begin, copy, len,
+                          NULL);
+    xd_engine_lock(e);
+    if (rc == 0)
+        return copy;
+    xd_free(copy);
+    return NULL;
+}
+
+static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
+{
+    struct xd_suspicion *s = xd_alloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->piece = piece;
+    s->range = xd_pieces_range(&e->verify.pieces, piece);
+    s->was_asked = xd_alloc(e->depots.n, 1);
+    if (!s->was_asked ||
+        xd_origins_copy(&s->origins, &e->verify.origins, s->range) < 0) {
+        free_one(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void drop_locked(struct xd_engine *e, struct xd_suspicion **where)
+{
+    struct xd_suspicion *s = *where;
+
+    *where = s->next;
+    restrict_locked(e, s, false);
+    free_one(s);
+}
+
+/* Ask the next depot alone for the piece of a suspicion: nothing of it stays
+ * that another brought.  False if there is none. */
+static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
+{
+    if (!choose(e, s))
+        return false;
+    restrict_locked(e, s, true);
+    xd_verify_reject_locked(e, s->range);
+    return true;
+}
+
+void xd_blame_bad_locked(struct xd_engine *e, size_t i)
+{
+    struct xd_suspicion **where = find(e, i);
+    struct xd_suspicion *s = *where;
+    unsigned only;
+
+    if (s) {
+        ban_locked(e, s->alone, s->range);
+        if (!ask_next_locked(e, s))
+            give_up_locked(e, s);
+        xd_decide_locked(e);
+        return;
+    }
+    s = suspect_locked(e, i);
+    if (!s) {
+        fail_nomem_locked(e);
+        return;
+    }
+    if (s->origins.n == 1) {
+        struct xd_range range = s->range;
+
+        only = s->origins.runs[0].depot;
+        free_one(s);
+        xd_verify_reject_locked(e, range);
+        ban_locked(e, only, range);
+    } else {
+        s->copy = read_copy_locked(e, s->range);
+        s->next = e->verify.suspicions;
+        e->verify.suspicions = s;
+        if (!ask_next_locked(e, s))
+            give_up_locked(e, s);
+    }
+    xd_decide_locked(e);
+}
+
+void xd_blame_good_locked(struct xd_engine *e, size_t i)
+{
+    struct xd_suspicion **where = find(e, i);
+    struct xd_suspicion *s = *where;
+    unsigned char *now;
+
+    if (s) {
+        now = s->copy ? read_copy_locked(e, s->range) : NULL;
+        for (size_t j = 0; now && j < s->origins.n; j++) {
+            struct xd_range r = s->origins.runs[j].range;
+            uint64_t at = r.begin - s->range.begin;
+
+            if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(r)) != 0)
+                ban_locked(e, s->origins.runs[j].depot, r);
+        }
+        xd_free(now);
+        drop_locked(e, find(e, i));
+    }
+    xd_decide_locked(e);
+}
+
+bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte)
+{
+    struct xd_suspicion *s = e->verify.suspicions;
+
+    while (s && (byte < s->range.begin || byte >= s->range.end))
+        s = s->next;
+    return s && ask_next_locked(e, s);
+}

@@ -1,0 +1,102 @@
+#include "engine/trust/given.h"
+
+#include "base/error.h"
+#include "engine/engine.h"
+
+typedef unsigned long long ull;
+
+int xd_given_note_locked(struct xd_reader *r, struct xd_range range)
+{
+    const struct xd_verify *v = &r->engine->verify;
+
+    if (xd_pieces_cover(&v->pieces, range))
+        return 0;
+    if (xd_origins_remove(&r->given, range) < 0)
+        return XD_E_NOMEM;
+    return xd_origins_copy(&r->given, &v->origins, range);
+}
+
+bool xd_given_is_all(const struct xd_reader *r)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < r->given.n; i++)
+        bytes += xd_range_length(r->given.runs[i].range);
+    return bytes == xd_range_length(r->engine->wanted);
+}
+
+/* The first byte of `range` that no piece covers; its end: there is none. */
+static uint64_t first_unproved(const struct xd_pieces *p, struct xd_range range)
+{
+    size_t i = xd_pieces_find(p, range.begin);
+    uint64_t at = range.begin;
+
+    while (i < p->n && at < range.end) {
+        struct xd_range piece = xd_pieces_range(p, i++);
+
+        if (piece.begin > at)
+            break;
+        at = piece.end;
+    }
+    return at < range.end ? at : range.end;
+}
+
+/* The first such byte of `range` that the depot brought; its end: none. */
+static uint64_t find(const struct xd_engine *e, const struct xd_origins *o,
+                     unsigned depot, struct xd_range range)
+{
+    for (size_t i = xd_origins_find(o, range.begin);
+         i < o->n && o->runs[i].range.begin < range.end; i++) {
+        struct xd_range run = xd_range_clip(o->runs[i].range, range);
+        uint64_t at = first_unproved(&e->verify.pieces, run);
+
+        if (o->runs[i].depot == depot && at < run.end)
+            return at;
+    }
+    return range.end;
+}
+
+static void tell_reader_locked(struct xd_reader *r, uint64_t byte,
+                               const struct xd_error *why)
+{
+    struct xd_engine *e = r->engine;
+
+    if (r->disowned.code != XD_OK)
+        return;
+    xd_fail(&r->disowned, XD_E_CORRUPT,
+            "what was read from byte %llu on is not to be trusted: %s",
+            (ull)(byte - e->wanted.begin), why->msg);
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", r->disowned.msg);
+}
+
+static void fail_pipe_locked(struct xd_engine *e, uint64_t byte,
+                             const struct xd_error *why)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "what was written out from byte %llu on is not to be trusted: %s",
+            (ull)(byte - e->wanted.begin), why->msg);
+    xd_engine_fail_locked(e, &error);
+}
+
+void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range, const struct xd_error *why)
+{
+    struct xd_range out = {range.begin, e->leaving};
+    uint64_t at;
+
+    for (size_t i = 0; i < e->readers.n; i++) {
+        struct xd_reader *r = e->readers.list[i];
+
+        at = find(e, &r->given, depot, range);
+        if (at < range.end)
+            tell_reader_locked(r, at, why);
+    }
+    xd_readers_wake_locked(e);
+    if (!e->ordered || xd_range_is_empty(out))
+        return;
+    at = find(e, &e->verify.origins, depot, out);
+    if (at < out.end)
+        fail_pipe_locked(e, at, why);
+}

@@ -1,0 +1,341 @@
+#include "engine/trust/repair.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+#include "engine/trust/given.h"
+
+#define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
+
+void xd_repair_fini(struct xd_repair *r)
+{
+    xd_sink_free(r->scratch);
+    xd_free(r->was_suspected);
+    xd_rangeset_fini(&r->theirs);
+    xd_rangeset_fini(&r->exchanged);
+    *r = (struct xd_repair){0};
+}
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+bool xd_repair_begins_locked(struct xd_engine *e)
+{
+    if (e->repair.phase == XD_REPAIR_FETCHING) {
+        e->repair.phase = XD_REPAIR_COMPARING;
+        e->target = e->sink;
+    } else if (e->verify.whole && !e->ordered) {
+        e->repair.phase = XD_REPAIR_JUDGING;
+    } else {
+        return false;
+    }
+    xd_cond_signal(&e->bytes_ready);
+    return true;
+}
+
+bool xd_repair_is_paused_locked(const struct xd_engine *e)
+{
+    return e->repair.phase != XD_REPAIR_NONE &&
+           e->repair.phase != XD_REPAIR_FETCHING;
+}
+
+bool xd_repair_can_work_locked(const struct xd_engine *e)
+{
+    return e->state == ENGINE_RUNNING &&
+           (e->repair.phase == XD_REPAIR_JUDGING ||
+            e->repair.phase == XD_REPAIR_COMPARING);
+}
+
+static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->runs[i].depot == depot)
+            bytes += xd_range_length(o->runs[i].range);
+    }
+    return bytes;
+}
+
+/* Who gave least of those who gave something and were not suspected yet. */
+static bool choose_suspect(struct xd_engine *e)
+{
+    struct xd_repair *r = &e->repair;
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        uint64_t bytes = r->was_suspected[i] ? 0 : bytes_of(e, i);
+
+        if (bytes == 0 || bytes >= least)
+            continue;
+        least = bytes;
+        r->suspect = i;
+    }
+    if (least == UINT64_MAX)
+        return false;
+    r->was_suspected[r->suspect] = 1;
+    return true;
+}
+
+static void all_is_here_locked(struct xd_engine *e)
+{
+    if (xd_rangeset_add(&e->kept, e->wanted) < 0 ||
+        xd_rangeset_add(&e->claims, e->wanted) < 0 ||
+        xd_rangeset_add(&e->verify.good, e->wanted) < 0)
+        fail_nomem_locked(e);
+}
+
+/* What the suspect brought is not here any more, for the time of a round. */
+static int set_aside(struct xd_engine *e)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    struct xd_repair *r = &e->repair;
+
+    xd_rangeset_fini(&r->theirs);
+    xd_rangeset_fini(&r->exchanged);
+    for (size_t i = 0; i < o->n; i++) {
+        struct xd_range run = o->runs[i].range;
+
+        if (o->runs[i].depot != r->suspect)
+            continue;
+        if (xd_rangeset_add(&r->theirs, run) < 0 ||
+            xd_rangeset_remove(&e->kept, run) < 0 ||
+            xd_rangeset_remove(&e->claims, run) < 0 ||
+            xd_rangeset_remove(&e->verify.good, run) < 0)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+/* Nobody lied, or more than one did: the file stays as it came. */
+static void end_in_vain_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "the file does not match its %s %s, whichever depot is left out",
+            e->verify.whole_algorithm, e->verify.whole_hex);
+    xd_engine_fail_locked(e, &error);
+}
+
+static void suspect_next_locked(struct xd_engine *e)
+{
+    all_is_here_locked(e);
+    if (!choose_suspect(e)) {
+        end_in_vain_locked(e);
+        return;
+    }
+    xd_engine_say_locked(e, XD_LOG_INFO,
+                         "the file does not match its %s: what %s brought is "
+                         "fetched from others",
+                         e->verify.whole_algorithm,
+                         e->depots.list[e->repair.suspect].host);
+    e->repair.phase = XD_REPAIR_STOPPING;
+}
+
+bool xd_repair_gives_up_locked(struct xd_engine *e)
+{
+    if (e->repair.phase != XD_REPAIR_FETCHING)
+        return false;
+    e->target = e->sink;
+    suspect_next_locked(e);
+    return true;
+}
+
+void xd_repair_fetch_locked(struct xd_engine *e)
+{
+    struct xd_repair *r = &e->repair;
+    struct xd_error error = {0};
+    struct xd_range rest = e->wanted;
+
+    r->phase = XD_REPAIR_FETCHING;
+    e->target = r->scratch;
+    if (set_aside(e) < 0 || xd_decide_anew_locked(e, &error) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    xd_inform_banned_locked(e, r->suspect);
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range run = xd_rangeset_next(&e->kept, rest);
+
+        if (!xd_range_is_empty(run))
+            xd_inform_accepted_locked(e, run);
+        rest.begin = run.end;
+    }
+}
+
+/* Exchange the bytes of two sinks where they differ.  Returns 0 or an error. */
+static int exchange_chunk(struct xd_engine *e, struct xd_range at,
+                          unsigned char *one, unsigned char *other,
+                          struct xd_error *err)
+{
+    uint64_t offset = at.begin - e->wanted.begin;
+    size_t len = (size_t)xd_range_length(at);
+    int rc = xd_sink_read(e->sink, offset, one, len, err);
+
+    if (rc == 0)
+        rc = xd_sink_read(e->repair.scratch, offset, other, len, err);
+    if (rc < 0 || memcmp(one, other, len) == 0)
+        return rc;
+    if (xd_rangeset_add(&e->repair.exchanged, at) < 0)
+        return xd_fail_nomem(err);
+    rc = xd_sink_write(e->sink, offset, other, len, err);
+    if (rc == 0)
+        rc = xd_sink_write(e->repair.scratch, offset, one, len, err);
+    return rc;
+}
+
+/* Without the lock: only the keeper touches what is here. */
+static int exchange(struct xd_engine *e, const struct xd_rangeset *ranges,
+                    struct xd_error *err)
+{
+    unsigned char *copies = xd_alloc(2, CHUNK);
+    int rc = copies ? 0 : xd_fail_nomem(err);
+
+    for (size_t i = 0; rc == 0 && i < ranges->n; i++) {
+        struct xd_range at = ranges->ranges[i];
+
+        while (rc == 0 && !xd_range_is_empty(at)) {
+            struct xd_range chunk = at;
+
+            if (xd_range_length(chunk) > CHUNK)
+                chunk.end = chunk.begin + CHUNK;
+            rc = exchange_chunk(e, chunk, copies, copies + CHUNK, err);
+            at.begin = chunk.end;
+        }
+    }
+    xd_free(copies);
+    return rc;
+}
+
+static void compare_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+    int rc;
+
+    xd_engine_unlock(e);
+    rc = exchange(e, &e->repair.theirs, &error);
+    xd_engine_lock(e);
+    if (rc < 0) {
+        xd_engine_fail_locked(e, &error);
+    } else if (e->repair.exchanged.n == 0) {
+        suspect_next_locked(e);
+        xd_decide_locked(e);
+    } else {
+        all_is_here_locked(e);
+        e->repair.phase = XD_REPAIR_JUDGING;
+    }
+}
+
+/* The hash holds, with another's bytes in place of the suspect's. */
+static void convict_locked(struct xd_engine *e)
+{
+    struct xd_depot *d = &e->depots.list[e->repair.suspect];
+    struct xd_range where = e->repair.exchanged.ranges[0];
+
+    xd_fail(&d->last_error, XD_E_CORRUPT,
+            "%s: sent wrong bytes within %llu-%llu: without them the %s of the "
+            "file matches",
+            d->url, (unsigned long long)where.begin,
+            (unsigned long long)(where.end - 1), e->verify.whole_algorithm);
+    d->failures++;
+    d->state = XD_DEPOT_FAILED;
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
+    for (size_t i = 0; i < e->repair.exchanged.n; i++)
+        xd_given_disown_locked(e, e->repair.suspect,
+                               e->repair.exchanged.ranges[i], &d->last_error);
+}
+
+/* The first time: what is needed to repair.  Errors: IO, NOMEM. */
+static int prepare_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_repair *r = &e->repair;
+    int rc;
+
+    if (r->was_suspected)
+        return 0;
+    r->was_suspected = xd_alloc(e->depots.n, 1);
+    if (!r->was_suspected)
+        return xd_fail_nomem(err);
+    xd_engine_unlock(e);
+    rc = xd_scratch_sink_new(&r->scratch, e->sink, err);
+    xd_engine_lock(e);
+    return rc;
+}
+
+/* The other's bytes did not help: give the suspect's back. */
+static int put_back_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_rangeset ranges = e->repair.exchanged;
+    int rc;
+
+    e->repair.exchanged = (struct xd_rangeset){0};
+    xd_engine_unlock(e);
+    rc = exchange(e, &ranges, err);
+    xd_engine_lock(e);
+    xd_rangeset_fini(&e->repair.exchanged);
+    xd_rangeset_fini(&ranges);
+    return rc;
+}
+
+/* Nobody knows whom the bytes of an earlier run are from: they are fetched
+ * again before anybody is suspected.  False: there are none. */
+static bool fetch_held_locked(struct xd_engine *e)
+{
+    struct xd_error why = {0};
+
+    if (xd_verify_held_bytes_locked(e) == 0)
+        return false;
+    xd_fail(&why, XD_E_CORRUPT,
+            "the file does not match its %s: what an earlier run brought is "
+            "fetched again",
+            e->verify.whole_algorithm);
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
+    xd_given_disown_locked(e, XD_HELD, e->wanted, &why);
+    e->repair.phase = XD_REPAIR_NONE;
+    xd_verify_reject_held_locked(e);
+    return true;
+}
+
+static void judge_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0}, trouble = {0};
+
+    if (xd_verify_judge_locked(e, &error) == 0) {
+        if (e->repair.exchanged.n > 0)
+            convict_locked(e);
+        e->state = ENGINE_FINISHING;
+        xd_engine_wake_all_locked(e);
+        return;
+    }
+    if (fetch_held_locked(e)) {
+        xd_decide_locked(e);
+    } else if (e->verify.pieces.n > 0 || !e->path ||
+               e->depots.size == XD_SIZE_UNKNOWN) {
+        xd_engine_fail_locked(e, &error);
+    } else if (prepare_locked(e, &trouble) < 0 ||
+               put_back_locked(e, &trouble) < 0) {
+        xd_engine_fail_locked(e, &trouble);
+    } else {
+        suspect_next_locked(e);
+        xd_decide_locked(e);
+    }
+}
+
+void xd_repair_work_locked(struct xd_engine *e)
+{
+    if (e->repair.phase == XD_REPAIR_COMPARING)
+        compare_locked(e);
+    else
+        judge_locked(e);
+}

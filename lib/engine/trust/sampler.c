@@ -1,0 +1,403 @@
+/*
+ * What is decided here, under the lock: whom to ask next, and what follows
+ * from the answers.  The asking itself is in sampler_thread.c.
+ */
+#include "engine/trust/sampler.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/trust/blame.h"
+#include "engine/trust/sampler_thread.h"
+
+typedef unsigned long long ull;
+
+#define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
+
+int xd_sampler_init(struct xd_sampler *s)
+{
+    return xd_cond_init(&s->news);
+}
+
+void xd_sampler_fini(struct xd_sampler *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        xd_case_fini(&s->cases[i]);
+    xd_free(s->n_asked);
+    xd_free(s->refuses);
+    xd_free(s->was_asked);
+    xd_cond_fini(&s->news);
+}
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_range ranges[XD_SAMPLES_MAX];
+
+    if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2 ||
+        !XD_DEFENDS("comparison"))
+        return 0;
+    s->n = xd_sample_ranges(e->wanted, ranges);
+    for (size_t i = 0; i < s->n; i++)
+        xd_case_init(&s->cases[i], ranges[i]);
+    s->is_on = s->n > 0;
+    if (!s->is_on)
+        return 0;
+    s->n_asked = xd_alloc(e->depots.n, sizeof *s->n_asked);
+    s->refuses = xd_alloc(e->depots.n, sizeof *s->refuses);
+    s->was_asked = xd_alloc(e->depots.n, XD_CASES_MAX * sizeof *s->was_asked);
+    return s->n_asked && s->refuses && s->was_asked ? 0 : xd_fail_nomem(err);
+}
+
+/* ---- whom to ask ---- */
+
+/* One more connection than the manifest allows would be one too many. */
+static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
+                     struct xd_range range)
+{
+    return d->kind == XD_DEPOT_WEB && d->state != XD_DEPOT_FAILED &&
+           !d->is_expelled && !d->knows_no_ranges && d->max_connections == 0 &&
+           e->depots.max_connections == 0 && xd_depot_source(d, range);
+}
+
+/* Whether `one` is rather asked than `other`: who has brought bytes is not
+ * silent, and had something to be wrong in. */
+static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
+{
+    const struct xd_depot *d = &e->depots.list[one];
+    const struct xd_depot *o = &e->depots.list[other];
+    bool d_gives = d->bytes + d->bytes_redundant > 0;
+    bool o_gives = o->bytes + o->bytes_redundant > 0;
+
+    if (d_gives != o_gives)
+        return d_gives;
+    return e->sampler.n_asked[one] < e->sampler.n_asked[other];
+}
+
+/* Who can tell more about case `i`; depots.n: nobody. */
+static unsigned choose_depot_locked(struct xd_engine *e, size_t i,
+                                    bool is_disputed)
+{
+    struct xd_sampler *s = &e->sampler;
+    const struct xd_case *c = &s->cases[i];
+    unsigned n = (unsigned)e->depots.n, best = n;
+
+    for (unsigned j = 0; j < n; j++) {
+        struct xd_depot *d = &e->depots.list[j];
+
+        if (s->was_asked[i * n + j] || xd_case_of(c, j) ||
+            !can_tell(e, d, c->range) ||
+            (!is_disputed && (s->refuses[j] || d->state == XD_DEPOT_PAUSED)))
+            continue;
+        if (best == n || is_better(e, j, best))
+            best = j;
+    }
+    return best;
+}
+
+/* A sample waits for the download to bring it, for one copy less to ask for. */
+static bool is_open_locked(const struct xd_engine *e, const struct xd_case *c)
+{
+    size_t voices = xd_case_voices(c);
+
+    return voices == 1 ||
+           (voices == 0 && xd_rangeset_contains(&e->kept, c->range));
+}
+
+bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
+                              unsigned *out_depot)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    for (int disputes = 1; disputes >= 0; disputes--) {
+        for (size_t i = 0; i < s->n; i++) {
+            bool is_disputed = xd_case_is_disputed(&s->cases[i]);
+
+            if (is_disputed != (disputes == 1) ||
+                (!is_disputed && !is_open_locked(e, &s->cases[i])))
+                continue;
+            *out_depot = choose_depot_locked(e, i, is_disputed);
+            *out_case = i;
+            if (*out_depot < e->depots.n)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what follows ---- */
+
+/* Its bytes count nowhere: also its voice in other cases does not. */
+static void expel_locked(struct xd_engine *e, unsigned depot,
+                         const struct xd_error *why)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    xd_blame_convict_locked(e, depot, why);
+    s->wait_until = 0;
+    for (size_t i = 0; i < s->n; i++)
+        xd_case_forget(&s->cases[i], depot);
+}
+
+static void outvote_locked(struct xd_engine *e, struct xd_case *c,
+                           const struct xd_opinion *right)
+{
+    const char *witness = e->depots.list[right->depot].url;
+    struct xd_error error = {0};
+
+    for (size_t i = c->n; i-- > 0;) {
+        unsigned depot = c->opinions[i].depot;
+
+        if (!xd_case_differs(c, &c->opinions[i], right))
+            continue;
+        xd_fail(&error, XD_E_CORRUPT,
+                "%s: its bytes within %llu-%llu are not those of %s and others",
+                e->depots.list[depot].url, (ull)c->range.begin,
+                (ull)(c->range.end - 1), witness);
+        expel_locked(e, depot, &error);
+        right = xd_case_majority(c); /* the list was moved together */
+        if (!right)
+            return;
+    }
+}
+
+static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
+                            unsigned depot, unsigned other)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "%s: its bytes within %llu-%llu are not those of %s",
+            e->depots.list[depot].url, (ull)c->range.begin,
+            (ull)(c->range.end - 1), e->depots.list[other].url);
+    xd_blame_expel_locked(e, depot, &error);
+}
+
+/* Neither is believed: what they brought is no beginning for another run. */
+static void give_up_locked(struct xd_engine *e, struct xd_case *c)
+{
+    const struct xd_opinion *one = NULL, *other = NULL;
+    struct xd_error error = {0};
+
+    for (size_t i = 0; i < c->n && !other; i++) {
+        const struct xd_opinion *o = xd_case_of(c, c->opinions[i].depot);
+
+        if (o && !one)
+            one = o;
+        else if (o && xd_case_differs(c, o, one))
+            other = o;
+    }
+    xd_fail(&error, XD_E_CORRUPT,
+            "%s and %s differ within bytes %llu-%llu, and no hash or third "
+            "depot tells which is right",
+            e->depots.list[one->depot].url, e->depots.list[other->depot].url,
+            (ull)c->range.begin, (ull)(c->range.end - 1));
+    for (size_t i = 0; i < c->n; i++) {
+        if (xd_case_of(c, c->opinions[i].depot))
+            distrust_locked(e, c, c->opinions[i].depot,
+                            c->opinions[i].depot == one->depot ? other->depot
+                                                               : one->depot);
+    }
+    xd_engine_fail_locked(e, &error);
+}
+
+static void judge_locked(struct xd_engine *e)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    for (size_t i = 0; i < s->n && !xd_engine_is_over_locked(e); i++) {
+        struct xd_case *c = &s->cases[i];
+        const struct xd_opinion *right;
+
+        if (!xd_case_is_disputed(c))
+            continue;
+        right = xd_case_majority(c);
+        if (right)
+            outvote_locked(e, c, right);
+        else if (!s->is_busy && choose_depot_locked(e, i, true) == e->depots.n)
+            give_up_locked(e, c);
+    }
+}
+
+static void hear_locked(struct xd_engine *e, struct xd_case *c, unsigned depot,
+                        struct xd_range range, const unsigned char *data)
+{
+    if (range.begin < c->range.end && range.end > c->range.begin &&
+        xd_case_hear(c, depot, range, data) < 0)
+        fail_nomem_locked(e);
+}
+
+void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,
+                             const unsigned char *data)
+{
+    struct xd_case *c = &e->sampler.cases[i];
+
+    if (e->depots.list[depot].is_expelled)
+        return;
+    hear_locked(e, c, depot, c->range, data);
+    judge_locked(e);
+    if (xd_case_of(c, depot) && xd_case_voices(c) > 1 &&
+        !xd_case_is_disputed(c))
+        e->sampler.bytes_compared += xd_range_length(c->range);
+}
+
+void xd_sampler_refused_locked(struct xd_engine *e, unsigned depot)
+{
+    e->sampler.refuses[depot] = true;
+    judge_locked(e);
+}
+
+/* ---- what comes twice ---- */
+
+/* A case of its own for bytes in which a copy differs from what is kept.  With
+ * no room for it others are open, and about the same depots. */
+static void dispute_locked(struct xd_engine *e, struct xd_range at,
+                           unsigned depot, const unsigned char *copy,
+                           unsigned bringer, const unsigned char *kept)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_case *c;
+
+    if (s->n == XD_CASES_MAX)
+        return;
+    c = &s->cases[s->n++];
+    xd_case_init(c, at);
+    hear_locked(e, c, depot, at, copy);
+    hear_locked(e, c, bringer, at, kept);
+}
+
+/* What is kept of `range`, by one other depot: the first such run. */
+static struct xd_range second_copy_locked(const struct xd_engine *e,
+                                          unsigned depot, struct xd_range range,
+                                          unsigned *out_bringer)
+{
+    const struct xd_origins *o = &e->verify.origins;
+
+    for (size_t i = xd_origins_find(o, range.begin);
+         i < o->n && o->runs[i].range.begin < range.end; i++) {
+        struct xd_range run = o->runs[i].range;
+
+        *out_bringer = o->runs[i].depot;
+        if (*out_bringer == depot || *out_bringer == XD_HELD)
+            continue;
+        run.begin = run.begin > range.begin ? run.begin : range.begin;
+        run.end = run.end < range.end ? run.end : range.end;
+        if (xd_range_length(run) > CHUNK)
+            run.end = run.begin + CHUNK;
+        return run;
+    }
+    return (struct xd_range){range.end, range.end};
+}
+
+static void compare_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range run, unsigned bringer,
+                           const unsigned char *data, unsigned char *kept)
+{
+    size_t len = (size_t)xd_range_length(run), at = 0, part;
+    unsigned still = XD_HELD;
+    struct xd_range now;
+    int rc;
+
+    xd_engine_unlock(e);
+    rc = xd_sink_read(e->sink, run.begin - e->wanted.begin, kept, len, NULL);
+    xd_engine_lock(e);
+    now = second_copy_locked(e, depot, run, &still);
+    if (rc < 0 || still != bringer || now.begin != run.begin ||
+        now.end != run.end || e->depots.list[depot].is_expelled)
+        return; /* it was rejected meanwhile */
+    for (at = 0; at < len; at += part) {
+        struct xd_range differs = {run.begin + at, 0};
+
+        part = len - at < XD_SAMPLE_BYTES ? len - at : XD_SAMPLE_BYTES;
+        differs.end = differs.begin + part;
+        if (memcmp(data + at, kept + at, part) != 0) {
+            dispute_locked(e, differs, depot, data + at, bringer, kept + at);
+            return;
+        }
+    }
+    e->sampler.bytes_compared += len;
+}
+
+/* Each byte is kept once: the second copy has only this to say. */
+static void compare_all_locked(struct xd_engine *e, unsigned depot,
+                               struct xd_range range, const unsigned char *data)
+{
+    unsigned char *kept = NULL;
+    struct xd_range rest = range;
+
+    while (!xd_range_is_empty(rest) && !xd_engine_is_over_locked(e) &&
+           !e->depots.list[depot].is_expelled) {
+        unsigned bringer;
+        struct xd_range run = second_copy_locked(e, depot, rest, &bringer);
+
+        if (xd_range_is_empty(run))
+            break;
+        if (!kept)
+            kept = xd_alloc(CHUNK, 1);
+        if (!kept)
+            break; /* what is only compared is not worth a failure */
+        compare_locked(e, depot, run, bringer, data + (run.begin - range.begin),
+                       kept);
+        rest.begin = run.end;
+    }
+    xd_free(kept);
+}
+
+void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range, const unsigned char *data)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    if (!s->is_on || xd_engine_is_over_locked(e) ||
+        e->depots.list[depot].is_expelled)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        hear_locked(e, &s->cases[i], depot, range, data);
+    if (!e->ordered && !xd_readers_in_memory(e))
+        compare_all_locked(e, depot, range, data);
+    judge_locked(e);
+    xd_sampler_run_locked(e);
+}
+
+bool xd_sampler_is_pending_locked(struct xd_engine *e)
+{
+    unsigned depot;
+    size_t i;
+
+    return e->sampler.is_on && !xd_engine_is_over_locked(e) &&
+           (e->sampler.is_busy || xd_sampler_choose_locked(e, &i, &depot));
+}
+
+bool xd_sampler_holds_locked(struct xd_engine *e)
+{
+    struct xd_sampler *s = &e->sampler;
+    xd_usec now = xd_now();
+    unsigned depot;
+    size_t i;
+
+    if (!s->is_on)
+        return false;
+    judge_locked(e);
+    if (xd_engine_is_over_locked(e))
+        return true;
+    if (s->wait_until == 0)
+        s->wait_until = now + XD_SAMPLER_WAIT;
+    if (now >= s->wait_until ||
+        (!s->is_busy && !xd_sampler_choose_locked(e, &i, &depot)))
+        return false;
+    xd_sampler_run_locked(e);
+    e->until = s->wait_until < e->deadline ? s->wait_until : e->deadline;
+    return true;
+}

@@ -1,0 +1,89 @@
+/*
+ * Without a hash depots are held against each other.
+ *
+ *     workers:  what comes of a sample (jury.h) is a voice in its case; a copy
+ *               of what another depot brought is held against that
+ *     sampler:  a thread that asks other depots for those few ranges, beside
+ *               the download, until two have told each; when two differ, until
+ *               most agree
+ *
+ * Who is outvoted is not used again, and what it brought is fetched from
+ * others; who was given some of that already is told (given.h).  When nobody is
+ * outvoted the download fails as CORRUPT and names who differed.
+ *
+ * Samples are asked of depots that brought bytes, and of others only where there
+ * is no second one.  Who failed to tell one is not asked for another.  A complete
+ * file, and a reader that was given all of it, wait for the last ones.
+ *
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_SAMPLER_H
+#define XD_ENGINE_SAMPLER_H
+
+#include <stdbool.h>
+
+#include "base/time.h"
+#include "engine/trust/jury.h"
+#include "io/transport.h"
+#include "os/thread.h"
+
+struct xd_engine;
+struct xd_error;
+
+/* For a depot that answered a moment ago; no end waits longer for a sample. */
+#define XD_SAMPLER_WAIT (2 * XD_SECOND)
+
+/* The samples, and disputes about other bytes. */
+#define XD_CASES_MAX (2 * XD_SAMPLES_MAX)
+
+struct xd_sampler {
+    /* Constant once what is wanted is known. */
+    bool is_on;
+
+    struct xd_cond news; /* the thread: a voice was heard, or the end */
+
+    /* Guarded by lock. */
+    struct xd_case cases[XD_CASES_MAX];
+    size_t n;
+    unsigned *n_asked;       /* how often each depot was asked */
+    bool *refuses;           /* a flag for each depot: did not tell a sample */
+    bool *was_asked;         /* of case i and depot j: [i * depots.n + j] */
+    uint64_t bytes_compared; /* came a second time, and were the same */
+    xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
+    bool has_thread, is_busy;
+    struct xd_thread thread;
+    struct xd_transport *transport; /* the thread's own; wakeup() by any */
+
+    /* Owned by the thread while it is busy. */
+    unsigned char buffer[XD_SAMPLE_BYTES];
+    size_t filled;
+    bool is_over;
+    enum xd_verdict verdict;
+};
+
+/* Errors: NOMEM.  A zeroed struct needs no fini(). */
+int xd_sampler_init(struct xd_sampler *s);
+/* No thread may run any more. */
+void xd_sampler_fini(struct xd_sampler *s);
+/* Ends and joins the thread.  Called without the lock, at the end of all. */
+void xd_sampler_join(struct xd_engine *e);
+
+/* Once what is wanted and what proves it are known.  Errors: NOMEM. */
+int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err);
+
+/* `depot` has `data` for `range`, of which nothing is claimed for it yet.  May
+ * release the lock. */
+void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range, const unsigned char *data);
+
+/* Every byte is in.  True: it must wait for a sample, until wait_until at
+ * most. */
+bool xd_sampler_holds_locked(struct xd_engine *e);
+
+/* Whether a sample is asked for, or will be. */
+bool xd_sampler_is_pending_locked(struct xd_engine *e);
+
+/* The download is over: the thread leaves. */
+void xd_sampler_wake_locked(struct xd_engine *e);
+
+#endif

@@ -1,0 +1,213 @@
+#include "engine/trust/sampler_thread.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+#include "io/http_redirect.h"
+
+/* ---- one request ---- */
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    (void)user;
+    (void)slot;
+    (void)head;
+    return 0;
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct xd_sampler *s = user;
+
+    (void)slot;
+    if (len > sizeof s->buffer - s->filled)
+        return XD_E_BUG; /* more than was asked for */
+    memcpy(s->buffer + s->filled, data, len);
+    s->filled += len;
+    return 0;
+}
+
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct xd_sampler *s = user;
+
+    (void)slot;
+    s->is_over = true;
+    s->verdict = outcome->verdict;
+}
+
+static struct xd_request request_locked(struct xd_depot *depot,
+                                        struct xd_range range)
+{
+    const struct xd_depot_source *source = xd_depot_source(depot, range);
+    const char *url = xd_depot_source_url(source);
+
+    return (struct xd_request){
+        .url = url,
+        .origin = source->url,
+        .reach = xd_depot_source_reach(source),
+        .if_range =
+            source->validator && xd_http_same_origin(source->told_by, url)
+                ? source->validator
+                : NULL,
+        .offset = source->object_offset + (range.begin - source->range.begin),
+        .length = xd_range_length(range),
+        .object_size = source->object_size};
+}
+
+/* The download came to its end, or the file need not wait any longer. */
+static bool is_unwanted(struct xd_engine *e)
+{
+    const struct xd_sampler *s = &e->sampler;
+    bool result;
+
+    xd_engine_lock(e);
+    result = xd_engine_is_over_locked(e) ||
+             (s->wait_until > 0 && xd_now() >= s->wait_until);
+    xd_engine_unlock(e);
+    return result;
+}
+
+/* Without the lock.  One that takes longer than silence may last is no use. */
+static void carry_out(struct xd_engine *e, const struct xd_request *request,
+                      xd_usec start_at)
+{
+    struct xd_sampler *s = &e->sampler;
+    xd_usec until, now;
+    bool is_stopped = false;
+
+    s->filled = 0;
+    s->is_over = false;
+    while ((now = xd_now()) < start_at && !is_unwanted(e))
+        xd_transport_poll(s->transport, start_at - now);
+    until = now + e->options.silence;
+    if (now < start_at ||
+        xd_transport_start(s->transport, 0, request, NULL) < 0) {
+        s->verdict = XD_VERDICT_STOPPED;
+        return;
+    }
+    while (!s->is_over) {
+        now = xd_now();
+        if (!is_stopped && (now >= until || is_unwanted(e))) {
+            xd_transport_stop(s->transport, 0);
+            is_stopped = true;
+        }
+        xd_transport_poll(s->transport, is_stopped ? 0 : until - now);
+    }
+}
+
+/* A second copy is redundant by its nature. */
+static void account_locked(struct xd_engine *e, struct xd_depot *depot,
+                           struct xd_range range, xd_usec started)
+{
+    const struct xd_sampler *s = &e->sampler;
+    struct xd_fetch_record record = {
+        .depot = (unsigned)(depot - e->depots.list),
+        .begin = range.begin,
+        .end = range.end,
+        .received = s->filled,
+        .redundant = s->filled,
+        .start_s = (double)(started - e->started) / (double)XD_SECOND,
+        .first_byte_s = -1,
+        .end_s = (double)(xd_now() - e->started) / (double)XD_SECOND,
+        .code = s->verdict == XD_VERDICT_OK ? XD_OK : XD_E_NET};
+
+    xd_records_put(&e->records, &record);
+    e->bytes_received += s->filled;
+    e->bytes_redundant += s->filled;
+    depot->bytes_redundant += s->filled;
+}
+
+static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_depot *depot = &e->depots.list[number];
+    struct xd_range range = s->cases[i].range;
+    struct xd_request request = request_locked(depot, range);
+    xd_usec now = xd_now();
+    xd_usec start_at =
+        now + xd_bucket_pay(&e->budget, now, xd_range_length(range));
+
+    s->is_busy = true;
+    s->was_asked[i * e->depots.n + number] = true;
+    s->n_asked[number]++;
+    depot->requests++;
+    xd_engine_unlock(e);
+    carry_out(e, &request, start_at);
+    xd_engine_lock(e);
+    s->is_busy = false;
+    if (xd_engine_is_over_locked(e))
+        return;
+    account_locked(e, depot, range, now);
+    if (s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range))
+        xd_sampler_heard_locked(e, i, number, s->buffer);
+    else
+        xd_sampler_refused_locked(e, number);
+    xd_readers_wake_locked(e);
+    xd_decide_locked(e);
+}
+
+/* ---- the thread ---- */
+
+static void *sampler_main(void *arg)
+{
+    struct xd_engine *e = arg;
+    struct xd_sampler *s = &e->sampler;
+    struct xd_transport_config config = {
+        .n_slots = 1, .silence = e->options.silence, .net = &e->options.net};
+    struct xd_transport_handler handler = {
+        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
+    struct xd_transport *transport = NULL;
+    struct xd_error error = {0};
+    unsigned depot;
+    size_t i;
+    int rc = xd_http_new(&transport, &config, &handler, &error);
+
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    s->transport = transport;
+    while (!xd_engine_is_over_locked(e)) {
+        if (xd_sampler_choose_locked(e, &i, &depot))
+            ask_locked(e, i, depot);
+        else
+            xd_cond_wait(&s->news, &e->lock);
+    }
+    s->transport = NULL;
+    xd_engine_unlock(e);
+    xd_transport_free(transport);
+    return NULL;
+}
+
+void xd_sampler_run_locked(struct xd_engine *e)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_error error = {0};
+
+    if (s->has_thread) {
+        xd_cond_signal(&s->news);
+    } else if (!xd_engine_is_over_locked(e)) {
+        if (xd_thread_start(&s->thread, sampler_main, e) == 0) {
+            s->has_thread = true;
+            return;
+        }
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+    }
+}
+
+void xd_sampler_wake_locked(struct xd_engine *e)
+{
+    xd_cond_signal(&e->sampler.news);
+    if (e->sampler.transport)
+        xd_transport_wakeup(e->sampler.transport);
+}
+
+void xd_sampler_join(struct xd_engine *e)
+{
+    if (e->sampler.has_thread)
+        xd_thread_join(&e->sampler.thread);
+}

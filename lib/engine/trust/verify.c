@@ -1,0 +1,422 @@
+#include "engine/trust/verify.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+#include "engine/trust/blame.h"
+
+#define BUFFER_BYTES ((size_t)256 * 1024)
+
+/* The whole file is hashed in steps of this, so that pieces, which somebody
+ * may wait for, come in between. */
+#define STEP ((uint64_t)1 << 20)
+
+static void fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
+/* Pieces of which two do not fit in so much memory are not used in order. */
+#define MAX_WINDOW ((uint64_t)512 << 20)
+
+/* What a reader has ahead of it unless the user says otherwise. */
+#define READERS_WINDOW ((uint64_t)32 << 20)
+
+/* In order a piece is hashed while it lies in the window, and a block beside
+ * it must be on its way. */
+static void fit_window(struct xd_engine *e)
+{
+    uint64_t longest = 0;
+
+    e->window = e->options.lookahead;
+    if (e->output == XD_OUTPUT_FILE)
+        return;
+    if (e->output == XD_OUTPUT_READERS &&
+        !xd_options_is_set(&e->options, "lookahead"))
+        e->window = READERS_WINDOW;
+    for (size_t i = 0; i < e->verify.pieces.n; i++) {
+        uint64_t length =
+            xd_range_length(xd_pieces_range(&e->verify.pieces, i));
+
+        if (length > longest)
+            longest = length;
+    }
+    if (longest > MAX_WINDOW / 2 &&
+        (e->output == XD_OUTPUT_IN_ORDER || xd_readers_in_memory(e)))
+        xd_pieces_fini(&e->verify.pieces);
+    else if (2 * longest > e->window)
+        e->window = 2 * longest;
+}
+
+/* Somebody who is able to may have made another file that has it too. */
+static void say_if_weak_locked(struct xd_engine *e)
+{
+    const char *proof =
+        xd_proof_strongest(e->verify.whole, &e->verify.pieces, e->wanted);
+
+    if (proof && xd_hash_is_weak(proof))
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "there is no better checksum than %s, which is "
+                             "weak: it shows accidents, but no forgery",
+                             proof);
+}
+
+int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_verify *v = &e->verify;
+    int rc = 0;
+
+    if (xd_pieces_init(&v->pieces, e->depots.manifest, e->depots.file,
+                       e->wanted) < 0)
+        return xd_fail_nomem(err);
+    fit_window(e);
+    v->hashed_to = e->wanted.begin;
+    /* Of what was dropped no hash of the whole can be had. */
+    if (xd_options_want_all(&e->options) && !xd_readers_in_memory(e))
+        rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
+                          &v->pieces, e->wanted, err);
+    if (rc == 0 && v->pieces.n > 0)
+        rc = xd_hasher_new(&v->piece_hasher, v->pieces.algorithm, err);
+    if (rc == 0 && (v->whole || v->piece_hasher)) {
+        v->buffer = xd_alloc(BUFFER_BYTES, 1);
+        rc = v->buffer ? 0 : xd_fail_nomem(err);
+    }
+    if (rc == 0)
+        say_if_weak_locked(e);
+    return rc;
+}
+
+void xd_verify_fini(struct xd_verify *v)
+{
+    xd_blame_free(v->suspicions);
+    xd_proof_free(v->whole);
+    xd_hasher_free(v->piece_hasher);
+    xd_pieces_fini(&v->pieces);
+    xd_origins_fini(&v->origins);
+    xd_rangeset_fini(&v->good);
+    xd_free(v->queue);
+    xd_free(v->buffer);
+    *v = (struct xd_verify){0};
+}
+
+/* Whether who wrote piece `i` has hashed it in passing, and nothing of it was
+ * written anew since. */
+static bool is_proved_locked(const struct xd_engine *e, size_t i,
+                             const struct xd_piece_hash *hash)
+{
+    return hash && hash->has_ended && hash->ended_piece == i &&
+           hash->ended_era == e->verify.era &&
+           strcmp(hash->hex, xd_pieces_hex(&e->verify.pieces, i)) == 0 &&
+           !xd_blame_suspects_locked(e, i);
+}
+
+static void accept_locked(struct xd_engine *e, struct xd_range range)
+{
+    if (xd_rangeset_add(&e->verify.good, range) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    xd_inform_accepted_locked(e, range);
+    xd_readers_wake_locked(e);
+    if (e->ordered || e->verify.whole)
+        xd_cond_signal(&e->bytes_ready);
+}
+
+static int enqueue(struct xd_verify *v, size_t piece)
+{
+    if (v->queue_n == v->queue_capacity) {
+        size_t capacity = v->queue_capacity ? 2 * v->queue_capacity : 16;
+        size_t *queue = xd_alloc(capacity, sizeof *queue);
+
+        if (!queue)
+            return XD_E_NOMEM;
+        for (size_t i = 0; i < v->queue_n; i++)
+            queue[i] = v->queue[(v->queue_first + i) % v->queue_capacity];
+        xd_free(v->queue);
+        v->queue = queue;
+        v->queue_first = 0;
+        v->queue_capacity = capacity;
+    }
+    v->queue[(v->queue_first + v->queue_n++) % v->queue_capacity] = piece;
+    v->pieces.states[piece] = XD_PIECE_QUEUED;
+    return 0;
+}
+
+static size_t dequeue(struct xd_verify *v)
+{
+    size_t piece = v->queue[v->queue_first];
+
+    v->queue_first = (v->queue_first + 1) % v->queue_capacity;
+    v->queue_n--;
+    return piece;
+}
+
+/* All of piece `i` is here. */
+static void complete_locked(struct xd_engine *e, size_t i,
+                            const struct xd_piece_hash *hash)
+{
+    struct xd_pieces *p = &e->verify.pieces;
+
+    if (is_proved_locked(e, i, hash)) {
+        p->states[i] = XD_PIECE_GOOD;
+        accept_locked(e, xd_pieces_range(p, i));
+    } else if (enqueue(&e->verify, i) < 0) {
+        fail_nomem_locked(e);
+    }
+}
+
+void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range,
+                           const struct xd_piece_hash *hash)
+{
+    struct xd_verify *v = &e->verify;
+
+    /* What a repair brings is not in the file yet. */
+    if (xd_rangeset_add(&e->kept, range) < 0 ||
+        (e->repair.phase == XD_REPAIR_NONE &&
+         xd_origins_add(&v->origins, range, depot) < 0)) {
+        fail_nomem_locked(e);
+        return;
+    }
+    for (size_t i = xd_pieces_find(&v->pieces, range.begin);
+         i < v->pieces.n && !xd_range_is_empty(range); i++) {
+        struct xd_range piece = xd_pieces_range(&v->pieces, i);
+        struct xd_range before = {range.begin, piece.begin};
+
+        if (piece.begin >= range.end)
+            break;
+        if (!xd_range_is_empty(before))
+            accept_locked(e, before);
+        if (xd_rangeset_contains(&e->kept, piece))
+            complete_locked(e, i, hash);
+        range.begin = piece.end < range.end ? piece.end : range.end;
+    }
+    if (!xd_range_is_empty(range))
+        accept_locked(e, range);
+    if (v->queue_n > 0)
+        xd_cond_signal(&e->bytes_ready);
+}
+
+void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    if (xd_rangeset_add(&e->claims, range) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    xd_inform_held_locked(e, range);
+    xd_verify_kept_locked(e, XD_HELD, range, NULL);
+}
+
+/* What is written now stays claimed, or another depot's bytes could be kept
+ * before these come over them. */
+static int release_kept_locked(struct xd_engine *e, struct xd_range range)
+{
+    while (!xd_range_is_empty(range)) {
+        struct xd_range run = xd_rangeset_next(&e->kept, range);
+
+        if (xd_rangeset_remove(&e->claims, run) < 0 ||
+            xd_rangeset_remove(&e->kept, run) < 0)
+            return XD_E_NOMEM;
+        range.begin = run.end;
+    }
+    return 0;
+}
+
+void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
+{
+    struct xd_verify *v = &e->verify;
+
+    v->era++;
+    xd_resume_dropped_locked(e, range);
+    if (release_kept_locked(e, range) < 0 ||
+        xd_rangeset_remove(&v->good, range) < 0 ||
+        xd_origins_remove(&v->origins, range) < 0) {
+        fail_nomem_locked(e);
+        return;
+    }
+    for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;
+         i++) {
+        if (xd_pieces_range(&v->pieces, i).begin >= range.end)
+            break;
+        v->pieces.states[i] = XD_PIECE_OPEN;
+    }
+    if (range.begin < v->hashed_to)
+        v->hashed_to = e->wanted.begin;
+    xd_inform_rejected_locked(e, range);
+}
+
+uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->runs[i].depot == XD_HELD)
+            bytes += xd_range_length(o->runs[i].range);
+    }
+    return bytes;
+}
+
+void xd_verify_reject_held_locked(struct xd_engine *e)
+{
+    struct xd_origins *o = &e->verify.origins;
+    size_t i = 0;
+
+    while (i < o->n && !xd_engine_is_over_locked(e)) {
+        if (o->runs[i].depot == XD_HELD)
+            xd_verify_reject_locked(e, o->runs[i].range);
+        else
+            i++;
+    }
+}
+
+static uint64_t good_to_locked(const struct xd_engine *e, uint64_t from)
+{
+    struct xd_range rest = {from, e->wanted.end};
+
+    return xd_rangeset_next_gap(&e->verify.good, rest).begin;
+}
+
+uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
+{
+    uint64_t frontier = good_to_locked(e, e->drained);
+
+    /* What has left the memory in front of a pipe cannot be hashed. */
+    if (e->verify.whole && frontier > e->verify.hashed_to)
+        return e->verify.hashed_to;
+    return frontier;
+}
+
+static bool can_hash_whole_locked(const struct xd_engine *e)
+{
+    const struct xd_verify *v = &e->verify;
+    bool is_last = e->repair.phase == XD_REPAIR_JUDGING;
+    uint64_t ready;
+
+    if (!v->whole || e->wanted.end == v->hashed_to ||
+        (e->repair.phase != XD_REPAIR_NONE && !is_last))
+        return false;
+    ready = good_to_locked(e, v->hashed_to) - v->hashed_to;
+    return ready >= STEP || (ready > 0 && (e->ordered || is_last));
+}
+
+bool xd_verify_can_work_locked(const struct xd_engine *e)
+{
+    if (e->state != ENGINE_RUNNING && e->state != ENGINE_FINISHING)
+        return false;
+    return e->verify.queue_n > 0 || can_hash_whole_locked(e);
+}
+
+/* Read `range` back into `hasher`, or without one into the whole's; without
+ * the lock. */
+static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
+                      struct xd_range range, struct xd_error *err)
+{
+    while (!xd_range_is_empty(range)) {
+        size_t len = BUFFER_BYTES;
+        int rc;
+
+        if (len > xd_range_length(range))
+            len = (size_t)xd_range_length(range);
+        rc = xd_sink_read(e->sink, range.begin - e->wanted.begin,
+                          e->verify.buffer, len, err);
+        if (rc < 0)
+            return rc;
+        if (hasher)
+            xd_hasher_add(hasher, e->verify.buffer, len);
+        else
+            xd_proof_add(e->verify.whole, e->verify.buffer, len);
+        range.begin += len;
+    }
+    return 0;
+}
+
+static void hash_piece_locked(struct xd_engine *e, size_t i)
+{
+    struct xd_verify *v = &e->verify;
+    struct xd_range range = xd_pieces_range(&v->pieces, i);
+    char hex[XD_HASH_HEX_MAX + 1];
+    struct xd_error error = {0};
+    int rc;
+
+    if (v->pieces.states[i] != XD_PIECE_QUEUED)
+        return; /* some of it was rejected meanwhile */
+    v->pieces.states[i] = XD_PIECE_HASHED;
+    xd_engine_unlock(e);
+    rc = hash_range(e, v->piece_hasher, range, &error);
+    xd_hasher_end(v->piece_hasher, hex);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    if (rc < 0 || v->pieces.states[i] != XD_PIECE_HASHED)
+        return; /* likewise: nobody knows what the hash is of */
+    if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
+        XD_DEFENDS("pieces")) {
+        xd_blame_bad_locked(e, i);
+    } else {
+        v->pieces.states[i] = XD_PIECE_GOOD;
+        accept_locked(e, range);
+        xd_blame_good_locked(e, i);
+    }
+}
+
+static void hash_whole_locked(struct xd_engine *e)
+{
+    struct xd_verify *v = &e->verify;
+    struct xd_range range = {v->hashed_to, good_to_locked(e, v->hashed_to)};
+    struct xd_error error = {0};
+    int rc;
+
+    if (xd_range_length(range) > STEP)
+        range.end = range.begin + STEP;
+    v->hashed_to = range.end; /* what is rejected meanwhile takes it back */
+    xd_engine_unlock(e);
+    if (range.begin == e->wanted.begin)
+        xd_proof_restart(v->whole);
+    rc = hash_range(e, NULL, range, &error);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+}
+
+void xd_verify_work_locked(struct xd_engine *e)
+{
+    if (e->verify.queue_n > 0)
+        hash_piece_locked(e, dequeue(&e->verify));
+    else
+        hash_whole_locked(e);
+}
+
+int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_verify *v = &e->verify;
+    const char *wrong, *right;
+    char hex[XD_HASH_HEX_MAX + 1];
+
+    if (!v->whole)
+        return 0;
+    wrong = xd_proof_end(v->whole, &right, hex);
+    if (!wrong || !XD_DEFENDS("whole"))
+        return 0;
+    v->hashed_to = e->wanted.begin;
+    v->whole_algorithm = wrong;
+    v->whole_hex = right;
+    return xd_fail(err, XD_E_CORRUPT, "the file's %s is %s instead of %s",
+                   wrong, hex, right);
+}
+
+const char *xd_verify_algorithm_locked(const struct xd_engine *e)
+{
+    const struct xd_verify *v = &e->verify;
+
+    if (e->state != ENGINE_ENDED || e->error.code != XD_OK)
+        return NULL;
+    return xd_proof_strongest(v->whole, &v->pieces, e->wanted);
+}

@@ -1,0 +1,88 @@
+/*
+ * No byte counts before it is proved as far as the manifest allows.
+ *
+ *     written by workers  -->  kept  -->  pieces hashed  -->  good
+ *                                    \->  no piece: good at once
+ *
+ * A byte that is good was accepted by the scheduler, may be handed to a
+ * reader, and goes into the hash of the whole file, which follows the frontier
+ * of the good bytes.  Bytes that pieces of the same strength have proved need
+ * no second hash.
+ *
+ * A piece that one lane writes from end to end it hashes in passing
+ * (piece_hash.h).  All else the keeper hashes, and reads back what was just
+ * written for it; a piece that is wrong it always sees itself.
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_VERIFY_H
+#define XD_ENGINE_VERIFY_H
+
+#include <stdbool.h>
+
+#include "base/range.h"
+#include "engine/trust/origins.h"
+#include "engine/trust/piece_hash.h"
+#include "engine/trust/pieces.h"
+#include "engine/trust/proof.h"
+#include "io/hash.h"
+
+struct xd_engine;
+struct xd_suspicion; /* blame.c */
+
+struct xd_verify {
+    struct xd_pieces pieces;
+    struct xd_origins origins; /* of all bytes that are kept */
+    struct xd_rangeset good;
+    uint64_t era; /* it changes when something is rejected */
+    struct xd_suspicion *suspicions;
+
+    size_t *queue; /* pieces to hash, first come first served */
+    size_t queue_first, queue_n, queue_capacity;
+    struct xd_hasher *piece_hasher;
+
+    struct xd_proof *whole; /* NULL: not wanted, or not possible */
+    const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
+    uint64_t hashed_to; /* all before it is in `whole`, or soon will be */
+
+    unsigned char *buffer; /* the keeper's, for reading back */
+};
+
+/* Once what is wanted is known.  Errors: NOMEM. */
+int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err);
+void xd_verify_fini(struct xd_verify *v);
+
+/* `range`, which nobody had, was brought by `depot` and is written, and who
+ * wrote it has added it to `hash`, or that is NULL. */
+void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range,
+                           const struct xd_piece_hash *hash);
+
+/* `range` was brought by an earlier run. */
+void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
+
+/* How many bytes of earlier runs are kept. */
+uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
+
+/* None of what earlier runs brought is kept any more. */
+void xd_verify_reject_held_locked(struct xd_engine *e);
+
+/* What was kept of `range` is not any more, and is fetched again.  Who writes
+ * some of it now has it claimed until it has written. */
+void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range);
+
+/* Whether there is something to hash now, and the doing of a part of it:
+ * releases the lock meanwhile.  Only the keeper calls these. */
+bool xd_verify_can_work_locked(const struct xd_engine *e);
+void xd_verify_work_locked(struct xd_engine *e);
+
+/* All bytes of the file before this may be handed out in order. */
+uint64_t xd_verify_frontier_locked(const struct xd_engine *e);
+
+/* At the end of all work: 0, or CORRUPT if the whole is not what it should
+ * be. */
+int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);
+
+/* The algorithm that proved every byte, once it is complete; else NULL. */
+const char *xd_verify_algorithm_locked(const struct xd_engine *e);
+
+#endif

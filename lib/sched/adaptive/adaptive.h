@@ -1,0 +1,295 @@
+/*
+ * What the files of the adaptive policy share: adaptive.c chooses, ends.c
+ * brings the ends of requests together, and stock.c knows who owes what.
+ */
+#ifndef XD_SCHED_ADAPTIVE_H
+#define XD_SCHED_ADAPTIVE_H
+
+#include "sched/adaptive/forecast.h"
+#include "sched/policy.h"
+
+/* A request asks for block_bytes, or, if that is more, for what the depot
+ * brings in this time. */
+#define XD_REQUEST_S 1.0
+
+/* Seconds that are not worth a request. */
+#define XD_LEAST_S 0.02
+
+/* A new connection costs a round trip, and then TCP has to find its speed: all
+ * together so many latencies. */
+#define XD_NEW_LATENCIES 3
+
+/* What came in a latency of its depot, and in the one before: TCP doubles it
+ * while it looks for its speed. */
+struct xd_round {
+    xd_usec began;
+    uint64_t from; /* what is here since then begins there */
+    double bytes, before;
+};
+
+struct xd_flow {
+    bool is_running;
+    bool has_begun; /* a byte of it came */
+    bool is_canceled;
+    bool is_offered; /* others may have been asked for some, namely: */
+    bool is_new;     /* it had to connect */
+    bool is_queued;  /* behind others on their connection */
+    bool is_broken;  /* its lane has no connection any more */
+    unsigned depot;
+    struct xd_range range;
+    uint64_t offered;   /* all from there on; its end if not is_offered */
+    uint64_t asked_end; /* before it was shortened */
+    uint64_t got;       /* all before it is here */
+    xd_usec asked_at, heard_at;
+    struct xd_forecast forecast; /* of itself alone */
+    struct xd_round round;
+};
+
+/* What is known of a depot besides its forecast. */
+struct xd_stock {
+    double owed;       /* bytes that it was asked for and has not brought, but
+                          for what is overdue */
+    bool is_overdue;   /* with some, and has said nothing for as long */
+    bool is_offered;   /* some of them were offered to others */
+    xd_usec heard_at;  /* a byte of it came last, if any did */
+    uint64_t taken_to; /* it holds none that nobody was asked for before */
+};
+
+/*
+ * How many depots may be open: twice as many, each time that those that came
+ * last made it faster.  Bytes tell, in turns of equal length: forecasts still
+ * say for a while what was true before.
+ *
+ *     bytes per turn     ____/----      again: the last growth paid
+ *                   ____/    ^ grown
+ */
+struct xd_growth {
+    unsigned most_open;
+    xd_usec began;      /* this turn; XD_NEVER: no byte came yet */
+    uint64_t bytes;     /* in this turn */
+    double rate;        /* of the turn before */
+    double rate_before; /* when there were half as many */
+};
+
+struct xd_adaptive {
+    const struct xd_book *book;
+    struct xd_flow *flows;         /* one per fetch */
+    struct xd_forecast *forecasts; /* one per depot */
+    struct xd_stock *depots;       /* likewise */
+    struct xd_rangeset taken;      /* arrived, or asked for */
+
+    struct xd_growth growth;
+    double hedged;      /* bytes asked for twice, to be done sooner */
+    double wasted;      /* that were on the wire behind a new end */
+    double most_hedged; /* of each */
+    double rushed;      /* asked for twice since a reader waits for them */
+    double brought;     /* bytes, by all depots */
+    xd_usec began_at;   /* the first request */
+
+    /* A small file was asked for of one depot, by this fetch, which is late
+     * without a byte, or the last one, by then. */
+    unsigned trusted;
+    xd_usec first_due, all_due;
+
+    /* Set by xd_take_stock(). */
+    xd_usec now;
+    double unasked, overdue; /* bytes */
+    double rate;             /* of all depots together */
+    double time_left;        /* seconds until all is here, if all goes well */
+    unsigned n_well;         /* depots that are open and not overdue */
+    unsigned soonest;        /* of them that are known, the first to be done;
+                                or n_depots */
+    xd_usec wake_at;         /* when the next request becomes overdue */
+
+    double best_rate; /* of one of them, and of another: */
+    xd_usec best_latency;
+
+    bool late_is_known;
+    unsigned *late; /* requests that others may hasten */
+    unsigned n_late;
+
+    unsigned visits; /* what was looked at since look() */
+};
+
+static inline double xd_seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
+/* Whether its requests share one connection, as with HTTP/2. */
+static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->book->depots[depot].shares;
+}
+
+/* A lane that was cut has lost its connection, unless that is shared. */
+static inline bool xd_has_to_connect(const struct xd_adaptive *p,
+                                     unsigned fetch, unsigned depot)
+{
+    return p->flows[fetch].is_broken && !xd_shares(p, depot);
+}
+
+static inline double xd_flow_left(const struct xd_flow *f)
+{
+    return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
+}
+
+/* Of these, what others were not asked for. */
+static inline double xd_flow_kept(const struct xd_flow *f)
+{
+    return f->got < f->offered ? (double)(f->offered - f->got) : 0;
+}
+
+/* stock.c */
+
+/*
+ * Look at all requests, and say when everything will be here if everybody
+ * brings as much as he can.  What is overdue counts as if nobody had it.
+ * Once for each decision: it takes as long as there are requests and depots.
+ */
+void xd_take_stock(struct xd_adaptive *p, xd_usec now);
+
+/* When a request said something last, or was made; on a connection that is
+ * shared, any other of its depot. */
+xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);
+
+/* When a request that goes on saying nothing has owed us too long. */
+xd_usec xd_flow_overdue_at(const struct xd_adaptive *p,
+                           const struct xd_flow *f);
+
+/* The least that is worth a request: below its latency, a depot would idle more
+ * than it brings. */
+double xd_least_worth(const struct xd_adaptive *p, double rate, double latency);
+
+/* How long a depot of known rate needs for what it owes and so many bytes. */
+double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
+                        double bytes);
+
+/* Whether another depot that is known and well, and has not let others be asked
+ * for what it owes, would bring these bytes within so many seconds. */
+bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
+                     double within);
+
+/* What has not arrived of these bytes may be asked for, again.  0 or NOMEM. */
+int xd_offer(struct xd_adaptive *p, struct xd_range r);
+
+/* Search from the start for what nobody was asked for. */
+void xd_search_anew(struct xd_adaptive *p);
+
+/* adaptive.c */
+
+/* The first bytes of the window, from `from` on, that the depot holds and
+ * nobody was asked for. */
+bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
+                     struct xd_range *out);
+
+/* What the first request to a depot that is not known asks for. */
+double xd_first_size(const struct xd_adaptive *p);
+
+/* need.c */
+
+/* Whether a reader needs it, sooner or later. */
+bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w);
+
+/* Whether there is a player that tells where its picture is. */
+bool xd_is_played(const struct xd_window *w);
+
+/* How many seconds late the last byte of the file is going to be shown if all
+ * depots bring as much as they can, or go on as they did so far if that is
+ * more; 0 where nothing is played. */
+double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* As far as the bytes of the window are good. */
+uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Whether the picture has yet to begin, here or where its viewer jumped to: there
+ * may be pieces, of which none is good before all of it is here. */
+bool xd_has_yet_to_begin(const struct xd_adaptive *p,
+                         const struct xd_window *w);
+
+/* Seconds until a byte of the window is needed; below 0 it is late.  If the
+ * picture has to stand still anyway it may do so now, unless it has yet to
+ * begin. */
+double xd_needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                    uint64_t byte);
+
+/* Whether its player has enough ahead of it. */
+bool xd_has_time(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Whether there is a player that has enough ahead of it: then the end of a window
+ * is not the end of the file, and nobody waits for it. */
+bool xd_player_has_time(const struct xd_adaptive *p);
+
+/* Whether there is one that has not, and bytes are on their way: nothing else is
+ * begun then that it does not need. */
+bool xd_player_waits(const struct xd_adaptive *p);
+
+/* Of book->window: whether it matters that bytes before this one come before it;
+ * if not, the picture has to stand still whatever is done, and only the end
+ * counts. */
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
+
+/* urgent.c: of book->window */
+
+/* Whether no other depot can be asked. */
+bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
+
+/* Whether the depot has been asked for the first byte that the window lacks. */
+bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);
+
+/* Make a request of at most so many of these bytes, or of later ones; false:
+ * none are for this depot. */
+bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   double most, struct xd_range *out);
+
+/* A second request of a depot that has never answered: the first bytes, which
+ * another was asked for. */
+bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
+             struct xd_range *out);
+
+/* What a depot that has enough to do should bring all the same, beside that, for
+ * another is late with it and the picture stands still. */
+bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+               struct xd_range *out);
+
+/* Offer what others will be late with to `depot`.  0 or NOMEM. */
+int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);
+
+/* How long a depot of known rate needs, with a new connection if its lane has
+ * none. */
+double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
+                       unsigned depot, double bytes);
+
+/* small.c */
+
+/* Whether what is wanted is so little that all of it may come twice. */
+bool xd_is_small(const struct xd_book *b);
+
+/* Whether a depot may be asked for a part of a small file: it owes nothing, and
+ * no other is to be asked before. */
+bool xd_may_ask_small(struct xd_adaptive *p, unsigned depot);
+
+/* Make a request for a part of a small file, or for more than is missing of it;
+ * false: none is worth it. */
+bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                     struct xd_range *out);
+
+/* ends.c */
+
+/* Whether a depot has been heard for so short a time that its TCP may still be
+ * finding its speed. */
+bool xd_is_young(const struct xd_adaptive *p, unsigned depot);
+
+/* How long until a request has brought all before `to`.  What has not begun when it should
+ * is taken to wait as long again. */
+double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
+                        uint64_t to);
+
+/* The policy's shorten(). */
+bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end);
+
+/* Offer all that others are late with, when there is nothing else for `depot`
+ * to do.  0 or NOMEM. */
+int xd_offer_late(struct xd_adaptive *p, unsigned depot);
+
+#endif

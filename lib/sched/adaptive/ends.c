@@ -1,0 +1,263 @@
+/*
+ * The ends of requests are brought together: whoever would end last gives to
+ * others what they will bring sooner.
+ */
+#include "sched/adaptive/adaptive.h"
+
+#include <math.h>
+
+/* When no more time than this is left to ask for, ends are brought together. */
+#define END_S 0.5
+
+/* What a server has written ahead, and a shared connection brings though it was
+ * cut: nginx was seen to write half a second's bytes. */
+#define WRITTEN_S 0.5
+
+/* By this part later than all others may a request end. */
+#define SLACK 0.25
+
+/* For so many of a depot's latencies its rate grows, and for longer if each of
+ * them brings so many times what the one before did. */
+#define GROWTH_LATENCIES 4
+#define ROUND_GROWTH 1.1
+
+/* A tail that would end so much later is given away whatever is on the wire. */
+#define WORTH_WASTE_S 0.5
+
+/* What a TCP sends first, before it is heard of. */
+#define FIRST_WINDOW 14480.0
+
+/* More bytes than were meant for it may come twice if they are no more than this
+ * part of what all depots bring in the time that it saves. */
+#define WORTH 0.1
+
+/* Who asks for bytes that are under way brings them so many times sooner. */
+#define HEDGE_GAIN 2
+
+static double latency_of(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double latency = xd_seconds(p->forecasts[f->depot].latency);
+
+    return f->is_new ? latency * XD_NEW_LATENCIES : latency;
+}
+
+/* A connection that is slow to find its speed is slower than its depot; if it has
+ * to share that, it will have more when others are done.  Before there is a
+ * forecast, it goes on as it began. */
+static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double rate = p->forecasts[f->depot].rate;
+    double own = xd_shares(p, f->depot) ? 0 : f->forecast.rate;
+    double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
+
+    if (rate <= 0 && p->now > f->asked_at)
+        return (double)(f->got - f->range.begin) /
+               xd_seconds(p->now - f->asked_at);
+    share = owed > left ? rate * left / owed : 0;
+    if (own < share)
+        own = share;
+    return own > 0 && own < rate ? own : rate;
+}
+
+/* How long it goes on coming after it was cut. */
+static double on_wire(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_shares(p, f->depot) ? WRITTEN_S
+                                  : xd_seconds(p->forecasts[f->depot].latency);
+}
+
+/* The last of those that share a connection: it is the least written of all. */
+static bool is_last(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    unsigned n = p->book->o.lanes_per_depot;
+    const struct xd_flow *lane = &p->flows[p->book->depots[f->depot].slot * n];
+
+    for (unsigned i = 0; i < n; i++)
+        if (lane[i].is_running && lane[i].asked_at > f->asked_at)
+            return false;
+    return true;
+}
+
+static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_shares(p, f->depot) ? is_last(p, f) : f->has_begun;
+}
+
+bool xd_is_young(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *f = &p->forecasts[depot];
+
+    return f->watched < GROWTH_LATENCIES * f->latency;
+}
+
+/* TCP is still finding its speed, so that the depot may be far better than it
+ * seems.  Who is cut has to begin anew, or brings all that was cut: twice what
+ * came in the last latency is on the wire. */
+static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_is_young(p, f->depot) ||
+           f->round.bytes > ROUND_GROWTH * f->round.before;
+}
+
+/*
+ * A request that would end after all others gives the tail that it will not
+ * bring until then.  What is on the wire already is left to it.
+ */
+static bool trim(struct xd_adaptive *p, struct xd_flow *f)
+{
+    double latency = xd_seconds(p->forecasts[f->depot].latency);
+    double left = xd_flow_left(f), rate = rate_of(p, f), keep, waste;
+    struct xd_range tail = f->range;
+
+    if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S ||
+        (is_growing(p, f) && p->unasked > 0))
+        return false;
+    keep = rate * (p->time_left > latency ? p->time_left : latency);
+    waste = rate * on_wire(p, f);
+    if (waste > left - keep)
+        waste = left - keep;
+    if (left - keep < xd_least_worth(p, rate, latency) ||
+        (p->wasted + waste > p->most_hedged &&
+         left / rate - p->time_left < WORTH_WASTE_S))
+        return false;
+    tail.begin = f->got + (uint64_t)keep + 1;
+    if (!xd_others_bring(p, f->depot, tail, HUGE_VAL) || xd_offer(p, tail) < 0)
+        return false;
+    p->wasted += waste;
+    f->range.end = f->offered = tail.begin;
+    return true;
+}
+
+bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
+{
+    struct xd_adaptive *p = policy;
+
+    if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
+        p->unasked > p->rate * END_S)
+        return false;
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+
+        if (!f->is_running || f->is_canceled || !may_be_cut(p, f) ||
+            f->is_offered || xd_flow_overdue_at(p, f) <= p->now ||
+            rate_of(p, f) <= 0 || !trim(p, f))
+            continue;
+        *fetch = i;
+        *end = f->range.end;
+        xd_take_stock(p, p->now);
+        return true;
+    }
+    return false;
+}
+
+/* How long until its first byte should come. */
+static double wait_for(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    double wait = latency_of(p, f) - xd_seconds(p->now - f->asked_at);
+
+    return f->has_begun || wait < 0 ? 0 : wait;
+}
+
+double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
+                        uint64_t to)
+{
+    double silent = xd_seconds(p->now - xd_flow_heard_at(p, f));
+    double wait = wait_for(p, f), rate = rate_of(p, f);
+
+    if (rate <= 0)
+        return silent;
+    if (!f->has_begun && !f->is_queued && wait == 0)
+        silent -= latency_of(p, f);
+    return (wait > 0 ? wait : silent) +
+           (double)(to > f->got ? to - f->got : 0) / rate;
+}
+
+/* How many bytes will come twice if others ask for all that is left and need so
+ * long: what it brings meanwhile, and what is on the wire then. */
+static double cost_of(const struct xd_adaptive *p, const struct xd_flow *f,
+                      double time)
+{
+    double rate = rate_of(p, f), left = xd_flow_left(f), twice = FIRST_WINDOW;
+
+    if (time > wait_for(p, f))
+        twice += rate * (time - wait_for(p, f));
+    if (f->has_begun)
+        twice += rate * on_wire(p, f);
+    return twice < left ? twice : left;
+}
+
+/* Whether bytes that come twice are few, or little against what all depots bring
+ * in the time that is saved. */
+static bool is_worth(const struct xd_adaptive *p, double spent, double cost,
+                     double saved)
+{
+    return spent + cost <= p->most_hedged || cost <= saved * p->rate * WORTH;
+}
+
+/* The first bytes of a depot that is not known are coming: they tell nothing. */
+static bool is_beginning(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return f->has_begun && p->forecasts[f->depot].rate <= 0 &&
+           p->now < f->forecast.since + p->forecasts[f->depot].latency;
+}
+
+/* Whether others should be asked for it as well: its depot owes us too long, or
+ * one of such a rate and latency, that has nothing else to do, brings it so much
+ * sooner that a few bytes that come twice do not matter. */
+static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
+                    double rate, xd_usec latency)
+{
+    double time, takes;
+
+    if (!f->is_running || xd_flow_kept(f) <= 0)
+        return false;
+    if (xd_flow_overdue_at(p, f) <= p->now)
+        return true;
+    if (f->is_offered || rate <= 0 || is_beginning(p, f))
+        return false;
+    time = xd_seconds(latency) + xd_flow_left(f) / rate;
+    takes = xd_time_for_flow(p, f, f->range.end);
+    return takes > HEDGE_GAIN * time + XD_LEAST_S &&
+           is_worth(p, p->hedged, cost_of(p, f, time), takes - time);
+}
+
+/* Which requests the best of all depots could hasten, if there were one that
+ * has all of their virtues: each lane that has nothing to do looks at these. */
+static void find_late(struct xd_adaptive *p)
+{
+    p->n_late = 0;
+    p->late_is_known = true;
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (is_late(p, &p->flows[i], p->best_rate, p->best_latency))
+            p->late[p->n_late++] = i;
+}
+
+int xd_offer_late(struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *mine = &p->forecasts[depot];
+    bool has_offered = false;
+    int rc = 0;
+
+    if (!p->late_is_known)
+        find_late(p);
+    p->visits += p->n_late;
+    for (unsigned i = 0; rc == 0 && i < p->n_late; i++) {
+        struct xd_flow *f = &p->flows[p->late[i]];
+        struct xd_range rest = {f->got, f->offered};
+
+        if (f->depot == depot || !is_late(p, f, mine->rate, mine->latency))
+            continue;
+        has_offered = f->is_offered = true;
+        f->offered = f->got;
+        p->depots[f->depot].is_offered = true;
+        if (xd_flow_overdue_at(p, f) > p->now)
+            p->hedged += cost_of(
+                p, f, xd_seconds(mine->latency) + xd_flow_left(f) / mine->rate);
+        rc = xd_offer(p, rest);
+    }
+    if (has_offered)
+        xd_take_stock(p, p->now);
+    return rc;
+}

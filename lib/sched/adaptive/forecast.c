@@ -1,0 +1,93 @@
+#include "sched/adaptive/forecast.h"
+
+/* Bytes come in gulps; over less than this they tell no rate. */
+#define SAMPLE (50 * XD_MS)
+
+/* A rate is forgotten as fast as this.  Shorter, and the last gulps decide;
+ * longer, and a depot that collapses is believed for too long. */
+#define MEMORY (400 * XD_MS)
+
+#define LEAST_PATIENCE (400 * XD_MS)
+#define PATIENCE_LATENCIES 3
+
+void xd_forecast_answered(struct xd_forecast *f, xd_usec wait, unsigned parts)
+{
+    /* Only the first is sure to have had to connect. */
+    if (f->latency == 0)
+        f->latency = wait / parts;
+    else
+        f->latency = (3 * f->latency + wait) / 4;
+    if (f->latency == 0)
+        f->latency = 1;
+}
+
+/* It says no more than that the depot takes no longer. */
+void xd_forecast_queued(struct xd_forecast *f, xd_usec wait)
+{
+    if (f->latency == 0 || wait < f->latency)
+        f->latency = wait > 0 ? wait : 1;
+}
+
+static void take_sample(struct xd_forecast *f, xd_usec now)
+{
+    xd_usec passed = now - f->since, memory;
+    double sample = (double)f->fresh * (double)XD_SECOND / (double)passed;
+
+    f->watched += passed;
+    memory = f->watched < MEMORY ? f->watched : MEMORY;
+    f->rate += (sample - f->rate) * (double)passed /
+               (double)(passed > memory ? passed : memory);
+    f->since = now;
+    f->fresh = 0;
+}
+
+void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
+{
+    if (!f->is_flowing) {
+        f->is_flowing = true;
+        f->since = now - f->carried;
+        f->carried = 0;
+        if (f->rate > 0)
+            return; /* how long these took is not known */
+    }
+    f->fresh += bytes;
+    if (now - f->since >= SAMPLE)
+        take_sample(f, now);
+}
+
+/* Where all requests are short, several together make a sample. */
+void xd_forecast_paused(struct xd_forecast *f, xd_usec heard_at)
+{
+    if (!f->is_flowing)
+        return;
+    if (heard_at - f->since >= SAMPLE && f->fresh > 0)
+        take_sample(f, heard_at);
+    f->carried = heard_at - f->since;
+    f->is_flowing = false;
+}
+
+/* Where each answer is one gulp no sample is ever taken, and where they are short
+ * it takes long; without this such a depot would be asked for one small request
+ * at a time for ever. */
+void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes)
+{
+    double least;
+
+    if (wait == 0)
+        return;
+    least = (double)bytes * (double)XD_SECOND / (double)wait;
+    if (f->rate < least)
+        f->rate = least;
+}
+
+void xd_forecast_forget(struct xd_forecast *f)
+{
+    *f = (struct xd_forecast){.latency = f->latency};
+}
+
+xd_usec xd_forecast_patience(const struct xd_forecast *f)
+{
+    xd_usec patience = PATIENCE_LATENCIES * f->latency;
+
+    return patience > LEAST_PATIENCE ? patience : LEAST_PATIENCE;
+}

@@ -1,0 +1,116 @@
+/*
+ * When bytes are needed, and whether a player has to wait for them.
+ */
+#include "sched/adaptive/adaptive.h"
+
+/* A player that has so much ahead of it does not care about ends. */
+#define TIME_S 1.0
+
+/* Where the end is late in any case, bytes that are not needed for so long are
+ * asked for early enough that no depot idles. */
+#define BULK_S 3.0
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w)
+{
+    return b->o.window_bytes > 0 && w->due != XD_NEVER;
+}
+
+/* Seconds until a byte is to be shown if the picture never stands still; below
+ * 0 it is late. */
+static double shown_in(const struct xd_adaptive *p, const struct xd_window *w,
+                       uint64_t byte)
+{
+    double in = w->due >= p->now ? xd_seconds(w->due - p->now)
+                                 : -xd_seconds(p->now - w->due);
+
+    if (w->bytes_per_s > 0)
+        in += (double)(byte - w->range.begin) / (double)w->bytes_per_s;
+    return in;
+}
+
+bool xd_is_played(const struct xd_window *w)
+{
+    return w->bytes_per_s > 0 && w->due != XD_NEVER;
+}
+
+/* Where rates jump, what they are now says little. */
+double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    struct xd_range rest = {w->range.begin, p->book->wanted.end};
+    uint64_t missing =
+        xd_range_length(rest) - xd_rangeset_overlap(&p->book->arrived, rest);
+    double rate = p->rate;
+
+    if (!xd_is_played(w) || rate <= 0)
+        return 0;
+    if (p->now > p->began_at)
+        rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
+    return greater(0, (double)missing / rate - shown_in(p, w, rest.end));
+}
+
+uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
+}
+
+bool xd_has_yet_to_begin(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return xd_good_to(p, w) - w->jumped_to < p->book->o.block_bytes;
+}
+
+double xd_needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                    uint64_t byte)
+{
+    double in = shown_in(p, w, byte);
+
+    if (!xd_has_yet_to_begin(p, w))
+        in += xd_lateness(p, w);
+    return in;
+}
+
+bool xd_has_time(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return w->due != XD_NEVER && w->bytes_per_s > 0 &&
+           xd_needed_in(p, w, xd_good_to(p, w)) > TIME_S;
+}
+
+static bool anything_runs(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running)
+            return true;
+    return false;
+}
+
+bool xd_player_waits(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    for (unsigned i = 0; i < b->n_windows; i++)
+        if (xd_is_played(&b->windows[i]) &&
+            (!xd_has_time(p, &b->windows[i]) ||
+             xd_lateness(p, &b->windows[i]) > 0) &&
+            !xd_rangeset_contains(&b->arrived, b->windows[i].range))
+            return anything_runs(p);
+    return false;
+}
+
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte)
+{
+    const struct xd_window *w = p->book->window;
+
+    return xd_lateness(p, w) <= 0 || xd_needed_in(p, w, byte) <= BULK_S;
+}
+
+bool xd_player_has_time(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        if (xd_has_time(p, &p->book->windows[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,187 @@
+#include "sched/adaptive/adaptive.h"
+
+#include <math.h>
+#include <xdownload/error.h>
+
+/* No request is worth less than this part of a block. */
+#define LEAST_PARTS 64
+
+#define FOR_EVER 1e9
+
+xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    xd_usec at = f->has_begun ? f->heard_at : f->asked_at;
+
+    if (xd_shares(p, f->depot) && at < p->depots[f->depot].heard_at)
+        return p->depots[f->depot].heard_at;
+    return at;
+}
+
+xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_flow_heard_at(p, f) +
+           xd_forecast_patience(&p->forecasts[f->depot]);
+}
+
+/* Bytes of the windows that nobody was asked for. */
+static double unasked(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    double bytes = 0;
+
+    if (b->o.window_bytes == 0) /* there are no readers */
+        return (double)(xd_range_length(b->wanted) - p->taken.bytes);
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        struct xd_range r = b->windows[i].range;
+
+        bytes +=
+            (double)(xd_range_length(r) - xd_rangeset_overlap(&p->taken, r));
+    }
+    return bytes;
+}
+
+/* A request may be lost on a connection, and the others of its depot be well. */
+static bool is_silent(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->now >= p->depots[depot].heard_at +
+                         xd_forecast_patience(&p->forecasts[depot]);
+}
+
+static void count_flows(struct xd_adaptive *p)
+{
+    p->overdue = 0;
+    p->wake_at = XD_NEVER;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_flow *f = &p->flows[i];
+        struct xd_stock *d = &p->depots[f->depot];
+        xd_usec overdue_at;
+
+        if (!f->is_running)
+            continue;
+        overdue_at = xd_flow_overdue_at(p, f);
+        d->is_offered |= f->is_offered;
+        if (overdue_at > p->now) {
+            d->owed += xd_flow_left(f);
+            p->wake_at = overdue_at < p->wake_at ? overdue_at : p->wake_at;
+            continue;
+        }
+        d->is_overdue |= is_silent(p, f->depot);
+        p->overdue += xd_flow_kept(f);
+    }
+}
+
+/* What those that are open and well bring; returns the bytes that they owe. */
+static double count_depots(struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    double owed = 0, soonest = HUGE_VAL;
+
+    p->rate = 0;
+    p->n_well = 0;
+    p->soonest = b->n_depots;
+    p->best_rate = 0;
+    p->best_latency = XD_NEVER;
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        unsigned i = b->slots[slot];
+        const struct xd_forecast *f = &p->forecasts[i];
+        double done;
+
+        if (i == b->n_depots || p->depots[i].is_overdue)
+            continue;
+        p->n_well++;
+        if (f->rate <= 0)
+            continue;
+        owed += p->depots[i].owed;
+        p->rate += f->rate;
+        if (f->rate > p->best_rate)
+            p->best_rate = f->rate;
+        if (f->latency < p->best_latency)
+            p->best_latency = f->latency;
+        done = xd_time_to_bring(p, i, 0);
+        if (done < soonest) {
+            soonest = done;
+            p->soonest = i;
+        }
+    }
+    return owed;
+}
+
+void xd_take_stock(struct xd_adaptive *p, xd_usec now)
+{
+    const struct xd_book *b = p->book;
+    double left;
+
+    p->now = now;
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        if (b->slots[slot] < b->n_depots) {
+            struct xd_stock *d = &p->depots[b->slots[slot]];
+
+            *d = (struct xd_stock){.heard_at = d->heard_at,
+                                   .taken_to = d->taken_to};
+        }
+    count_flows(p);
+    p->unasked = unasked(p);
+    left = p->unasked + p->overdue + count_depots(p);
+    p->time_left = p->rate > 0 ? left / p->rate : FOR_EVER;
+    p->late_is_known = false;
+    p->visits += b->n_fetches + 2 * b->n_slots;
+}
+
+double xd_least_worth(const struct xd_adaptive *p, double rate, double latency)
+{
+    double part = (double)p->book->o.block_bytes / LEAST_PARTS + 1;
+    double least = rate * (latency > XD_LEAST_S ? latency : XD_LEAST_S);
+
+    return least > part ? least : part;
+}
+
+double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
+                        double bytes)
+{
+    return xd_seconds(p->forecasts[depot].latency) +
+           (p->depots[depot].owed + bytes) / p->forecasts[depot].rate;
+}
+
+static bool brings(const struct xd_adaptive *p, unsigned i, struct xd_range r,
+                   double within)
+{
+    return i < p->book->n_depots && xd_holder_is_ready(&p->book->depots[i]) &&
+           !p->depots[i].is_overdue && !p->depots[i].is_offered &&
+           p->forecasts[i].rate > 0 &&
+           xd_time_to_bring(p, i, (double)xd_range_length(r)) < within &&
+           xd_rangeset_contains(&p->book->depots[i].held, r);
+}
+
+bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
+                     double within)
+{
+    if (p->soonest != depot && brings(p, p->soonest, r, within))
+        return true;
+    p->visits += p->book->n_slots;
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++)
+        if (p->book->slots[slot] != depot &&
+            brings(p, p->book->slots[slot], r, within))
+            return true;
+    return false;
+}
+
+void xd_search_anew(struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_depots; i++)
+        p->depots[i].taken_to = p->book->wanted.begin;
+}
+
+int xd_offer(struct xd_adaptive *p, struct xd_range r)
+{
+    int rc = 0;
+
+    xd_search_anew(p);
+    while (rc == 0 && !xd_range_is_empty(r)) {
+        struct xd_range gap = xd_rangeset_next_gap(&p->book->arrived, r);
+
+        if (!xd_range_is_empty(gap))
+            rc = xd_rangeset_remove(&p->taken, gap);
+        r.begin = gap.end;
+    }
+    return rc;
+}
