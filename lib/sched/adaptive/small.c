@@ -109,8 +109,6 @@ static bool is_doubtful(const struct xd_adaptive *p, unsigned i, unsigned depot)
 
     if (!f->is_running || xd_flow_kept(f) <= 0 || f->depot == depot)
         return false;
-    if (xd_flow_overdue_at(p, f) <= p->now)
-        return true;
     if (i == p->trusted)
         return p->now >= (f->has_begun ? p->all_due : p->first_due);
     return has_answered(p, depot) && !has_answered(p, f->depot);
@@ -167,7 +165,8 @@ static struct xd_flow *last_to_end(struct xd_adaptive *p, unsigned depot)
         double time;
 
         if (!f->is_running || f->depot == depot ||
-            p->forecasts[f->depot].rate <= 0)
+            p->forecasts[f->depot].rate <= 0 ||
+            xd_flow_overdue_at(p, f) <= p->now)
             continue;
         time = xd_time_for_flow(p, f, missing_of(p, f).end);
         if (time > most) {
