@@ -48,11 +48,6 @@
 #define SHARED_LEAD 4
 #define SHARED_LEAD_S 0.1
 
-/* A first request connects, which takes as long as its answer; and where
- * connections are shared agrees on keys as well. */
-#define FIRST_PARTS_OF_WAIT 2
-#define SHARED_PARTS_OF_WAIT 3
-
 /* Of all that is wanted, this part or so many bytes may be asked for twice to be
  * done sooner, and as many may be lost on the wire behind a new end. */
 #define MOST_HEDGED 0.005
@@ -60,17 +55,6 @@
 
 /* How often silence is looked at when nothing is left to ask for. */
 #define LOOK (20 * XD_MS)
-
-/* So many depots are opened at once, and up to twice as many if each has so many
- * bytes to bring: a short download is not to trouble them all. */
-#define FIRST_OPEN 16
-#define MOST_FIRST_OPEN 32
-#define WORTH_OPENING ((uint64_t)2 << 20)
-
-/* A turn, in which bytes are counted, is so long, and more depots pay if they
- * make it faster by this factor. */
-#define TURN (200 * XD_MS)
-#define GROWTH 1.1
 
 static void adaptive_free(void *policy)
 {
@@ -86,23 +70,6 @@ static void adaptive_free(void *policy)
     xd_free(p);
 }
 
-/* Between two events each request begins once and is shortened once, and what
- * is late is offered; none of that may need memory. */
-static int make_room(struct xd_adaptive *p)
-{
-    return xd_rangeset_reserve(&p->taken,
-                               p->taken.n + 4 * (size_t)p->book->n_fetches);
-}
-
-static unsigned first_open(uint64_t bytes)
-{
-    uint64_t n = bytes / WORTH_OPENING;
-
-    if (n < FIRST_OPEN)
-        return FIRST_OPEN;
-    return n < MOST_FIRST_OPEN ? (unsigned)n : MOST_FIRST_OPEN;
-}
-
 static void *adaptive_new(const struct xd_book *book)
 {
     struct xd_adaptive *p = xd_alloc(1, sizeof *p);
@@ -115,7 +82,7 @@ static void *adaptive_new(const struct xd_book *book)
     p->forecasts = xd_alloc(book->n_depots, sizeof *p->forecasts);
     p->depots = xd_alloc(book->n_depots, sizeof *p->depots);
     if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
-        p->depots == NULL || make_room(p) < 0) {
+        p->depots == NULL || xd_make_room(p) < 0) {
         adaptive_free(p);
         return NULL;
     }
@@ -124,9 +91,7 @@ static void *adaptive_new(const struct xd_book *book)
         p->most_hedged = LEAST_HEDGED;
     if (xd_is_small(book))
         p->most_hedged = (double)xd_range_length(book->wanted) / 2;
-    p->growth = (struct xd_growth){
-        .most_open = first_open(xd_range_length(book->wanted)),
-        .began = XD_NEVER};
+    xd_growth_init(&p->growth, xd_range_length(book->wanted));
     p->began_at = XD_NEVER;
     p->trusted = book->n_fetches;
     for (unsigned i = 0; i < book->n_fetches; i++)
@@ -416,115 +381,11 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
     return true;
 }
 
-/* Bytes came: begin a turn with the first. */
-static void count_turn(struct xd_growth *g, xd_usec now, uint64_t bytes)
-{
-    if (g->began == XD_NEVER)
-        g->began = now;
-    g->bytes += bytes;
-}
-
-static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
-{
-    struct xd_round *r = &f->round;
-
-    if (f->has_begun && now - r->began < latency)
-        return;
-    if (f->has_begun) {
-        r->before = r->bytes;
-        r->bytes = (double)(f->got - r->from) * (double)latency /
-                   (double)(now - r->began);
-    }
-    r->began = now;
-    r->from = f->got;
-}
-
-static void adaptive_heard(void *policy, unsigned fetch, uint64_t to,
-                           xd_usec now)
-{
-    struct xd_adaptive *p = policy;
-    struct xd_flow *f = &p->flows[fetch];
-    struct xd_forecast *forecast = &p->forecasts[f->depot];
-
-    if (to <= f->got)
-        return;
-    if (!f->has_begun && f->is_queued)
-        xd_forecast_queued(forecast, now - f->asked_at);
-    else if (!f->has_begun)
-        xd_forecast_answered(forecast, now - f->asked_at,
-                             xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
-                                                    : FIRST_PARTS_OF_WAIT);
-    count_round(f, forecast->latency, now);
-    f->has_begun = true;
-    f->heard_at = p->depots[f->depot].heard_at = now;
-    count_turn(&p->growth, now, to - f->got);
-    p->brought += (double)(to - f->got);
-    xd_forecast_heard(forecast, now, to - f->got);
-    xd_forecast_heard(&f->forecast, now, to - f->got);
-    f->got = to;
-}
-
-static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
-{
-    for (unsigned i = 0; i < p->book->n_fetches; i++)
-        if (p->flows[i].is_running && p->flows[i].has_begun &&
-            p->flows[i].depot == depot)
-            return true;
-    return false;
-}
-
-/* Whoever else was asked for a part of `r` still is. */
-static int give_back(struct xd_adaptive *p, struct xd_range r)
-{
-    int rc = xd_rangeset_remove(&p->taken, r);
-
-    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
-        const struct xd_flow *f = &p->flows[i];
-
-        if (f->is_running && f->offered > f->range.begin)
-            rc = xd_rangeset_add(&p->taken,
-                                 (struct xd_range){f->range.begin, f->offered});
-    }
-    while (rc == 0 && !xd_range_is_empty(r)) {
-        struct xd_range here = xd_rangeset_next(&p->book->arrived, r);
-
-        if (xd_range_is_empty(here))
-            break;
-        rc = xd_rangeset_add(&p->taken, here);
-        r.begin = here.end;
-    }
-    xd_search_anew(p);
-    return rc;
-}
-
-/* Whether a turn is over in which all that are open found their speed, and it
- * is more than half as many brought. */
-static bool has_grown(struct xd_growth *g, xd_usec now)
-{
-    double rate, last = g->rate;
-
-    if (g->began == XD_NEVER || now < g->began + TURN)
-        return false;
-    rate = (double)g->bytes / xd_seconds(now - g->began);
-    g->rate = rate;
-    g->began = now;
-    g->bytes = 0;
-    return rate < last * GROWTH && rate > g->rate_before * GROWTH;
-}
-
-/* A line that is full is not to be shared among ever more. */
 static bool adaptive_wants_more(void *policy)
 {
     struct xd_adaptive *p = policy;
-    struct xd_growth *g = &p->growth;
 
-    if (p->n_well < g->most_open)
-        return true;
-    if (!has_grown(g, p->now))
-        return false;
-    g->rate_before = g->rate;
-    g->most_open *= 2;
-    return true;
+    return xd_growth_wants_more(&p->growth, p->n_well, p->now);
 }
 
 /* When a request that is well becomes overdue, for then others may take it.  When
@@ -539,66 +400,6 @@ static xd_usec adaptive_wake(void *policy, xd_usec now)
     return p->wake_at;
 }
 
-static int adaptive_arrived(void *policy, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-    int rc = xd_rangeset_add(&p->taken, r);
-
-    return rc < 0 ? rc : make_room(p);
-}
-
-static int adaptive_missing(void *policy, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-    int rc = give_back(p, r);
-
-    return rc < 0 ? rc : make_room(p);
-}
-
-static void adaptive_canceled(void *policy, unsigned fetch)
-{
-    struct xd_adaptive *p = policy;
-
-    p->flows[fetch].is_canceled = true;
-}
-
-/* It was too short for a sample: most of its time was its latency. */
-static bool tells_least_rate(const struct xd_adaptive *p,
-                             const struct xd_flow *f)
-{
-    const struct xd_forecast *its = &p->forecasts[f->depot];
-
-    return its->rate <= 0 || f->heard_at == f->forecast.since ||
-           f->heard_at - f->asked_at < 2 * its->latency;
-}
-
-static int adaptive_ended(void *policy, unsigned fetch, bool failed)
-{
-    struct xd_adaptive *p = policy;
-    struct xd_flow *f = &p->flows[fetch];
-
-    f->is_broken = f->got < f->asked_end;
-    f->is_running = false;
-    if (!is_flowing(p, f->depot))
-        xd_forecast_paused(&p->forecasts[f->depot],
-                           p->depots[f->depot].heard_at);
-    if (f->has_begun && tells_least_rate(p, f))
-        xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
-                           f->got - f->range.begin);
-    if (failed)
-        xd_forecast_forget(&p->forecasts[f->depot]);
-    if (xd_rangeset_contains(&p->book->arrived, f->range))
-        return make_room(p);
-    return adaptive_missing(p, f->range);
-}
-
-static void adaptive_lost(void *policy, unsigned depot)
-{
-    struct xd_adaptive *p = policy;
-
-    p->depots[depot].taken_to = p->book->wanted.begin;
-}
-
 static void settle_adaptive(struct xd_sched_options *o)
 {
     o->redundancy = 0;
@@ -611,12 +412,12 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .free = adaptive_free,
                                              .look = adaptive_look,
                                              .choose = adaptive_choose,
-                                             .heard = adaptive_heard,
+                                             .heard = xd_adaptive_heard,
                                              .shorten = xd_adaptive_shorten,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
-                                             .canceled = adaptive_canceled,
-                                             .ended = adaptive_ended,
-                                             .arrived = adaptive_arrived,
-                                             .missing = adaptive_missing,
-                                             .lost = adaptive_lost};
+                                             .canceled = xd_adaptive_canceled,
+                                             .ended = xd_adaptive_ended,
+                                             .arrived = xd_adaptive_arrived,
+                                             .missing = xd_adaptive_missing,
+                                             .lost = xd_adaptive_lost};

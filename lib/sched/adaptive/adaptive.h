@@ -1,11 +1,18 @@
 /*
- * What the files of the adaptive policy share: adaptive.c chooses, ends.c
- * brings the ends of requests together, and stock.c knows who owes what.
+ * What the files of the adaptive policy share:
+ *
+ *     told.c       what happened        stock.c    who owes what
+ *     forecast.c   of one depot         growth.c   how many may be open
+ *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
+ *     small.c      round trips, where they are all that matters;
+ *     urgent.c     what a reader needs next, and need.c: when
+ *     ends.c       brings the ends of requests together
  */
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
 
 #include "sched/adaptive/forecast.h"
+#include "sched/adaptive/growth.h"
 #include "sched/policy.h"
 
 /* A request asks for block_bytes, or, if that is more, for what the depot
@@ -53,22 +60,6 @@ struct xd_stock {
     bool is_offered;   /* some of them were offered to others */
     xd_usec heard_at;  /* a byte of it came last, if any did */
     uint64_t taken_to; /* it holds none that nobody was asked for before */
-};
-
-/*
- * How many depots may be open: twice as many, each time that those that came
- * last made it faster.  Bytes tell, in turns of equal length: forecasts still
- * say for a while what was true before.
- *
- *     bytes per turn     ____/----      again: the last growth paid
- *                   ____/    ^ grown
- */
-struct xd_growth {
-    unsigned most_open;
-    xd_usec began;      /* this turn; XD_NEVER: no byte came yet */
-    uint64_t bytes;     /* in this turn */
-    double rate;        /* of the turn before */
-    double rate_before; /* when there were half as many */
 };
 
 struct xd_adaptive {
@@ -139,6 +130,19 @@ static inline double xd_flow_kept(const struct xd_flow *f)
 {
     return f->got < f->offered ? (double)(f->offered - f->got) : 0;
 }
+
+/* told.c: the policy's, and: */
+
+/* Between two events each request begins once and is shortened once, and what
+ * is late is offered; none of that may need memory.  0 or NOMEM. */
+int xd_make_room(struct xd_adaptive *p);
+
+void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now);
+void xd_adaptive_canceled(void *policy, unsigned fetch);
+int xd_adaptive_ended(void *policy, unsigned fetch, bool failed);
+int xd_adaptive_arrived(void *policy, struct xd_range r);
+int xd_adaptive_missing(void *policy, struct xd_range r);
+void xd_adaptive_lost(void *policy, unsigned depot);
 
 /* stock.c */
 

@@ -1,0 +1,145 @@
+/* What the adaptive policy is told. */
+#include "sched/adaptive/adaptive.h"
+
+/* A first request connects, which takes as long as its answer; and where
+ * connections are shared agrees on keys as well. */
+#define FIRST_PARTS_OF_WAIT 2
+#define SHARED_PARTS_OF_WAIT 3
+
+int xd_make_room(struct xd_adaptive *p)
+{
+    return xd_rangeset_reserve(&p->taken,
+                               p->taken.n + 4 * (size_t)p->book->n_fetches);
+}
+
+static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
+{
+    struct xd_round *r = &f->round;
+
+    if (f->has_begun && now - r->began < latency)
+        return;
+    if (f->has_begun) {
+        r->before = r->bytes;
+        r->bytes = (double)(f->got - r->from) * (double)latency /
+                   (double)(now - r->began);
+    }
+    r->began = now;
+    r->from = f->got;
+}
+
+void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
+{
+    struct xd_adaptive *p = policy;
+    struct xd_flow *f = &p->flows[fetch];
+    struct xd_forecast *forecast = &p->forecasts[f->depot];
+
+    if (to <= f->got)
+        return;
+    if (!f->has_begun && f->is_queued)
+        xd_forecast_queued(forecast, now - f->asked_at);
+    else if (!f->has_begun)
+        xd_forecast_answered(forecast, now - f->asked_at,
+                             xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
+                                                    : FIRST_PARTS_OF_WAIT);
+    count_round(f, forecast->latency, now);
+    f->has_begun = true;
+    f->heard_at = p->depots[f->depot].heard_at = now;
+    xd_growth_heard(&p->growth, now, to - f->got);
+    p->brought += (double)(to - f->got);
+    xd_forecast_heard(forecast, now, to - f->got);
+    xd_forecast_heard(&f->forecast, now, to - f->got);
+    f->got = to;
+}
+
+static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].has_begun &&
+            p->flows[i].depot == depot)
+            return true;
+    return false;
+}
+
+/* Whoever else was asked for a part of `r` still is. */
+static int give_back(struct xd_adaptive *p, struct xd_range r)
+{
+    int rc = xd_rangeset_remove(&p->taken, r);
+
+    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
+        const struct xd_flow *f = &p->flows[i];
+
+        if (f->is_running && f->offered > f->range.begin)
+            rc = xd_rangeset_add(&p->taken,
+                                 (struct xd_range){f->range.begin, f->offered});
+    }
+    while (rc == 0 && !xd_range_is_empty(r)) {
+        struct xd_range here = xd_rangeset_next(&p->book->arrived, r);
+
+        if (xd_range_is_empty(here))
+            break;
+        rc = xd_rangeset_add(&p->taken, here);
+        r.begin = here.end;
+    }
+    xd_search_anew(p);
+    return rc;
+}
+
+int xd_adaptive_arrived(void *policy, struct xd_range r)
+{
+    struct xd_adaptive *p = policy;
+    int rc = xd_rangeset_add(&p->taken, r);
+
+    return rc < 0 ? rc : xd_make_room(p);
+}
+
+int xd_adaptive_missing(void *policy, struct xd_range r)
+{
+    struct xd_adaptive *p = policy;
+    int rc = give_back(p, r);
+
+    return rc < 0 ? rc : xd_make_room(p);
+}
+
+void xd_adaptive_canceled(void *policy, unsigned fetch)
+{
+    struct xd_adaptive *p = policy;
+
+    p->flows[fetch].is_canceled = true;
+}
+
+/* It was too short for a sample: most of its time was its latency. */
+static bool tells_least_rate(const struct xd_adaptive *p,
+                             const struct xd_flow *f)
+{
+    const struct xd_forecast *its = &p->forecasts[f->depot];
+
+    return its->rate <= 0 || f->heard_at == f->forecast.since ||
+           f->heard_at - f->asked_at < 2 * its->latency;
+}
+
+int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
+{
+    struct xd_adaptive *p = policy;
+    struct xd_flow *f = &p->flows[fetch];
+
+    f->is_broken = f->got < f->asked_end;
+    f->is_running = false;
+    if (!is_flowing(p, f->depot))
+        xd_forecast_paused(&p->forecasts[f->depot],
+                           p->depots[f->depot].heard_at);
+    if (f->has_begun && tells_least_rate(p, f))
+        xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
+                           f->got - f->range.begin);
+    if (failed)
+        xd_forecast_forget(&p->forecasts[f->depot]);
+    if (xd_rangeset_contains(&p->book->arrived, f->range))
+        return xd_make_room(p);
+    return xd_adaptive_missing(p, f->range);
+}
+
+void xd_adaptive_lost(void *policy, unsigned depot)
+{
+    struct xd_adaptive *p = policy;
+
+    p->depots[depot].taken_to = p->book->wanted.begin;
+}
