@@ -3,7 +3,21 @@
 #define XD_TESTS_SUITE_H
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#define SUITE_FOLDER 40 /* room for the name of a folder */
+
+/* Make a folder for a test, where files for a while are made. */
+static inline void suite_folder(char folder[SUITE_FOLDER])
+{
+    const char *where = getenv("TMPDIR");
+    int len = snprintf(folder, SUITE_FOLDER, "%s/xd-test-XXXXXX",
+                       where ? where : "/tmp");
+
+    ck_assert_int_lt(len, SUITE_FOLDER);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static inline int run_suite(const char *name, TCase *tcase)
 {

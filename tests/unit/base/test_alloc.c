@@ -44,6 +44,7 @@ START_TEST(a_failed_realloc_leaves_the_memory_as_before)
 {
     char *p = xd_alloc(4, 1);
 
+    ck_assert_ptr_nonnull(p);
     memcpy(p, "abc", 4);
     ck_assert_ptr_null(xd_realloc(p, SIZE_MAX / 4 + 2, 4));
     ck_assert_str_eq(p, "abc");

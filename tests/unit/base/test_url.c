@@ -24,6 +24,7 @@ static void has_depot(const char *url, const char *expected)
     struct xd_url u = split(url);
     char *depot = xd_url_depot(&u);
 
+    ck_assert_ptr_nonnull(depot);
     ck_assert_msg(strcmp(depot, expected) == 0, "%s lies on %s", url, depot);
     xd_free(depot);
 }
@@ -32,6 +33,7 @@ static void is_shown_as(const char *url, const char *expected)
 {
     char *shown = xd_url_public(url);
 
+    ck_assert_ptr_nonnull(shown);
     ck_assert_str_eq(shown, expected);
     xd_free(shown);
 }

@@ -26,7 +26,7 @@
 #define SECOND HEAD(4096, 8191), BODY(BLOCK, BLOCK)
 #define GONE SAY("HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n")
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], part[80];
 static struct xd_manifest *manifest;
 static struct xd_options *options;
@@ -41,7 +41,7 @@ static void set(const char *name, const char *value)
 
 static void setup(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);

@@ -17,7 +17,7 @@
 #define SIZE 1000
 #define PIECE 300 /* 0-300 300-600 600-900 900-1000 */
 
-static char folder[64], path[80], part[90], journal[100];
+static char folder[SUITE_FOLDER], path[80], part[90], journal[100];
 static unsigned char right[SIZE];
 static struct xd_manifest *manifest;
 static struct xd_check *check;
@@ -27,8 +27,7 @@ static void set_up(void)
 {
     for (size_t i = 0; i < SIZE; i++)
         right[i] = (unsigned char)(i * 7 + i / 251);
-    strcpy(folder, "/tmp/xd-check-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/f", folder);
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(journal, sizeof journal, "%s.journal", part);

@@ -36,7 +36,7 @@ struct fault {
     unsigned after;
 };
 
-static char folder[64], path[80], part[90], journal[100], source[80];
+static char folder[SUITE_FOLDER], path[80], part[90], journal[100], source[80];
 static int here; /* the folder, open */
 static unsigned char right[SIZE];
 static struct fault fault;
@@ -130,8 +130,7 @@ static void set_up(void)
     for (size_t i = 0; i < SIZE; i++)
         right[i] = (unsigned char)(i * 7 + i / 251);
     fault = (struct fault){.call = NO_CALL};
-    strcpy(folder, "/tmp/xd-disk-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     ck_assert_int_eq(xd_folder_open(&here, path, NULL), 0);
     snprintf(part, sizeof part, "%s.part", path);

@@ -51,7 +51,7 @@ static const struct mock_step half[] = {
     "<e:mapping>" NUMBER("exnode_offset", "0") NUMBER("alloc_offset", "0") \
         NUMBER("logical_length", "%d") "<e:read>%s</e:read></e:mapping>"
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], part[80];
 static struct xd_manifest *manifest;
 static struct xd_options *options;
@@ -85,7 +85,7 @@ ssize_t pread(int fd, void *data, size_t len, off_t offset)
 
 static void setup(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
@@ -174,7 +174,7 @@ static void keep_line(void *user, enum xd_log_level level, const char *line)
 static void wait_for_a_request(struct mock_server *server)
 {
     while (mock_requests(server) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        ck_assert_int_eq(xd_download_wait(download, 1, &error), XD_E_AGAIN);
 }
 
 START_TEST(a_file_comes_home_and_gets_its_name)

@@ -17,7 +17,7 @@
 #define SIZE ((size_t)3 << 20)
 #define HALF (SIZE / 2)
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64];
 static unsigned char *bytes;
 static struct xd_options *options;
@@ -41,7 +41,7 @@ static void set(const char *name, const char *value)
 
 static void setup(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/copy", folder);
     bytes = malloc(SIZE);
     ck_assert_ptr_nonnull(bytes);

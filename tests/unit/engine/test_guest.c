@@ -36,7 +36,7 @@ static const struct mock_step half_then_silent[] = {SAY(OK_HEAD), BODY(0, 50),
 static const struct mock_step slow[] = {SAY(OK_HEAD), BODY(0, 50), SLEEP(300),
                                         BODY(50, 50), END};
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static struct xd_manifest *manifest;
 static struct xd_options *options;
 static struct xd_download *download;
@@ -92,7 +92,7 @@ int getaddrinfo(const char *node, const char *service,
 static void setup(void)
 {
     host = pthread_self();
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     ck_assert_int_eq(chdir(folder), 0);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
     ck_assert_int_eq(setenv("HOME", folder, 1), 0);

@@ -92,6 +92,7 @@ START_TEST(relative_urls_resolve_against_where_it_came_from)
     char expected[100];
 
     inspect(0, metalink, NULL);
+    ck_assert_ptr_nonnull(get(0).manifest);
     ck_assert_int_eq(xd_manifest_replica(get(0).manifest, 0, 0, 0, &replica),
                      0);
     snprintf(expected, sizeof expected, "http://127.0.0.1:%u/rel/f",

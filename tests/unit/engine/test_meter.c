@@ -152,6 +152,7 @@ START_TEST(the_wait_after_a_seek_is_no_stall)
     ck_assert_uint_eq(got().n_seeks, 1);
     expect(got().restart_s, 0.5);
     expect(got().restart_longest_s, 0.5);
+    ck_assert_uint_eq(m.restarts.n, 1);
     expect(m.restarts.list[0].media_s, 1);
 }
 END_TEST

@@ -41,7 +41,7 @@
 enum file { NONE, PART, JOURNAL, NEW_JOURNAL, FOLDER, N_FILES };
 enum name { OUT, OUT_PART, OUT_JOURNAL, OUT_NEW, N_NAMES };
 
-static char folder[64], paths[N_NAMES][100], source[100];
+static char folder[SUITE_FOLDER], paths[N_NAMES][100], source[100];
 static const char *const endings[N_NAMES] = {
     "out", "out.part", "out.part.journal", "out.part.journal.new"};
 static const enum file made_as[N_NAMES] = {NONE, PART, JOURNAL, NEW_JOURNAL};
@@ -511,8 +511,7 @@ static void set_up(void)
     forgets = NONE;
     memset(leads_to, 0, sizeof leads_to);
     first = (struct disk){.names = {NONE}};
-    strcpy(folder, "/tmp/xd-power-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     for (int i = 0; i < N_NAMES; i++)
         snprintf(paths[i], sizeof paths[i], "%s/%s", folder, endings[i]);
     snprintf(source, sizeof source, "%s/source", folder);

@@ -23,7 +23,7 @@
 
 #define SIZE (3 * 1024 * 1024 + 12345)
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char copy_path[64], keep_path[64];
 static unsigned char *bytes; /* the true ones */
 static struct xd_manifest *manifest;
@@ -68,7 +68,7 @@ static void set(const char *name, const char *value)
 
 static void setup(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
     snprintf(keep_path, sizeof keep_path, "%s/keep", folder);
     bytes = malloc(SIZE);

@@ -19,7 +19,7 @@ static struct catcher {
     struct xd_outcome outcome;
 } caught[SLOTS];
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], url[80];
 static struct xd_transport *transport;
 static struct xd_error err;
@@ -82,7 +82,7 @@ static void set_up(void)
     struct xd_transport_config config = {.n_slots = SLOTS,
                                          .silence = 60 * XD_SECOND};
 
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/a b", folder);
     snprintf(url, sizeof url, "file://%s/a%%20b", folder);
     put_file(SIZE);

@@ -7,14 +7,13 @@
 
 #include "suite.h"
 
-static char dir[64], path[128];
+static char dir[SUITE_FOLDER], path[128];
 static struct xd_error err;
 static struct xd_text text;
 
 static void setup(void)
 {
-    snprintf(dir, sizeof dir, "/tmp/xd-small-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    suite_folder(dir);
     snprintf(path, sizeof path, "%s/a/b/file", dir);
 }
 
