@@ -2,12 +2,10 @@
  * What a unit test's library wants for the n-th time is refused: memory, a lock,
  * a thread.  XD_REFUSE in the environment is n; without it nothing is.  Check
  * runs each test in a process of its own, so that each has its n-th refused.
- *
- * The linker puts us before the library's own (CMakeLists.txt); a test that does
- * without a layer has no functions of it, which makes them weak.
  */
+#include "torture.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,26 +14,18 @@
 #include "os/thread.h"
 #include "xdownload/error.h"
 
-static bool is_refused(void)
+bool torture_refuses(const char *name)
 {
     static const char said[] = "refused\n";
     static atomic_ulong wishes;
     const char *which = getenv("XD_REFUSE");
 
+    (void)name;
     if (which == NULL ||
         atomic_fetch_add(&wishes, 1) + 1 != strtoul(which, NULL, 10))
         return false;
     return write(STDERR_FILENO, said, strlen(said)) >= 0;
 }
-
-/* The linker calls __wrap_X() instead of X(), and X() when we say __real_X(). */
-#define WRAP(type, name, parameters, arguments, refusal)           \
-    type __real_##name parameters __attribute__((weak));           \
-    type __wrap_##name parameters;                                 \
-    type __wrap_##name parameters                                  \
-    {                                                              \
-        return is_refused() ? (refusal) : __real_##name arguments; \
-    }
 
 WRAP(void *, xd_alloc, (size_t n, size_t size), (n, size), NULL)
 WRAP(void *, xd_realloc, (void *p, size_t n, size_t size), (p, n, size), NULL)

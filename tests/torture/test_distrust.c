@@ -31,7 +31,7 @@ static const struct mock_step elsewhere[] = {
         "Content-Length: 0\r\n\r\n"),
     NEXT, HEAD(99, 100), BODY(0, SMALL), END};
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], part[80], journal[90], copy[64], cache[64];
 static unsigned char bytes[LARGE];
 static struct xd_options *options;
@@ -64,7 +64,7 @@ static void set(const char *option, const char *value)
 static void setup(void)
 {
     setenv("NO_PROXY", "*", 1);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(journal, sizeof journal, "%s.journal", part);

@@ -41,7 +41,7 @@ static const struct mock_step sums[] = {
         "d41d8cd98f00b204e9800998ecf8427e  f\n"),
     CLOSE, END};
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], part[80], journal[90];
 static struct mock_server *servers[2];
 static struct xd_options *options;
@@ -56,7 +56,7 @@ static void ignore_line(void *user, enum xd_log_level level, const char *line)
 static void setup(void)
 {
     setenv("NO_PROXY", "*", 1);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(journal, sizeof journal, "%s.journal", part);

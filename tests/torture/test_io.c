@@ -19,7 +19,7 @@ static const struct mock_step good[] = {
         "Content-Length: 100\r\n\r\n"),
     BODY(0, SIZE), END};
 
-static char folder[] = "/tmp/xd-test-XXXXXX";
+static char folder[SUITE_FOLDER];
 static char path[64], part[80], url[200];
 static struct xd_error error;
 
@@ -28,7 +28,7 @@ static void setup(void)
     FILE *f;
 
     setenv("NO_PROXY", "*", 1);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(url, sizeof url, "file://%s/in", folder);

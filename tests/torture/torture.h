@@ -42,10 +42,10 @@ void torture_end(void);
 /* Count a wish for `name`, and say whether it is refused. */
 bool torture_refuses(const char *name);
 
-/* The linker calls __wrap_X() instead of X(), and X() when we say __real_X(). */
-
+/* The linker calls __wrap_X() instead of X(), and X() when we say __real_X(),
+ * which is weak: a test that does without a layer has none of its functions. */
 #define WRAP(type, name, parameters, arguments, refusal) \
-    type __real_##name parameters;                       \
+    type __real_##name parameters __attribute__((weak)); \
     type __wrap_##name parameters;                       \
     type __wrap_##name parameters                        \
     {                                                    \

@@ -140,8 +140,8 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
 /* ---- what follows ---- */
 
 /* Its bytes count nowhere: also its voice in other cases does not. */
-static void expel_locked(struct xd_engine *e, unsigned depot,
-                         const struct xd_error *why)
+static void convict_locked(struct xd_engine *e, unsigned depot,
+                           const struct xd_error *why)
 {
     struct xd_sampler *s = &e->sampler;
 
@@ -166,7 +166,7 @@ static void outvote_locked(struct xd_engine *e, struct xd_case *c,
                 "%s: its bytes within %llu-%llu are not those of %s and others",
                 e->depots.list[depot].url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
-        expel_locked(e, depot, &error);
+        convict_locked(e, depot, &error);
         right = xd_case_majority(c); /* the list was moved together */
         if (!right)
             return;
