@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
+#include "base/hosts.h"
 #include "base/limit.h"
 #include "base/url.h"
-#include "base/hosts.h"
 
 /* One replica of the manifest, on its way to its depot. */
 struct entry {
@@ -101,7 +102,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
                      const struct xd_replica *replica)
 {
     struct xd_url url;
-    struct entry *entry;
+    struct entry *list, *entry;
     int is_excluded;
 
     if (!xd_url_split(replica->url, &url) || !can_be_fetched(url.scheme))
@@ -109,15 +110,10 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     is_excluded = xd_hosts_have(e->exclude, &url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
-    if (e->n == e->capacity) {
-        size_t capacity = e->capacity ? 2 * e->capacity : 16;
-        struct entry *list = xd_realloc(e->list, capacity, sizeof *list);
-
-        if (!list)
-            return XD_E_NOMEM;
-        e->list = list;
-        e->capacity = capacity;
-    }
+    list = xd_grow(e->list, e->n, &e->capacity, sizeof *list);
+    if (!list)
+        return XD_E_NOMEM;
+    e->list = list;
     entry = &e->list[e->n];
     *entry =
         (struct entry){.source = {.range = {extent->offset, XD_SIZE_UNKNOWN},
@@ -334,17 +330,8 @@ void xd_depots_rank(struct xd_depots *d)
 /* Number of sources that begin at or before `begin`. */
 static size_t count_before(const struct xd_depot *d, uint64_t begin)
 {
-    size_t low = 0, high = d->n_sources;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (d->sources[middle].range.begin <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return xd_count_up_to(begin, d->sources, d->n_sources, sizeof *d->sources,
+                          offsetof(struct xd_depot_source, range.begin));
 }
 
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,

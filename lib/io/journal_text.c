@@ -4,6 +4,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "io/journal_record.h"
 
@@ -80,6 +81,18 @@ static int get_range(const struct xd_journal_story *s,
            out->end <= s->wanted.end;
 }
 
+static int add_written(struct xd_journal_story *s, struct xd_written w)
+{
+    struct xd_written *list =
+        xd_grow(s->written, s->n_written, &s->capacity, sizeof *list);
+
+    if (!list)
+        return XD_E_NOMEM;
+    s->written = list;
+    s->written[s->n_written++] = w;
+    return 0;
+}
+
 static int take_written(struct xd_journal_story *s, const unsigned char *body,
                         size_t len)
 {
@@ -87,18 +100,9 @@ static int take_written(struct xd_journal_story *s, const unsigned char *body,
 
     if (!get_range(s, body, len, &range) || s->n_written == MAX_WRITTEN)
         return 0;
-    if (s->n_written == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct xd_written *written =
-            xd_realloc(s->written, capacity, sizeof *written);
-
-        if (!written)
-            return XD_E_NOMEM;
-        s->written = written;
-        s->capacity = capacity;
-    }
-    s->written[s->n_written++] = (struct xd_written){range, s->length};
-    return 1;
+    return add_written(s, (struct xd_written){range, s->length}) < 0
+               ? XD_E_NOMEM
+               : 1;
 }
 
 /* Of a record that was written, what is left on either side of `gone`.  Copies
@@ -122,17 +126,8 @@ static int cut_written(struct xd_journal_story *s, struct xd_range gone)
         }
         if (s->n_written == MAX_WRITTEN)
             return 0;
-        if (s->n_written == s->capacity) {
-            struct xd_written *written =
-                xd_realloc(s->written, 2 * s->capacity, sizeof *written);
-
-            if (!written)
-                return XD_E_NOMEM;
-            s->written = written;
-            s->capacity *= 2;
-        }
-        s->written[s->n_written++] =
-            (struct xd_written){after, s->written[i].at};
+        if (add_written(s, (struct xd_written){after, s->written[i].at}) < 0)
+            return XD_E_NOMEM;
     }
     return 1;
 }

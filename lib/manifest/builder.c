@@ -8,6 +8,7 @@
 #include <libxml/uri.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "base/text.h"

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "manifest/names.h"
 

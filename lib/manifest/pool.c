@@ -57,14 +57,3 @@ char *xd_pool_copy(struct xd_pool *p, struct xd_span s)
     chunk->used += s.len + 1;
     return copy;
 }
-
-void *xd_grow(void *array, size_t n, size_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return array;
-    size_t more = n < 8 ? 8 : n * 2;
-    void *grown = xd_realloc(array, more, size);
-    if (grown)
-        *capacity = more;
-    return grown;
-}

@@ -19,10 +19,4 @@ void xd_pool_fini(struct xd_pool *p);
 /* A copy of `s` with a NUL behind it; NULL when memory is out. */
 char *xd_pool_copy(struct xd_pool *p, struct xd_span s);
 
-/*
- * Room for one element more than the `n` in `array`.  Returns the array, moved
- * perhaps, or NULL when memory is out; the old one is then as before.
- */
-void *xd_grow(void *array, size_t n, size_t *capacity, size_t size);
-
 #endif

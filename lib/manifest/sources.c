@@ -2,6 +2,7 @@
 #include <libxml/uri.h>
 #include <limits.h>
 
+#include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"

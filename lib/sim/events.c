@@ -1,6 +1,7 @@
 #include "sim/events.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 static bool before(const struct xd_sim_event *a, const struct xd_sim_event *b)
 {
@@ -9,15 +10,14 @@ static bool before(const struct xd_sim_event *a, const struct xd_sim_event *b)
 
 static bool grow(struct xd_events *e)
 {
-    size_t capacity = e->capacity > 0 ? 2 * e->capacity : 256;
-    struct xd_sim_event *heap = xd_realloc(e->heap, capacity, sizeof *heap);
+    struct xd_sim_event *heap =
+        xd_grow(e->heap, e->n, &e->capacity, sizeof *heap);
 
     if (!heap) {
         e->failed = true;
         return false;
     }
     e->heap = heap;
-    e->capacity = capacity;
     return true;
 }
 
@@ -25,7 +25,7 @@ void xd_events_put(struct xd_events *e, struct xd_sim_event event)
 {
     size_t i = e->n;
 
-    if (e->n == e->capacity && !grow(e))
+    if (!grow(e))
         return;
     event.order = e->n_ever++;
     for (e->n++; i > 0 && before(&event, &e->heap[(i - 1) / 2]);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 #define FIRST_LEVEL_EVERY (XD_SECOND / 10)
 
@@ -81,14 +82,12 @@ static void note(struct xd_waits *w, double media_s, double s)
     w->count++;
     w->sum_s += s;
     w->longest_s = s > w->longest_s ? s : w->longest_s;
-    if (w->n == w->capacity && w->n < XD_METER_WAITS) {
-        size_t n = w->capacity ? 2 * w->capacity : 16;
-        struct xd_wait *list = xd_realloc(w->list, n, sizeof *list);
+    if (w->n < XD_METER_WAITS) {
+        struct xd_wait *list =
+            xd_grow(w->list, w->n, &w->capacity, sizeof *list);
 
-        if (list) {
+        if (list)
             w->list = list;
-            w->capacity = n;
-        }
     }
     if (w->n < w->capacity)
         w->list[w->n++] = (struct xd_wait){media_s, s};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 
 /* A shorter file is here sooner than a second depot has answered. */
@@ -67,18 +68,14 @@ static struct xd_opinion *find(const struct xd_case *c, unsigned depot)
 
 static struct xd_opinion *add(struct xd_case *c, unsigned depot)
 {
+    struct xd_opinion *list =
+        xd_grow(c->opinions, c->n, &c->capacity, sizeof *list);
     struct xd_opinion *o;
     unsigned char *bytes;
 
-    if (c->n == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 4;
-        struct xd_opinion *list = xd_realloc(c->opinions, capacity, sizeof *o);
-
-        if (!list)
-            return NULL;
-        c->opinions = list;
-        c->capacity = capacity;
-    }
+    if (!list)
+        return NULL;
+    c->opinions = list;
     bytes = xd_alloc((size_t)xd_range_length(c->range), 1);
     if (!bytes)
         return NULL;

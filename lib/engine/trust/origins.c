@@ -4,6 +4,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 void xd_origins_fini(struct xd_origins *o)
 {
@@ -13,31 +14,17 @@ void xd_origins_fini(struct xd_origins *o)
 
 size_t xd_origins_find(const struct xd_origins *o, uint64_t byte)
 {
-    size_t low = 0, high = o->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (o->runs[middle].range.end <= byte)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return xd_count_up_to(byte, o->runs, o->n, sizeof *o->runs,
+                          offsetof(struct xd_origin, range.end));
 }
 
 static int reserve(struct xd_origins *o)
 {
-    size_t capacity = o->capacity ? 2 * o->capacity : 16;
-    struct xd_origin *runs;
+    struct xd_origin *runs = xd_grow(o->runs, o->n, &o->capacity, sizeof *runs);
 
-    if (o->n < o->capacity)
-        return 0;
-    runs = xd_realloc(o->runs, capacity, sizeof *runs);
     if (!runs)
         return XD_E_NOMEM;
     o->runs = runs;
-    o->capacity = capacity;
     return 0;
 }
 

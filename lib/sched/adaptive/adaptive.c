@@ -20,6 +20,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 /* A request asks for no more blocks than this.  Longer requests are seldom,
  * shorter ones follow the depots sooner. */
@@ -233,18 +234,11 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
 /* Up to the next edge of an extent. */
 static struct xd_range within_cuts(const struct xd_book *b, struct xd_range r)
 {
-    size_t low = 0, high = b->n_cuts;
+    size_t next =
+        xd_count_up_to(r.begin, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (b->cuts[middle] <= r.begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < b->n_cuts && b->cuts[low] < r.end)
-        r.end = b->cuts[low];
+    if (next < b->n_cuts && b->cuts[next] < r.end)
+        r.end = b->cuts[next];
     return r;
 }
 

@@ -3,6 +3,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 int xd_blocks_init(struct xd_blocks *b, struct xd_range whole,
                    uint64_t block_bytes, const uint64_t *cuts, size_t n_cuts)
@@ -62,15 +63,6 @@ struct xd_range xd_blocks_range(const struct xd_blocks *b, uint64_t i)
 
 uint64_t xd_blocks_find(const struct xd_blocks *b, uint64_t byte)
 {
-    size_t low = 0, high = b->n_cuts;
-
-    while (low < high) { /* how many cuts lie at or before the byte */
-        size_t mid = low + (high - low) / 2;
-
-        if (b->cuts[mid] <= byte)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return (byte - b->whole.begin) / b->block_bytes + low;
+    return (byte - b->whole.begin) / b->block_bytes +
+           xd_count_up_to(byte, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
 }

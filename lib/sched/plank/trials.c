@@ -4,6 +4,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 void xd_trials_fini(struct xd_trials *t)
 {
@@ -38,18 +39,14 @@ bool xd_trials_has(const struct xd_trials *t, uint64_t block, unsigned depot)
 int xd_trials_add(struct xd_trials *t, uint64_t block, unsigned depot)
 {
     size_t i = find(t, block, depot);
+    struct xd_trial *grown;
 
     if (xd_trials_has(t, block, depot))
         return 0;
-    if (t->n == t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 16;
-        struct xd_trial *grown = xd_realloc(t->list, capacity, sizeof *grown);
-
-        if (grown == NULL)
-            return XD_E_NOMEM;
-        t->list = grown;
-        t->capacity = capacity;
-    }
+    grown = xd_grow(t->list, t->n, &t->capacity, sizeof *grown);
+    if (grown == NULL)
+        return XD_E_NOMEM;
+    t->list = grown;
     memmove(t->list + i + 1, t->list + i, (t->n - i) * sizeof *t->list);
     t->list[i] = (struct xd_trial){block, depot};
     t->n++;

@@ -1,0 +1,37 @@
+#include "base/array.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+void *xd_grow(void *array, size_t n, size_t *capacity, size_t size)
+{
+    size_t more = n < 8 ? 8 : n * 2;
+    void *grown;
+
+    if (n < *capacity)
+        return array;
+    grown = xd_realloc(array, more, size);
+    if (grown != NULL)
+        *capacity = more;
+    return grown;
+}
+
+size_t xd_count_up_to(uint64_t most, const void *array, size_t n, size_t stride,
+                      size_t offset)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t key;
+
+        memcpy(&key, (const char *)array + middle * stride + offset,
+               sizeof key);
+        if (key <= most)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,22 @@
+/*
+ * Arrays that grow, and a place in one that is sorted.
+ */
+#ifndef XD_BASE_ARRAY_H
+#define XD_BASE_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for one element more than the `n` in `array`.  Returns the array, moved
+ * perhaps; after a failure the old one is as before. */
+void *xd_grow(void *array, size_t n, size_t *capacity, size_t size);
+
+/*
+ * How many of the n elements have a key of `most` or less, which is also the
+ * index of the first that has more.  Each is `stride` bytes long and has its
+ * key, a uint64_t, `offset` bytes from its beginning.
+ */
+size_t xd_count_up_to(uint64_t most, const void *array, size_t n, size_t stride,
+                      size_t offset);
+
+#endif
