@@ -1,11 +1,3 @@
-/*
- * A byte reaches the handler only after the answer was judged, and the answer
- * is judged when its body begins: libcurl hands over no body of the answers
- * that it deals with itself (1xx), so that this one is the last.  Redirects are
- * dealt with here, as requests of their own: see http_options.c.
- *
- * Headers are bounded by libcurl line by line, and by us as a whole.
- */
 #include "io/http_fetch.h"
 
 #include <fcntl.h>
@@ -15,31 +7,17 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/defence.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "io/ftp_answer.h"
+#include "io/http_hear.h"
 #include "io/http_redirect.h"
-#include "os/clock.h"
-#include "base/defence.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
 #define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
 #define MIN_WINDOW ((uint64_t)16 << 10)
 #define MAX_WINDOW ((uint64_t)4 << 20)
-#define MAX_HEADER_BYTES ((size_t)256 << 10)
-
-/* A refused answer's body up to this size is read to its end, because a new
- * connection costs more round trips than that. */
-#define SMALL_BODY_BYTES ((uint64_t)16 << 10)
-
-#define MAX_RETRY_AFTER ((curl_off_t)30) /* seconds */
-
-/* Libcurl waits in steps of a second for some replies of an FTP server, which
- * nobody could interrupt. */
-#define MAX_BLOCKING (XD_SECOND / 2)
-
-static void judge(struct xd_http_fetch *f);
 
 static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
 {
@@ -99,228 +77,6 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     return fd;
 }
 
-static void decide(struct xd_http_fetch *f, enum xd_verdict verdict)
-{
-    f->is_decided = true;
-    f->outcome.verdict = verdict;
-}
-
-/* The handler's answer to head() or bytes(). */
-static void refuse(struct xd_http_fetch *f, int rc)
-{
-    decide(f, XD_VERDICT_STOPPED);
-    f->quit = true;
-    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name);
-}
-
-static size_t on_header(char *line, size_t one, size_t len, void *user)
-{
-    struct xd_http_fetch *f = user;
-
-    (void)one;
-    f->heard = true;
-    f->header_bytes += len;
-    if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
-        decide(f, XD_VERDICT_GONE);
-        xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: the header is longer than %zu bytes", f->name,
-                MAX_HEADER_BYTES);
-        return 0;
-    }
-    if (f->is_ftp)
-        xd_ftp_answer_line(&f->answer, line, len);
-    else
-        xd_http_answer_line(&f->answer, line, len);
-    *f->alive_at = xd_now();
-    return len;
-}
-
-/* Hand on what was asked for; a redirected or greedy depot may send more. */
-static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
-{
-    const struct xd_transport_handler *h = f->handler;
-    uint64_t begin = f->request.offset > f->at ? f->request.offset : f->at;
-    uint64_t end = f->judgement.end;
-    int rc = 0;
-
-    if (end - f->at > len)
-        end = f->at + len;
-    if (begin < end)
-        rc = h->bytes(h->user, f->slot, data + (begin - f->at),
-                      (size_t)(end - begin));
-    else if (h->skip != NULL && end > f->at)
-        rc = h->skip(h->user, f->slot, (size_t)(end - f->at));
-    f->paused = rc == XD_E_AGAIN;
-    if (rc < 0 && rc != XD_E_AGAIN)
-        refuse(f, rc);
-    if (rc < 0)
-        return CURL_WRITEFUNC_PAUSE;
-    f->at = end > f->at ? end : f->at;
-    if (f->at < f->judgement.end)
-        return len;
-    decide(f, XD_VERDICT_OK);
-    f->quit = true;
-    /* libcurl would wait, blocking, for what an FTP server says at the end. */
-    return f->is_ftp ? CURL_WRITEFUNC_PAUSE : len;
-}
-
-/*
- * Giving up is a pause, after which http.c removes the handle: an error would
- * close the connection also where others share it.
- */
-static size_t on_body(char *data, size_t one, size_t len, void *user)
-{
-    struct xd_http_fetch *f = user;
-
-    (void)one;
-    f->heard = true;
-    if (!f->is_judged)
-        judge(f);
-    if (f->quit)
-        return CURL_WRITEFUNC_PAUSE;
-    if (!f->is_decided && !f->follows)
-        len = deliver(f, data, len);
-    *f->alive_at = xd_now();
-    return len;
-}
-
-/* Called in passing, and between those steps. */
-static int on_progress(void *user, curl_off_t total, curl_off_t now,
-                       curl_off_t up_total, curl_off_t up_now)
-{
-    const struct xd_http_fetch *f = user;
-
-    (void)total;
-    (void)now;
-    (void)up_total;
-    (void)up_now;
-    return f->is_ftp && xd_now() - *f->alive_at >= MAX_BLOCKING;
-}
-
-static void set_retry_after(struct xd_http_fetch *f)
-{
-    curl_off_t seconds = 0;
-
-    if (f->outcome.verdict != XD_VERDICT_AGAIN || !XD_DEFENDS("retry-after") ||
-        curl_easy_getinfo(f->easy, CURLINFO_RETRY_AFTER, &seconds) !=
-            CURLE_OK ||
-        seconds <= 0)
-        return;
-    if (seconds > MAX_RETRY_AFTER)
-        seconds = MAX_RETRY_AFTER;
-    f->outcome.retry_after = (xd_usec)seconds * XD_SECOND;
-}
-
-/* Whether other requests at this depot go over the same connection. */
-static bool shares_connection(const struct xd_http_fetch *f)
-{
-    long version = CURL_HTTP_VERSION_NONE;
-
-    return !f->is_ftp &&
-           curl_easy_getinfo(f->easy, CURLINFO_HTTP_VERSION, &version) ==
-               CURLE_OK &&
-           version >= CURL_HTTP_VERSION_2_0;
-}
-
-static void tell_head(struct xd_http_fetch *f)
-{
-    const struct xd_http_answer *a = &f->answer;
-    struct xd_head head = {.object_size = f->judgement.object_size,
-                           .is_range = f->is_ftp
-                                           ? xd_http_asks_for_range(&f->request)
-                                           : a->status == 206,
-                           .shares = shares_connection(f)};
-    int rc;
-
-    head.validator = xd_http_validator(a);
-    head.final_url = f->url;
-    head.reach = f->reach;
-    rc = f->handler->head(f->handler->user, f->slot, &head);
-    if (rc < 0)
-        refuse(f, rc);
-}
-
-/* A body that is not wanted: read it to its end if that is near. */
-static void drop_body(struct xd_http_fetch *f)
-{
-    const struct xd_http_answer *a = &f->answer;
-
-    f->quit = f->is_ftp || a->is_chunked || !a->has_length ||
-              a->length > SMALL_BODY_BYTES;
-}
-
-static bool is_redirect(const struct xd_http_fetch *f)
-{
-    return !f->is_ftp && f->answer.status / 100 == 3 &&
-           f->answer.location[0] != '\0';
-}
-
-/* A server of this machine may send us anywhere, one of the world only out
- * again; a proxy stands for all that lies behind it. */
-static void narrow_reach(struct xd_http_fetch *f)
-{
-    char *address = NULL;
-    enum xd_reach reach = XD_REACH_PUBLIC;
-
-    if (curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK)
-        reach = xd_reach_of_text(address);
-    if (f->reach < reach)
-        f->reach = reach;
-}
-
-/* Where it points to, in place of where it was asked. */
-static void judge_redirect(struct xd_http_fetch *f)
-{
-    struct xd_error *error = &f->outcome.error;
-    uint64_t most = f->options->net->max_redirs;
-    char *next = NULL;
-    int rc = 0;
-
-    drop_body(f);
-    if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
-        rc = xd_fail(error, XD_E_NET, "%s: more than %" PRIu64 " redirects",
-                     f->name, most);
-    else
-        rc = xd_http_redirect(&next, f->first, f->url, f->answer.location,
-                              f->name, error);
-    if (rc < 0) {
-        decide(f, rc == XD_E_NOMEM ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
-        error->http_status = (int)f->answer.status;
-        return;
-    }
-    if (!xd_http_same_origin(f->url, next)) {
-        f->request.if_range = NULL;
-        narrow_reach(f);
-    }
-    xd_free(f->url);
-    f->url = next;
-    f->n_redirects++;
-    f->follows = true;
-}
-
-static void judge(struct xd_http_fetch *f)
-{
-    const struct xd_http_answer *a = &f->answer;
-
-    f->is_judged = true;
-    if (is_redirect(f)) {
-        judge_redirect(f);
-        return;
-    }
-    if (f->is_ftp)
-        xd_ftp_judge(a, &f->request, f->name, &f->judgement);
-    else
-        xd_http_judge(a, &f->request, f->name, &f->judgement);
-    if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
-        tell_head(f);
-        return;
-    }
-    f->is_decided = true;
-    f->outcome = f->judgement.outcome;
-    drop_body(f);
-    set_retry_after(f);
-}
-
 /* What is the same for all requests. */
 static bool set_up(struct xd_http_fetch *f)
 {
@@ -331,15 +87,8 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
            SET(CURLOPT_OPENSOCKETDATA, (void *)f) &&
-           SET(CURLOPT_HEADERFUNCTION, on_header) &&
-           SET(CURLOPT_HEADERDATA, (void *)f) &&
-           SET(CURLOPT_WRITEFUNCTION, on_body) &&
-           SET(CURLOPT_WRITEDATA, (void *)f) &&
-           SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
-           SET(CURLOPT_XFERINFODATA, (void *)f) &&
-           SET(CURLOPT_NOPROGRESS, 0L) &&
            SET(CURLOPT_BUFFERSIZE, buffer_bytes(f->options->net->limit_rate)) &&
-           xd_http_options_apply(f->options, e);
+           xd_http_fetch_hear(f) && xd_http_options_apply(f->options, e);
 #undef SET
 }
 
@@ -498,141 +247,6 @@ bool xd_http_fetch_follow(struct xd_http_fetch *f)
     if (set_request(f))
         return true;
     xd_fail_nomem(&f->outcome.error);
-    decide(f, XD_VERDICT_AGAIN);
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
     return false;
-}
-
-/* What no second attempt will change. */
-static bool is_final(CURLcode result)
-{
-    switch ((int)result) {
-    case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 among them */
-    case CURLE_URL_MALFORMAT:
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void fail_early(struct xd_http_fetch *f)
-{
-    decide(f, XD_VERDICT_AGAIN);
-    xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: the connection was closed early, at offset %" PRIu64, f->name,
-            f->at);
-}
-
-static void fail_kept_out(struct xd_http_fetch *f)
-{
-    decide(f, XD_VERDICT_GONE);
-    xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: redirects to an address of %s, where only "
-            "allow-private-redirs lets it",
-            f->name,
-            f->reach == XD_REACH_PRIVATE ? "this machine"
-                                         : "this machine or a private network");
-}
-
-static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
-{
-    /* libcurl quotes what it does not understand, a proxy's URL for one: that
-     * may have a password. */
-    bool tells = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
-    const char *reason = tells ? f->reason : curl_easy_strerror(result);
-    long os_errno = 0;
-
-    decide(f, is_final(result) ? XD_VERDICT_GONE : XD_VERDICT_AGAIN);
-    if (f->is_judged)
-        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s at offset %" PRIu64,
-                f->name, reason, f->at);
-    else
-        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
-    if (result == CURLE_OUT_OF_MEMORY)
-        f->outcome.error.code = XD_E_NOMEM;
-    if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
-        f->outcome.error.os_errno = (int)os_errno;
-}
-
-/* An object without bytes, or none where they were asked for; or a refusal. */
-static void conclude_ftp(struct xd_http_fetch *f, CURLcode result)
-{
-    if (f->is_judged || f->is_decided)
-        return;
-    if (result == CURLE_OK || result == CURLE_BAD_DOWNLOAD_RESUME) {
-        judge(f);
-    } else if (result == CURLE_FTP_COULDNT_USE_REST) {
-        f->is_decided = true;
-        xd_ftp_judge_no_ranges(&f->answer, f->name, &f->outcome);
-    } else if (xd_ftp_has_refused(&f->answer)) {
-        f->is_decided = true;
-        xd_ftp_judge_refusal(&f->answer, f->name, &f->outcome);
-    }
-}
-
-/* An answer without a body, or one that broke off before it. */
-static void conclude_http(struct xd_http_fetch *f)
-{
-    if (!f->is_judged && !f->is_decided && f->answer.complete &&
-        f->answer.status >= 200)
-        judge(f);
-}
-
-void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
-{
-    /* Only the farewell is missing, and the size tells whether all came. */
-    if (f->is_ftp && result == CURLE_ABORTED_BY_CALLBACK)
-        result = f->answer.has_length ? CURLE_OK : CURLE_PARTIAL_FILE;
-    if (f->is_ftp)
-        conclude_ftp(f, result);
-    else
-        conclude_http(f);
-    if (f->is_decided || f->follows)
-        return;
-    if (result == CURLE_OK && f->is_judged && f->at >= f->request.offset &&
-        (f->judgement.end == XD_TO_END || f->judgement.end == f->at))
-        decide(f, XD_VERDICT_OK);
-    else if (result == CURLE_OK || result == CURLE_PARTIAL_FILE)
-        fail_early(f);
-    else if (f->is_kept_out && !f->is_judged)
-        fail_kept_out(f);
-    else
-        fail_by_curl(f, result);
-}
-
-void xd_http_fetch_hang_up(struct xd_http_fetch *f)
-{
-    curl_socket_t fd;
-
-    if (f->is_ftp &&
-        curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
-        fd != CURL_SOCKET_BAD)
-        shutdown(fd, SHUT_RDWR);
-}
-
-void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
-{
-    f->quit = true;
-    if (f->is_decided)
-        return;
-    decide(f, XD_VERDICT_AGAIN);
-    xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: no bytes for %.1f s at offset %" PRIu64, f->name,
-            (double)silence / (double)XD_SECOND, f->at);
-}
-
-void xd_http_fetch_stop(struct xd_http_fetch *f)
-{
-    f->quit = true;
-    if (f->is_decided)
-        return;
-    decide(f, XD_VERDICT_STOPPED);
-    xd_fail(&f->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
-            f->name, f->at);
 }

@@ -3,8 +3,9 @@
  *
  *     prepare() -> libcurl calls back: header lines, body -> conclude()
  *
- * The callbacks hand bytes on and take notes; what follows from the notes is
- * done by http.c outside of libcurl's callbacks.
+ * The callbacks (http_hear.h) hand bytes on and take notes; what follows from
+ * the notes is done by http.c outside of libcurl's callbacks.  How it ended is
+ * found out in http_end.c.
  */
 #ifndef XD_IO_HTTP_FETCH_H
 #define XD_IO_HTTP_FETCH_H

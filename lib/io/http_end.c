@@ -1,0 +1,143 @@
+#include <inttypes.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "io/ftp_answer.h"
+#include "io/http_hear.h"
+
+/* What no second attempt will change. */
+static bool is_final(CURLcode result)
+{
+    switch ((int)result) {
+    case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 among them */
+    case CURLE_URL_MALFORMAT:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void fail_early(struct xd_http_fetch *f)
+{
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: the connection was closed early, at offset %" PRIu64, f->name,
+            f->at);
+}
+
+static void fail_kept_out(struct xd_http_fetch *f)
+{
+    xd_http_fetch_decide(f, XD_VERDICT_GONE);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: redirects to an address of %s, where only "
+            "allow-private-redirs lets it",
+            f->name,
+            f->reach == XD_REACH_PRIVATE ? "this machine"
+                                         : "this machine or a private network");
+}
+
+static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
+{
+    /* libcurl quotes what it does not understand, a proxy's URL for one: that
+     * may have a password. */
+    bool tells = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
+    const char *reason = tells ? f->reason : curl_easy_strerror(result);
+    long os_errno = 0;
+
+    xd_http_fetch_decide(f,
+                         is_final(result) ? XD_VERDICT_GONE : XD_VERDICT_AGAIN);
+    if (f->is_judged)
+        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s at offset %" PRIu64,
+                f->name, reason, f->at);
+    else
+        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
+    if (result == CURLE_OUT_OF_MEMORY)
+        f->outcome.error.code = XD_E_NOMEM;
+    if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
+        f->outcome.error.os_errno = (int)os_errno;
+}
+
+/* An object without bytes, or none where they were asked for; or a refusal. */
+static void conclude_ftp(struct xd_http_fetch *f, CURLcode result)
+{
+    if (f->is_judged || f->is_decided)
+        return;
+    if (result == CURLE_OK || result == CURLE_BAD_DOWNLOAD_RESUME) {
+        xd_http_fetch_judge(f);
+    } else if (result == CURLE_FTP_COULDNT_USE_REST) {
+        f->is_decided = true;
+        xd_ftp_judge_no_ranges(&f->answer, f->name, &f->outcome);
+    } else if (xd_ftp_has_refused(&f->answer)) {
+        f->is_decided = true;
+        xd_ftp_judge_refusal(&f->answer, f->name, &f->outcome);
+    }
+}
+
+/* An answer without a body, or one that broke off before it. */
+static void conclude_http(struct xd_http_fetch *f)
+{
+    if (!f->is_judged && !f->is_decided && f->answer.complete &&
+        f->answer.status >= 200)
+        xd_http_fetch_judge(f);
+}
+
+void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
+{
+    /* Only the farewell is missing, and the size tells whether all came. */
+    if (f->is_ftp && result == CURLE_ABORTED_BY_CALLBACK)
+        result = f->answer.has_length ? CURLE_OK : CURLE_PARTIAL_FILE;
+    if (f->is_ftp)
+        conclude_ftp(f, result);
+    else
+        conclude_http(f);
+    if (f->is_decided || f->follows)
+        return;
+    if (result == CURLE_OK && f->is_judged && f->at >= f->request.offset &&
+        (f->judgement.end == XD_TO_END || f->judgement.end == f->at))
+        xd_http_fetch_decide(f, XD_VERDICT_OK);
+    else if (result == CURLE_OK || result == CURLE_PARTIAL_FILE)
+        fail_early(f);
+    else if (f->is_kept_out && !f->is_judged)
+        fail_kept_out(f);
+    else
+        fail_by_curl(f, result);
+}
+
+void xd_http_fetch_hang_up(struct xd_http_fetch *f)
+{
+    curl_socket_t fd;
+
+    if (f->is_ftp &&
+        curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
+        fd != CURL_SOCKET_BAD)
+        shutdown(fd, SHUT_RDWR);
+}
+
+void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
+{
+    f->quit = true;
+    if (f->is_decided)
+        return;
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: no bytes for %.1f s at offset %" PRIu64, f->name,
+            (double)silence / (double)XD_SECOND, f->at);
+}
+
+void xd_http_fetch_stop(struct xd_http_fetch *f)
+{
+    f->quit = true;
+    if (f->is_decided)
+        return;
+    xd_http_fetch_decide(f, XD_VERDICT_STOPPED);
+    xd_fail(&f->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
+            f->name, f->at);
+}
