@@ -7,14 +7,6 @@
 
 typedef unsigned long long ull;
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 static void wake_locked(struct xd_worker *w)
 {
     if (w->transport)
@@ -47,7 +39,7 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     struct xd_worker *w = free_worker_locked(e, depot);
 
     if (!w) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     w->depot = depot;
@@ -111,7 +103,7 @@ static void fetch_locked(struct xd_engine *e,
     struct xd_lane *lane = &depot->worker->lanes[action->lane];
 
     if (remember_fetch_locked(e, action->fetch, lane) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     if (action->range.end == XD_SIZE_UNKNOWN)

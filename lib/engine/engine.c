@@ -95,6 +95,14 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
     xd_readers_wake_locked(e);
 }
 
+void xd_engine_fail_nomem_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail_nomem(&error);
+    xd_engine_fail_locked(e, &error);
+}
+
 static int init_threads(struct xd_engine *e)
 {
     if (xd_log_init(&e->log, e->options.log, e->options.log_user) < 0)

@@ -203,6 +203,7 @@ void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
 
 /* End it with `error`, unless it has ended or nothing can go wrong any more. */
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
+void xd_engine_fail_nomem_locked(struct xd_engine *e);
 
 /* It is complete or has failed, and no worker serves it any more. */
 void xd_engine_end_locked(struct xd_engine *e);

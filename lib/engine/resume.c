@@ -30,14 +30,6 @@ void xd_resume_fini(struct xd_resume *r)
     xd_resume_init(r);
 }
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 /* ---- while it runs ---- */
 
 int xd_resume_written(struct xd_engine *e, struct xd_range range,
@@ -66,7 +58,7 @@ void xd_resume_dropped_locked(struct xd_engine *e, struct xd_range range)
     if (!e->resume.notes_bytes)
         return;
     if (xd_rangeset_add(&e->resume.dropped, range) < 0)
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
     xd_cond_signal(&e->bytes_ready);
 }
 

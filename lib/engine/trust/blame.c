@@ -45,14 +45,6 @@ void xd_blame_free(struct xd_suspicion *list)
     }
 }
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
 {
     struct xd_suspicion **s = &e->verify.suspicions;
@@ -231,7 +223,7 @@ static void restore_locked(struct xd_engine *e, unsigned depot,
     struct xd_rangeset held;
 
     if (xd_depot_holds(&e->depots.list[depot], &held) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     while (!xd_range_is_empty(range)) {
@@ -346,7 +338,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
     }
     s = suspect_locked(e, i);
     if (!s) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     if (s->origins.n == 1) {

@@ -20,14 +20,6 @@ void xd_repair_fini(struct xd_repair *r)
     *r = (struct xd_repair){0};
 }
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 bool xd_repair_begins_locked(struct xd_engine *e)
 {
     if (e->repair.phase == XD_REPAIR_FETCHING) {
@@ -92,7 +84,7 @@ static void all_is_here_locked(struct xd_engine *e)
     if (xd_rangeset_add(&e->kept, e->wanted) < 0 ||
         xd_rangeset_add(&e->claims, e->wanted) < 0 ||
         xd_rangeset_add(&e->verify.good, e->wanted) < 0)
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
 }
 
 /* What the suspect brought is not here any more, for the time of a round. */
@@ -161,7 +153,7 @@ void xd_repair_fetch_locked(struct xd_engine *e)
     r->phase = XD_REPAIR_FETCHING;
     e->target = r->scratch;
     if (set_aside(e) < 0 || xd_decide_anew_locked(e, &error) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     xd_inform_banned_locked(e, r->suspect);

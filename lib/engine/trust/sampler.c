@@ -33,14 +33,6 @@ void xd_sampler_fini(struct xd_sampler *s)
     xd_cond_fini(&s->news);
 }
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_sampler *s = &e->sampler;
@@ -236,7 +228,7 @@ static void hear_locked(struct xd_engine *e, struct xd_case *c, unsigned depot,
 {
     if (range.begin < c->range.end && range.end > c->range.begin &&
         xd_case_hear(c, depot, range, data) < 0)
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
 }
 
 void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,

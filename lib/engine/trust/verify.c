@@ -15,14 +15,6 @@
  * may wait for, come in between. */
 #define STEP ((uint64_t)1 << 20)
 
-static void fail_nomem_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-
-    xd_fail_nomem(&error);
-    xd_engine_fail_locked(e, &error);
-}
-
 /* Pieces of which two do not fit in so much memory are not used in order. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
@@ -120,7 +112,7 @@ static bool is_proved_locked(const struct xd_engine *e, size_t i,
 static void accept_locked(struct xd_engine *e, struct xd_range range)
 {
     if (xd_rangeset_add(&e->verify.good, range) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     xd_inform_accepted_locked(e, range);
@@ -168,7 +160,7 @@ static void complete_locked(struct xd_engine *e, size_t i,
         p->states[i] = XD_PIECE_GOOD;
         accept_locked(e, xd_pieces_range(p, i));
     } else if (enqueue(&e->verify, i) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
     }
 }
 
@@ -182,7 +174,7 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
     if (xd_rangeset_add(&e->kept, range) < 0 ||
         (e->repair.phase == XD_REPAIR_NONE &&
          xd_origins_add(&v->origins, range, depot) < 0)) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     for (size_t i = xd_pieces_find(&v->pieces, range.begin);
@@ -207,7 +199,7 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
 {
     if (xd_rangeset_add(&e->claims, range) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     xd_inform_held_locked(e, range);
@@ -238,7 +230,7 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
     if (release_kept_locked(e, range) < 0 ||
         xd_rangeset_remove(&v->good, range) < 0 ||
         xd_origins_remove(&v->origins, range) < 0) {
-        fail_nomem_locked(e);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;

@@ -1,0 +1,85 @@
+#include "engine/readers/drop.h"
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/readers/window.h"
+
+static int protect(struct xd_rangeset *s, struct xd_range r)
+{
+    return xd_range_is_empty(r) ? 0 : xd_rangeset_add(s, r);
+}
+
+/* All that must not be dropped: what somebody wants or looks at, and pieces
+ * that are hashed now. */
+static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
+{
+    const struct xd_readers *all = &e->readers;
+    const struct xd_pieces *p = &e->verify.pieces;
+    int rc = protect(out, all->head.range) | protect(out, all->tail.range);
+
+    for (size_t i = 0; i < all->n && rc == 0; i++) {
+        const struct xd_reader *r = all->list[i];
+        uint64_t at = xd_readers_byte(e, r->position);
+
+        rc = protect(out, r->demand.range) | protect(out, r->copied) |
+             protect(out, (struct xd_range){at, at + XD_PROBE_BYTES});
+        if (r->has_former)
+            rc |= protect(out, r->former);
+    }
+    for (size_t i = 0; i < p->n && rc == 0; i++)
+        if (p->states[i] == XD_PIECE_QUEUED || p->states[i] == XD_PIECE_HASHED)
+            rc = protect(out, xd_pieces_range(p, i));
+    return rc;
+}
+
+/* The chunks that lie in the range as a whole. */
+static struct xd_range whole_chunks(const struct xd_engine *e,
+                                    struct xd_range r)
+{
+    uint64_t begin = r.begin - e->wanted.begin, end = r.end - e->wanted.begin;
+
+    begin = (begin + XD_MEMORY_CHUNK - 1) / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
+    end = end / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
+    return (struct xd_range){e->wanted.begin + begin, e->wanted.begin + end};
+}
+
+/* A file of unknown size comes in one piece: what was dropped of it does not
+ * come again. */
+static void drop_locked(struct xd_engine *e, struct xd_range r)
+{
+    struct xd_error why = {0};
+
+    xd_memory_sink_drop(e->readers.memory, r.begin - e->wanted.begin,
+                        r.end - e->wanted.begin);
+    if (e->depots.size != XD_SIZE_UNKNOWN) {
+        xd_verify_reject_locked(e, r);
+        return;
+    }
+    xd_fail(&why, XD_E_NOREPLICA,
+            "byte %llu has left the memory, and of a file of unknown size a "
+            "part cannot be fetched again",
+            (unsigned long long)(r.begin - e->wanted.begin));
+    e->readers.gap_error = why;
+    if (xd_rangeset_remove(&e->kept, r) < 0 ||
+        xd_rangeset_remove(&e->claims, r) < 0 ||
+        xd_rangeset_remove(&e->verify.good, r) < 0 ||
+        xd_rangeset_add(&e->readers.gaps, r) < 0)
+        xd_engine_fail_nomem_locked(e);
+}
+
+void xd_readers_drop_locked(struct xd_engine *e)
+{
+    struct xd_rangeset safe = {0};
+    struct xd_range rest = e->wanted, run, gap;
+
+    if (find_protected(e, &safe) < 0)
+        rest.end = rest.begin; /* another time */
+    while (run = xd_rangeset_next(&e->kept, rest), !xd_range_is_empty(run)) {
+        gap = xd_rangeset_next_gap(&safe, run);
+        rest.begin = gap.end;
+        gap = whole_chunks(e, gap);
+        if (!xd_range_is_empty(gap))
+            drop_locked(e, gap);
+    }
+    xd_rangeset_fini(&safe);
+}

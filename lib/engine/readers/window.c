@@ -1,0 +1,124 @@
+#include "engine/readers/window.h"
+
+#include "engine/engine.h"
+#include "engine/readers/readers.h"
+#include "engine/readers/shares.h"
+
+/* Of a reader that says nothing of its rate; between those of music and of
+ * video in 4K. */
+#define ASSUMED_RATE ((uint64_t)1 << 20)
+
+/* Who reads nothing for so long, though it could, leaves the memory to others:
+ * its client sleeps, or has asked anew elsewhere and forgotten this one. */
+#define IDLE_AFTER (15 * XD_SECOND)
+
+struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
+{
+    const struct xd_pieces *p = &e->verify.pieces;
+    struct xd_range first = {0, 0}, last = {0, 0};
+    size_t i;
+
+    if (xd_range_is_empty(r) || p->n == 0)
+        return r;
+    i = xd_pieces_find(p, r.begin);
+    if (i < p->n)
+        first = xd_pieces_range(p, i);
+    if (first.begin < r.begin && r.begin < first.end)
+        r.begin = first.begin;
+    i = xd_pieces_find(p, r.end - 1);
+    if (i < p->n)
+        last = xd_pieces_range(p, i);
+    if (last.begin < r.end && r.end < last.end)
+        r.end = last.end;
+    return r;
+}
+
+/* What it has from `from` on, if it has `length` from `front` on. */
+static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
+                                uint64_t front, uint64_t length)
+{
+    uint64_t step = length / 4 + (length < 4);
+    struct xd_range r = {from, e->wanted.end};
+
+    if (front < UINT64_MAX - length) {
+        uint64_t end = (front + length) / step * step;
+
+        r.end = end < r.end ? end : r.end;
+    }
+    return xd_window_pieces(e, r);
+}
+
+/* When a byte is needed: at once, if nothing tells better. */
+static xd_usec due_at(const struct xd_reader *r, uint64_t byte, xd_usec now)
+{
+    double ahead;
+
+    if (r->play_rate == 0 || byte <= r->play_byte || r->is_waiting)
+        return now;
+    ahead = (double)(byte - r->play_byte) / (double)r->play_rate;
+    if (r->is_playing)
+        ahead -= (double)(now - r->play_at) / (double)XD_SECOND;
+    return ahead > 0 ? now + (xd_usec)(ahead * (double)XD_SECOND) : now;
+}
+
+/* The byte of the file from which it has a window. */
+static uint64_t window_begin(const struct xd_reader *r)
+{
+    return xd_readers_byte(r->engine, r->is_probing ? r->stream : r->position);
+}
+
+static struct xd_range window_of(const struct xd_reader *r)
+{
+    const struct xd_engine *e = r->engine;
+    uint64_t from = window_begin(r);
+
+    if (!e->readers.shares)
+        return ahead_of(e, from, from, e->window);
+    if (r->has_former && r->ahead > XD_PROBE_BYTES)
+        return ahead_of(e, from, from, XD_PROBE_BYTES);
+    return ahead_of(e, from, r->has_former ? from : r->front, r->ahead);
+}
+
+struct xd_demand xd_window_demand(const struct xd_reader *r)
+{
+    uint64_t from = r->is_probing ? r->stream : r->position;
+
+    if (!r->has_begun)
+        return (struct xd_demand){.due = XD_NEVER};
+    return (struct xd_demand){.range = window_of(r),
+                              .due = due_at(r, from, xd_now()),
+                              .bytes_per_s = r->play_rate > 0 ? r->play_rate
+                                                              : ASSUMED_RATE};
+}
+
+static bool has_share(const struct xd_reader *r, xd_usec now)
+{
+    return r->has_begun && (r->is_waiting || now - r->read_at < IDLE_AFTER);
+}
+
+void xd_windows_share_locked(struct xd_engine *e)
+{
+    struct xd_readers *all = &e->readers;
+    xd_usec now = xd_now();
+    size_t n = 0;
+
+    if (!all->shares)
+        return;
+    for (size_t i = 0; i < all->n; i++) {
+        struct xd_reader *r = all->list[i];
+        bool is_away = r->has_former && !xd_range_is_empty(r->former);
+
+        r->front = window_begin(r);
+        r->ahead = 0;
+        if (has_share(r, now))
+            all->shares[n++] = (struct xd_share){
+                .at = is_away ? r->former.begin : window_begin(r), .of = r};
+    }
+    xd_shares(all->shares, n, e->window);
+    for (size_t i = 0; i < n; i++) {
+        struct xd_reader *r = all->shares[i].of;
+
+        r->front = all->shares[i].front;
+        r->ahead = all->shares[i].ahead;
+    }
+}

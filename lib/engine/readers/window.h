@@ -1,0 +1,27 @@
+/*
+ * How far ahead of a reader bytes are wanted, and when they are needed.
+ */
+#ifndef XD_ENGINE_WINDOW_H
+#define XD_ENGINE_WINDOW_H
+
+#include "base/range.h"
+
+struct xd_demand;
+struct xd_engine;
+struct xd_reader;
+
+/* So much is looked at before it is known that somebody stays there: players
+ * read up to 260 KB of a place that they only probe. */
+#define XD_PROBE_BYTES ((uint64_t)256 << 10)
+
+/* A range of the file, out to the edges of pieces. */
+struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r);
+
+/* What a reader wants now. */
+struct xd_demand xd_window_demand(const struct xd_reader *r);
+
+/* Share a store in memory out among all readers: one's window is the smaller
+ * for the others'. */
+void xd_windows_share_locked(struct xd_engine *e);
+
+#endif
