@@ -319,8 +319,6 @@ static int check_play(struct args *a)
             return words_usage("play --simulate starts no player");
         return 0;
     }
-    if (a->rate > 0)
-        return words_usage("--rate is for play --simulate");
     if (args_value(a, "range") != NULL)
         return words_usage("--range is for play --simulate");
     a->listen = LISTEN;

@@ -43,7 +43,7 @@ struct args {
     const char *player; /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
-    double rate;        /* of a simulated player, in bytes per second; or 0 */
+    double rate;        /* of the media, in bytes per second; or 0 */
     double prebuffer;   /* and the seconds before it begins */
     /* Copies, for what may log in is blanked in argv. */
     char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */

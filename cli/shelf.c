@@ -55,6 +55,21 @@ static void make_paths(const struct shelf *s, struct shelf_file *f)
     http_encode(f->link, sizeof f->link, f->name);
 }
 
+/* By a reader that reads nothing; it ends with its source. */
+static int tell_rate(struct xd_source *source, double bytes_per_s)
+{
+    struct xd_reader *r;
+    struct xd_error err;
+    const int rc = xd_reader_new(&r, source, &err);
+
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        return status_of(rc);
+    }
+    xd_reader_playhead(r, 0, bytes_per_s, XD_PAUSED);
+    return 0;
+}
+
 int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
               size_t i)
 {
@@ -79,7 +94,7 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
     make_etag(f, m, i, file.size);
     make_paths(s, f);
     s->n++;
-    return 0;
+    return a->rate > 0 ? tell_rate(f->source, a->rate) : 0;
 }
 
 static int add_manifest(struct shelf *s, const struct args *a,

@@ -19,7 +19,9 @@
  * that name, as a download has it, which is then fetched to its end; if `spool`
  * is "none", in memory, at most `lookahead` of it, and what was left behind is
  * fetched again.  Of a source `lookahead` is 32m unless it is set, and is how
- * far ahead of each reader is fetched; in memory all readers share it.
+ * far ahead of each reader is fetched; in memory all readers share it.  Where it
+ * is a time, like "20s", it is as much as xd_reader_playhead() says that players
+ * consume in it, but at least 4m and at most 256m; and 32m until one says it.
  *
  * Threads: one thread at a time for each reader calls read, seek and size; any
  *          thread may call everything else.  new() and free() of one object
@@ -171,8 +173,10 @@ XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
 /*
  * What a player knows and the library cannot: which byte is on the screen, how
  * fast bytes are consumed, and whether the picture moves.  Stalls are counted
- * from this, and what is needed first is fetched first.  To be said at every
- * change of state, and now and then between; bytes_per_s <= 0: as before.
+ * from this, what is needed first is fetched first, and a `lookahead` in seconds
+ * is reckoned by it.  To be said at every change of state, and now and then
+ * between; bytes_per_s <= 0: as before.  A reader that reads nothing may say it
+ * for others.
  * Blocks: no.
  */
 XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,

@@ -244,6 +244,10 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     if (rc == 0 && e->options.keep && output != XD_OUTPUT_READERS)
         rc = xd_fail(err, XD_E_INVAL,
                      "keep: is for a source that is read while it arrives");
+    if (rc == 0 && e->options.lookahead_time > 0 && output != XD_OUTPUT_READERS)
+        rc = xd_fail(err, XD_E_INVAL,
+                     "lookahead: seconds are for a source, whose player tells "
+                     "how much one is; here it must be a size");
     if (rc < 0)
         goto fini_options;
     if (init_threads(e) < 0) {

@@ -158,10 +158,11 @@ struct xd_engine {
     struct xd_repair repair;   /* when the whole file is wrong */
     struct xd_readers readers; /* who read while it arrives */
     struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
-    uint64_t window;  /* in order, and for each reader: so far ahead bytes may
+    uint64_t window; /* in order, and for each reader: so far ahead bytes may
                         lie */
-    uint64_t drained; /* in order: all before it is out */
-    uint64_t leaving; /* all before it is, or is being written out */
+    uint64_t least_window; /* two pieces */
+    uint64_t drained;      /* in order: all before it is out */
+    uint64_t leaving;      /* all before it is, or is being written out */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */

@@ -42,6 +42,7 @@ enum kind {
     COUNT_OR_AUTO,
     SIZE,
     TIME,
+    LOOKAHEAD, /* a SIZE, or a TIME in seconds */
     SWITCH,
     RANGE,
     /* texts */
@@ -53,6 +54,9 @@ enum kind {
     HEADER, /* lines */
     PROXY
 };
+
+#define LEAST_LOOKAHEAD_TIME XD_SECOND
+#define MOST_LOOKAHEAD_TIME (3600 * XD_SECOND)
 
 struct row {
     const char *name;
@@ -147,6 +151,7 @@ static bool parse_number(const struct row *row, const char *value,
             return false;
         break;
     case SIZE:
+    case LOOKAHEAD:
         if (!xd_parse_size(value, &number))
             return false;
         break;
@@ -216,11 +221,40 @@ static int set_text(const struct row *row, const char *value, char **field)
     case COUNT_OR_AUTO:
     case SIZE:
     case TIME:
+    case LOOKAHEAD:
     case SWITCH:
     case RANGE:
         return XD_E_INVAL;
     }
     return xd_text_option_set(field, value);
+}
+
+/* "20s" or "500ms", which no size ends like. */
+static bool is_in_seconds(const char *value)
+{
+    size_t len = strlen(value);
+
+    return len > 0 && value[len - 1] == 's';
+}
+
+/* 0 or INVAL. */
+static int set_lookahead(const struct row *row, const char *value,
+                         struct xd_options *o)
+{
+    uint64_t number;
+
+    if (!is_in_seconds(value)) {
+        if (!parse_number(row, value, &o->lookahead))
+            return XD_E_INVAL;
+        o->lookahead_time = 0;
+        return 0;
+    }
+    if (!xd_parse_duration(value, &number) ||
+        number < (uint64_t)LEAST_LOOKAHEAD_TIME ||
+        number > (uint64_t)MOST_LOOKAHEAD_TIME)
+        return XD_E_INVAL;
+    o->lookahead_time = number;
+    return 0;
 }
 
 /* 0, INVAL or NOMEM. */
@@ -232,6 +266,8 @@ static int set_value(const struct row *row, const char *value,
 
     if (row->kind == RANGE)
         return parse_span(value, &o->range) ? 0 : XD_E_INVAL;
+    if (row->kind == LOOKAHEAD)
+        return set_lookahead(row, value, o);
     if (is_text(row))
         return set_text(row, value, text_of(o, row));
     if (!parse_number(row, value, &number))

@@ -21,7 +21,7 @@ struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
         max_depots, force, no_continue, no_cancel, silence, retry, patience,
-        lookahead, records, max_time;
+        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_span range;
     char *exclude; /* a list of base/hosts.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */

@@ -186,7 +186,6 @@ urllib.request.urlopen(url, timeout=60).read(1000)
     (["--simulate", "--rate", "2MB/s", "--player", "vlc"], "starts no player"),
     (["--simulate", "--rate", "2MB/s", "f.xnd", "--", "-x"],
      "starts no player"),
-    (["--rate", "2MB/s"], "--rate is for play --simulate"),
     (["--range", "0-5"], "--range is for play --simulate"),
     (["--player", ""], "--player needs a name"), (["--", "f.xnd"], "given")])
 def test_what_does_not_go_together_is_refused(lab, words, why):

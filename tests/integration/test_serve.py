@@ -273,6 +273,36 @@ def test_clients_at_two_places_share_a_depot_without_ranges(lab, spool, most):
     assert len(depot.requests()) <= most
 
 
+def test_a_lookahead_in_seconds_is_as_much_as_the_rate_says(lab):
+    """What lies in sockets was read: some MiB more than the eight."""
+    lab.file("f.bin", 40 << 20)
+    served = Served(lab, "--lookahead", "4s", "--rate", "2MiB/s",
+                    lab.metalink("f.bin", [lab.depot()]))
+    path = served.address()[2]
+
+    def here():
+        m = re.search(rb"([0-9.]+) MiB of 40.0 MiB here", served.ask("/")[1])
+        return float(m[1]) if m else 0
+    client = served.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    wait_until(lambda: here() >= 6, "six MiB are there")
+
+    def rests():
+        before = here()
+        time.sleep(0.3)
+        return here() == before
+    wait_until(rests, "nothing comes any more")
+    assert here() < 20
+    client.close()
+
+
+def test_a_download_takes_no_lookahead_in_seconds(lab):
+    lab.file("f.bin", 1000)
+    run = lab.xdownload("--lookahead", "4s", "-o", "-",
+                        lab.metalink("f.bin", [lab.depot()]), report=False)
+    assert run.rc == 2
+    assert "lookahead: seconds are for a source" in run.err
+
+
 def test_a_client_that_hangs_costs_the_others_nothing(lab, film):
     path = film.address()[2]
     clients = [film.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")

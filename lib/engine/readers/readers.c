@@ -49,7 +49,7 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
     if (!e->readers.by_demand)
         return 0;
     /* In memory, blocks that many readers can have some of. */
-    return xd_readers_in_memory(e) ? e->window / 4 : e->window / 4 * 3;
+    return xd_window_least(e) / 4 * (xd_readers_in_memory(e) ? 1 : 3);
 }
 
 bool xd_readers_in_memory(const struct xd_engine *e)
@@ -89,7 +89,7 @@ static bool can_tell_locked(const struct xd_engine *e)
 /* Those whose windows another has made longer or shorter. */
 static void tell_changed_locked(struct xd_engine *e)
 {
-    for (size_t i = 0; e->readers.shares && i < e->readers.n; i++) {
+    for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];
         struct xd_demand d = xd_window_demand(r);
 
@@ -101,6 +101,7 @@ static void tell_changed_locked(struct xd_engine *e)
 void xd_readers_moved_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
+    bool others_change;
 
     if (r->is_probing &&
         (r->is_waiting || r->position - r->arrived_at >= XD_PROBE_BYTES))
@@ -111,10 +112,12 @@ void xd_readers_moved_locked(struct xd_reader *r)
         r->has_former = false;
     if (!can_tell_locked(e))
         return;
+    others_change = xd_windows_fit_locked(e) || e->readers.shares;
     xd_windows_share_locked(e);
     r->told_at = r->position;
     tell_locked(e, r->number, &r->demand, xd_window_demand(r));
-    tell_changed_locked(e);
+    if (others_change)
+        tell_changed_locked(e);
     if (e->readers.memory)
         xd_readers_drop_locked(e);
     xd_decide_locked(e);
@@ -237,11 +240,13 @@ void xd_readers_remove_locked(struct xd_reader *r)
     while (all->list[i] != r)
         i++;
     all->list[i] = all->list[--all->n];
+    xd_windows_rate_locked(e);
     if (can_tell_locked(e)) {
         tell_locked(e, r->number, &r->demand,
                     (struct xd_demand){.due = XD_NEVER});
         xd_windows_share_locked(e);
-        tell_changed_locked(e);
+        if (e->readers.shares)
+            tell_changed_locked(e);
         xd_decide_locked(e);
     }
     free_reader(r);

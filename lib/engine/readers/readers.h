@@ -15,7 +15,8 @@
  *
  * A window ends at a multiple of a quarter of its length, so that while it is
  * full nothing is fetched, and then a quarter at once; and it holds whole
- * pieces, since a part of one proves nothing.  With `keep` all else is wanted
+ * pieces, since a part of one proves nothing.  Where the lookahead is a time,
+ * it becomes longer or shorter with the rate that players tell (window.h).  With `keep` all else is wanted
  * too, when nobody needs anything sooner.
  *
  * In memory all windows together cover as much as the option says (shares.h),
@@ -93,6 +94,8 @@ struct xd_readers {
     bool by_demand;                /* the scheduler knows windows */
     struct xd_memory_sink *memory; /* the store, or NULL: it is a file */
     struct xd_demand rest, head, tail;
+    uint64_t media_rate; /* bytes per second: the most that one of the players
+                            tells; 0: none does */
     struct xd_rangeset gaps;   /* nobody can bring these */
     struct xd_error gap_error; /* why the last of them is one */
 };

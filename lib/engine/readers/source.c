@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/readers/window.h"
 #include "engine/trust/given.h"
 
 /* So far a reader goes on before the scheduler hears of it. */
@@ -350,6 +351,7 @@ void xd_reader_playhead(struct xd_reader *r, uint64_t byte, double bytes_per_s,
     r->is_playing = state == XD_PLAYING;
     if (bytes_per_s >= 1 && bytes_per_s < (double)(UINT64_MAX / 2))
         r->play_rate = (uint64_t)bytes_per_s;
+    xd_windows_rate_locked(r->engine);
     xd_readers_measure_locked(r);
     xd_meter_play(&r->meter, now, byte, bytes_per_s, state);
     xd_readers_measure_locked(r);

@@ -4,13 +4,76 @@
 #include "engine/readers/readers.h"
 #include "engine/readers/shares.h"
 
-/* Of a reader that says nothing of its rate; between those of music and of
+/* What a reader has ahead of it unless the user says otherwise, or as long as
+ * nobody knows how much a second is. */
+#define DEFAULT_BYTES ((uint64_t)32 << 20)
+
+/* A time comes to no less, or requests would be too small; and to no more, for
+ * the rate is what the file says of itself, which may be anything. */
+#define LEAST_TIMED ((uint64_t)4 << 20)
+#define MOST_TIMED ((uint64_t)256 << 20)
+
+/* Where nobody says anything of a rate; between those of music and of
  * video in 4K. */
 #define ASSUMED_RATE ((uint64_t)1 << 20)
 
 /* Who reads nothing for so long, though it could, leaves the memory to others:
  * its client sleeps, or has asked anew elsewhere and forgotten this one. */
 #define IDLE_AFTER (15 * XD_SECOND)
+
+static uint64_t timed(uint64_t bytes_per_s, xd_usec time)
+{
+    double bytes = (double)bytes_per_s * (double)time / (double)XD_SECOND;
+
+    if (bytes < (double)LEAST_TIMED)
+        return LEAST_TIMED;
+    return bytes < (double)MOST_TIMED ? (uint64_t)bytes : MOST_TIMED;
+}
+
+uint64_t xd_window_length(const struct xd_engine *e)
+{
+    const struct xd_options *o = &e->options;
+    uint64_t rate = e->readers.media_rate;
+
+    if (!xd_options_is_set(o, "lookahead"))
+        return DEFAULT_BYTES;
+    if (o->lookahead_time == 0)
+        return o->lookahead;
+    return rate > 0 ? timed(rate, (xd_usec)o->lookahead_time) : DEFAULT_BYTES;
+}
+
+uint64_t xd_window_least(const struct xd_engine *e)
+{
+    if (e->options.lookahead_time == 0)
+        return e->window;
+    return e->least_window > LEAST_TIMED ? e->least_window : LEAST_TIMED;
+}
+
+void xd_windows_rate_locked(struct xd_engine *e)
+{
+    uint64_t rate = 0;
+
+    for (size_t i = 0; i < e->readers.n; i++)
+        if (e->readers.list[i]->play_rate > rate)
+            rate = e->readers.list[i]->play_rate;
+    if (rate > 0)
+        e->readers.media_rate = rate;
+}
+
+/* A bitrate wavers, and with it the ends of windows would: a full one asks for
+ * nothing until a quarter is free. */
+bool xd_windows_fit_locked(struct xd_engine *e)
+{
+    uint64_t length = xd_window_length(e);
+
+    if (length < e->least_window)
+        length = e->least_window;
+    if (e->options.lookahead_time == 0 ||
+        (length < e->window / 8 * 9 && length > e->window / 8 * 7))
+        return false;
+    e->window = length;
+    return true;
+}
 
 struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
 {
@@ -82,13 +145,15 @@ static struct xd_range window_of(const struct xd_reader *r)
 struct xd_demand xd_window_demand(const struct xd_reader *r)
 {
     uint64_t from = r->is_probing ? r->stream : r->position;
+    uint64_t rate = r->play_rate;
 
     if (!r->has_begun)
         return (struct xd_demand){.due = XD_NEVER};
+    if (rate == 0) /* it may read for one that told it */
+        rate = r->engine->readers.media_rate;
     return (struct xd_demand){.range = window_of(r),
                               .due = due_at(r, from, xd_now()),
-                              .bytes_per_s = r->play_rate > 0 ? r->play_rate
-                                                              : ASSUMED_RATE};
+                              .bytes_per_s = rate > 0 ? rate : ASSUMED_RATE};
 }
 
 static bool has_share(const struct xd_reader *r, xd_usec now)

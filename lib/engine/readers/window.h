@@ -4,6 +4,8 @@
 #ifndef XD_ENGINE_WINDOW_H
 #define XD_ENGINE_WINDOW_H
 
+#include <stdbool.h>
+
 #include "base/range.h"
 
 struct xd_demand;
@@ -13,6 +15,22 @@ struct xd_reader;
 /* So much is looked at before it is known that somebody stays there: players
  * read up to 260 KB of a place that they only probe. */
 #define XD_PROBE_BYTES ((uint64_t)256 << 10)
+
+/* How long windows are by the option lookahead: where that is a time, as the
+ * media rate has it that the readers' players tell. */
+uint64_t xd_window_length(const struct xd_engine *e);
+
+/* A reader's player may have told its rate, or the reader is gone: find that of
+ * the file. */
+void xd_windows_rate_locked(struct xd_engine *e);
+
+/* A player may have told another rate: whether windows have another length
+ * now. */
+bool xd_windows_fit_locked(struct xd_engine *e);
+
+/* Of a scheduler's blocks so many bytes must hold some, whatever players tell.
+ */
+uint64_t xd_window_least(const struct xd_engine *e);
 
 /* A range of the file, out to the edges of pieces. */
 struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r);

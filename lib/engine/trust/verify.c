@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
+#include "engine/readers/window.h"
 #include "engine/trust/blame.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
@@ -18,21 +19,16 @@
 /* Pieces of which two do not fit in so much memory are not used in order. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
-/* What a reader has ahead of it unless the user says otherwise. */
-#define READERS_WINDOW ((uint64_t)32 << 20)
-
 /* In order a piece is hashed while it lies in the window, and a block beside
  * it must be on its way. */
 static void fit_window(struct xd_engine *e)
 {
     uint64_t longest = 0;
 
-    e->window = e->options.lookahead;
+    e->window = e->output == XD_OUTPUT_READERS ? xd_window_length(e)
+                                               : e->options.lookahead;
     if (e->output == XD_OUTPUT_FILE)
         return;
-    if (e->output == XD_OUTPUT_READERS &&
-        !xd_options_is_set(&e->options, "lookahead"))
-        e->window = READERS_WINDOW;
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
         uint64_t length =
             xd_range_length(xd_pieces_range(&e->verify.pieces, i));
@@ -43,8 +39,10 @@ static void fit_window(struct xd_engine *e)
     if (longest > MAX_WINDOW / 2 &&
         (e->output == XD_OUTPUT_IN_ORDER || xd_readers_in_memory(e)))
         xd_pieces_fini(&e->verify.pieces);
-    else if (2 * longest > e->window)
-        e->window = 2 * longest;
+    else
+        e->least_window = 2 * longest;
+    if (e->window < e->least_window)
+        e->window = e->least_window;
 }
 
 /* Somebody who is able to may have made another file that has it too. */

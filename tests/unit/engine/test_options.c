@@ -62,6 +62,18 @@ START_TEST(values_with_units_are_understood)
 }
 END_TEST
 
+START_TEST(a_lookahead_is_a_size_or_a_time_whichever_came_last)
+{
+    ck_assert_int_eq(set("lookahead", "20s"), 0);
+    ck_assert_uint_eq(options->lookahead_time, 20 * XD_SECOND);
+    ck_assert_int_eq(set("lookahead", "2500ms"), 0);
+    ck_assert_uint_eq(options->lookahead_time, 2500 * XD_MS);
+    ck_assert_int_eq(set("lookahead", "2m"), 0);
+    ck_assert_uint_eq(options->lookahead_time, 0);
+    ck_assert_uint_eq(options->lookahead, 2 * 1024 * 1024);
+}
+END_TEST
+
 START_TEST(a_bad_value_is_refused_with_name_value_and_range)
 {
     static const char *const bad[][2] = {
@@ -70,7 +82,8 @@ START_TEST(a_bad_value_is_refused_with_name_value_and_range)
         {"block-size", "1"},    {"algorithm", "fast"}, {"force", "maybe"},
         {"silence", "5 s"},     {"range", "10"},       {"range", "9-3"},
         {"range", "-0"},        {"range", "a-b"},      {"max-depots", "1e3"},
-        {"lookahead", "2t"},
+        {"lookahead", "2t"},    {"lookahead", "2h"},   {"lookahead", "500ms"},
+        {"lookahead", "3601s"}, {"lookahead", "s"},    {"lookahead", "1e9s"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -308,6 +321,7 @@ int main(void)
     tcase_add_test(tcase, defaults_are_the_ones_of_the_table);
     tcase_add_test(tcase, every_default_can_be_set_again);
     tcase_add_test(tcase, values_with_units_are_understood);
+    tcase_add_test(tcase, a_lookahead_is_a_size_or_a_time_whichever_came_last);
     tcase_add_test(tcase, a_bad_value_is_refused_with_name_value_and_range);
     tcase_add_test(tcase, an_unknown_name_is_refused);
     tcase_add_test(
