@@ -9,10 +9,16 @@
 #include <sys/socket.h>
 
 #include "http_words.h"
+#include "moment.h"
 #include "serve_page.h"
 
 /* Between two looks whether the client is still there. */
 #define LOOK_MS 20
+
+/* What a client has sent beyond its request, which nobody reads before this
+ * answer is complete, hides whether it is still there.  It is believed to be
+ * for so long without a byte for it; who still is may ask again. */
+#define HIDDEN_S 15
 
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
@@ -124,8 +130,9 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
 
 /* One that has ended what it sends counts as gone: so does nginx.  So it is too
  * when the server stops, which shuts all connections; that shows even before
- * what the client has said and nobody has read yet. */
-static bool has_gone(struct MHD_Connection *c)
+ * what the client has said and nobody has read yet.  Until `until` it counts as
+ * there if that hides it. */
+static bool has_gone(struct MHD_Connection *c, double until)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -135,26 +142,28 @@ static bool has_gone(struct MHD_Connection *c)
     if (poll(&p, 1, 0) <= 0)
         return false;
     return (p.revents & (POLLHUP | POLLERR)) != 0 ||
-           recv(p.fd, &byte, 1, MSG_PEEK) <= 0;
+           recv(p.fd, &byte, 1, MSG_PEEK) <= 0 || moment_s() >= until;
 }
 
 static int64_t find_size(const struct stream *s)
 {
+    const double until = moment_s() + HIDDEN_S;
     int64_t size;
 
     do
         size = xd_reader_size(s->reader, LOOK_MS);
-    while (size == XD_E_AGAIN && !has_gone(s->connection));
+    while (size == XD_E_AGAIN && !has_gone(s->connection, until));
     return size;
 }
 
 static int64_t read_on(const struct stream *s, char *to, size_t room)
 {
+    const double until = moment_s() + HIDDEN_S;
     int64_t n;
 
     do
         n = xd_reader_read(s->reader, to, room, LOOK_MS);
-    while (n == XD_E_AGAIN && !has_gone(s->connection));
+    while (n == XD_E_AGAIN && !has_gone(s->connection, until));
     return n;
 }
 

@@ -331,6 +331,29 @@ def test_clients_that_leave_a_silent_depot_are_not_waited_for(lab):
                "the threads of clients that left end")
 
 
+@pytest.mark.slow
+def test_clients_that_pipeline_and_leave_are_not_kept_for_ever(lab):
+    """What they sent hides for a while that they have gone."""
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--silence", "1h",
+                    lab.exnode("f.bin", [lab.silent()]))
+    path = served.address()[2]
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    clients = [served.connect(request) for _ in range(5)]
+    for c in clients:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):  # else it leaves with a reset
+            head += c.recv(4096)
+        c.sendall(request.encode())
+    wait_until(lambda: b"<td>busy" in served.ask("/")[1],
+               "the threads that fetch begin")
+    busy = served.process.threads()
+    for c in clients:
+        c.close()
+    wait_until(lambda: served.process.threads() <= busy - 5,
+               "the threads of clients that left end")
+
+
 def test_files_of_all_manifests_are_served_each_at_its_url(lab):
     one, two = lab.file("a.mp4", 1000, 1), lab.file("b.mp3", 2000, 2)
     depot = lab.depot()
