@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <unistd.h>
+
 #include "cache.h"
 #include "grammar.h"
 #include "help.h"
@@ -410,6 +412,17 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     return 0;
 }
 
+/* "xdownload -q play film.xnd" */
+static int complain_of_late_command(int n, char **words)
+{
+    for (int i = 0; i < n; i++)
+        if (grammar_command(words[i]) != 0 && access(words[i], F_OK) != 0)
+            return words_usage("%s has to be the first word, before all "
+                               "options: xdownload %s ...",
+                               words[i], words[i]);
+    return 0;
+}
+
 /* What stands behind -- is the player's.  Returns how many words are ours. */
 static int cut_player_args(struct args *a, int argc, char **argv)
 {
@@ -434,18 +447,14 @@ int args_parse(struct args *out, int argc, char **argv)
     optind = 1;
     if (argc > 1 && strcmp(argv[1], "play") == 0)
         argc = cut_player_args(out, argc, argv);
-    if (argc > 1 && strcmp(argv[1], "show") == 0)
-        out->command = COMMAND_SHOW;
-    if (argc > 1 && strcmp(argv[1], "verify") == 0)
-        out->command = COMMAND_VERIFY;
-    if (argc > 1 && strcmp(argv[1], "play") == 0)
-        out->command = COMMAND_PLAY;
-    if (argc > 1 && strcmp(argv[1], "serve") == 0)
-        out->command = COMMAND_SERVE;
-    if (argc > 1 &&
-        (out->command != COMMAND_GET || strcmp(argv[1], "get") == 0))
+    const enum command named = argc > 1 ? grammar_command(argv[1]) : 0;
+    if (named != 0) {
+        out->command = named;
         optind = 2;
+    }
     int status = take_options(out, argc, argv);
+    if (status == 0 && !out->done && named == 0)
+        status = complain_of_late_command(argc - optind, argv + optind);
     if (status == 0 && !out->done)
         status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
     if (status == 0 && args_value(out, "depot-cache") == NULL)

@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include "progress_json.h"
+#include "signals.h"
 #include "summary.h"
 #include "view.h"
+
+/* From the cursor on, which stands at the start of the picture. */
+#define CLEAR "\r\033[J"
 
 /* Between two lines. */
 #define PLAIN_SECONDS 5
@@ -116,7 +120,7 @@ static void draw_picture(FILE *to, const struct display *d,
     view_running(view, s, d->name, columns, rows);
     if (fclose(view) == 0) {
         if (*above != '\0')
-            fprintf(to, "\r\033[J%s", above);
+            fprintf(to, CLEAR "%s", above);
         put_in_place(to, picture);
     }
     free(picture);
@@ -137,10 +141,9 @@ static void put_at_once(const char *text, size_t len)
 
 void display_clear(const struct display *d)
 {
-    static const char clear[] = "\r\033[J";
-
     if (owns_screen(d))
-        put_at_once(clear, sizeof clear - 1);
+        put_at_once(CLEAR, strlen(CLEAR));
+    signals_last_words(NULL);
 }
 
 static void put_line(FILE *to, struct display *d, const struct snapshot *s)
@@ -169,6 +172,7 @@ void display_update(struct display *d, const struct snapshot *s,
         return;
     if (owns_screen(d)) {
         draw_picture(to, d, s, above);
+        signals_last_words(CLEAR);
     } else {
         fputs(above, to);
         put_line(to, d, s);
@@ -194,7 +198,8 @@ void display_end(struct display *d, const struct snapshot *s,
     if (to == NULL)
         return;
     if (owns_screen(d))
-        fputs("\r\033[J", to);
+        fputs(CLEAR, to);
+    signals_last_words(NULL);
     fputs(above, to);
     measure(&columns, &rows);
     if (outcome != NULL && display_sums_up(d))

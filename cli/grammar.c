@@ -22,6 +22,14 @@ static const struct {
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
+enum command grammar_command(const char *word)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, word) == 0)
+            return commands[i].command;
+    return 0;
+}
+
 void grammar_init(struct grammar *g, enum command command)
 {
     struct option_row all[OPTIONS_MAX];

@@ -18,6 +18,9 @@ struct grammar {
     char letters[2 * OPTIONS_MAX + 2];
 };
 
+/* The command of that name; 0: there is none. */
+enum command grammar_command(const char *word);
+
 void grammar_init(struct grammar *g, enum command command);
 
 /* The row for what getopt_long() returned, or left in optopt; NULL if none. */

@@ -18,6 +18,10 @@ void signals_restore(void);
  * child before the end. */
 void signals_watch_each(void);
 
+/* What is written to standard error before the second one ends the command, to
+ * leave the screen in order; it lives for ever.  NULL: nothing. */
+void signals_last_words(const char *words);
+
 /* Whether one that ends the command has come, ever. */
 bool signals_came(void);
 

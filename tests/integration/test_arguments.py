@@ -263,6 +263,14 @@ def test_a_manifest_may_be_named_like_a_subcommand(lab):
 
 # ---- one of several files ----
 
+@pytest.mark.parametrize("words", [["-q", "serve", "f.xnd"],
+                                   ["f.xnd", "serve"]])
+def test_a_subcommand_behind_other_words_is_2_and_told_its_place(lab, words):
+    run = lab.xdownload(*words, report=False)
+    assert run.rc == 2
+    assert "serve has to be the first word" in run.err
+
+
 def test_file_picks_one_of_several(lab):
     depots = lab.depots(2)
     names = [f"{i}.bin" for i in range(4)]

@@ -296,6 +296,21 @@ def test_an_interruption_leaves_the_screen_in_order(lab, terminal):
         shown.screen.lines()), shown.picture()
 
 
+def test_who_cannot_wait_finds_no_picture_either(lab, terminal):
+    """The second Ctrl-C mostly comes before the first is seen to."""
+    (slow, quick), manifest = two(lab)
+    shown = terminal(80, 24, manifest, "-b", "16k")
+    shown.wait_for(*history(), whole(), TITLES, wide(quick.host),
+                   wide(slow.host))
+    shown.process.send(signal.SIGINT)
+    time.sleep(0.01)
+    shown.process.send(signal.SIGINT)
+    shown.finish()
+    rows = shown.screen.shown()
+    assert rows[:3] == HISTORY
+    assert not any(re.fullmatch(TITLES, row) for row in rows), shown.picture()
+
+
 def test_while_nothing_comes_it_says_why(lab, terminal):
     lab.file("f.bin", SIZE)
     dead = lab.dead()
