@@ -33,6 +33,9 @@ struct xd_simulate_what {
                      connection */
     int bbr;              /* the depots send with BBR, else with CUBIC */
     int in_order;         /* to a pipe, whose reader takes all at once */
+    double play_bytes_per_s; /* to a player that consumes so much, in place of
+                                that; 0: there is none */
+    double prebuffer_s;      /* when its picture is to begin */
 };
 
 /* The structs below are filled in by the library and may grow: the caller
@@ -48,6 +51,14 @@ struct xd_simulated {
     unsigned requests;
     size_t n_depots;
     const char *broken_rule; /* that the scheduler has broken, or NULL */
+    double first_byte_s;     /* when the file's first byte was good; < 0: it
+                                never was */
+    /* Of a player; a stall is all time after prebuffer_s in which the next byte
+     * was not here, though it was due. */
+    unsigned n_stalls; /* one ends when the picture moves for 10 ms */
+    double stall_s;    /* all together */
+    double stall_longest_s;
+    double stall_least_s; /* that was possible: of the same fluid, in order */
 };
 
 struct xd_simulated_depot {
@@ -62,11 +73,13 @@ XD_BEGIN_DECLS
 
 /*
  * Of the options, those count that decide who fetches which bytes, and
- * `silence`, `retry`, `patience` and `lookahead`.
+ * `silence`, `retry`, `patience` and `lookahead`: for a player 32m unless it is
+ * set, as of a source (stream.h).
  * Ownership: *out is the caller's, to release with xd_simulation_free();
  *            nothing else is kept.
  * Threads:   any.  Blocks: no longer than it computes.
- * Errors:    INVAL (the scenario, with the line; the options; no size), NOMEM.
+ * Errors:    INVAL (the scenario, with the line; the options; no size; a player
+ *            that no player is), NOMEM.
  *            A download that fails is no error of the simulation.
  */
 XD_API XD_MUST_CHECK int xd_simulate(struct xd_simulation **out,

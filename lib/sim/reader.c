@@ -8,6 +8,9 @@
 /* As cli/play_simulated.c tells where its picture is. */
 #define PLAYER_STEP (100 * XD_NSEC_MS)
 
+/* It shows so much at a time: who moves for less has not moved. */
+#define PORTION (10 * XD_MS)
+
 #define MIB ((uint64_t)1 << 20)
 
 /* As engine/readers/ tells what players look at soon. */
@@ -105,6 +108,22 @@ static void play_on(struct xd_run *r)
     want(r, r->reader.at, p->bytes_per_s);
 }
 
+/* What has come was due at `due`. */
+static void note_stall(struct xd_run *r, xd_usec due, xd_usec now)
+{
+    struct xd_sim_reader *p = &r->reader;
+
+    if (r->out->n_stalls == 0 || due - p->moves_since >= PORTION) {
+        r->out->n_stalls++;
+        p->stall = 0;
+    }
+    p->stall += now - due;
+    p->moves_since = now;
+    r->out->stalled += now - due;
+    if (r->out->longest_stall < p->stall)
+        r->out->longest_stall = p->stall;
+}
+
 /* All up to `to` is here now. */
 static void note(struct xd_run *r, uint64_t to)
 {
@@ -116,7 +135,7 @@ static void note(struct xd_run *r, uint64_t to)
     if (r->reader.in_order < first && to >= first)
         r->out->first_mib = now;
     if (r->o->player.bytes_per_s > 0 && now > shown_at(r, r->reader.in_order))
-        r->out->stalled += now - shown_at(r, r->reader.in_order);
+        note_stall(r, shown_at(r, r->reader.in_order), now);
     r->reader.in_order = to;
 }
 

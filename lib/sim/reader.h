@@ -10,14 +10,17 @@
 
 #include <stdint.h>
 
+#include "base/time.h"
 #include "sim/net.h"
 
 struct xd_run;
 
 struct xd_sim_reader {
-    uint64_t at;       /* all before it was read, or shown */
-    uint64_t in_order; /* all before it is accepted */
-    xd_nsec next_at;   /* when it looks again */
+    uint64_t at;                /* all before it was read, or shown */
+    uint64_t in_order;          /* all before it is accepted */
+    xd_nsec next_at;            /* when it looks again */
+    xd_usec moves_since, stall; /* a player: the end of its last stall, and how
+                                   long that was */
 };
 
 /* See what has come, and tell what is wanted next, if it is time. */

@@ -58,8 +58,10 @@ struct xd_sim_result {
     xd_usec took;
     xd_usec first_byte; /* of the file, accepted; XD_NEVER: none */
     xd_usec first_mib;  /* or all of a smaller file, in order */
-    xd_usec stalled;    /* the player, all in all */
-    uint64_t wire;      /* of all depots */
+    xd_usec stalled;    /* the player, all in all, */
+    xd_usec longest_stall;
+    unsigned n_stalls; /* between which its picture moved */
+    uint64_t wire;     /* of all depots */
     struct xd_sim_depot *depots;
     size_t n_depots;
 };

@@ -1,19 +1,25 @@
 #include <xdownload/simulate.h>
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/options.h"
+#include "engine/readers/window.h"
 #include "sim/run.h"
 
 /* Every packet takes its time. */
 #define MOST_BYTES (UINT64_C(1) << 36)
 
+#define MOST_PLAYED 1e12
+#define MOST_PREBUFFER_S 86400.0
+
 struct xd_simulation {
     struct xd_scenario scenario;
     struct xd_sim_result result;
-    double limit;
+    double limit, least_stall;
     struct xd_fetch_record *records;
     size_t n_records;
     bool failed; /* no memory for a record */
@@ -60,11 +66,21 @@ static void on_record(void *user, const struct xd_sim_record *r)
         .code = code_of(r->how)};
 }
 
+static uint64_t window_of(const struct xd_simulate_what *what,
+                          const struct xd_options *o)
+{
+    if (what->play_bytes_per_s > 0)
+        return xd_window_bytes(o, (uint64_t)what->play_bytes_per_s);
+    return what->in_order ? o->lookahead : 0;
+}
+
 static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
                const struct xd_options *o, struct xd_error *err)
 {
+    const uint64_t play_rate = (uint64_t)what->play_bytes_per_s;
     struct xd_sim_options options = {
-        .sched = xd_decide_options(o, what->in_order ? o->lookahead : 0),
+        .sched = xd_decide_options(o, window_of(what, o)),
+        .player = {play_rate, (xd_usec)(what->prebuffer_s * XD_SECOND)},
         .size = what->size,
         .seed = what->seed,
         .piece_bytes = what->piece_bytes,
@@ -78,16 +94,41 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
 
     if (rc < 0)
         return rc;
+    options.sched.has_gaps = options.sched.runs_on = play_rate > 0;
     rc = xd_scenario_limit(&s->scenario, what->size, &s->limit);
+    if (rc == 0 && play_rate > 0)
+        rc = xd_scenario_stall(&s->scenario, what->size, what->piece_bytes,
+                               play_rate, what->prebuffer_s, &s->least_stall);
     if (rc == 0)
         rc = xd_sim_run(&s->scenario, &options, &s->result);
     return rc < 0 || s->failed ? xd_fail_nomem(err) : 0;
+}
+
+static int check_player(const struct xd_simulate_what *what,
+                        const struct xd_options *o, struct xd_error *err)
+{
+    double rate = what->play_bytes_per_s, prebuffer = what->prebuffer_s;
+
+    if (rate != 0 && !(rate >= 1 && rate <= MOST_PLAYED))
+        return xd_fail(err, XD_E_INVAL,
+                       "play_bytes_per_s: nobody plays %g bytes per second",
+                       rate);
+    if (!(prebuffer >= 0 && prebuffer <= MOST_PREBUFFER_S))
+        return xd_fail(err, XD_E_INVAL,
+                       "prebuffer_s: %g s is not between 0 and a day",
+                       prebuffer);
+    if (rate == 0 && what->in_order && o->lookahead_time > 0)
+        return xd_fail(err, XD_E_INVAL,
+                       "lookahead: seconds are for a player; here it must be a "
+                       "size");
+    return 0;
 }
 
 static int check(const struct xd_simulate_what *what,
                  const struct xd_options *o, struct xd_error *err)
 {
     uint64_t most = MOST_BYTES;
+    int rc;
 
     if (what->size == 0 || what->size > most)
         return xd_fail(err, XD_E_INVAL,
@@ -101,17 +142,23 @@ static int check(const struct xd_simulate_what *what,
                        "blocks",
                        (unsigned long long)what->size,
                        (unsigned long long)o->block_bytes);
-    return xd_options_check(o, err);
+    rc = check_player(what, o, err);
+    return rc < 0 ? rc : xd_options_check(o, err);
 }
 
-int xd_simulate(struct xd_simulation **out, const struct xd_simulate_what *what,
+int xd_simulate(struct xd_simulation **out,
+                const struct xd_simulate_what *callers,
                 const struct xd_options *o, struct xd_error *err)
 {
+    struct xd_simulate_what known = {0}, *what = &known;
     struct xd_options defaults;
     struct xd_simulation *s;
     int rc;
 
     *out = NULL;
+    memcpy(&known, callers,
+           callers->struct_size < sizeof known ? callers->struct_size
+                                               : sizeof known);
     if (!o) {
         xd_options_init(&defaults);
         o = &defaults;
@@ -134,11 +181,17 @@ int xd_simulate(struct xd_simulation **out, const struct xd_simulate_what *what,
 void xd_simulation_get(const struct xd_simulation *s, struct xd_simulated *out)
 {
     const struct xd_sim_result *r = &s->result;
-    struct xd_simulated all = {.is_complete = r->is_complete,
-                               .seconds = seconds(r->took),
-                               .limit_s = s->limit,
-                               .bytes_received = r->wire,
-                               .n_depots = r->n_depots};
+    struct xd_simulated all = {
+        .is_complete = r->is_complete,
+        .seconds = seconds(r->took),
+        .limit_s = s->limit,
+        .bytes_received = r->wire,
+        .first_byte_s = r->first_byte == XD_NEVER ? -1 : seconds(r->first_byte),
+        .n_stalls = r->n_stalls,
+        .stall_s = seconds(r->stalled),
+        .stall_longest_s = seconds(r->longest_stall),
+        .stall_least_s = s->least_stall,
+        .n_depots = r->n_depots};
 
     for (size_t i = 0; i < r->n_depots; i++)
         all.requests += r->depots[i].requests;

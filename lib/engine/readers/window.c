@@ -30,16 +30,14 @@ static uint64_t timed(uint64_t bytes_per_s, xd_usec time)
     return bytes < (double)MOST_TIMED ? (uint64_t)bytes : MOST_TIMED;
 }
 
-uint64_t xd_window_length(const struct xd_engine *e)
+uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate)
 {
-    const struct xd_options *o = &e->options;
-    uint64_t rate = e->readers.media_rate;
-
     if (!xd_options_is_set(o, "lookahead"))
         return DEFAULT_BYTES;
     if (o->lookahead_time == 0)
         return o->lookahead;
-    return rate > 0 ? timed(rate, (xd_usec)o->lookahead_time) : DEFAULT_BYTES;
+    return media_rate > 0 ? timed(media_rate, (xd_usec)o->lookahead_time)
+                          : DEFAULT_BYTES;
 }
 
 uint64_t xd_window_least(const struct xd_engine *e)
@@ -64,7 +62,7 @@ void xd_windows_rate_locked(struct xd_engine *e)
  * nothing until a quarter is free. */
 bool xd_windows_fit_locked(struct xd_engine *e)
 {
-    uint64_t length = xd_window_length(e);
+    uint64_t length = xd_window_bytes(&e->options, e->readers.media_rate);
 
     if (length < e->least_window)
         length = e->least_window;

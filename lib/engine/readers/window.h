@@ -10,15 +10,16 @@
 
 struct xd_demand;
 struct xd_engine;
+struct xd_options;
 struct xd_reader;
 
 /* So much is looked at before it is known that somebody stays there: players
  * read up to 260 KB of a place that they only probe. */
 #define XD_PROBE_BYTES ((uint64_t)256 << 10)
 
-/* How long windows are by the option lookahead: where that is a time, as the
- * media rate has it that the readers' players tell. */
-uint64_t xd_window_length(const struct xd_engine *e);
+/* How long windows are by the option lookahead, which may be a time, at this
+ * rate in bytes per second; 0: it is not known. */
+uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate);
 
 /* A reader's player may have told its rate, or the reader is gone: find that of
  * the file. */

@@ -25,8 +25,9 @@ static void fit_window(struct xd_engine *e)
 {
     uint64_t longest = 0;
 
-    e->window = e->output == XD_OUTPUT_READERS ? xd_window_length(e)
-                                               : e->options.lookahead;
+    e->window = e->options.lookahead;
+    if (e->output == XD_OUTPUT_READERS)
+        e->window = xd_window_bytes(&e->options, e->readers.media_rate);
     if (e->output == XD_OUTPUT_FILE)
         return;
     for (size_t i = 0; i < e->verify.pieces.n; i++) {

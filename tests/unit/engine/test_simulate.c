@@ -106,6 +106,79 @@ START_TEST(https_and_order_take_their_time)
 }
 END_TEST
 
+/* 30 Mbit/s come. */
+static struct xd_simulated played(double bytes_per_s, double prebuffer_s)
+{
+    what.size = 16 << 20;
+    what.play_bytes_per_s = bytes_per_s;
+    what.prebuffer_s = prebuffer_s;
+    return simulated(NULL);
+}
+
+START_TEST(a_player_that_is_slower_than_the_depots_does_not_stall)
+{
+    struct xd_simulated s = played(2e6, 2);
+
+    ck_assert(s.is_complete);
+    ck_assert(s.first_byte_s > 0 && s.first_byte_s < 1);
+    ck_assert_uint_eq(s.n_stalls, 0);
+    ck_assert(s.stall_s == 0 && s.stall_longest_s == 0 && s.stall_least_s == 0);
+}
+END_TEST
+
+START_TEST(a_player_that_is_faster_stalls_hardly_more_than_it_has_to)
+{
+    struct xd_simulated s = played(5e6, 1);
+
+    ck_assert(s.is_complete);
+    ck_assert_uint_ge(s.n_stalls, 1);
+    ck_assert(s.stall_least_s > 0.3);
+    ck_assert(s.stall_s >= s.stall_least_s);
+    ck_assert(s.stall_s < s.stall_least_s + 1);
+    ck_assert(s.stall_longest_s > 0 && s.stall_longest_s <= s.stall_s);
+    ck_assert(played(5e6, 3).stall_s < s.stall_s);
+}
+END_TEST
+
+START_TEST(without_a_player_nothing_stalls)
+{
+    struct xd_simulated s = simulated(NULL);
+
+    ck_assert(s.first_byte_s > 0);
+    ck_assert_uint_eq(s.n_stalls, 0);
+    ck_assert(s.stall_s == 0 && s.stall_least_s == 0);
+}
+END_TEST
+
+START_TEST(a_player_looks_ahead_for_as_many_seconds_as_it_may)
+{
+    struct xd_options *o;
+    double unbounded = played(1e6, 1).seconds, bounded;
+
+    ck_assert_int_eq(xd_options_new(&o, NULL), 0);
+    ck_assert_int_eq(xd_options_set(o, "lookahead", "5s", NULL), 0);
+    bounded = simulated(o).seconds;
+    /* The last byte is asked for five seconds, and a quarter more at most,
+     * before it is shown. */
+    ck_assert(unbounded < 8);
+    ck_assert(bounded > (double)what.size / 1e6 - 6);
+    what.play_bytes_per_s = 0;
+    what.in_order = 1;
+    ck_assert_int_eq(xd_simulate(&simulation, &what, o, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "lookahead"));
+    xd_options_free(o);
+}
+END_TEST
+
+/* As it was before there were players. */
+START_TEST(a_caller_with_a_smaller_struct_has_no_player)
+{
+    what.play_bytes_per_s = -1;
+    what.struct_size = offsetof(struct xd_simulate_what, play_bytes_per_s);
+    ck_assert(simulated(NULL).is_complete);
+}
+END_TEST
+
 START_TEST(what_makes_no_sense_is_refused_with_a_sentence)
 {
     what.scenario = "depot a 198.18.1.1 rate=red";
@@ -115,6 +188,14 @@ START_TEST(what_makes_no_sense_is_refused_with_a_sentence)
     what.size = 0;
     ck_assert_int_eq(xd_simulate(&simulation, &what, NULL, &error), XD_E_INVAL);
     ck_assert_ptr_nonnull(strstr(error.msg, "0 bytes"));
+    what.size = 1;
+    what.play_bytes_per_s = -1;
+    ck_assert_int_eq(xd_simulate(&simulation, &what, NULL, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "-1 bytes per second"));
+    what.play_bytes_per_s = 1;
+    what.prebuffer_s = -2;
+    ck_assert_int_eq(xd_simulate(&simulation, &what, NULL, &error), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "-2 s"));
 }
 END_TEST
 
@@ -127,6 +208,12 @@ int main(void)
     tcase_add_test(t, a_simulation_has_a_record_of_each_request);
     tcase_add_test(t, options_decide_as_they_do_for_downloads);
     tcase_add_test(t, https_and_order_take_their_time);
+    tcase_add_test(t, a_player_that_is_slower_than_the_depots_does_not_stall);
+    tcase_add_test(t,
+                   a_player_that_is_faster_stalls_hardly_more_than_it_has_to);
+    tcase_add_test(t, without_a_player_nothing_stalls);
+    tcase_add_test(t, a_player_looks_ahead_for_as_many_seconds_as_it_may);
+    tcase_add_test(t, a_caller_with_a_smaller_struct_has_no_player);
     tcase_add_test(t, what_makes_no_sense_is_refused_with_a_sentence);
     return run_suite("simulate", t);
 }
