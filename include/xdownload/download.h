@@ -140,7 +140,8 @@ XD_API void xd_download_progress(struct xd_download *d,
 
 /*
  * The i-th depot, in the manifest's order of preference, and of equal ones the
- * one first that did best in earlier runs; 0, or INVAL past the last.  Strings live as long as the download.  Blocks: no.
+ * one first that did best in earlier runs; 0, or INVAL past the last.  Strings
+ * live as long as the download.  Blocks: no.
  */
 XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);

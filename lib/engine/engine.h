@@ -178,21 +178,6 @@ struct xd_engine {
     struct xd_news *news, **news_end;
 };
 
-/*
- * Prepare.  Takes a reference to `m`, copies `o` and `path`, which is that of
- * the file, or NULL.  `fd` is for an output in order.
- * Errors: those of xd_download_new().
- */
-int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
-                  enum xd_output_kind output, const char *path, int fd,
-                  const struct xd_options *o, struct xd_error *err);
-
-/* Errors: those of xd_download_start(). */
-int xd_engine_start(struct xd_engine *e, struct xd_error *err);
-
-/* Cancel, join, release. */
-void xd_engine_free(struct xd_engine *e);
-
 void xd_engine_lock(struct xd_engine *e);
 
 /* Tells what was said meanwhile to the user's log function. */

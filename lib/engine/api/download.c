@@ -8,6 +8,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/lifetime.h"
 
 /* A download is an engine that feeds a file or a descriptor. */
 static struct xd_engine *engine_of(struct xd_download *d)

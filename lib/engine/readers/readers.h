@@ -16,8 +16,8 @@
  * A window ends at a multiple of a quarter of its length, so that while it is
  * full nothing is fetched, and then a quarter at once; and it holds whole
  * pieces, since a part of one proves nothing.  Where the lookahead is a time,
- * it becomes longer or shorter with the rate that players tell (window.h).  With `keep` all else is wanted
- * too, when nobody needs anything sooner.
+ * it becomes longer or shorter with the rate that players tell (window.h).  With
+ * `keep` all else is wanted too, when nobody needs anything sooner.
  *
  * In memory all windows together cover as much as the option says (shares.h),
  * and of a place that a reader has gone to it has a probe's length only, until

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/lifetime.h"
 #include "engine/readers/window.h"
 #include "engine/trust/given.h"
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/lifetime.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"

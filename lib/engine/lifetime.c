@@ -1,0 +1,267 @@
+#include "engine/lifetime.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/decide.h"
+#include "engine/depot_cache.h"
+#include "engine/engine.h"
+#include "engine/keeper.h"
+#include "engine/worker.h"
+
+static int init_threads(struct xd_engine *e)
+{
+    if (xd_log_init(&e->log, e->options.log, e->options.log_user) < 0)
+        goto fail;
+    if (xd_mutex_init(&e->lock) < 0)
+        goto fini_log;
+    if (xd_cond_init(&e->work_ready) < 0)
+        goto fini_lock;
+    if (xd_cond_init(&e->bytes_ready) < 0)
+        goto fini_work_ready;
+    if (xd_cond_init(&e->ended) < 0)
+        goto fini_bytes_ready;
+    if (xd_sampler_init(&e->sampler) < 0)
+        goto fini_ended;
+    if (xd_readers_init(&e->readers) < 0)
+        goto fini_sampler;
+    return 0;
+
+fini_sampler:
+    xd_sampler_fini(&e->sampler);
+fini_ended:
+    xd_cond_fini(&e->ended);
+fini_bytes_ready:
+    xd_cond_fini(&e->bytes_ready);
+fini_work_ready:
+    xd_cond_fini(&e->work_ready);
+fini_lock:
+    xd_mutex_fini(&e->lock);
+fini_log:
+    xd_log_fini(&e->log);
+fail:
+    return XD_E_NOMEM;
+}
+
+static void fini_threads(struct xd_engine *e)
+{
+    xd_readers_fini(&e->readers);
+    xd_sampler_fini(&e->sampler);
+    xd_cond_fini(&e->ended);
+    xd_cond_fini(&e->bytes_ready);
+    xd_cond_fini(&e->work_ready);
+    xd_mutex_fini(&e->lock);
+    xd_log_fini(&e->log);
+}
+
+/* No more requests at a time than the manifest allows: rather one at each of
+ * many depots than many at one. */
+static void obey_max_connections(struct xd_engine *e)
+{
+    struct xd_options *o = &e->options;
+    uint64_t most = e->depots.max_connections, n = e->depots.n;
+    uint64_t open = xd_options_most_depots(o), lanes = xd_options_lanes(o);
+    bool asked = o->threads_per_depot > 0;
+
+    if (open > n)
+        open = n;
+    if (most == 0 || open * lanes <= most)
+        return;
+    o->max_depots = open < most ? open : most;
+    if (lanes > most / o->max_depots)
+        o->threads_per_depot = most / o->max_depots;
+    if (open <= most && !asked)
+        return; /* nobody hoped for more */
+    xd_engine_say_locked(e, XD_LOG_WARN,
+                         "the manifest allows no more connections at a time "
+                         "than %llu",
+                         (unsigned long long)most);
+}
+
+/* What needs memory: workers are made as depots are opened. */
+static int init_tables(struct xd_engine *e, const char *path)
+{
+    e->max_workers = xd_options_most_depots(&e->options);
+    if (e->max_workers > e->depots.n)
+        e->max_workers = (unsigned)e->depots.n;
+    e->workers = xd_alloc(e->max_workers + 1u, sizeof *e->workers);
+    if (path)
+        e->path = xd_strdup(path);
+    if (!e->workers || (path && !e->path))
+        return XD_E_NOMEM;
+    return xd_records_init(&e->records, e->options.records);
+}
+
+static void fini_tables(struct xd_engine *e)
+{
+    xd_sched_free(e->sched);
+    xd_census_free(e->census);
+    xd_rangeset_fini(&e->claims);
+    xd_rangeset_fini(&e->kept);
+    xd_verify_fini(&e->verify);
+    xd_resume_fini(&e->resume);
+    xd_repair_fini(&e->repair);
+    xd_records_fini(&e->records);
+    xd_free(e->fetches);
+    xd_free(e->workers);
+    xd_free(e->path);
+    xd_depots_fini(&e->depots);
+}
+
+/* Who decides: the scheduler, or the census that finds the size first. */
+static int init_decisions(struct xd_engine *e, struct xd_error *err)
+{
+    if (e->depots.n == 0 && e->depots.size == XD_SIZE_UNKNOWN)
+        return xd_fail(err, XD_E_NOREPLICA,
+                       "no replica lies on a depot that can be fetched from");
+    if (e->depots.size != XD_SIZE_UNKNOWN)
+        return xd_decide_start_locked(e, err);
+    e->census =
+        xd_census_new(e->depots.n, e->max_workers, (unsigned)e->options.retry);
+    return e->census ? 0 : xd_fail_nomem(err);
+}
+
+int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
+                  enum xd_output_kind output, const char *path, int fd,
+                  const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_engine *e;
+    int rc;
+
+    *out = NULL;
+    e = xd_alloc(1, sizeof *e);
+    if (!e)
+        return xd_fail_nomem(err);
+    if (!o) {
+        xd_options_init(&e->options);
+    } else if (xd_options_copy(&e->options, o) < 0) {
+        rc = xd_fail_nomem(err);
+        goto free_engine;
+    }
+    e->output = output;
+    e->fd = fd;
+    e->until = XD_NEVER;
+    e->deadline = XD_NEVER;
+    e->budget.rate = e->options.net.limit_rate;
+    xd_resume_init(&e->resume);
+    e->window = e->options.lookahead;
+    e->news_end = &e->news;
+    rc = xd_options_check(&e->options, err);
+    if (rc == 0 && e->options.keep && output != XD_OUTPUT_READERS)
+        rc = xd_fail(err, XD_E_INVAL,
+                     "keep: is for a source that is read while it arrives");
+    if (rc == 0 && e->options.lookahead_time > 0 && output != XD_OUTPUT_READERS)
+        rc = xd_fail(err, XD_E_INVAL,
+                     "lookahead: seconds are for a source, whose player tells "
+                     "how much one is; here it must be a size");
+    if (rc < 0)
+        goto fini_options;
+    if (init_threads(e) < 0) {
+        rc = xd_fail_nomem(err);
+        goto fini_options;
+    }
+    rc = xd_depots_init(&e->depots, m, file, e->options.exclude, err);
+    if (rc < 0)
+        goto fini_threads;
+    xd_depot_cache_load(e);
+    obey_max_connections(e);
+    rc = init_tables(e, path);
+    if (rc < 0) {
+        xd_fail_nomem(err);
+        goto fini_tables;
+    }
+    rc = init_decisions(e, err);
+    if (rc < 0)
+        goto fini_tables;
+    *out = e;
+    return 0;
+
+fini_tables:
+    fini_tables(e);
+fini_threads:
+    fini_threads(e);
+fini_options:
+    xd_options_fini(&e->options);
+free_engine:
+    xd_free(e);
+    return rc;
+}
+
+/* Larger than memory, which /tmp often is not. */
+#define SPOOL "/var/tmp"
+
+static int open_sink(struct xd_engine *e, struct xd_sink **out,
+                     struct xd_ordered_sink **out_ordered, struct xd_error *err)
+{
+    if (e->path)
+        return xd_file_sink_new(out, e->path, e->options.force, err);
+    if (xd_readers_in_memory(e))
+        return xd_memory_sink_new(out, &e->readers.memory, err);
+    if (e->output == XD_OUTPUT_READERS)
+        return xd_spool_sink_new(
+            out, e->options.spool ? e->options.spool : SPOOL, err);
+    return xd_ordered_sink_new(out, out_ordered, e->fd, e->window, err);
+}
+
+/* Under the lock, for from now on others may look. */
+static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
+                        struct xd_ordered_sink *ordered, struct xd_error *err)
+{
+    e->sink = e->target = sink;
+    e->ordered = ordered;
+    if (e->sched)
+        xd_readers_begin_locked(e);
+    return xd_keeper_start_locked(e, err);
+}
+
+int xd_engine_start(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_ordered_sink *ordered = NULL;
+    struct xd_sink *sink = NULL;
+    struct xd_error error = {0};
+    int rc;
+
+    xd_engine_lock(e);
+    if (e->state != ENGINE_NEW) {
+        xd_engine_unlock(e);
+        return xd_fail(err, XD_E_STATE, "the download was started before");
+    }
+    e->state = ENGINE_RUNNING;
+    e->started = xd_now();
+    if (e->options.max_time > 0)
+        e->deadline = e->started + e->options.max_time;
+    xd_engine_unlock(e);
+
+    rc = open_sink(e, &sink, &ordered, &error);
+    xd_engine_lock(e);
+    if (rc == 0)
+        rc = begin_locked(e, sink, ordered, &error);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    else
+        xd_decide_locked(e);
+    xd_engine_unlock(e);
+    if (rc < 0 && err)
+        *err = error;
+    return rc;
+}
+
+void xd_engine_free(struct xd_engine *e)
+{
+    if (!e)
+        return;
+    xd_engine_lock(e);
+    xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
+    xd_engine_unlock(e);
+    /* No worker is started after the end, so that n_workers stays. */
+    for (unsigned i = 0; i < e->n_workers; i++)
+        xd_worker_free(e->workers[i]);
+    xd_sampler_join(e);
+    if (e->has_keeper)
+        xd_thread_join(&e->keeper);
+    xd_sink_free(e->sink);
+    xd_readers_free_all(e);
+    fini_tables(e);
+    fini_threads(e);
+    xd_options_fini(&e->options);
+    xd_free(e);
+}
