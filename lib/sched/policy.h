@@ -22,7 +22,8 @@
 enum xd_holder_state {
     XD_HOLDER_RESERVE, /* rests, without a thread */
     XD_HOLDER_OPEN,    /* in use: has a slot */
-    XD_HOLDER_DROPPED  /* never again; has a slot until it was parked */
+    XD_HOLDER_DROPPED  /* not again, unless nobody else is left (sched.c); has
+                          a slot until it was parked */
 };
 
 /* A depot, as the scheduler knows it. */
@@ -32,6 +33,7 @@ struct xd_holder {
     struct xd_guess guess;
     enum xd_holder_state state;
     unsigned slot;        /* or XD_NO_SLOT */
+    bool is_banned;       /* dropped, and never again */
     bool no_ranges;       /* sched.c itself gives it work; choose() never hears
                            of it */
     bool shares;          /* one connection, among its fetches */

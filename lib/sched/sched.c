@@ -384,6 +384,40 @@ static void depot_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
     pause_or_drop(s, f->depot, now, 0);
 }
 
+static bool is_given_up(const struct xd_holder *d)
+{
+    return d->state == XD_HOLDER_DROPPED && !d->is_banned;
+}
+
+static void take_back(struct xd_sched *s, unsigned depot)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    d->state = d->slot == XD_NO_SLOT ? XD_HOLDER_RESERVE : XD_HOLDER_OPEN;
+    d->failures = d->overtaken = 0;
+    d->forgiven_to = d->excused_to = s->n_begun;
+    xd_rangeset_fini(&s->hopeless);
+    forget_searches(s);
+    XD_TELL(s, readiness, depot);
+}
+
+/* Depots were given up since others held the same.  If these do not, or were
+ * proved wrong, those who only failed are asked again: they may have been
+ * silent since others filled their line. */
+static void reconsider(struct xd_sched *s, xd_usec now)
+{
+    struct xd_book *b = &s->book;
+    bool is_needed = false;
+
+    if (s->size_is_unknown || now >= s->heard_at + b->o.patience)
+        return;
+    for (unsigned i = 0; i < b->n_depots && !is_needed; i++)
+        is_needed = is_given_up(&b->depots[i]) && xd_holders_is_needed(b, i);
+    for (unsigned i = 0; is_needed && i < b->n_depots; i++)
+        if (is_given_up(&b->depots[i]))
+            take_back(s, i);
+}
+
 static void no_ranges(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
@@ -466,7 +500,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     return rc;
 }
 
-int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
+static int event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
     case XD_EV_STARTED:
@@ -492,6 +526,7 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
         s->book.depots[ev->depot].shares = true;
         return 0;
     case XD_EV_BANNED:
+        s->book.depots[ev->depot].is_banned = true;
         drop(s, ev->depot);
         return 0;
     case XD_EV_DEMAND:
@@ -500,4 +535,14 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     }
     return 0;
+}
+
+int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    int rc = event(s, ev);
+
+    if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_LOST ||
+                    ev->kind == XD_EV_BANNED))
+        reconsider(s, ev->now);
+    return rc;
 }

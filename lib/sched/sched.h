@@ -29,7 +29,8 @@
  * that are free, and after ten in vain in a row, failures among them, the depot
  * is given up.  Until a byte comes it is asked for one thing at a time.  But who
  * alone holds a missing byte of a known file is given up only when no depot has
- * brought a byte for `patience`.
+ * brought a byte for `patience`; until then those who were given up for failures
+ * are asked again if nobody else is left that holds a missing byte.
  *
  * A depot that knows no ranges is used only for bytes that no other usable depot
  * holds: one fetch at a time, from the first such byte that is missing to the

@@ -260,6 +260,29 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     r->heard_at = ev->now;
 }
 
+/* Who failed is asked again when those are gone who held the same. */
+static void reconsider(struct xd_rules *r, xd_usec now)
+{
+    bool is_missed = false;
+
+    if (r->size_is_unknown || now >= r->heard_at + r->o.patience)
+        return;
+    for (unsigned i = 0; i < r->n_depots; i++)
+        is_missed |= r->depots[i].is_dropped && !r->depots[i].is_banned &&
+                     is_needed(r, i);
+    for (unsigned i = 0; is_missed && i < r->n_depots; i++) {
+        struct xd_ruled_depot *d = &r->depots[i];
+
+        if (!d->is_dropped || d->is_banned)
+            continue;
+        d->is_dropped = false;
+        d->failures = d->overtaken = d->in_vain = 0;
+        d->rest_until = 0;
+        d->forgiven_to = d->excused_to = r->n_begun;
+        xd_rangeset_fini(&r->told);
+    }
+}
+
 static enum xd_rule fetch_event(struct xd_rules *r,
                                 const struct xd_sched_event *ev)
 {
@@ -324,6 +347,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     case XD_EV_REJECTED:
         reject(r, ev->range);
+        reconsider(r, ev->now);
         break;
     case XD_EV_LOST:
     case XD_EV_HOLDS:
@@ -332,6 +356,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         put(r, &r->depots[ev->depot].holds,
             r->size_is_unknown ? everything : ev->range,
             ev->kind == XD_EV_HOLDS);
+        if (ev->kind == XD_EV_LOST)
+            reconsider(r, ev->now);
         break;
     case XD_EV_NORANGES:
         no_ranges(r, &r->depots[ev->depot]);
@@ -340,6 +366,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     case XD_EV_BANNED:
         r->depots[ev->depot].is_dropped = true;
+        r->depots[ev->depot].is_banned = true;
+        reconsider(r, ev->now);
         break;
     case XD_EV_DEMAND:
         set_window(r, (struct xd_window){.reader = ev->reader,

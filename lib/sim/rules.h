@@ -47,7 +47,7 @@ enum xd_rule {
 struct xd_ruled_depot {
     struct xd_rangeset holds;
     unsigned lanes;
-    bool is_open, is_dropped, no_ranges;
+    bool is_open, is_dropped, is_banned, no_ranges;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
     uint64_t forgiven_to, excused_to;

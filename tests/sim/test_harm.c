@@ -78,6 +78,21 @@ START_TEST(who_falls_silent_costs_nothing)
 }
 END_TEST
 
+/* Whoever fills a slow line makes the others on it fall silent until they are
+ * given up. */
+START_TEST(a_liar_that_fills_the_line_does_not_end_the_download)
+{
+    static const char scenario[] =
+        "client rate=71kbit queue=314k\n"
+        "link l rate=5206kbit queue=256k\n"
+        "depot bad 198.18.1.99 rate=9619kbit rtt=25ms lies\n"
+        "depot good 198.18.1.1 rate=248kbit rtt=101ms queue=239k via=l\n";
+
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        ck_assert_double_lt(time_of(scenario, 256 << 10, seed), 70);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("harm");
@@ -87,5 +102,6 @@ int main(void)
     tcase_add_test(t, who_refuses_costs_nothing);
     tcase_add_test(t, who_is_slow_costs_nothing);
     tcase_add_test(t, who_falls_silent_costs_nothing);
+    tcase_add_test(t, a_liar_that_fills_the_line_does_not_end_the_download);
     return run_suite("sim.harm", t);
 }

@@ -284,6 +284,79 @@ START_TEST(patience_is_for_those_whom_nobody_can_replace)
 }
 END_TEST
 
+/* Depot 0 of three was given up, and depot 1 has begun; 2 holds nothing. */
+static void give_up_the_first(struct play *p)
+{
+    play_init(p, &xd_policy_basic, 3, 1000);
+    p->holdings[2].n_held = 0;
+    p->o.max_open = 1;
+    p->o.max_failures = 1;
+    p->o.patience = 120 * XD_SECOND;
+    play_start(p);
+    expect_opened(p, 1);
+    play_failed(p, expect_block(p, 0, 0));
+    expect_depot(p, XD_DO_PARK, 0);
+    expect_depot(p, XD_DO_OPEN, 1);
+}
+
+START_TEST(who_was_given_up_is_asked_again_when_the_others_are_banned)
+{
+    struct play p;
+
+    give_up_the_first(&p);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_wait_until(&p, p.now + 250 * XD_MS);
+    play_depot(&p, XD_EV_BANNED, 0);
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(who_was_given_up_is_asked_again_when_the_others_have_lost_it)
+{
+    struct play p;
+
+    give_up_the_first(&p);
+    play_lost(&p, 1, 500, 1000);
+    expect_block(&p, 1, 0);
+    play_lost(&p, 1, 0, 500);
+    play_canceled(&p, 0);
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(who_was_given_up_is_asked_again_when_bytes_prove_wrong)
+{
+    struct play p;
+
+    give_up_the_first(&p);
+    play_range(&p, XD_EV_HELD, 0, 1000);
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_depot(&p, XD_DO_PARK, 1);
+    play_range(&p, XD_EV_REJECTED, 0, 10);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    expect_block(&p, 0, 0);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(who_was_given_up_is_not_asked_again_when_patience_is_at_its_end)
+{
+    struct play p;
+
+    give_up_the_first(&p);
+    p.now += 120 * XD_SECOND;
+    play_depot(&p, XD_EV_BANNED, 1);
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(a_stream_of_unknown_size_is_not_begun_for_ever)
 {
     struct play p;
@@ -813,6 +886,13 @@ int main(void)
     tcase_add_test(t,
                    a_byte_from_anyone_renews_the_patience_with_the_only_holder);
     tcase_add_test(t, patience_is_for_those_whom_nobody_can_replace);
+    tcase_add_test(t,
+                   who_was_given_up_is_asked_again_when_the_others_are_banned);
+    tcase_add_test(
+        t, who_was_given_up_is_asked_again_when_the_others_have_lost_it);
+    tcase_add_test(t, who_was_given_up_is_asked_again_when_bytes_prove_wrong);
+    tcase_add_test(
+        t, who_was_given_up_is_not_asked_again_when_patience_is_at_its_end);
     tcase_add_test(t, a_stream_of_unknown_size_is_not_begun_for_ever);
     tcase_add_test(t, any_byte_ends_a_row_of_failures);
     tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
