@@ -212,6 +212,29 @@ static void hang_up(struct xd_run *r, const struct xd_flight *f,
         xd_tcp_close(&r->tcp, c);
 }
 
+static bool is_busy(const struct xd_run *r, unsigned depot)
+{
+    for (unsigned i = 0; i < r->n_flights; i++)
+        if (r->flights[i].is_live && r->flights[i].depot == depot)
+            return true;
+    return false;
+}
+
+/* The moments at which it began to be busy are taken from those at which it
+ * ended. */
+static void begin_busy(struct xd_run *r, unsigned depot)
+{
+    if (!is_busy(r, depot))
+        r->out->depots[depot].busy -= xd_run_usec(r->net.now);
+}
+
+void xd_flight_land(struct xd_run *r, struct xd_flight *f)
+{
+    f->is_live = false;
+    if (!is_busy(r, f->depot))
+        r->out->depots[f->depot].busy += xd_run_usec(r->net.now);
+}
+
 void xd_flight_end(struct xd_run *r, struct xd_flight *f,
                    enum xd_sched_event_kind kind)
 {
@@ -222,7 +245,7 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     flush(r, f);
     if (!f->is_live) /* a liar that was found out by its last bytes */
         return;
-    f->is_live = false;
+    xd_flight_land(r, f);
     r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
     xd_flight_record(r, f, kind);
     xd_run_tell(r,
@@ -239,6 +262,10 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
     f->heard = r->net.now;
     if (f->first_byte < 0) {
         f->first_byte = r->net.now;
+        if (xd_run_usec(f->first_byte - f->began) <
+            r->out->depots[f->depot].first_byte)
+            r->out->depots[f->depot].first_byte =
+                xd_run_usec(f->first_byte - f->began);
         if (r->o->has_http2)
             xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
                                                    .depot = f->depot});
@@ -334,6 +361,7 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
         xd_run_out_of_memory(r);
         return;
     }
+    begin_busy(r, a->depot);
     *f = (struct xd_flight){.is_live = true,
                             .life = ++r->n_begun,
                             .depot = a->depot,

@@ -43,6 +43,8 @@ void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end);
 void xd_flight_end(struct xd_run *r, struct xd_flight *f,
                    enum xd_sched_event_kind kind);
 void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f);
+/* It asks its depot for nothing any more. */
+void xd_flight_land(struct xd_run *r, struct xd_flight *f);
 void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
                       enum xd_sched_event_kind kind);
 

@@ -101,8 +101,10 @@ static void settle(struct xd_run *r)
 
     r->out->took = xd_run_usec(r->net.now);
     for (unsigned i = 0; i < r->n_flights; i++)
-        if (r->flights[i].is_live)
+        if (r->flights[i].is_live) {
             xd_flight_record(r, &r->flights[i], XD_EV_CANCELED);
+            xd_flight_land(r, &r->flights[i]);
+        }
     for (unsigned i = 0; i < r->tcp.n_connections; i++)
         xd_tcp_close(&r->tcp, r->tcp.connections[i]);
     while (xd_net_next(&r->net, until, &e))
@@ -121,7 +123,8 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_range whole = {0, r->o->size};
     struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken};
-    struct xd_layout layout = {.size = r->o->size, .n_depots = s->n_depots};
+    struct xd_layout layout = {
+        .size = r->o->size, .n_depots = s->n_depots, .guesses = r->o->guesses};
     int rc;
 
     r->out->depots = xd_alloc(s->n_depots, sizeof *r->out->depots);
@@ -131,8 +134,10 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
         return XD_E_NOMEM;
     }
     r->out->n_depots = s->n_depots;
-    for (size_t i = 0; i < s->n_depots; i++)
+    for (size_t i = 0; i < s->n_depots; i++) {
         layout.depots[i] = (struct xd_holding){&whole, 1, 0};
+        r->out->depots[i].first_byte = XD_NEVER;
+    }
     r->driver.world = r;
     r->driver.carry_out = carry_out;
     rc = xd_net_init(&r->net, s, r->o->seed);

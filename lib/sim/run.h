@@ -35,6 +35,8 @@ struct xd_sim_options {
     uint64_t piece_bytes; /* a piece counts when all of it is there; 0: each
                              byte does */
     xd_usec silence;      /* a fetch that brings nothing for so long fails */
+    struct xd_guess *guesses; /* one for each depot; NULL: nothing is
+                                       known of them */
     bool has_tls;
     bool has_bbr;                /* the depots' TCP, in place of CUBIC */
     bool has_http2;              /* the fetches of a depot share a connection */
@@ -49,6 +51,9 @@ struct xd_sim_depot {
     uint64_t redundant; /* the others that were handed on */
     uint64_t wire;      /* bytes of the file that crossed the client's link */
     unsigned requests, failures, connections;
+    xd_usec busy;       /* the time that it was asked for something */
+    xd_usec first_byte; /* the least time from a request to that; XD_NEVER:
+                           none came */
 };
 
 struct xd_sim_result {

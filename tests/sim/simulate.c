@@ -3,6 +3,8 @@
  *
  *     simulate [OPTION]... SCENARIO...        those files
  *     simulate --random --seeds 1000          scenarios that seeds make
+ *     simulate --warm ...                     each run twice: the second knows what
+ *                                             the first has seen of the depots
  *     simulate --bad all --seeds 1000 --repeats 8       the same, without a bad
  *                                             depot and with it: what does it
  *                                             cost, in the mean of eight runs?
@@ -23,12 +25,16 @@
 #include "sim/random.h"
 #include "sim/run.h"
 
+/* What fewer bytes tell of a rate, and more time of a latency, is not kept. */
+#define LEAST_BYTES (UINT64_C(256) << 10)
+#define MOST_LATENCY (300 * XD_MS)
+
 struct arguments {
     struct xd_sim_options o;
     uint64_t seeds, repeats;
     const char *bad;   /* NULL: none is added */
     double play_share; /* of the sustainable rate; 0: as player says */
-    bool is_random, shows_depots, shows_timeline, shows_text;
+    bool is_random, is_warm, shows_depots, shows_timeline, shows_text;
 };
 
 static const char usage[] =
@@ -37,7 +43,7 @@ static const char usage[] =
     "  --size SIZE  --seed N  --seeds N  --repeats N  --window SIZE  --reader "
     "RATE\n"
     "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
-    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --depots  "
+    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --warm  --depots  "
     "--timeline  --print\n";
 
 static void fail(const char *what, const char *which)
@@ -81,6 +87,8 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->shows_depots = true;
     if (strcmp(name, "--random") == 0)
         return a->is_random = true;
+    if (strcmp(name, "--warm") == 0)
+        return a->is_warm = true;
     if (strcmp(name, "--print") == 0)
         return a->shows_text = true;
     if (strcmp(name, "--timeline") == 0)
@@ -239,8 +247,65 @@ static void print_playback(const struct xd_scenario *s,
            seconds(r->stalled) - least);
 }
 
+/* As in engine/depot_cache.c. */
+static struct xd_guess guess_of(const struct xd_sim_depot *d)
+{
+    uint64_t bytes = d->bytes + d->redundant;
+    struct xd_guess g = {.rate = 0};
+
+    if (d->failures > 0)
+        return g;
+    if (bytes >= LEAST_BYTES && d->busy > 0)
+        g.rate = (double)bytes / seconds(d->busy);
+    if (d->first_byte <= MOST_LATENCY)
+        g.latency = d->first_byte;
+    return g;
+}
+
+/* Who promises most comes first. */
+static void rank(struct xd_scenario *s, struct xd_guess *guesses)
+{
+    for (size_t i = 1; i < s->n_depots; i++)
+        for (size_t j = i; j > 0 && guesses[j].rate > guesses[j - 1].rate;
+             j--) {
+            struct xd_guess g = guesses[j];
+
+            guesses[j] = guesses[j - 1];
+            guesses[j - 1] = g;
+            for (size_t k = 0; k < s->n_lines; k++)
+                if (s->lines[k].depot == j || s->lines[k].depot == j - 1)
+                    s->lines[k].depot = 2 * j - 1 - s->lines[k].depot;
+        }
+}
+
+/* The same once more, by one who knows what was seen. */
+static void print_warm(const char *text, struct xd_sim_options o,
+                       const struct xd_sim_result *cold)
+{
+    struct xd_guess *guesses = calloc(cold->n_depots, sizeof *guesses);
+    struct xd_sim_result r;
+    struct xd_scenario s;
+
+    if (!guesses)
+        fail("out of memory", "");
+    for (size_t i = 0; i < cold->n_depots; i++)
+        guesses[i] = guess_of(&cold->depots[i]);
+    parse(&s, "warm", text);
+    rank(&s, guesses);
+    o.guesses = guesses;
+    o.record_user = &s;
+    r = run(&s, &o);
+    printf("  warm: %s %.3f s  x%.3f of cold  redundant %.2f %%\n",
+           r.is_complete ? "complete" : "FAILED", seconds(r.took),
+           seconds(r.took) / seconds(cold->took),
+           100 * ((double)r.wire / (double)o.size - 1));
+    xd_sim_result_fini(&r);
+    xd_scenario_fini(&s);
+    free(guesses);
+}
+
 static void print_result(const struct arguments *a, const char *name,
-                         const struct xd_scenario *s,
+                         const char *text, const struct xd_scenario *s,
                          const struct xd_sim_options *o)
 {
     struct xd_sim_result r = run(s, o);
@@ -265,6 +330,8 @@ static void print_result(const struct arguments *a, const char *name,
         printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
     if (a->shows_depots)
         print_depots(s, &r);
+    if (a->is_warm)
+        print_warm(text, *o, &r);
     xd_sim_result_fini(&r);
 }
 
@@ -284,7 +351,7 @@ static void simulate(const struct arguments *a, const char *name,
         printf("      began     heard     ended\n");
     }
     for (uint64_t i = 0; i < a->seeds; i++, o.seed++)
-        print_result(a, name, &s, &o);
+        print_result(a, name, text, &s, &o);
     xd_scenario_fini(&s);
 }
 

@@ -30,6 +30,11 @@
  * would be more than its share, for no less than this part of one. */
 #define FIRST_PARTS 16
 
+/* What was learned of a depot may hold no longer.  Before it says anything, its
+ * second connection, which is to find its speed, is asked for no more than what
+ * the depot brought in so many latencies. */
+#define UNHEARD_LATENCIES 2
+
 /* Of what a depot will still bring, one request asks for this share, so that
  * a wrong forecast can still be made good. */
 #define SHARE 0.5
@@ -129,11 +134,26 @@ static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
     return xd_first_size(p);
 }
 
+/* For a second request; at least what one of an unknown depot asks for. */
+static double most_unheard(const struct xd_adaptive *p,
+                           const struct xd_forecast *f)
+{
+    double most = f->rate * UNHEARD_LATENCIES * xd_seconds(f->latency);
+    double least = (double)p->book->o.block_bytes / FIRST_PARTS + 1;
+
+    return most > least ? most : least;
+}
+
 static double most_of(const struct xd_adaptive *p, unsigned depot)
 {
+    const struct xd_forecast *f = &p->forecasts[depot];
+    const struct xd_stock *d = &p->depots[depot];
     double block = (double)p->book->o.block_bytes;
-    double most = p->forecasts[depot].rate * XD_REQUEST_S;
+    double most = f->rate * XD_REQUEST_S;
 
+    if (d->heard_at == 0 && d->owed > 0 && f->latency > 0 &&
+        most_unheard(p, f) < block)
+        return most_unheard(p, f);
     if (most < block)
         return block;
     return most < block * MOST_BLOCKS ? most : block * MOST_BLOCKS;

@@ -47,6 +47,26 @@ START_TEST(a_depot_that_is_not_known_is_asked_for_a_block)
 }
 END_TEST
 
+START_TEST(until_it_answers_its_second_request_is_for_two_round_trips)
+{
+    p.o.lanes_per_depot = 2;
+    guesses[0] = (struct xd_guess){3.0 * BLOCK, 50 * XD_MS};
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), 3 * BLOCK);
+    ck_assert_uint_eq(first_of(0), 3 * BLOCK / 10);
+}
+END_TEST
+
+START_TEST(that_second_request_is_no_smaller_than_one_of_an_unknown_depot)
+{
+    p.o.lanes_per_depot = 2;
+    guesses[0] = (struct xd_guess){BLOCK / 100.0, 50 * XD_MS};
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK);
+    ck_assert_uint_eq(first_of(0), BLOCK / 16 + 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("guesses");
@@ -54,5 +74,9 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_depot_that_is_known_is_asked_for_a_seconds_worth);
     tcase_add_test(tcase, a_depot_that_is_not_known_is_asked_for_a_block);
+    tcase_add_test(tcase,
+                   until_it_answers_its_second_request_is_for_two_round_trips);
+    tcase_add_test(
+        tcase, that_second_request_is_no_smaller_than_one_of_an_unknown_depot);
     return run_suite("guesses", tcase);
 }
