@@ -319,8 +319,13 @@ static int check_play(struct args *a)
             return words_usage("play --simulate needs --rate");
         if (a->player != NULL || a->player_args != NULL)
             return words_usage("play --simulate starts no player");
+        if (a->prebuffer < 0)
+            a->prebuffer = PREBUFFER_S;
         return 0;
     }
+    if (a->prebuffer >= 0)
+        return words_usage("--prebuffer is for play --simulate: a player has "
+                           "an option of its own for that");
     if (args_value(a, "range") != NULL)
         return words_usage("--range is for play --simulate");
     a->listen = LISTEN;
@@ -412,11 +417,16 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     return 0;
 }
 
+static bool is_file(const char *word)
+{
+    return access(word, F_OK) == 0;
+}
+
 /* "xdownload -q play film.xnd" */
 static int complain_of_late_command(int n, char **words)
 {
     for (int i = 0; i < n; i++)
-        if (grammar_command(words[i]) != 0 && access(words[i], F_OK) != 0)
+        if (grammar_command(words[i]) != 0 && !is_file(words[i]))
             return words_usage("%s has to be the first word, before all "
                                "options: xdownload %s ...",
                                words[i], words[i]);
@@ -439,10 +449,15 @@ int args_parse(struct args *out, int argc, char **argv)
 {
     struct xd_error err;
 
-    *out = (struct args){.command = COMMAND_GET, .prebuffer = PREBUFFER_S};
+    *out = (struct args){.command = COMMAND_GET, .prebuffer = -1};
     if (xd_options_new(&out->options, &err) < 0) {
         words_error("%s", err.msg);
         return STATUS_FAILED;
+    }
+    if (argc == 2 && strcmp(argv[1], "help") == 0 && !is_file(argv[1])) {
+        help_print();
+        out->done = true;
+        return 0;
     }
     optind = 1;
     if (argc > 1 && strcmp(argv[1], "play") == 0)

@@ -44,7 +44,7 @@ struct args {
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
     double rate;        /* of the media, in bytes per second; or 0 */
-    double prebuffer;   /* and the seconds before it begins */
+    double prebuffer;   /* seconds before a simulated player begins */
     /* Copies, for what may log in is blanked in argv. */
     char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
     size_t n_checksums;

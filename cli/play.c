@@ -16,16 +16,31 @@
 
 #define TICK_MS 100 /* between two looks for a signal */
 
+/* Nothing is fetched before somebody reads, which the player may not have. */
+static int begin(struct xd_source *s, struct xd_error *err)
+{
+    struct xd_reader *r;
+    char byte;
+    const int rc = xd_reader_new(&r, s, err);
+
+    if (rc < 0)
+        return rc;
+    (void)!xd_reader_read(r, &byte, 1, 0); /* if that fails, so does the wait */
+    xd_reader_free(r);
+    return 0;
+}
+
 /* The file that is kept is fetched to its end. */
 static int keep_on(struct xd_source *s)
 {
     struct xd_download *d = xd_source_download(s);
     struct xd_error err;
-    int rc;
+    int rc = begin(s, &err);
 
-    do
-        rc = xd_download_wait(d, TICK_MS, &err);
-    while (rc == XD_E_AGAIN && !signals_came());
+    if (rc == 0)
+        do
+            rc = xd_download_wait(d, TICK_MS, &err);
+        while (rc == XD_E_AGAIN && !signals_came());
     if (rc == XD_E_AGAIN)
         return STATUS_INTERRUPTED;
     if (rc < 0)

@@ -182,11 +182,18 @@ urllib.request.urlopen(url, timeout=60).read(1000)
     assert lab.read("kept.bin") == lab.data
 
 
+def test_what_the_player_did_not_read_is_kept_too(lab):
+    run = play(lab, program(lab, "player", COMMON), "--keep", "kept.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("kept.bin") == lab.data
+
+
 @pytest.mark.parametrize("words, why", [
     (["--simulate", "--rate", "2MB/s", "--player", "vlc"], "starts no player"),
     (["--simulate", "--rate", "2MB/s", "f.xnd", "--", "-x"],
      "starts no player"),
     (["--range", "0-5"], "--range is for play --simulate"),
+    (["--prebuffer", "0s"], "--prebuffer is for play --simulate"),
     (["--player", ""], "--player needs a name"), (["--", "f.xnd"], "given")])
 def test_what_does_not_go_together_is_refused(lab, words, why):
     if "--" not in words:
