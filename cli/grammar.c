@@ -113,9 +113,12 @@ static int complain_of_unknown(const struct grammar *g, const char *word,
         return words_usage("--%s means nothing to %s: it is used by %s",
                            all[i].name, name_of(g->command), takers);
     }
+    const char *hint = g->command == COMMAND_PLAY
+                           ? "; what is the player's stands behind --"
+                           : "";
     if (letter != 0)
-        return words_usage("unknown option -%c", letter);
-    return words_usage("unknown option %.*s", (int)len, word);
+        return words_usage("unknown option -%c%s", letter, hint);
+    return words_usage("unknown option %.*s%s", (int)len, word, hint);
 }
 
 int grammar_complain(const struct grammar *g, int got, const char *word)
