@@ -162,6 +162,7 @@ START_TEST(a_player_looks_ahead_for_as_many_seconds_as_it_may)
      * before it is shown. */
     ck_assert(unbounded < 8);
     ck_assert(bounded > (double)what.size / 1e6 - 6);
+    tear_down();
     what.play_bytes_per_s = 0;
     what.in_order = 1;
     ck_assert_int_eq(xd_simulate(&simulation, &what, o, &error), XD_E_INVAL);
