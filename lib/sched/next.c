@@ -58,12 +58,25 @@ static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
     return end;
 }
 
+static bool is_to_end(const struct xd_sched *s, unsigned fetch)
+{
+    const struct xd_fetch_state *f = &s->fetches[fetch];
+    const struct xd_policy *policy = s->book.o.policy;
+
+    if (!f->is_live || f->is_canceled)
+        return false;
+    if (f->is_loser && f->is_chosen && policy->spares &&
+        policy->spares(s->policy, fetch))
+        return false;
+    return f->is_loser || f->is_unwanted;
+}
+
 static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
 {
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
         struct xd_fetch_state *f = &s->fetches[i];
 
-        if (!f->is_live || f->is_canceled || !(f->is_loser || f->is_unwanted))
+        if (!is_to_end(s, i))
             continue;
         f->is_canceled = true;
         if (f->is_chosen)

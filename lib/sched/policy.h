@@ -114,6 +114,10 @@ struct xd_policy {
      * reached: others shall bring the rest. */
     bool (*shorten)(void *p, unsigned *fetch, uint64_t *end);
 
+    /* Whether a chosen fetch of which others have brought the rest may end by
+     * itself all the same. */
+    bool (*spares)(void *p, unsigned fetch);
+
     /* Whether a depot in reserve is worth opening, though what is left could
      * be brought by those that are open. */
     bool (*wants_more)(void *p);

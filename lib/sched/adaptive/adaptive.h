@@ -292,6 +292,9 @@ double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
 /* The policy's shorten(). */
 bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end);
 
+/* Likewise. */
+bool xd_adaptive_spares(void *policy, unsigned fetch);
+
 /* Offer all that others are late with, when there is nothing else for `depot`
  * to do.  0 or NOMEM. */
 int xd_offer_late(struct xd_adaptive *p, unsigned depot);

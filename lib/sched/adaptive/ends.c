@@ -261,3 +261,20 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
         xd_take_stock(p, p->now);
     return rc;
 }
+
+/* To cut it would cost its connection, and nothing is saved: a TCP that finds its
+ * speed has twice as much on the wire as came in the last round. */
+bool xd_adaptive_spares(void *policy, unsigned fetch)
+{
+    const struct xd_adaptive *p = policy;
+    const struct xd_flow *f = &p->flows[fetch];
+    double sent = f->has_begun ? rate_of(p, f) * on_wire(p, f) : FIRST_WINDOW;
+
+    if (xd_shares(p, f->depot) || xd_is_small(p->book) || p->unasked <= 0)
+        return false;
+    if (sent < 2 * f->round.bytes)
+        sent = 2 * f->round.bytes;
+    if (sent < FIRST_WINDOW)
+        sent = FIRST_WINDOW;
+    return xd_flow_left(f) <= sent && xd_flow_overdue_at(p, f) > p->now;
+}
