@@ -299,16 +299,13 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
             xd_find_unasked(p, depot, from, out));
 }
 
-/* For how many latencies ahead a depot is asked.  Its two connections bring more
- * than one while they find their speed, but what comes first comes later. */
+/* For how many latencies ahead a depot is asked. */
 static double urgent_lead(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_range next;
 
     if (xd_find_unasked(p, depot, p->book->window->range.begin, &next) &&
-        (!xd_order_matters(p, next.begin) ||
-         (xd_is_alone(p, depot) && xd_is_young(p, depot) &&
-          !xd_player_has_time(p))))
+        !xd_order_matters(p, next.begin))
         return LEAD;
     return xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD;
 }
@@ -318,6 +315,8 @@ static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 {
     uint64_t from = p->book->window->range.begin;
 
+    if (xd_is_alone(p, depot))
+        return xd_choose_alone(p, depot, out);
     if (xd_race(p, fetch, depot, out))
         return true;
     if (is_supplied(p, depot, urgent_lead(p, depot)))
@@ -343,7 +342,7 @@ static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                    struct xd_range *out)
 {
-    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p))
+    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p, depot))
         return false;
     if (xd_window_is_urgent(p->book, p->book->window))
         return choose_urgent(p, fetch, depot, out);

@@ -224,9 +224,10 @@ bool xd_has_time(const struct xd_adaptive *p, const struct xd_window *w);
  * is not the end of the file, and nobody waits for it. */
 bool xd_player_has_time(const struct xd_adaptive *p);
 
-/* Whether there is one that has not, and bytes are on their way: nothing else is
- * begun then that it does not need. */
-bool xd_player_waits(const struct xd_adaptive *p);
+/* Whether there is one that has nothing to spare, and bytes are on their way, or
+ * the depot can be asked for some: nothing else is begun then that it does not
+ * need. */
+bool xd_player_waits(const struct xd_adaptive *p, unsigned depot);
 
 /* Of book->window: whether it matters that bytes before this one come before it;
  * if not, the picture has to stand still whatever is done, and only the end
@@ -237,6 +238,11 @@ bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
 
 /* Whether no other depot can be asked. */
 bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
+
+/* Ask a depot that is alone for all that the window lacks, in order and by one
+ * connection; false: it was. */
+bool xd_choose_alone(struct xd_adaptive *p, unsigned depot,
+                     struct xd_range *out);
 
 /* Whether the depot has been asked for the first byte that the window lacks. */
 bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);
@@ -279,10 +285,6 @@ bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                      struct xd_range *out);
 
 /* ends.c */
-
-/* Whether a depot has been heard for so short a time that its TCP may still be
- * finding its speed. */
-bool xd_is_young(const struct xd_adaptive *p, unsigned depot);
 
 /* How long until a request has brought all before `to`.  What has not begun when it should
  * is taken to wait as long again. */

@@ -83,7 +83,9 @@ static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
     return xd_shares(p, f->depot) ? is_last(p, f) : f->has_begun;
 }
 
-bool xd_is_young(const struct xd_adaptive *p, unsigned depot)
+/* It has been heard for so short a time that its TCP may still be finding its
+ * speed. */
+static bool is_young(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
 
@@ -95,7 +97,7 @@ bool xd_is_young(const struct xd_adaptive *p, unsigned depot)
  * came in the last latency is on the wire. */
 static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return xd_is_young(p, f->depot) ||
+    return is_young(p, f->depot) ||
            f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 

@@ -10,6 +10,10 @@
  * asked for early enough that no depot idles. */
 #define BULK_S 3.0
 
+/* What nobody waits for takes its time from a player only if that would not be
+ * late with this share of what all depots bring. */
+#define SPARE_SHARE 0.8
+
 static double greater(double a, double b)
 {
     return a > b ? a : b;
@@ -39,7 +43,8 @@ bool xd_is_played(const struct xd_window *w)
 }
 
 /* Where rates jump, what they are now says little. */
-double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
+static double lateness_at(const struct xd_adaptive *p,
+                          const struct xd_window *w, double share)
 {
     struct xd_range rest = {w->range.begin, p->book->wanted.end};
     uint64_t missing =
@@ -50,7 +55,13 @@ double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
         return 0;
     if (p->now > p->began_at)
         rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
-    return greater(0, (double)missing / rate - shown_in(p, w, rest.end));
+    return greater(0,
+                   (double)missing / (share * rate) - shown_in(p, w, rest.end));
+}
+
+double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return lateness_at(p, w, 1);
 }
 
 uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
@@ -87,16 +98,34 @@ static bool anything_runs(const struct xd_adaptive *p)
     return false;
 }
 
-bool xd_player_waits(const struct xd_adaptive *p)
+/* Whether a depot can be asked for more of a window. */
+static bool has_more(const struct xd_adaptive *p, unsigned depot,
+                     const struct xd_window *w)
+{
+    struct xd_range gap = xd_rangeset_next_gap(&p->taken, w->range);
+
+    return !xd_range_is_empty(
+        xd_rangeset_next(&p->book->depots[depot].held, gap));
+}
+
+/* Before a rate is known nothing is to spare. */
+static bool has_to_spare(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    return xd_has_time(p, w) && p->rate > 0 &&
+           lateness_at(p, w, SPARE_SHARE) <= 0;
+}
+
+bool xd_player_waits(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_book *b = p->book;
 
-    for (unsigned i = 0; i < b->n_windows; i++)
-        if (xd_is_played(&b->windows[i]) &&
-            (!xd_has_time(p, &b->windows[i]) ||
-             xd_lateness(p, &b->windows[i]) > 0) &&
-            !xd_rangeset_contains(&b->arrived, b->windows[i].range))
-            return anything_runs(p);
+    for (unsigned i = 0; i < b->n_windows; i++) {
+        const struct xd_window *w = &b->windows[i];
+
+        if (xd_is_played(w) && !has_to_spare(p, w) &&
+            !xd_rangeset_contains(&b->arrived, w->range))
+            return anything_runs(p) || has_more(p, depot, w);
+    }
     return false;
 }
 

@@ -227,9 +227,6 @@ bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     size = (time_allowed(p, depot, out->begin) -
             xd_time_for_new(p, fetch, depot, 0)) *
            forecast->rate;
-    if (xd_is_alone(p, depot) && (xd_lateness(p, p->book->window) <= 0 ||
-                                  !xd_order_matters(p, out->begin)))
-        size = most;
     if (size < least) {
         shorten(&first, least);
         takes = xd_time_to_bring(p, depot, (double)xd_range_length(first));
@@ -254,6 +251,15 @@ bool xd_brings_head(const struct xd_adaptive *p, unsigned depot)
             return true;
     }
     return false;
+}
+
+/* A second connection would share its line, one that idles has to find its speed
+ * anew, and between two requests a round trip is lost. */
+bool xd_choose_alone(struct xd_adaptive *p, unsigned depot,
+                     struct xd_range *out)
+{
+    return !xd_brings_head(p, depot) &&
+           xd_find_unasked(p, depot, p->book->window->range.begin, out);
 }
 
 /* Cut the range to what others have been asked for, of whom none has begun;
