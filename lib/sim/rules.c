@@ -178,12 +178,12 @@ bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
            (!d->no_ranges || !has_ranged_holder(r, byte));
 }
 
-/* Whether it could bring a byte that is missing. */
-static bool has_work(const struct xd_rules *r, unsigned depot)
+/* Whether the depot could bring a byte of these that is missing. */
+static bool has_work(const struct xd_rules *r, unsigned depot,
+                     struct xd_range range)
 {
-    uint64_t end = r->wanted.end;
-
-    for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
+    for (uint64_t at = range.begin; at < range.end;
+         at = xd_rules_run(r, at, range.end))
         if (!xd_rules_has(&r->arrived, at) &&
             xd_rules_could_bring(r, depot, at))
             return true;
@@ -199,10 +199,29 @@ static unsigned n_open(const struct xd_rules *r)
     return n;
 }
 
+/* Without ranges a depot brings one place at a time: who plays at another, and
+ * needs its bytes before those that a fetch comes to in windows, may have it. */
+static bool is_needed_elsewhere(struct xd_rules *r,
+                                const struct xd_ruled_fetch *f)
+{
+    uint64_t to = f->got;
+
+    while (to < r->wanted.end && is_in_window(r, to))
+        to = xd_rules_run(r, to, r->wanted.end);
+    rank_windows(r);
+    for (size_t i = 0; i < r->n_windows; i++) {
+        const struct xd_window *w = &r->windows[i];
+        bool comes_to = f->got < w->range.end && w->range.begin < to;
+
+        if (has_work(r, f->depot, w->range))
+            return !comes_to && w->bytes_per_s > 0;
+    }
+    return false;
+}
+
 /* Whether a byte that a fetch is to bring is missing, and is in a window; of
  * one without ranges, in a window in which it is. */
-static bool brings_wanted(const struct xd_rules *r,
-                          const struct xd_ruled_fetch *f)
+static bool brings_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
 {
     uint64_t end = f->range.end;
 
@@ -211,7 +230,7 @@ static bool brings_wanted(const struct xd_rules *r,
              at = xd_rules_run(r, at, end))
             if (!xd_rules_has(&r->arrived, at) &&
                 xd_rules_could_bring(r, f->depot, at))
-                return true;
+                return !is_needed_elsewhere(r, f);
         return false;
     }
     for (uint64_t at = f->got; at < end; at = xd_rules_run(r, at, end))
@@ -252,8 +271,8 @@ static enum xd_rule check_open(struct xd_rules *r,
     struct xd_ruled_depot *d = &r->depots[a->depot];
 
     if (a->depot >= r->n_depots || d->is_open || d->is_dropped ||
-        !xd_rules_is_awake(r, a->depot, now) || !has_work(r, a->depot) ||
-        n_open(r) == r->o.max_open)
+        !xd_rules_is_awake(r, a->depot, now) ||
+        !has_work(r, a->depot, r->wanted) || n_open(r) == r->o.max_open)
         return XD_RULE_OPEN;
     d->is_open = true;
     return XD_RULE_NONE;
@@ -396,7 +415,7 @@ static enum xd_rule check_wait(const struct xd_rules *r,
 
         if (is_wrongly_idle(r, i, now) ||
             (has_room && !d->is_open && !d->is_dropped &&
-             xd_rules_is_awake(r, i, now) && has_work(r, i)))
+             xd_rules_is_awake(r, i, now) && has_work(r, i, r->wanted)))
             return XD_RULE_IDLE;
         if (!d->is_dropped && d->rest_until > now && a->until > d->rest_until)
             return XD_RULE_WAKE;
