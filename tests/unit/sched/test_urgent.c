@@ -136,19 +136,118 @@ END_TEST
 /* What nobody has asked for yet comes after what a player will miss. */
 START_TEST(a_tail_waits_for_a_player_that_is_going_to_be_late)
 {
-    uint64_t blocks_per_s = _i == 0 ? 40 : 4;
+    static const uint64_t rates[] = {40, 15, 4}; /* 16 is all that comes */
     bool has_tail = false;
 
     p.o.lanes_per_depot = 2;
     play_start(&p);
     bring(18 * BLOCK);
-    play_from(0, 0, blocks_per_s);
+    play_from(0, 0, rates[_i]);
     play_demand(&p, 1, SIZE - BLOCK, SIZE, p.now + XD_SECOND / 2);
     ask();
     for (unsigned i = 0; i < n_asked; i++)
         has_tail |= asked[i].range.begin >= SIZE - BLOCK;
     ck_assert_uint_gt(n_asked, 0);
-    ck_assert(has_tail == (blocks_per_s == 4));
+    ck_assert(has_tail == (rates[_i] == 4));
+}
+END_TEST
+
+START_TEST(a_depot_that_is_alone_is_asked_for_all_at_once)
+{
+    if (_i == 0)
+        guesses[0] = (struct xd_guess){0, 0};
+    p.layout.n_depots = 1;
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 1);
+    ck_assert_uint_eq(asked[0].range.begin, 0);
+    ck_assert_uint_eq(asked[0].range.end, WINDOW);
+    bring(BLOCK);
+    play_from(BLOCK, 0, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 0);
+}
+END_TEST
+
+/* A depot has so many bytes left to bring when others have brought them, and
+ * perhaps all else: how many requests are cut? */
+static unsigned cuts_of_overtaken(uint64_t left, bool is_all)
+{
+    struct xd_sched_action a;
+    unsigned n = 0;
+
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(asked[0].range.begin, 0);
+    p.now += 100 * XD_MS;
+    play_bytes(&p, asked[0].fetch, asked[0].range.end - left);
+    play_range(&p, XD_EV_HELD, 0, asked[0].range.end);
+    for (unsigned i = 1; is_all && i < n_asked; i++)
+        play_done(&p, asked[i].fetch);
+    if (is_all)
+        play_range(&p, XD_EV_HELD, 0, WINDOW);
+    while ((a = play_next(&p)).kind != XD_DO_WAIT)
+        n += a.kind == XD_DO_CANCEL;
+    return n;
+}
+
+/* Of 8 MB/s and 40 ms, 320 kB are on the wire. */
+START_TEST(what_is_on_the_wire_is_not_cut_while_there_is_more_to_do)
+{
+    ck_assert_uint_eq(cuts_of_overtaken(200000, false), 0);
+}
+END_TEST
+
+START_TEST(what_is_not_on_the_wire_is_cut)
+{
+    ck_assert_uint_eq(cuts_of_overtaken(600000, false), 1);
+}
+END_TEST
+
+START_TEST(what_is_on_the_wire_is_cut_when_nothing_is_left_to_do)
+{
+    ck_assert_uint_eq(cuts_of_overtaken(200000, true), 1);
+}
+END_TEST
+
+/* So long after both were asked for a second's work, of which the first brings
+ * so much in a step and the other what was expected, the second is asked for
+ * what at the head? */
+static unsigned rescues(uint64_t bytes)
+{
+    struct xd_range first, other;
+
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 5 * XD_SECOND, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 2);
+    first = asked[0].range;
+    other = asked[1].range;
+    for (unsigned i = 1; i <= 8; i++) {
+        p.now += 50 * XD_MS;
+        play_bytes(&p, 0, first.begin + i * bytes);
+        play_bytes(&p, 2, other.begin + i * 4 * BLOCK / 10);
+    }
+    ask();
+    for (unsigned i = 0; i < n_asked; i++)
+        if (asked[i].depot == 1 && asked[i].range.begin < first.end)
+            return 1;
+    return 0;
+}
+
+START_TEST(a_busy_depot_saves_the_head_from_one_that_became_slow)
+{
+    ck_assert_uint_eq(rescues(BLOCK / 100), 1);
+}
+END_TEST
+
+START_TEST(a_busy_depot_leaves_the_head_to_one_that_is_in_time)
+{
+    ck_assert_uint_eq(rescues(4 * BLOCK / 10), 0);
 }
 END_TEST
 
@@ -163,6 +262,13 @@ int main(void)
     tcase_add_test(t, a_silent_depot_is_left_alone_while_there_is_time);
     tcase_add_test(t, nothing_is_asked_for_while_the_window_is_full);
     tcase_add_loop_test(t, a_tail_waits_for_a_player_that_is_going_to_be_late,
-                        0, 2);
+                        0, 3);
+    tcase_add_loop_test(t, a_depot_that_is_alone_is_asked_for_all_at_once, 0,
+                        2);
+    tcase_add_test(t, what_is_on_the_wire_is_not_cut_while_there_is_more_to_do);
+    tcase_add_test(t, what_is_not_on_the_wire_is_cut);
+    tcase_add_test(t, what_is_on_the_wire_is_cut_when_nothing_is_left_to_do);
+    tcase_add_test(t, a_busy_depot_saves_the_head_from_one_that_became_slow);
+    tcase_add_test(t, a_busy_depot_leaves_the_head_to_one_that_is_in_time);
     return run_suite("sched.urgent", t);
 }
