@@ -177,7 +177,7 @@ def test_quiet_says_of_each_depot_why_it_was_given_up(lab):
     lab.file("f.bin", SIZE)
     lacking = lab.depots(2, files={})
     dead = lab.dead()
-    run = lab.xdownload("-q", "--patience", "0s", "--retry", "1",
+    run = lab.xdownload("-q", "--patience", "0s", "--retry", "1", "-t", "1",
                         lab.exnode("f.bin", [*lacking, dead]))
     assert run.rc == 1
     lines = run.err.splitlines()

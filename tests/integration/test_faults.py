@@ -424,10 +424,15 @@ def test_a_depot_that_always_fails_is_given_up(world):
 
 # ---- when there is nobody else ----
 
+def run_alone(world, bad):
+    """With one connection: a second is not to ask before the first is answered."""
+    return world.run([bad], "none", "file", "adaptive", "-t", "1")
+
+
 @pytest.mark.parametrize("fault", ["busy_429", "busy_503"][:1 + SLOW])
 def test_a_busy_depot_is_left_alone_for_as_long_as_it_asked(world, fault):
     bad = world.at_fault(fault)
-    run = world.run([bad])
+    run = run_alone(world, bad)
     assert run.rc == 0, run.err
     assert world.got(run, "file") == world.data
     assert bad.log[1].time - bad.log[0].time >= 1
@@ -440,7 +445,7 @@ ALONE = ["status_404", "status_410", "encodes", "another_total", "html_page",
 @pytest.mark.parametrize("fault", ALONE)
 def test_alone_a_hard_refusal_ends_the_run_at_once(world, fault):
     bad = world.at_fault(fault)
-    run = world.run([bad])
+    run = run_alone(world, bad)
     assert run.rc == 1
     assert bad.host in run.err
     wait_until(lambda: bad.log, "the depot to note who came")

@@ -403,7 +403,7 @@ def test_a_file_that_an_ftp_depot_does_not_have_is_gone(lab, ftp):
     empty = lab.folder / "empty"
     empty.mkdir()
     bad = ftp(folder=empty)
-    run = lab.xdownload(lab.exnode("f.bin", [bad]))
+    run = lab.xdownload("-t", "1", lab.exnode("f.bin", [bad]))
     assert run.rc == 1
     assert f"{bad.url('f.bin')}: answered 550" in run.err
     assert len(bad.commands("USER")) == 1  # it is not asked again

@@ -35,6 +35,15 @@
  * the depot brought in so many latencies. */
 #define UNHEARD_LATENCIES 2
 
+/* Where each depot has at least so many bytes to bring, its second connection
+ * begins as soon as the first has answered, or is seen to take long for it: one
+ * that came later would be held down by the queue that the first has filled, and
+ * never find its speed.  Each is asked for this part of what the depot would bring
+ * if all were equal, and not for a block: TCP, while it looks for its speed, loses
+ * more by each pause than ever after. */
+#define WORTH_BOTH ((uint64_t)1 << 20)
+#define PARTS_OF_BOTH 4
+
 /* Of what a depot will still bring, one request asks for this share, so that
  * a wrong forecast can still be made good. */
 #define SHARE 0.5
@@ -111,22 +120,40 @@ static void *adaptive_new(const struct xd_book *book)
     return p;
 }
 
+static bool opens_both(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    return b->o.window_bytes == 0 && b->o.lanes_per_depot > 1 &&
+           xd_range_length(b->wanted) >= p->n_open * WORTH_BOTH;
+}
+
 double xd_first_size(const struct xd_adaptive *p)
 {
+    bool both = opens_both(p);
     double block = (double)p->book->o.block_bytes;
-    double share = p->unasked / (2.0 * p->book->n_slots);
+    double share = both ? p->unasked / (PARTS_OF_BOTH * p->n_open)
+                        : p->unasked / (2.0 * p->book->n_slots);
     double least = block / FIRST_PARTS + 1;
+    double most = both ? block * MOST_BLOCKS : block;
 
-    if (share >= block)
-        return block;
+    if (share >= most)
+        return most;
     return share > least ? share : least;
+}
+
+/* Nearly all who refuse have said so by now. */
+static bool may_open_second(const struct xd_adaptive *p, unsigned depot)
+{
+    return opens_both(p) && (p->forecasts[depot].latency > 0 ||
+                             p->now >= p->depots[depot].far_at);
 }
 
 /* Who is not known yet is asked only if there is time to do without. */
 static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
                                struct xd_range r)
 {
-    if (p->depots[depot].owed > 0 ||
+    if ((p->depots[depot].owed > 0 && !may_open_second(p, depot)) ||
         (p->time_left <
              xd_seconds(xd_forecast_patience(&p->forecasts[depot])) &&
          xd_others_bring(p, depot, r, HUGE_VAL)))
@@ -206,14 +233,17 @@ static double request_size(struct xd_adaptive *p, unsigned fetch,
 static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
                                    struct xd_range r)
 {
+    const struct xd_book *b = p->book;
+    unsigned n = b->o.lanes_per_depot;
+    const struct xd_flow *lane = &p->flows[b->depots[depot].slot * n];
+
     if (!p->depots[depot].is_offered)
         return r;
-    p->visits += p->book->n_fetches;
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_flow *f = &p->flows[i];
+    p->visits += n;
+    for (unsigned i = 0; i < n; i++) {
+        const struct xd_flow *f = &lane[i];
 
-        if (!f->is_running || f->depot != depot || f->got >= r.end ||
-            f->range.end <= r.begin)
+        if (!f->is_running || f->got >= r.end || f->range.end <= r.begin)
             continue;
         if (f->got > r.begin)
             r.end = f->got;

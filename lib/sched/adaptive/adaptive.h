@@ -26,6 +26,9 @@
  * together so many latencies. */
 #define XD_NEW_LATENCIES 3
 
+/* Who has not answered after this is far, and its TCP slow to find its speed. */
+#define XD_FAR (20 * XD_MS)
+
 /* What came in a latency of its depot, and in the one before: TCP doubles it
  * while it looks for its speed. */
 struct xd_round {
@@ -59,6 +62,7 @@ struct xd_stock {
     bool is_overdue;   /* with some, and has said nothing for as long */
     bool is_offered;   /* some of them were offered to others */
     xd_usec heard_at;  /* a byte of it came last, if any did */
+    xd_usec far_at;    /* it is far if it has not answered by then */
     uint64_t taken_to; /* it holds none that nobody was asked for before */
 };
 
@@ -87,10 +91,11 @@ struct xd_adaptive {
     double unasked, overdue; /* bytes */
     double rate;             /* of all depots together */
     double time_left;        /* seconds until all is here, if all goes well */
-    unsigned n_well;         /* depots that are open and not overdue */
-    unsigned soonest;        /* of them that are known, the first to be done;
-                                or n_depots */
-    xd_usec wake_at;         /* when the next request becomes overdue */
+    unsigned n_open, n_well; /* depots; of them those that are not overdue */
+    unsigned soonest;        /* of them that are known and keep what they owe,
+                                the first to be done; or n_depots */
+    xd_usec wake_at;         /* when a request becomes overdue, or its depot is
+                                seen to be far */
 
     double best_rate; /* of one of them, and of another: */
     xd_usec best_latency;

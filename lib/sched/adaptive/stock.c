@@ -47,6 +47,22 @@ static bool is_silent(const struct xd_adaptive *p, unsigned depot)
                          xd_forecast_patience(&p->forecasts[depot]);
 }
 
+/* Where there is another lane, that may change what it does. */
+static xd_usec far_at(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    xd_usec at = f->asked_at + XD_FAR;
+
+    if (p->book->o.lanes_per_depot == 1 || p->book->o.window_bytes > 0 ||
+        p->forecasts[f->depot].latency > 0 || at <= p->now)
+        return XD_NEVER;
+    return at;
+}
+
+static xd_usec earlier(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
+}
+
 static void count_flows(struct xd_adaptive *p)
 {
     p->overdue = 0;
@@ -60,9 +76,11 @@ static void count_flows(struct xd_adaptive *p)
             continue;
         overdue_at = xd_flow_overdue_at(p, f);
         d->is_offered |= f->is_offered;
+        d->far_at = f->asked_at + XD_FAR;
+        p->wake_at = earlier(p->wake_at, far_at(p, f));
         if (overdue_at > p->now) {
             d->owed += xd_flow_left(f);
-            p->wake_at = overdue_at < p->wake_at ? overdue_at : p->wake_at;
+            p->wake_at = earlier(p->wake_at, overdue_at);
             continue;
         }
         d->is_overdue |= is_silent(p, f->depot);
@@ -77,7 +95,7 @@ static double count_depots(struct xd_adaptive *p)
     double owed = 0, soonest = HUGE_VAL;
 
     p->rate = 0;
-    p->n_well = 0;
+    p->n_open = p->n_well = 0;
     p->soonest = b->n_depots;
     p->best_rate = 0;
     p->best_latency = XD_NEVER;
@@ -86,7 +104,10 @@ static double count_depots(struct xd_adaptive *p)
         const struct xd_forecast *f = &p->forecasts[i];
         double done;
 
-        if (i == b->n_depots || p->depots[i].is_overdue)
+        if (i == b->n_depots)
+            continue;
+        p->n_open++;
+        if (p->depots[i].is_overdue)
             continue;
         p->n_well++;
         if (f->rate <= 0)
@@ -98,7 +119,7 @@ static double count_depots(struct xd_adaptive *p)
         if (f->latency < p->best_latency)
             p->best_latency = f->latency;
         done = xd_time_to_bring(p, i, 0);
-        if (done < soonest) {
+        if (!p->depots[i].is_offered && done < soonest) {
             soonest = done;
             p->soonest = i;
         }
