@@ -68,6 +68,12 @@
 #define MOST_HEDGED 0.005
 #define LEAST_HEDGED 65536.0
 
+/* Another depot is opened in the place of one that brings less than this part of
+ * its share of what all bring, or has not answered after so many latencies of
+ * the nearest: a depot more must not keep away those behind it. */
+#define USELESS_PARTS 8.0
+#define SILENT_LATENCIES 4
+
 /* How often silence is looked at when nothing is left to ask for. */
 #define LOOK (20 * XD_MS)
 
@@ -424,11 +430,42 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
     return true;
 }
 
+/* Whether a depot is slow to answer where others have. */
+static bool keeps_silent(const struct xd_adaptive *p, unsigned slot)
+{
+    const struct xd_flow *f = &p->flows[slot * p->book->o.lanes_per_depot];
+    double wait = xd_seconds(p->now - f->asked_at);
+
+    return p->rate > 0 && f->is_running && !f->has_begun &&
+           wait > SILENT_LATENCIES * xd_seconds(p->best_latency) + XD_LEAST_S;
+}
+
+static bool is_useful(const struct xd_adaptive *p, unsigned slot)
+{
+    unsigned depot = p->book->slots[slot];
+    double rate = p->forecasts[depot].rate;
+
+    if (p->depots[depot].is_overdue)
+        return false;
+    if (p->depots[depot].heard_at == 0)
+        return !keeps_silent(p, slot);
+    return rate <= 0 || rate * p->n_well * USELESS_PARTS >= p->rate;
+}
+
+static unsigned count_useful(const struct xd_adaptive *p)
+{
+    unsigned n = 0;
+
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++)
+        n += p->book->slots[slot] < p->book->n_depots && is_useful(p, slot);
+    return n;
+}
+
 static bool adaptive_wants_more(void *policy)
 {
     struct xd_adaptive *p = policy;
 
-    return xd_growth_wants_more(&p->growth, p->n_well, p->now);
+    return xd_growth_wants_more(&p->growth, count_useful(p), p->now);
 }
 
 /* When a request that is well becomes overdue, for then others may take it.  When

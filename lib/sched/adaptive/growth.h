@@ -28,7 +28,7 @@ void xd_growth_init(struct xd_growth *g, uint64_t bytes);
 /* Bytes came: the first begin a turn. */
 void xd_growth_heard(struct xd_growth *g, xd_usec now, uint64_t bytes);
 
-/* Whether more may be opened than the `n_well` that are open and well. */
+/* Whether more may be opened than the `n_well` that are open and of use. */
 bool xd_growth_wants_more(struct xd_growth *g, unsigned n_well, xd_usec now);
 
 #endif

@@ -526,6 +526,39 @@ START_TEST(a_short_download_opens_fewer_depots)
 }
 END_TEST
 
+/* How many are open after so long, of more than are opened at first, when the
+ * first of them is as fast as that. */
+static unsigned open_beside(double rate, xd_usec time)
+{
+    unsigned n;
+
+    init(20, 8 * BLOCK, 0.25e6);
+    w.sources[0].rate = rate;
+    play_start(&w.p);
+    play_for(time);
+    n = w.n_open;
+    play_fini(&w.p);
+    return n;
+}
+
+START_TEST(who_brings_next_to_nothing_takes_nobodys_place)
+{
+    unsigned first = open_beside(0.25e6, 300 * XD_MS);
+
+    ck_assert_uint_lt(first, 20);
+    ck_assert_uint_eq(open_beside(5e3, 300 * XD_MS), first + 1);
+}
+END_TEST
+
+START_TEST(who_does_not_answer_takes_nobodys_place)
+{
+    ck_assert_uint_eq(open_beside(0, 60 * XD_MS),
+                      open_beside(0.25e6, 60 * XD_MS));
+    ck_assert_uint_eq(open_beside(0, 300 * XD_MS),
+                      open_beside(0.25e6, 300 * XD_MS) + 1);
+}
+END_TEST
+
 START_TEST(no_request_crosses_a_cut)
 {
     uint64_t cuts[] = {BLOCK / 3, BLOCK, 5 * BLOCK + 7, 20 * BLOCK};
@@ -894,6 +927,8 @@ int main(void)
         t, where_each_has_little_to_bring_its_second_lane_waits_for_the_first);
     tcase_add_test(t, what_an_overdue_one_still_brings_counts);
     tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
+    tcase_add_test(t, who_brings_next_to_nothing_takes_nobodys_place);
+    tcase_add_test(t, who_does_not_answer_takes_nobodys_place);
     tcase_add_test(t, a_short_download_opens_fewer_depots);
     tcase_add_test(t, no_request_crosses_a_cut);
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
