@@ -244,7 +244,7 @@ bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
 /* Whether no other depot can be asked. */
 bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
 
-/* Ask a depot that is alone for all that the window lacks, in order and by one
+/* Ask a depot that is alone for what the window lacks, in order and by one
  * connection; false: it was. */
 bool xd_choose_alone(struct xd_adaptive *p, unsigned depot,
                      struct xd_range *out);

@@ -46,6 +46,10 @@
 /* The first request to a depot that is not known: this part of a block. */
 #define START_PARTS 8
 
+/* A depot that is alone is asked for so many blocks at first: how long the window
+ * is going to be may not be known yet. */
+#define ALONE_FIRST 4
+
 /* What all are asked for at first: it comes in one round trip, with the first
  * window of a TCP connection. */
 #define RACE_BYTES 14480
@@ -258,8 +262,12 @@ bool xd_brings_head(const struct xd_adaptive *p, unsigned depot)
 bool xd_choose_alone(struct xd_adaptive *p, unsigned depot,
                      struct xd_range *out)
 {
-    return !xd_brings_head(p, depot) &&
-           xd_find_unasked(p, depot, p->book->window->range.begin, out);
+    if (xd_brings_head(p, depot) ||
+        !xd_find_unasked(p, depot, p->book->window->range.begin, out))
+        return false;
+    if (p->forecasts[depot].rate <= 0)
+        shorten(out, ALONE_FIRST * (double)p->book->o.block_bytes);
+    return true;
 }
 
 /* Cut the range to what others have been asked for, of whom none has begun;
