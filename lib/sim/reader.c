@@ -17,8 +17,9 @@
 #define HINT_DUE (500 * XD_MS)
 #define HEAD_BYTES (MIB / 4)
 #define TAIL_BYTES MIB
+#define ASSUMED_RATE MIB
 
-enum { READER, HEAD, TAIL };
+enum { READER, HEAD, TAIL, REST };
 
 static struct xd_range whole_pieces(const struct xd_run *r,
                                     struct xd_range range)
@@ -124,6 +125,37 @@ static void note_stall(struct xd_run *r, xd_usec due, xd_usec now)
         r->out->longest_stall = p->stall;
 }
 
+static void go_elsewhere(struct xd_run *r)
+{
+    r->reader.jumped_at = xd_run_usec(r->net.now);
+    r->reader.at = r->reader.in_order = r->o->client.goes_to;
+    want(r, r->reader.at, ASSUMED_RATE);
+}
+
+/* What it left behind is fetched when it has seen the end, so that there is an
+ * end. */
+static void serve_on(struct xd_run *r)
+{
+    const struct xd_sim_client *c = &r->o->client;
+    struct xd_range whole = {0, r->o->size};
+
+    if (r->reader.next_at == 0)
+        hint(r);
+    r->reader.next_at = r->net.now + PIPE_STEP;
+    if (r->reader.at == r->reader.in_order && r->reader.at > 0)
+        return;
+    r->reader.at = r->reader.in_order;
+    want(r, r->reader.at, ASSUMED_RATE);
+    if (r->reader.jumped_at > 0 && r->reader.at == r->o->size)
+        xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                               .reader = REST,
+                                               .range = whole,
+                                               .due = XD_NEVER});
+    if (r->reader.jumped_at == 0 && c->leaves_at > 0 &&
+        r->reader.at >= c->leaves_at)
+        go_elsewhere(r);
+}
+
 /* All up to `to` is here now. */
 static void note(struct xd_run *r, uint64_t to)
 {
@@ -136,6 +168,8 @@ static void note(struct xd_run *r, uint64_t to)
         r->out->first_mib = now;
     if (r->o->player.bytes_per_s > 0 && now > shown_at(r, r->reader.in_order))
         note_stall(r, shown_at(r, r->reader.in_order), now);
+    if (r->reader.jumped_at > 0 && r->out->jump == XD_NEVER)
+        r->out->jump = now - r->reader.jumped_at;
     r->reader.in_order = to;
 }
 
@@ -150,6 +184,8 @@ void xd_sim_reader_look(struct xd_run *r)
         return;
     if (r->o->player.bytes_per_s > 0)
         play_on(r);
+    else if (r->o->client.is_there)
+        serve_on(r);
     else
         read_on(r);
 }

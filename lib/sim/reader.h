@@ -1,6 +1,7 @@
 /*
- * Who reads the file while it arrives: the end of a pipe, or a player, which
- * tells the scheduler when it needs what.
+ * Who reads the file while it arrives: the end of a pipe, a player, which
+ * tells the scheduler when it needs what, or a client that says nothing of that
+ * and may go elsewhere.
  *
  *     0        shown      in order to             window
  *     |==========|============|........====.........|
@@ -21,6 +22,7 @@ struct xd_sim_reader {
     xd_nsec next_at;            /* when it looks again */
     xd_usec moves_since, stall; /* a player: the end of its last stall, and how
                                    long that was */
+    xd_usec jumped_at;          /* a client; 0: not yet */
 };
 
 /* See what has come, and tell what is wanted next, if it is time. */

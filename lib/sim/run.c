@@ -156,8 +156,8 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     struct xd_run r = {.o = o, .out = out};
     int rc;
 
-    *out =
-        (struct xd_sim_result){.first_byte = XD_NEVER, .first_mib = XD_NEVER};
+    *out = (struct xd_sim_result){
+        .first_byte = XD_NEVER, .first_mib = XD_NEVER, .jump = XD_NEVER};
     rc = start(&r, s);
     if (rc == 0)
         fly(&r);

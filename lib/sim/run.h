@@ -20,6 +20,13 @@ struct xd_sim_player {
     xd_usec prebuffer;
 };
 
+/* It reads what is there as fast as it comes, and may go elsewhere once. */
+struct xd_sim_client {
+    bool is_there;
+    uint64_t leaves_at; /* once all before that is read; 0: it stays */
+    uint64_t goes_to;
+};
+
 /* A fetch that has ended. */
 struct xd_sim_record {
     unsigned depot, lane;
@@ -42,6 +49,7 @@ struct xd_sim_options {
     bool has_http2;              /* the fetches of a depot share a connection */
     uint64_t reader_bytes_per_s; /* with a window; 0: no bound */
     struct xd_sim_player player; /* in the reader's place, if it has a rate */
+    struct xd_sim_client client; /* likewise, if it is there */
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
     void *record_user;
 };
@@ -66,7 +74,9 @@ struct xd_sim_result {
     xd_usec stalled;    /* the player, all in all, */
     xd_usec longest_stall;
     unsigned n_stalls; /* between which its picture moved */
-    uint64_t wire;     /* of all depots */
+    xd_usec jump;  /* from when the client left until it had a byte there; or
+                          XD_NEVER */
+    uint64_t wire; /* of all depots */
     struct xd_sim_depot *depots;
     size_t n_depots;
 };

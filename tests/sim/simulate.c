@@ -44,7 +44,8 @@ static const char usage[] =
     "RATE\n"
     "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
     "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --warm  --depots  "
-    "--timeline  --print\n";
+    "--timeline  --print\n"
+    "  --client  --leave-at BYTE  --go-to BYTE\n";
 
 static void fail(const char *what, const char *which)
 {
@@ -83,6 +84,8 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->o.has_tls = true;
     if (strcmp(name, "--bbr") == 0)
         return a->o.has_bbr = true;
+    if (strcmp(name, "--client") == 0)
+        return a->o.client.is_there = true;
     if (strcmp(name, "--depots") == 0)
         return a->shows_depots = true;
     if (strcmp(name, "--random") == 0)
@@ -135,7 +138,11 @@ static void set(struct arguments *a, const char *name, const char *value)
     else if (strcmp(name, "--prebuffer") == 0) {
         if (!xd_parse_duration(value, &a->o.player.prebuffer))
             fail("not a time: ", value);
-    } else if (strcmp(name, "--piece") == 0)
+    } else if (strcmp(name, "--leave-at") == 0)
+        a->o.client.leaves_at = number(value);
+    else if (strcmp(name, "--go-to") == 0)
+        a->o.client.goes_to = number(value);
+    else if (strcmp(name, "--piece") == 0)
         a->o.piece_bytes = number(value);
     else if (strcmp(name, "--silence") != 0)
         fail("no such option: ", name);
@@ -326,6 +333,9 @@ static void print_result(const struct arguments *a, const char *name,
            100 * ((double)r.wire / (double)o->size - 1), requests);
     if (o->player.bytes_per_s > 0)
         print_playback(s, o, &r);
+    if (o->client.is_there)
+        printf("  first byte %.3f s  first MiB %.3f s  after a jump %.3f s\n",
+               seconds(r.first_byte), seconds(r.first_mib), seconds(r.jump));
     if (r.broken != XD_RULE_NONE)
         printf("  a rule is broken: %s\n", xd_rule_text(r.broken));
     if (a->shows_depots)

@@ -6,6 +6,7 @@
  *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
  *     small.c      round trips, where they are all that matters;
  *     urgent.c     what a reader needs next, and need.c: when
+ *     first.c      before it has anything
  *     ends.c       brings the ends of requests together
  */
 #ifndef XD_SCHED_ADAPTIVE_H
@@ -238,6 +239,23 @@ bool xd_player_waits(const struct xd_adaptive *p, unsigned depot);
  * if not, the picture has to stand still whatever is done, and only the end
  * counts. */
 bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
+
+/* first.c: of book->window */
+
+/* The first block, while some of it has not arrived, if it is worth a hurry; else
+ * nothing. */
+struct xd_range xd_first_block(const struct xd_adaptive *p);
+
+/* Cut a request so that the first block comes as soon as it can; false: it is
+ * not to be made now. */
+bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
+                       struct xd_range *out);
+
+/* How long until all before `to` is here, of a depot that has never said a word:
+ * it is taken to wait as long again as it has, in which its connection and its
+ * request each took a round trip. */
+double xd_time_for_silent(const struct xd_adaptive *p, const struct xd_flow *f,
+                          uint64_t to);
 
 /* urgent.c: of book->window */
 

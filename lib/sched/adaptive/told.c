@@ -107,13 +107,15 @@ void xd_adaptive_canceled(void *policy, unsigned fetch)
     p->flows[fetch].is_canceled = true;
 }
 
-/* It was too short for a sample: most of its time was its latency. */
+/* It was too short for a sample: most of its time was its latency; or there was
+ * none yet. */
 static bool tells_least_rate(const struct xd_adaptive *p,
                              const struct xd_flow *f)
 {
     const struct xd_forecast *its = &p->forecasts[f->depot];
 
-    return its->rate <= 0 || f->heard_at == f->forecast.since ||
+    return its->rate <= 0 || its->watched == 0 ||
+           f->heard_at == f->forecast.since ||
            f->heard_at - f->asked_at < 2 * its->latency;
 }
 

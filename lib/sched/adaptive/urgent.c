@@ -359,6 +359,22 @@ static bool is_affordable(struct xd_adaptive *p, struct xd_range rest,
     return p->rushed + waste <= most;
 }
 
+/* Whether a request takes too long for `rest`, which somebody brings in `mine`
+ * seconds; *takes: how long.  For the first block a depot that brings is taken at
+ * once for one that has never said a word. */
+static bool takes_too_long(struct xd_adaptive *p, const struct xd_flow *f,
+                           double mine, struct xd_range rest, double *takes)
+{
+    if (!f->has_begun && p->forecasts[f->depot].latency == 0 &&
+        rest.begin < xd_first_block(p).end) {
+        *takes = xd_time_for_silent(p, f, rest.end);
+        return *takes >= mine;
+    }
+    *takes = xd_time_for_flow(p, f, rest.end);
+    return *takes >= time_given(p, rest) &&
+           *takes >= RUSH_GAIN * mine + XD_LEAST_S;
+}
+
 /* Whether a request is going to be late with `rest`, and who needs so long for
  * it would not be; then *rest is what it is not going to bring in time. */
 static bool is_late(struct xd_adaptive *p, const struct xd_flow *f, double mine,
@@ -367,8 +383,7 @@ static bool is_late(struct xd_adaptive *p, const struct xd_flow *f, double mine,
     const struct xd_window *w = p->book->window;
     double bytes = (double)xd_range_length(*rest), takes, waste, keeps;
 
-    takes = xd_time_for_flow(p, f, rest->end);
-    if (takes < time_given(p, *rest) || takes < RUSH_GAIN * mine + XD_LEAST_S)
+    if (!takes_too_long(p, f, mine, *rest, &takes))
         return false;
     waste = waste_of(p, f, bytes, mine);
     if (!is_affordable(p, *rest, takes, waste))

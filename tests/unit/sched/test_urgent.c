@@ -92,6 +92,21 @@ START_TEST(depots_that_are_not_known_race_for_the_first_bytes)
 }
 END_TEST
 
+START_TEST(of_the_first_block_who_brings_takes_what_silent_depots_have)
+{
+    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    play_start(&p);
+    play_from(0, 0, 4);
+    play_range(&p, XD_EV_HELD, BLOCK / 4, BLOCK);
+    ask();
+    ck_assert_uint_eq(askings(1, BLOCK / 8 + 1), 1);
+    p.now += 30 * XD_MS;
+    play_done(&p, asked[0].fetch);
+    ask();
+    ck_assert_uint_eq(askings(0, BLOCK / 8 + 1), 1);
+}
+END_TEST
+
 /* The first depot says nothing for longer than it ever needs, and the other is
  * free: how often is that asked for the first block, which is needed so late? */
 static unsigned hedges_of_silence(xd_usec needed_in)
@@ -179,7 +194,7 @@ static unsigned cuts_of_overtaken(uint64_t left, bool is_all)
     unsigned n = 0;
 
     play_start(&p);
-    play_from(0, 0, 4);
+    play_from(0, XD_SECOND / 2, 4);
     ask();
     ck_assert_uint_eq(asked[0].range.begin, 0);
     p.now += 100 * XD_MS;
@@ -258,6 +273,8 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_slow_depot_is_asked_for_what_is_needed_later);
     tcase_add_test(t, depots_that_are_not_known_race_for_the_first_bytes);
+    tcase_add_test(t,
+                   of_the_first_block_who_brings_takes_what_silent_depots_have);
     tcase_add_test(t, a_silent_depot_is_hedged_before_the_picture_stands_still);
     tcase_add_test(t, a_silent_depot_is_left_alone_while_there_is_time);
     tcase_add_test(t, nothing_is_asked_for_while_the_window_is_full);
