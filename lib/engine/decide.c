@@ -209,7 +209,8 @@ static void say_lowered_locked(struct xd_engine *e,
 {
     const struct xd_sched_options *used = xd_sched_options(e->sched);
 
-    if (used->block_bytes < asked->block_bytes)
+    if (used->block_bytes < asked->block_bytes &&
+        xd_options_is_set(&e->options, "block-size"))
         xd_engine_say_locked(
             e, XD_LOG_WARN,
             "block-size is lowered from %llu to %llu: in order, a block is at "

@@ -178,6 +178,7 @@ void xd_readers_begin_locked(struct xd_engine *e)
                 (struct xd_demand){xd_window_pieces(e, head), soon, 0});
     tell_locked(e, NUMBER_TAIL, &all->tail,
                 (struct xd_demand){xd_window_pieces(e, tail), soon, 0});
+    xd_windows_fit_locked(e);
     xd_windows_share_locked(e);
     for (size_t i = 0; i < all->n; i++)
         tell_locked(e, all->list[i]->number, &all->list[i]->demand,
