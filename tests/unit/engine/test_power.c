@@ -547,6 +547,9 @@ static int download(const char *option, const char *value,
 
     ck_assert_int_eq(xd_options_new(&options, err), 0);
     ck_assert_int_eq(xd_options_set(options, "block-size", "64k", err), 0);
+    /* Blocks come from several places of the file at a time. */
+    ck_assert_int_eq(xd_options_set(options, "algorithm", "basic", err), 0);
+    ck_assert_int_eq(xd_options_set(options, "threads-per-depot", "2", err), 0);
     ck_assert_int_eq(xd_options_set(options, option, value, err), 0);
     ck_assert_msg(
         xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", err) == 0,
