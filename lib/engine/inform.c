@@ -248,7 +248,8 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_NO_RANGES:
     case XD_VERDICT_DIFFERENT:
     case XD_VERDICT_CHANGED:
-        if (!xd_validators_have_changed_locked(lane))
+        /* Without a source, another lane has said why. */
+        if (lane->source && !xd_validators_have_changed_locked(lane))
             count_failure_locked(e, depot, &lane->outcome.error);
         tell_failed_locked(e, depot, lane, now);
         break;
