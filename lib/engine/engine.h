@@ -162,7 +162,8 @@ struct xd_engine {
                         lie */
     uint64_t least_window; /* two pieces */
     uint64_t drained;      /* in order: all before it is out */
-    uint64_t leaving;      /* all before it is, or is being written out */
+    uint64_t leaving;      /* all before it is, or will be: it is being written
+                              out, or the hash of the whole has it already */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */

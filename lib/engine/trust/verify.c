@@ -368,6 +368,8 @@ static void hash_whole_locked(struct xd_engine *e)
     if (xd_range_length(range) > STEP)
         range.end = range.begin + STEP;
     v->hashed_to = range.end; /* what is rejected meanwhile takes it back */
+    if (e->ordered) /* but not where what has left cannot be read again */
+        e->leaving = range.end;
     xd_engine_unlock(e);
     if (range.begin == e->wanted.begin)
         xd_proof_restart(v->whole);

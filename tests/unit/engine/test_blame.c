@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "engine/trust/blame.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"
@@ -290,6 +291,50 @@ START_TEST(a_piece_under_suspicion_is_read_back)
 }
 END_TEST
 
+/* Into a pipe, of a file with a hash of the whole alone. */
+static void prepare_pipe(const int pipe_ends[2], struct xd_sink **sink)
+{
+    static const char text[] =
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+        "<file name=\"f\"><size>8192</size><hash type=\"sha-256\">"
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+        "</hash><url>http://a.example/f</url><url>http://b.example/f</url>"
+        "</file></metalink>";
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_IN_ORDER,
+                                   NULL, pipe_ends[1], options, &error),
+                     0);
+    ck_assert_int_eq(xd_ordered_sink_new(sink, &engine->ordered, pipe_ends[1],
+                                         engine->window, &error),
+                     0);
+    engine->sink = *sink;
+    engine->state = ENGINE_RUNNING;
+}
+
+/* The hash cannot begin anew, for what has left cannot be read again. */
+START_TEST(what_the_hash_of_a_pipe_has_is_not_wanted_again)
+{
+    struct xd_sink *sink;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    prepare_pipe(ends, &sink);
+    xd_engine_lock(engine);
+    bring_locked(0, first_block);
+    xd_verify_work_locked(engine);
+    bring_locked(0, second_block);
+    xd_blame_expel_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
+    ck_assert(xd_rangeset_contains(&engine->kept, first_block));
+    ck_assert_uint_eq(engine->kept.bytes, BLOCK);
+    ck_assert_uint_eq(engine->verify.hashed_to, BLOCK);
+    xd_engine_unlock(engine);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("blame");
@@ -307,5 +352,6 @@ int main(void)
     tcase_add_test(tcase,
                    a_piece_that_was_rejected_while_it_was_hashed_is_read_back);
     tcase_add_test(tcase, a_piece_under_suspicion_is_read_back);
+    tcase_add_test(tcase, what_the_hash_of_a_pipe_has_is_not_wanted_again);
     return run_suite("blame", tcase);
 }
