@@ -341,7 +341,7 @@ def test_a_hole_is_named_and_nobody_is_asked(lab):
 
 # ---- very many ----
 
-def test_of_223_depots_at_most_16_are_open(lab):
+def test_of_223_depots_at_most_16_are_used_and_as_many_for_slow_ones(lab):
     data = lab.file("f.bin", SIZE)
     depots = lab.depots(223, address=lambda i: f"127.0.1.{i + 1}")
     run = lab.xdownload(lab.metalink("f.bin", depots), "-b", "64k")
@@ -350,7 +350,7 @@ def test_of_223_depots_at_most_16_are_open(lab):
     depots[0].requests()  # once it has the log, the others' lines are there
     used = {r["depot"] for r in depots[0].nginx.entries
             if r["uri"] != "/-/mark"}
-    assert 2 <= len(used) <= 16
+    assert 2 <= len(used) <= 32
     assert len(run.report["depots"]) == 223
 
 

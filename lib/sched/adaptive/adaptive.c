@@ -70,7 +70,8 @@
 
 /* Another depot is opened in the place of one that brings less than this part of
  * its share of what all bring, or has not answered after so many latencies of
- * the nearest: a depot more must not keep away those behind it. */
+ * the nearest: a depot more must not keep away those behind it.  Of all that are
+ * open no more than half are taken for such, for it may be us who is slow. */
 #define USELESS_PARTS 8.0
 #define SILENT_LATENCIES 4
 
@@ -462,7 +463,7 @@ static unsigned count_useful(const struct xd_adaptive *p)
 
     for (unsigned slot = 0; slot < p->book->n_slots; slot++)
         n += p->book->slots[slot] < p->book->n_depots && is_useful(p, slot);
-    return n;
+    return n > p->n_open / 2 ? n : p->n_open / 2;
 }
 
 static bool adaptive_wants_more(void *policy)
