@@ -3,9 +3,11 @@
 /* Bytes come in gulps; over less than this they tell no rate. */
 #define SAMPLE (50 * XD_MS)
 
-/* A rate is forgotten as fast as this.  Shorter, and the last gulps decide;
- * longer, and a depot that collapses is believed for too long. */
+/* A rate is forgotten as fast as this, or as so many round trips, in each of
+ * which TCP sends a window and waits.  Shorter, and the last gulps decide; longer,
+ * and a depot that collapses is believed for too long. */
 #define MEMORY (400 * XD_MS)
+#define MEMORY_LATENCIES 4
 
 #define LEAST_PATIENCE (400 * XD_MS)
 #define PATIENCE_LATENCIES 3
@@ -28,13 +30,22 @@ void xd_forecast_queued(struct xd_forecast *f, xd_usec wait)
         f->latency = wait > 0 ? wait : 1;
 }
 
+static xd_usec memory_of(const struct xd_forecast *f)
+{
+    xd_usec memory = MEMORY_LATENCIES * f->latency;
+
+    if (memory < MEMORY)
+        memory = MEMORY;
+    return f->watched < memory ? f->watched : memory;
+}
+
 static void take_sample(struct xd_forecast *f, xd_usec now)
 {
     xd_usec passed = now - f->since, memory;
     double sample = (double)f->fresh * (double)XD_SECOND / (double)passed;
 
     f->watched += passed;
-    memory = f->watched < MEMORY ? f->watched : MEMORY;
+    memory = memory_of(f);
     f->rate += (sample - f->rate) * (double)passed /
                (double)(passed > memory ? passed : memory);
     f->since = now;

@@ -102,6 +102,21 @@ START_TEST(a_collapse_is_believed_within_a_second)
 }
 END_TEST
 
+START_TEST(who_is_far_away_is_judged_by_some_round_trips)
+{
+    struct xd_forecast near = {.latency = 10 * XD_MS};
+    struct xd_forecast far = {.latency = 300 * XD_MS};
+    xd_usec now = XD_SECOND, then = XD_SECOND;
+
+    flow(&near, &now, 10000, 10 * XD_SECOND);
+    flow(&near, &now, 100, 400 * XD_MS);
+    flow(&far, &then, 10000, 10 * XD_SECOND);
+    flow(&far, &then, 100, 400 * XD_MS);
+    ck_assert_double_lt(near.rate, 4e5);
+    ck_assert_double_gt(far.rate, 6e5);
+}
+END_TEST
+
 START_TEST(the_time_of_a_pause_is_not_counted)
 {
     struct xd_forecast f = {.rate = 0};
@@ -207,6 +222,7 @@ int main(void)
     tcase_add_test(t, one_gulp_tells_no_rate);
     tcase_add_test(t, a_steady_rate_is_found);
     tcase_add_test(t, a_collapse_is_believed_within_a_second);
+    tcase_add_test(t, who_is_far_away_is_judged_by_some_round_trips);
     tcase_add_test(t, the_time_of_a_pause_is_not_counted);
     tcase_add_test(t, the_gulp_before_a_pause_tells_no_rate);
     tcase_add_test(t, short_requests_together_tell_the_rate);
