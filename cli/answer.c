@@ -6,26 +6,22 @@
 #include <string.h>
 
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "http_words.h"
-#include "moment.h"
 #include "serve_page.h"
 
-/* Between two looks whether the client is still there. */
-#define LOOK_MS 20
-
-/* What a client has sent beyond its request, which nobody reads before this
- * answer is complete, hides whether it is still there.  It is believed to be
- * for so long without a byte for it; who still is may ask again. */
-#define HIDDEN_S 15
+/* What a client has sent beyond its request hides that it has gone (leavers.h).
+ * It is believed to be there for so long without a byte for it; who still is may
+ * ask again. */
+#define HIDDEN_MS 15000
 
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
 
 /* A file on its way to a client. */
 struct stream {
-    struct MHD_Connection *connection;
+    int socket;
+    struct leavers *leavers;
     struct shelf_file *file;
     struct xd_reader *reader;
     uint64_t size; /* of the file */
@@ -128,42 +124,30 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
     return answer_text(MHD_HTTP_OK, text, len, "audio/x-mpegurl");
 }
 
-/* One that has ended what it sends counts as gone: so does nginx.  So it is too
- * when the server stops, which shuts all connections; that shows even before
- * what the client has said and nobody has read yet.  Until `until` it counts as
- * there if that hides it. */
-static bool has_gone(struct MHD_Connection *c, double until)
+static bool is_hidden(int fd)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct pollfd p = {.fd = info->connect_fd, .events = POLLIN};
-    char byte;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
 
-    if (poll(&p, 1, 0) <= 0)
-        return false;
-    return (p.revents & (POLLHUP | POLLERR)) != 0 ||
-           recv(p.fd, &byte, 1, MSG_PEEK) <= 0 || moment_s() >= until;
+    return poll(&p, 1, 0) != 0;
 }
 
 static int64_t find_size(const struct stream *s)
 {
-    const double until = moment_s() + HIDDEN_S;
     int64_t size;
 
     do
-        size = xd_reader_size(s->reader, LOOK_MS);
-    while (size == XD_E_AGAIN && !has_gone(s->connection, until));
+        size = xd_reader_size(s->reader, HIDDEN_MS);
+    while (size == XD_E_AGAIN && !is_hidden(s->socket));
     return size;
 }
 
 static int64_t read_on(const struct stream *s, char *to, size_t room)
 {
-    const double until = moment_s() + HIDDEN_S;
     int64_t n;
 
     do
-        n = xd_reader_read(s->reader, to, room, LOOK_MS);
-    while (n == XD_E_AGAIN && !has_gone(s->connection, until));
+        n = xd_reader_read(s->reader, to, room, HIDDEN_MS);
+    while (n == XD_E_AGAIN && !is_hidden(s->socket));
     return n;
 }
 
@@ -188,6 +172,7 @@ static void end_stream(void *user)
     struct xd_playback p = {.struct_size = sizeof p};
     struct stream *s = user;
 
+    leavers_remove(s->leavers, s->reader);
     xd_reader_playback(s->reader, &p);
     atomic_fetch_add(&s->file->blocked_ms, (uint_least64_t)(p.blocked_s * 1e3));
     xd_reader_free(s->reader);
@@ -195,19 +180,24 @@ static void end_stream(void *user)
 }
 
 static struct stream *begin_stream(struct MHD_Connection *c,
-                                   struct shelf_file *f)
+                                   struct shelf_file *f, struct leavers *l)
 {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct stream *s = malloc(sizeof *s);
     struct xd_error err;
 
     if (s == NULL)
         return NULL;
-    s->connection = c;
+    s->socket = info->connect_fd;
+    s->leavers = l;
     s->file = f;
-    if (xd_reader_new(&s->reader, f->source, &err) == 0)
-        return s;
-    free(s);
-    return NULL;
+    if (xd_reader_new(&s->reader, f->source, &err) < 0) {
+        free(s);
+        return NULL;
+    }
+    leavers_add(l, s->socket, s->reader);
+    return s;
 }
 
 /* The range of a file that has not changed since the client saw it. */
@@ -259,9 +249,9 @@ static struct answer answer_bytes(struct stream *s, const struct shelf_file *f,
 }
 
 struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
-                          bool is_get)
+                          bool is_get, struct leavers *l)
 {
-    struct stream *s = begin_stream(c, f);
+    struct stream *s = begin_stream(c, f, l);
     enum http_range kind = HTTP_RANGE_NONE;
 
     if (s == NULL)

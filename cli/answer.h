@@ -10,6 +10,7 @@
 
 #include <microhttpd.h>
 
+#include "leavers.h"
 #include "shelf.h"
 
 struct answer {
@@ -29,10 +30,11 @@ struct answer answer_playlist(const struct shelf *s, const char *host);
 
 /*
  * The file, or with `is_get` the range of it that the request asks for.
- * Blocks: until its size is known, or the client has gone.
+ * Blocks: until its size is known, or the client has gone.  `l` lives as long as
+ *         the answer.
  */
 struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
-                          bool is_get);
+                          bool is_get, struct leavers *l);
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value);
 

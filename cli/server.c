@@ -10,6 +10,7 @@
 
 #include "answer.h"
 #include "http_words.h"
+#include "leavers.h"
 #include "words.h"
 
 /* A browser takes six for a site, a player up to nine. */
@@ -27,6 +28,7 @@
 struct server {
     struct MHD_Daemon *daemon;
     struct listener listener;
+    struct leavers *leavers;
     const struct shelf *shelf;
     const char *origin;
 };
@@ -75,7 +77,7 @@ static struct answer answer_path(const struct server *s,
     struct shelf_file *file = shelf_find(s->shelf, path);
 
     if (file != NULL)
-        return answer_file(c, file, is_get);
+        return answer_file(c, file, is_get, s->leavers);
     if (strncmp(path, s->shelf->root, len) != 0)
         return answer_status(MHD_HTTP_NOT_FOUND);
     if (path[len] == '\0')
@@ -156,14 +158,9 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
                               (unsigned)IDLE_S);
 }
 
-/* Its threads leave signals to the one that looks for them. */
 static struct MHD_Daemon *start_daemon(struct server *s)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    struct MHD_Daemon *daemon = MHD_start_daemon(
+    return MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
             MHD_USE_POLL | MHD_USE_ITC,
         0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
@@ -172,8 +169,20 @@ static struct MHD_Daemon *start_daemon(struct server *s)
         s->listener.is_loopback ? 0U : (unsigned)CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+}
+
+/* Threads, which leave signals to the one that looks for them. */
+static bool start_threads(struct server *s)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->leavers = leavers_new(CONNECTIONS_MAX);
+    if (s->leavers != NULL)
+        s->daemon = start_daemon(s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return daemon;
+    return s->daemon != NULL;
 }
 
 struct server *server_start(struct listener *l, const struct shelf *shelf,
@@ -186,9 +195,9 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
         return NULL;
     }
     *s = (struct server){.listener = *l, .shelf = shelf, .origin = origin};
-    s->daemon = start_daemon(s);
-    if (s->daemon == NULL) {
+    if (!start_threads(s)) {
         words_error("the server at %s cannot be started", l->authority);
+        leavers_free(s->leavers);
         free(s);
         return NULL;
     }
@@ -201,5 +210,6 @@ void server_stop(struct server *s)
     if (s == NULL)
         return;
     MHD_stop_daemon(s->daemon);
+    leavers_free(s->leavers);
     free(s);
 }
