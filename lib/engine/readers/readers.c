@@ -67,6 +67,23 @@ static void tell_locked(struct xd_engine *e, unsigned number,
     xd_inform_demand_locked(e, number, &demand);
 }
 
+/* Head and tail are for a player that is there: they do not get in the way of
+ * one that closes its reader only to open another elsewhere. */
+static void hint_locked(struct xd_engine *e)
+{
+    struct xd_readers *all = &e->readers;
+    struct xd_demand nothing = {.due = XD_NEVER};
+    bool is_read = false;
+
+    for (size_t i = 0; i < all->n; i++)
+        is_read |= all->list[i]->has_begun;
+    if (is_read == all->are_hinted)
+        return;
+    all->are_hinted = is_read;
+    xd_inform_demand_locked(e, NUMBER_HEAD, is_read ? &all->head : &nothing);
+    xd_inform_demand_locked(e, NUMBER_TAIL, is_read ? &all->tail : &nothing);
+}
+
 /* Requests that no window shortens are held back by it. */
 static void wake_held_back_locked(struct xd_engine *e)
 {
@@ -116,6 +133,7 @@ void xd_readers_moved_locked(struct xd_reader *r)
     xd_windows_share_locked(e);
     r->told_at = r->position;
     tell_locked(e, r->number, &r->demand, xd_window_demand(r));
+    hint_locked(e);
     if (others_change)
         tell_changed_locked(e);
     if (e->readers.memory)
@@ -173,11 +191,10 @@ void xd_readers_begin_locked(struct xd_engine *e)
         tail.begin = w.end - TAIL_BYTES;
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
-    all->head = all->tail = nothing;
-    tell_locked(e, NUMBER_HEAD, &all->head,
-                (struct xd_demand){xd_window_pieces(e, head), soon, 0});
-    tell_locked(e, NUMBER_TAIL, &all->tail,
-                (struct xd_demand){xd_window_pieces(e, tail), soon, 0});
+    all->head = (struct xd_demand){xd_window_pieces(e, head), soon, 0};
+    all->tail = (struct xd_demand){xd_window_pieces(e, tail), soon, 0};
+    all->are_hinted = false;
+    hint_locked(e);
     xd_windows_fit_locked(e);
     xd_windows_share_locked(e);
     for (size_t i = 0; i < all->n; i++)
@@ -245,6 +262,7 @@ void xd_readers_remove_locked(struct xd_reader *r)
     if (can_tell_locked(e)) {
         tell_locked(e, r->number, &r->demand,
                     (struct xd_demand){.due = XD_NEVER});
+        hint_locked(e);
         xd_windows_share_locked(e);
         if (e->readers.shares)
             tell_changed_locked(e);

@@ -13,6 +13,8 @@
  *     |==head==|      reader -->|<------ window ------>|          |==tail==|
  *      (soon)                    (now)                             (soon)
  *
+ * Head and tail are wanted while there is who reads.
+ *
  * A window ends at a multiple of a quarter of its length, so that while it is
  * full nothing is fetched, and then a quarter at once; and it holds whole
  * pieces, since a part of one proves nothing.  Where the lookahead is a time,
@@ -94,6 +96,7 @@ struct xd_readers {
     bool by_demand;                /* the scheduler knows windows */
     struct xd_memory_sink *memory; /* the store, or NULL: it is a file */
     struct xd_demand rest, head, tail;
+    bool are_hinted;     /* the scheduler knows of head and tail */
     uint64_t media_rate; /* bytes per second: the most that one of the players
                             tells; 0: none does */
     struct xd_rangeset gaps;   /* nobody can bring these */

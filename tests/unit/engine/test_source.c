@@ -475,6 +475,39 @@ START_TEST(nothing_far_ahead_of_the_readers_is_fetched)
 }
 END_TEST
 
+static uint64_t bytes_buffered(void)
+{
+    struct xd_buffered b[20];
+    size_t n = xd_source_buffered(source, b, 20);
+    uint64_t sum = 0;
+
+    ck_assert_uint_le(n, 20);
+    for (size_t i = 0; i < n; i++)
+        sum += b[i].end - b[i].begin;
+    return sum;
+}
+
+START_TEST(head_and_tail_are_fetched_for_who_reads_only)
+{
+    struct xd_reader *other;
+
+    set("block-size", "16k");
+    describe_with("", "", NULL);
+    open_source();
+    ck_assert_int_eq(xd_reader_size(reader, 20000), SIZE);
+    rest_ms(100);
+    ck_assert_uint_le(bytes_buffered(), 16 * 1024);
+    xd_reader_free(reader);
+    ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
+    rest_ms(100);
+    ck_assert_uint_le(bytes_buffered(), 16 * 1024);
+    expect_read(other, 1000);
+    for (int i = 0; i < 2000 && bytes_buffered() < 1024 * 1024; i++)
+        rest_ms(10);
+    ck_assert_uint_ge(bytes_buffered(), 1024 * 1024);
+}
+END_TEST
+
 START_TEST(a_reader_that_has_not_read_has_nothing_fetched)
 {
     struct xd_reader *idle;
@@ -878,6 +911,7 @@ int main(void)
     tcase_add_test(t, without_keep_the_folder_stays_empty);
     tcase_add_test(t, a_spool_that_cannot_be_made_is_an_error_of_the_read);
     tcase_add_test(t, nothing_far_ahead_of_the_readers_is_fetched);
+    tcase_add_test(t, head_and_tail_are_fetched_for_who_reads_only);
     tcase_add_test(t, a_reader_that_has_not_read_has_nothing_fetched);
     tcase_add_test(t, a_range_is_a_file_of_its_own);
     tcase_add_test(t, keep_is_refused_for_a_download);
