@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from lab import PATIENCE, wait_until
+from lab import PATIENCE, asked_range, wait_until
 
 SIZE = 2_000_000
 TOKEN = "a-token_of-our.own"
@@ -332,6 +332,36 @@ def test_clients_that_leave_a_silent_depot_are_not_waited_for(lab):
         c.close()
     wait_until(lambda: served.process.threads() <= busy - 5,
                "the threads of clients that left end")
+
+
+def test_a_client_that_goes_elsewhere_is_asked_for_there_next(lab):
+    """Not for what it waited for, nor for what nobody waits for."""
+    data = lab.file("f.bin", 8 << 20)
+    there, over = 5 << 20, threading.Event()
+
+    def answer(head):
+        first, last = asked_range(head)
+        if first == 0:
+            over.wait(PATIENCE)
+        last = len(data) - 1 if last is None else last
+        return (f"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes "
+                f"{first}-{last}/{len(data)}\r\nContent-Length: "
+                f"{last + 1 - first}\r\nConnection: close\r\n\r\n"
+                .encode() + data[first:last + 1])
+    depot = lab.odd(answer)
+    served = Served(lab, "--silence", "1h", "-t", "1", "--lookahead", "1m",
+                    "--block-size", "64k", lab.exnode("f.bin", [depot]))
+    path = served.address()[2]
+    client = served.connect(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert client.recv(15) == b"HTTP/1.1 200 OK"
+    wait_until(lambda: depot.heads, "it is asked for the start")
+    client.close()
+    wait_until(lambda: b"<td>idle" in served.ask("/")[1],
+               "nobody waits for the start any more")
+    body = served.ask(Range=f"bytes={there}-{there + 999}")[1]
+    assert body == data[there:there + 1000]
+    assert [asked_range(h)[0] for h in depot.heads[:2]] == [0, there]
+    over.set()
 
 
 @pytest.mark.slow
