@@ -200,26 +200,8 @@ static bool try_open(struct xd_census *c, struct xd_sched_action *a)
     return true;
 }
 
-struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
-{
-    struct xd_sched_action a = {.kind = XD_DO_WAIT, .until = c->deadline};
-    bool some_rest = wake(c, now, &a.until);
-
-    if (c->deadline <= now)
-        c->is_over = true;
-    if (try_park(c, &a))
-        return a;
-    if (!c->is_over && (try_fetch(c, now, &a) || try_open(c, &a)))
-        return a;
-    if (find(c, VOTER_ASKED) == c->n_voters && (c->n_answers > 0 || !some_rest))
-        c->is_over = true;
-    if (!c->is_over || try_cancel(c, &a))
-        return a;
-    a.kind = c->n_answers > 0 ? XD_DO_FINISH : XD_DO_FAIL;
-    return a;
-}
-
-uint64_t xd_census_size(const struct xd_census *c)
+/* The size that most name, and by how many it is named. */
+static uint64_t find_size(const struct xd_census *c, unsigned *out_n)
 {
     uint64_t best = UINT64_MAX;
     unsigned most = 0;
@@ -238,5 +220,43 @@ uint64_t xd_census_size(const struct xd_census *c)
             best = size;
         }
     }
+    *out_n = most;
     return best;
+}
+
+/* Who has answered keeps its slot, so there are never more votes than slots:
+ * against more than half of them the others can do nothing, however many they
+ * are and whatever they would say. */
+static bool is_decided(const struct xd_census *c)
+{
+    unsigned n;
+
+    find_size(c, &n);
+    return n > c->n_slots / 2;
+}
+
+struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
+{
+    struct xd_sched_action a = {.kind = XD_DO_WAIT, .until = c->deadline};
+    bool some_rest = wake(c, now, &a.until);
+
+    if (c->deadline <= now || is_decided(c))
+        c->is_over = true;
+    if (try_park(c, &a))
+        return a;
+    if (!c->is_over && (try_fetch(c, now, &a) || try_open(c, &a)))
+        return a;
+    if (find(c, VOTER_ASKED) == c->n_voters && (c->n_answers > 0 || !some_rest))
+        c->is_over = true;
+    if (!c->is_over || try_cancel(c, &a))
+        return a;
+    a.kind = c->n_answers > 0 ? XD_DO_FINISH : XD_DO_FAIL;
+    return a;
+}
+
+uint64_t xd_census_size(const struct xd_census *c)
+{
+    unsigned n;
+
+    return find_size(c, &n);
 }

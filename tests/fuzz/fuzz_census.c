@@ -85,9 +85,19 @@ static unsigned count_open(const struct meeting *m)
     return m->n - count(m, IN_RESERVE) - count(m, PARKED);
 }
 
+/* Whether the others cannot outvote those who agree. */
+static bool has_majority(const struct meeting *m)
+{
+    unsigned most = m->max_open < m->n ? m->max_open : m->n;
+    uint64_t size = elected(m);
+
+    return size != UINT64_MAX && votes(m, size) > most / 2;
+}
+
 /* It waits for somebody, and has all open that may be. */
 static void wait(struct meeting *m, xd_usec until)
 {
+    FUZZ_CHECK(!has_majority(m));
     FUZZ_CHECK(m->now < until && until <= m->deadline);
     FUZZ_CHECK(count(m, IN_RESERVE) == 0 || count_open(m) == m->max_open);
     m->until = until;

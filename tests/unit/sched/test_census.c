@@ -80,6 +80,65 @@ START_TEST(it_is_over_when_all_that_were_asked_have_answered)
 }
 END_TEST
 
+START_TEST(it_is_over_when_the_others_cannot_outvote_those_who_agree)
+{
+    make(5, 5);
+    for (unsigned i = 0; i < 5; i++)
+        expect_asked(i, 0);
+    xd_census_vote(c, 4, 10, 66);
+    xd_census_vote(c, 3, 20, 77);
+    xd_census_vote(c, 2, 30, 77);
+    expect_wait(30, 10 + 500 * XD_MS);
+    xd_census_vote(c, 1, 40, 77);
+    expect(XD_DO_CANCEL, 0, 40);
+    expect_size(77, 40);
+}
+END_TEST
+
+START_TEST(half_of_those_who_are_asked_are_no_majority)
+{
+    make(4, 4);
+    for (unsigned i = 0; i < 4; i++)
+        expect_asked(i, 0);
+    xd_census_vote(c, 3, 0, 66);
+    xd_census_vote(c, 2, 0, 66);
+    expect_wait(1, 500 * XD_MS);
+    xd_census_vote(c, 1, 2, 77);
+    xd_census_vote(c, 0, 2, 77);
+    expect_size(77, 2);
+}
+END_TEST
+
+START_TEST(who_takes_the_place_of_one_that_failed_may_outvote_the_first)
+{
+    make(5, 3);
+    for (unsigned i = 0; i < 3; i++)
+        expect_asked(i, 0);
+    xd_census_vote(c, 2, 0, 66);
+    xd_census_failed(c, 0);
+    expect(XD_DO_PARK, 0, 1);
+    expect_asked(3, 1);
+    expect_wait(1, 500 * XD_MS);
+    xd_census_vote(c, 3, 2, 77);
+    expect_wait(2, 500 * XD_MS);
+    xd_census_vote(c, 1, 3, 77);
+    expect_size(77, 3);
+}
+END_TEST
+
+START_TEST(those_who_do_not_know_decide_nothing_early)
+{
+    make(3, 3);
+    for (unsigned i = 0; i < 3; i++)
+        expect_asked(i, 0);
+    xd_census_vote(c, 0, 0, UINT64_MAX);
+    xd_census_vote(c, 1, 0, UINT64_MAX);
+    expect_wait(1, 500 * XD_MS);
+    xd_census_vote(c, 2, 2, 77);
+    expect_size(77, 2);
+}
+END_TEST
+
 START_TEST(half_a_second_after_the_first_answer_it_is_over)
 {
     make(2, 2);
@@ -108,7 +167,7 @@ START_TEST(only_the_first_answer_sets_the_time)
     for (unsigned i = 0; i < 3; i++)
         expect_asked(i, 0);
     xd_census_vote(c, 0, 0, 77);
-    xd_census_vote(c, 1, 400 * XD_MS, 77);
+    xd_census_vote(c, 1, 400 * XD_MS, 66);
     expect_wait(400 * XD_MS, 500 * XD_MS);
 }
 END_TEST
@@ -287,6 +346,12 @@ int main(void)
     tcase_add_checked_fixture(t, NULL, teardown);
     tcase_add_test(t, depots_are_asked_in_order_as_many_as_may_be_open);
     tcase_add_test(t, it_is_over_when_all_that_were_asked_have_answered);
+    tcase_add_test(t,
+                   it_is_over_when_the_others_cannot_outvote_those_who_agree);
+    tcase_add_test(t, half_of_those_who_are_asked_are_no_majority);
+    tcase_add_test(
+        t, who_takes_the_place_of_one_that_failed_may_outvote_the_first);
+    tcase_add_test(t, those_who_do_not_know_decide_nothing_early);
     tcase_add_test(t, half_a_second_after_the_first_answer_it_is_over);
     tcase_add_test(t, after_a_slow_first_answer_it_waits_twice_as_long);
     tcase_add_test(t, only_the_first_answer_sets_the_time);
