@@ -118,11 +118,9 @@ static void *adaptive_new(const struct xd_book *book)
     p->trusted = book->n_fetches;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
-    /* The first sample, watched for longer than no time, overrules them. */
-    for (unsigned i = 0; i < book->n_depots; i++) {
-        p->forecasts[i].rate = book->depots[i].guess.rate;
-        p->forecasts[i].latency = book->depots[i].guess.latency;
-    }
+    for (unsigned i = 0; i < book->n_depots; i++)
+        xd_forecast_guess(&p->forecasts[i], book->depots[i].guess.rate,
+                          book->depots[i].guess.latency);
     xd_search_anew(p);
     return p;
 }

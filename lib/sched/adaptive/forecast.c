@@ -9,8 +9,19 @@
 #define MEMORY (400 * XD_MS)
 #define MEMORY_LATENCIES 4
 
+/* While samples are so many times what came before, TCP is finding its speed, and
+ * they tell less than a guess.  In so many latencies it comes from its first ten
+ * packets to megabytes. */
+#define GROWTH 1.5
+#define GROWTH_LATENCIES 8
+
 #define LEAST_PATIENCE (400 * XD_MS)
 #define PATIENCE_LATENCIES 3
+
+void xd_forecast_guess(struct xd_forecast *f, double rate, xd_usec latency)
+{
+    *f = (struct xd_forecast){.rate = rate, .guess = rate, .latency = latency};
+}
 
 void xd_forecast_answered(struct xd_forecast *f, xd_usec wait, unsigned parts)
 {
@@ -39,6 +50,14 @@ static xd_usec memory_of(const struct xd_forecast *f)
     return f->watched < memory ? f->watched : memory;
 }
 
+static double rate_after(const struct xd_forecast *f, double sample)
+{
+    bool is_growing =
+        sample > f->seen * GROWTH && f->watched < GROWTH_LATENCIES * f->latency;
+
+    return is_growing && f->seen < f->guess ? f->guess : f->seen;
+}
+
 static void take_sample(struct xd_forecast *f, xd_usec now)
 {
     xd_usec passed = now - f->since, memory;
@@ -46,8 +65,9 @@ static void take_sample(struct xd_forecast *f, xd_usec now)
 
     f->watched += passed;
     memory = memory_of(f);
-    f->rate += (sample - f->rate) * (double)passed /
+    f->seen += (sample - f->seen) * (double)passed /
                (double)(passed > memory ? passed : memory);
+    f->rate = rate_after(f, sample);
     f->since = now;
     f->fresh = 0;
 }
@@ -87,6 +107,8 @@ void xd_forecast_gulped(struct xd_forecast *f, xd_usec wait, uint64_t bytes)
     if (wait == 0)
         return;
     least = (double)bytes * (double)XD_SECOND / (double)wait;
+    if (f->seen < least)
+        f->seen = least;
     if (f->rate < least)
         f->rate = least;
 }

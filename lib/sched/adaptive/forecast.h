@@ -8,6 +8,9 @@
  * The rate is that of all its requests together while any of them brings bytes;
  * the time in which it owes us only first bytes is latency.  A zeroed struct
  * knows nothing; time is an argument.
+ *
+ * A guess, by what was seen another day, holds until there is a sample, and
+ * again while samples grow as if TCP were finding its speed.
  */
 #ifndef XD_SCHED_FORECAST_H
 #define XD_SCHED_FORECAST_H
@@ -19,6 +22,8 @@
 
 struct xd_forecast {
     double rate;     /* bytes per second; 0: not known */
+    double guess;    /* likewise */
+    double seen;     /* likewise, by the samples alone */
     xd_usec latency; /* from a request to its first byte; 0: not known */
     bool is_flowing; /* bytes came since the last pause */
     xd_usec since;   /* while flowing: `fresh` bytes came after this */
@@ -26,6 +31,9 @@ struct xd_forecast {
     xd_usec carried; /* while not: `fresh` bytes took so long */
     xd_usec watched; /* for how long the rate has been watched */
 };
+
+/* What is known before it is asked; 0: nothing. */
+void xd_forecast_guess(struct xd_forecast *f, double rate, xd_usec latency);
 
 /* The first byte of a request came so long after it was asked for, of which a
  * new connection takes all but one of so many parts. */

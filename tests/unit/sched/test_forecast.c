@@ -57,6 +57,57 @@ START_TEST(an_answer_at_once_is_known_all_the_same)
 }
 END_TEST
 
+START_TEST(a_guess_holds_while_tcp_finds_its_speed)
+{
+    struct xd_forecast f;
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_guess(&f, 1e6, 100 * XD_MS);
+    ck_assert_double_eq(f.rate, 1e6);
+    xd_forecast_answered(&f, 100 * XD_MS, 1);
+    for (uint64_t bytes = 10; bytes <= 160; bytes *= 2)
+        flow(&f, &now, bytes, 100 * XD_MS);
+    ck_assert_double_eq(f.rate, 1e6);
+    flow(&f, &now, 160, 500 * XD_MS);
+    assert_near(f.rate, 1.6e4, 0.2);
+}
+END_TEST
+
+START_TEST(a_guess_does_not_hold_where_nothing_grows)
+{
+    struct xd_forecast f;
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_guess(&f, 1e6, 100 * XD_MS);
+    xd_forecast_answered(&f, 100 * XD_MS, 1);
+    flow(&f, &now, 100, 200 * XD_MS);
+    assert_near(f.rate, 1e4, 0.01);
+}
+END_TEST
+
+START_TEST(who_brings_more_than_was_guessed_is_believed_at_once)
+{
+    struct xd_forecast f;
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_guess(&f, 1e4, 100 * XD_MS);
+    xd_forecast_answered(&f, 100 * XD_MS, 1);
+    flow(&f, &now, 10000, 100 * XD_MS);
+    assert_near(f.rate, 1e6, 0.01);
+}
+END_TEST
+
+START_TEST(who_failed_is_not_taken_for_what_was_guessed)
+{
+    struct xd_forecast f;
+
+    xd_forecast_guess(&f, 1e6, 100 * XD_MS);
+    xd_forecast_forget(&f);
+    xd_forecast_gulped(&f, 100 * XD_MS, 1000);
+    assert_near(f.rate, 1e4, 0.01);
+}
+END_TEST
+
 START_TEST(patience_is_three_latencies_but_never_short)
 {
     struct xd_forecast f = {.latency = 10 * XD_MS};
@@ -218,6 +269,10 @@ int main(void)
     tcase_add_test(t, the_first_answer_had_to_connect_as_well);
     tcase_add_test(t, later_answers_are_smoothed);
     tcase_add_test(t, an_answer_at_once_is_known_all_the_same);
+    tcase_add_test(t, a_guess_holds_while_tcp_finds_its_speed);
+    tcase_add_test(t, a_guess_does_not_hold_where_nothing_grows);
+    tcase_add_test(t, who_brings_more_than_was_guessed_is_believed_at_once);
+    tcase_add_test(t, who_failed_is_not_taken_for_what_was_guessed);
     tcase_add_test(t, patience_is_three_latencies_but_never_short);
     tcase_add_test(t, one_gulp_tells_no_rate);
     tcase_add_test(t, a_steady_rate_is_found);
