@@ -16,37 +16,10 @@
  */
 #include "sched/adaptive/adaptive.h"
 
-#include <math.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
-
-/* A request asks for no more blocks than this.  Longer requests are seldom,
- * shorter ones follow the depots sooner. */
-#define MOST_BLOCKS 8
-
-/* The first of a depot that is not known yet asks for a block, or where that
- * would be more than its share, for no less than this part of one. */
-#define FIRST_PARTS 16
-
-/* What was learned of a depot may hold no longer.  Before it says anything, its
- * second connection, which is to find its speed, is asked for no more than what
- * the depot brought in so many latencies. */
-#define UNHEARD_LATENCIES 2
-
-/* Where each depot has at least so many bytes to bring, its second connection
- * begins as soon as the first has answered, or is seen to take long for it: one
- * that came later would be held down by the queue that the first has filled, and
- * never find its speed.  Each is asked for this part of what the depot would bring
- * if all were equal, and not for a block: TCP, while it looks for its speed, loses
- * more by each pause than ever after. */
-#define WORTH_BOTH ((uint64_t)1 << 20)
-#define PARTS_OF_BOTH 4
-
-/* Of what a depot will still bring, one request asks for this share, so that
- * a wrong forecast can still be made good. */
-#define SHARE 0.5
 
 /* A depot's second connection is used when what it owes lasts for less than so
  * many of its latencies: TCP needs some of them to find its speed. */
@@ -125,114 +98,6 @@ static void *adaptive_new(const struct xd_book *book)
     return p;
 }
 
-static bool opens_both(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-
-    return b->o.window_bytes == 0 && b->o.lanes_per_depot > 1 &&
-           xd_range_length(b->wanted) >= p->n_open * WORTH_BOTH;
-}
-
-double xd_first_size(const struct xd_adaptive *p)
-{
-    bool both = opens_both(p);
-    double block = (double)p->book->o.block_bytes;
-    double share = both ? p->unasked / (PARTS_OF_BOTH * p->n_open)
-                        : p->unasked / (2.0 * p->book->n_slots);
-    double least = block / FIRST_PARTS + 1;
-    double most = both ? block * MOST_BLOCKS : block;
-
-    if (share >= most)
-        return most;
-    return share > least ? share : least;
-}
-
-/* Nearly all who refuse have said so by now. */
-static bool may_open_second(const struct xd_adaptive *p, unsigned depot)
-{
-    return opens_both(p) && (p->forecasts[depot].latency > 0 ||
-                             p->now >= p->depots[depot].far_at);
-}
-
-/* Who is not known yet is asked only if there is time to do without. */
-static double size_for_unknown(struct xd_adaptive *p, unsigned depot,
-                               struct xd_range r)
-{
-    if ((p->depots[depot].owed > 0 && !may_open_second(p, depot)) ||
-        (p->time_left <
-             xd_seconds(xd_forecast_patience(&p->forecasts[depot])) &&
-         xd_others_bring(p, depot, r, HUGE_VAL)))
-        return 0;
-    return xd_first_size(p);
-}
-
-/* For a second request; at least what one of an unknown depot asks for. */
-static double most_unheard(const struct xd_adaptive *p,
-                           const struct xd_forecast *f)
-{
-    double most = f->rate * UNHEARD_LATENCIES * xd_seconds(f->latency);
-    double least = (double)p->book->o.block_bytes / FIRST_PARTS + 1;
-
-    return most > least ? most : least;
-}
-
-static double most_of(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_forecast *f = &p->forecasts[depot];
-    const struct xd_stock *d = &p->depots[depot];
-    double block = (double)p->book->o.block_bytes;
-    double most = f->rate * XD_REQUEST_S;
-
-    if (d->heard_at == 0 && d->owed > 0 && f->latency > 0 &&
-        most_unheard(p, f) < block)
-        return most_unheard(p, f);
-    if (most < block)
-        return block;
-    return most < block * MOST_BLOCKS ? most : block * MOST_BLOCKS;
-}
-
-/* What a depot brings before it could begin with something new. */
-static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
-                           unsigned depot)
-{
-    const struct xd_forecast *f = &p->forecasts[depot];
-    double meanwhile = xd_has_to_connect(p, fetch, depot)
-                           ? f->rate * XD_NEW_LATENCIES * xd_seconds(f->latency)
-                           : 0;
-
-    return p->depots[depot].owed > meanwhile ? p->depots[depot].owed
-                                             : meanwhile;
-}
-
-/* How much to ask a depot for of these bytes; 0: it owes as much as it can
- * bring. */
-static double request_size(struct xd_adaptive *p, unsigned fetch,
-                           unsigned depot, struct xd_range r)
-{
-    double rate = p->forecasts[depot].rate;
-    double share, most, least, within;
-
-    if (rate <= 0)
-        return size_for_unknown(p, depot, r);
-    most = most_of(p, depot);
-    least = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
-    if (least > most)
-        least = most;
-    share = rate * p->time_left - bytes_before(p, fetch, depot);
-    if (share * SHARE >= least)
-        return share * SHARE < most ? share * SHARE : most;
-    if (share < least) {
-        if (least < (double)xd_range_length(r))
-            r.end = r.begin + (uint64_t)least;
-        within = xd_time_to_bring(p, depot, (double)xd_range_length(r));
-        if (p->depots[depot].owed > 0) /* its other lane may take it later */
-            within +=
-                (bytes_before(p, fetch, depot) - p->depots[depot].owed) / rate;
-        return xd_others_bring(p, depot, r, within) ? 0 : least;
-    }
-    return share;
-}
-
 /* Less what the depot itself was asked for already: others were too, when it
  * was overdue. */
 static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
@@ -304,7 +169,7 @@ static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     double size;
 
     *out = within_cuts(p->book, *out);
-    size = request_size(p, fetch, depot, *out);
+    size = xd_request_size(p, fetch, depot, *out);
     if ((double)xd_range_length(*out) > size + 1) /* leave no single byte */
         out->end = out->begin + (uint64_t)size;
     return size >= 1;
@@ -365,7 +230,7 @@ static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
             ? !xd_find_unasked(p, depot, from, out)
             : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
         return false;
-    return xd_fit_urgent(p, fetch, depot, most_of(p, depot), out) &&
+    return xd_fit_urgent(p, fetch, depot, xd_most_of(p, depot), out) &&
            xd_leave_to_first(p, depot, out);
 }
 

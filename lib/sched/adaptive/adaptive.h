@@ -4,6 +4,7 @@
  *     told.c       what happened        stock.c    who owes what
  *     forecast.c   of one depot         growth.c   how many may be open
  *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
+ *     size.c       and how many of them;
  *     small.c      round trips, where they are all that matters;
  *     urgent.c     what a reader needs next, and need.c: when
  *     first.c      before it has anything
@@ -193,8 +194,18 @@ void xd_search_anew(struct xd_adaptive *p);
 bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
                      struct xd_range *out);
 
+/* size.c */
+
 /* What the first request to a depot that is not known asks for. */
 double xd_first_size(const struct xd_adaptive *p);
+
+/* The most that one request asks a depot for. */
+double xd_most_of(const struct xd_adaptive *p, unsigned depot);
+
+/* How much to ask a depot for of these bytes; 0: it owes as much as it can
+ * bring. */
+double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                       struct xd_range r);
 
 /* need.c */
 
