@@ -63,8 +63,8 @@ static bool is_to_end(const struct xd_sched *s, unsigned fetch)
     const struct xd_fetch_state *f = &s->fetches[fetch];
     const struct xd_policy *policy = s->book.o.policy;
 
-    if (!f->is_live || f->is_canceled)
-        return false;
+    if (!f->is_live || f->is_canceled || f->got == f->range.end)
+        return false; /* who has brought all ends by himself */
     if (f->is_loser && f->is_chosen && policy->spares &&
         policy->spares(s->policy, fetch))
         return false;

@@ -147,7 +147,7 @@ static void obey(struct meeting *m, const struct xd_sched_action *a)
         ask(m, a);
         break;
     case XD_DO_CANCEL:
-        FUZZ_CHECK(m->now >= m->deadline);
+        FUZZ_CHECK(m->now >= m->deadline || has_majority(m));
         FUZZ_CHECK(m->states[a->depot] == ASKED);
         FUZZ_CHECK(m->fetches[a->depot] == a->fetch);
         m->states[a->depot] = CANCELED;
