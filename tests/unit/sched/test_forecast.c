@@ -73,6 +73,19 @@ START_TEST(a_guess_holds_while_tcp_finds_its_speed)
 }
 END_TEST
 
+START_TEST(a_guess_does_not_hold_for_ever)
+{
+    struct xd_forecast f;
+    xd_usec now = XD_SECOND;
+
+    xd_forecast_guess(&f, 1e6, 10 * XD_MS);
+    flow(&f, &now, 10, 100 * XD_MS);
+    flow(&f, &now, 100, 100 * XD_MS); /* it grows still */
+    ck_assert_double_gt(f.rate, 0);
+    ck_assert_double_lt(f.rate, 1e5);
+}
+END_TEST
+
 START_TEST(a_guess_does_not_hold_where_nothing_grows)
 {
     struct xd_forecast f;
@@ -270,6 +283,7 @@ int main(void)
     tcase_add_test(t, later_answers_are_smoothed);
     tcase_add_test(t, an_answer_at_once_is_known_all_the_same);
     tcase_add_test(t, a_guess_holds_while_tcp_finds_its_speed);
+    tcase_add_test(t, a_guess_does_not_hold_for_ever);
     tcase_add_test(t, a_guess_does_not_hold_where_nothing_grows);
     tcase_add_test(t, who_brings_more_than_was_guessed_is_believed_at_once);
     tcase_add_test(t, who_failed_is_not_taken_for_what_was_guessed);
