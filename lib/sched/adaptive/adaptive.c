@@ -3,9 +3,10 @@
  * ones are in, and all come to their end together.
  *
  *     - While bytes are left that nobody was asked for, a lane takes the first
- *       of them: about a second's worth, and towards the end half of what the
- *       depot will still bring before all is done.  So requests become small
- *       where it matters, and their ends meet.
+ *       of them: a part of what each would bring if all were equal, once the
+ *       depot is known about a second's worth, and towards the end half of what
+ *       it will still bring before all is done.  So requests become small where
+ *       it matters, and their ends meet (size.c).
  *     - When few are left, a request that would end later than all others gives
  *       its tail to them, and is shortened.  Bytes that are on the wire already
  *       are left to it (ends.c).
@@ -170,8 +171,7 @@ static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 
     *out = within_cuts(p->book, *out);
     size = xd_request_size(p, fetch, depot, *out);
-    if ((double)xd_range_length(*out) > size + 1) /* leave no single byte */
-        out->end = out->begin + (uint64_t)size;
+    xd_shorten(out, size);
     return size >= 1;
 }
 

@@ -28,6 +28,9 @@
  * together so many latencies. */
 #define XD_NEW_LATENCIES 3
 
+/* What a TCP sends first, before it is heard of; it doubles that each round trip. */
+#define XD_FIRST_WINDOW 14480
+
 /* Who has not answered after this is far, and its TCP slow to find its speed. */
 #define XD_FAR (20 * XD_MS)
 
@@ -125,6 +128,13 @@ static inline bool xd_has_to_connect(const struct xd_adaptive *p,
                                      unsigned fetch, unsigned depot)
 {
     return p->flows[fetch].is_broken && !xd_shares(p, depot);
+}
+
+/* Leaves no single byte behind the new end. */
+static inline void xd_shorten(struct xd_range *r, double size)
+{
+    if ((double)xd_range_length(*r) > size + 1)
+        r->end = r->begin + (uint64_t)size;
 }
 
 static inline double xd_flow_left(const struct xd_flow *f)

@@ -24,9 +24,6 @@
 /* A tail that would end so much later is given away whatever is on the wire. */
 #define WORTH_WASTE_S 0.5
 
-/* What a TCP sends first, before it is heard of. */
-#define FIRST_WINDOW 14480.0
-
 /* More bytes than were meant for it may come twice if they are no more than this
  * part of what all depots bring in the time that it saves. */
 #define WORTH 0.1
@@ -180,7 +177,8 @@ double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
 static double cost_of(const struct xd_adaptive *p, const struct xd_flow *f,
                       double time)
 {
-    double rate = rate_of(p, f), left = xd_flow_left(f), twice = FIRST_WINDOW;
+    double rate = rate_of(p, f), left = xd_flow_left(f);
+    double twice = XD_FIRST_WINDOW;
 
     if (time > wait_for(p, f))
         twice += rate * (time - wait_for(p, f));
@@ -270,13 +268,13 @@ bool xd_adaptive_spares(void *policy, unsigned fetch)
 {
     const struct xd_adaptive *p = policy;
     const struct xd_flow *f = &p->flows[fetch];
-    double sent = f->has_begun ? rate_of(p, f) * on_wire(p, f) : FIRST_WINDOW;
+    double sent = f->has_begun ? rate_of(p, f) * on_wire(p, f) : 0;
 
     if (xd_shares(p, f->depot) || xd_is_small(p->book) || p->unasked <= 0)
         return false;
     if (sent < 2 * f->round.bytes)
         sent = 2 * f->round.bytes;
-    if (sent < FIRST_WINDOW)
-        sent = FIRST_WINDOW;
+    if (sent < XD_FIRST_WINDOW)
+        sent = XD_FIRST_WINDOW;
     return xd_flow_left(f) <= sent && xd_flow_overdue_at(p, f) > p->now;
 }

@@ -13,9 +13,6 @@
  */
 #include "sched/adaptive/adaptive.h"
 
-/* What a TCP sends first; it doubles that each round trip. */
-#define FIRST_WINDOW 14480.0
-
 /* Of what nobody was asked for, one request takes this share of a depot's part:
  * forecasts are young. */
 #define SHARE 0.5
@@ -33,12 +30,6 @@ struct xd_range xd_first_block(const struct xd_adaptive *p)
     return first;
 }
 
-static void shorten(struct xd_range *r, double size)
-{
-    if ((double)xd_range_length(*r) > size + 1) /* leave no single byte */
-        r->end = r->begin + (uint64_t)size;
-}
-
 bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
                        struct xd_range *out)
 {
@@ -50,7 +41,7 @@ bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
         return true;
     if (out->begin >= first.end) {
         if (f->rate > 0)
-            shorten(out, least);
+            xd_shorten(out, least);
         return p->depots[depot].owed <= f->rate * xd_seconds(f->latency);
     }
     if (out->end > first.end)
@@ -60,7 +51,7 @@ bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
     part = (double)(xd_range_length(first) -
                     xd_rangeset_overlap(&p->taken, first));
     part *= SHARE * f->rate / p->rate;
-    shorten(out, part > least ? part : least);
+    xd_shorten(out, part > least ? part : least);
     return true;
 }
 
@@ -68,7 +59,7 @@ double xd_time_for_silent(const struct xd_adaptive *p, const struct xd_flow *f,
                           uint64_t to)
 {
     double silent = xd_seconds(p->now - f->asked_at), takes = silent;
-    double window = FIRST_WINDOW, sent = window;
+    double window = XD_FIRST_WINDOW, sent = window;
 
     for (; sent < (double)(to - f->range.begin); sent += window) {
         window *= 2;

@@ -40,13 +40,19 @@ static bool opens_both(const struct xd_adaptive *p)
            xd_range_length(b->wanted) >= p->n_open * WORTH_BOTH;
 }
 
+/* No first request asks for less. */
+static double least_first(const struct xd_adaptive *p)
+{
+    return (double)p->book->o.block_bytes / FIRST_PARTS + 1;
+}
+
 double xd_first_size(const struct xd_adaptive *p)
 {
     bool both = opens_both(p);
     double block = (double)p->book->o.block_bytes;
     double share = both ? p->unasked / (PARTS_OF_BOTH * p->n_open)
                         : p->unasked / (2.0 * p->book->n_slots);
-    double least = block / FIRST_PARTS + 1;
+    double least = least_first(p);
     double most = both ? block * MOST_BLOCKS : block;
 
     if (share >= most)
@@ -78,7 +84,7 @@ static double most_unheard(const struct xd_adaptive *p,
                            const struct xd_forecast *f)
 {
     double most = f->rate * UNHEARD_LATENCIES * xd_seconds(f->latency);
-    double least = (double)p->book->o.block_bytes / FIRST_PARTS + 1;
+    double least = least_first(p);
 
     return most > least ? most : least;
 }

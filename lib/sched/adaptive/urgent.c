@@ -52,7 +52,7 @@
 
 /* What all are asked for at first: it comes in one round trip, with the first
  * window of a TCP connection. */
-#define RACE_BYTES 14480
+#define RACE_BYTES XD_FIRST_WINDOW
 
 /* How long a depot that is not known is taken to need. */
 #define UNKNOWN_S 2.0
