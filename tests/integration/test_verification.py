@@ -113,6 +113,20 @@ def test_one_liar_costs_at_most_one_more_file(lab):
     assert sent <= 2 * SIZE
 
 
+def test_who_is_outvoted_is_suspected_before_who_gave_less(lab):
+    size = 2 * SIZE
+    data = lab.file("f.bin", size)
+    liar = lab.depot(files={"f.bin": spoiled(data, 1000)}, rate=4_000_000)
+    honest = lab.depots(4, rate=2_000_000)
+    manifest = metalink(lab, "f.bin", data, [liar, *honest])
+    run = lab.xdownload(manifest)
+    assert run.rc == 0, run.err
+    assert blamed(run) == {liar.host}
+    assert lab.read("f.bin") == data
+    sent = sum(d["bytes"] for d in run.report["depots"])
+    assert sent < 1.8 * size
+
+
 def test_two_liars_of_three_are_not_told_from_the_honest(lab):
     data = lab.file("f.bin", SIZE)
     liars = lab.depots(2, files={"f.bin": spoiled(data, 1000)})

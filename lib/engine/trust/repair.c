@@ -59,7 +59,8 @@ static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
     return bytes;
 }
 
-/* Who gave least of those who gave something and were not suspected yet. */
+/* Who was outvoted, or else gave least, of those who gave something and were
+ * not suspected yet. */
 static bool choose_suspect(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
@@ -68,6 +69,8 @@ static bool choose_suspect(struct xd_engine *e)
     for (unsigned i = 0; i < e->depots.n; i++) {
         uint64_t bytes = r->was_suspected[i] ? 0 : bytes_of(e, i);
 
+        if (bytes > 0 && i == r->outvoted)
+            bytes = 1; /* before all others */
         if (bytes == 0 || bytes >= least)
             continue;
         least = bytes;
@@ -76,6 +79,7 @@ static bool choose_suspect(struct xd_engine *e)
     if (least == UINT64_MAX)
         return false;
     r->was_suspected[r->suspect] = 1;
+    r->is_disputed = false;
     return true;
 }
 
@@ -133,6 +137,26 @@ static void suspect_next_locked(struct xd_engine *e)
                          e->verify.whole_algorithm,
                          e->depots.list[e->repair.suspect].host);
     e->repair.phase = XD_REPAIR_STOPPING;
+}
+
+bool xd_repair_listens_locked(const struct xd_engine *e)
+{
+    return e->repair.phase == XD_REPAIR_FETCHING && !e->repair.is_disputed &&
+           e->depots.n > 2;
+}
+
+void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
+{
+    struct xd_repair *r = &e->repair;
+
+    if (r->was_suspected[depot] || bytes_of(e, depot) == 0)
+        return;
+    r->outvoted = depot;
+    if (r->phase != XD_REPAIR_FETCHING)
+        return;
+    r->was_suspected[r->suspect] = 0;
+    e->target = e->sink;
+    suspect_next_locked(e);
 }
 
 bool xd_repair_gives_up_locked(struct xd_engine *e)
@@ -259,6 +283,10 @@ static int prepare_locked(struct xd_engine *e, struct xd_error *err)
     r->was_suspected = xd_alloc(e->depots.n, 1);
     if (!r->was_suspected)
         return xd_fail_nomem(err);
+    r->outvoted = XD_HELD;
+    rc = xd_sampler_prepare_locked(e, err);
+    if (rc < 0)
+        return rc;
     xd_engine_unlock(e);
     rc = xd_scratch_sink_new(&r->scratch, e->sink, err);
     xd_engine_lock(e);

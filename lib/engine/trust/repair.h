@@ -11,9 +11,12 @@
  *        +--------------------------------------------------+------+
  *
  * The suspects are taken in turn, who gave least first, so that one liar costs
- * at most one more file.  Where the others' bytes differ from the suspect's,
- * theirs are put into the file and it is hashed again: the hash itself
- * decides, so that two depots suffice.
+ * at most one more file.  But where a copy first differs from what the suspect
+ * brought, others are asked (sampler.h), and who is outvoted is suspected in its
+ * place: mostly that costs the liar's bytes and little else.  Where the others'
+ * bytes differ from the suspect's, theirs are put into the file and it is hashed
+ * again: the hash itself decides, so that two depots suffice, and a vote
+ * convicts nobody.
  *
  * Only for files: what left through a pipe cannot be taken back.  Every
  * function is called with engine.lock held.
@@ -40,6 +43,8 @@ struct xd_repair {
     enum xd_repair_phase phase;
     struct xd_sink *scratch; /* NULL: none was needed yet */
     unsigned suspect;
+    bool is_disputed;  /* a copy of what it brought differs */
+    unsigned outvoted; /* suspected before all others; XD_HELD: nobody */
     unsigned char *was_suspected; /* a flag for each depot, or NULL */
     struct xd_rangeset theirs;    /* what the suspect brought */
     struct xd_rangeset exchanged; /* of it, what is the others' now */
@@ -59,6 +64,12 @@ bool xd_repair_is_paused_locked(const struct xd_engine *e);
 
 /* No lane carries anything: fetch the suspect's bytes from others. */
 void xd_repair_fetch_locked(struct xd_engine *e);
+
+/* Whether copies of what the suspect brought are held against it. */
+bool xd_repair_listens_locked(const struct xd_engine *e);
+
+/* Most say of a few bytes that those of `depot` are wrong. */
+void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot);
 
 /* What is for the keeper to do, which releases the lock meanwhile. */
 bool xd_repair_can_work_locked(const struct xd_engine *e);

@@ -12,11 +12,10 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/copies.h"
 #include "engine/trust/sampler_thread.h"
 
 typedef unsigned long long ull;
-
-#define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
 
 int xd_sampler_init(struct xd_sampler *s)
 {
@@ -33,6 +32,16 @@ void xd_sampler_fini(struct xd_sampler *s)
     xd_cond_fini(&s->news);
 }
 
+int xd_sampler_prepare_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    s->n_asked = xd_alloc(e->depots.n, sizeof *s->n_asked);
+    s->refuses = xd_alloc(e->depots.n, sizeof *s->refuses);
+    s->was_asked = xd_alloc(e->depots.n, XD_CASES_MAX * sizeof *s->was_asked);
+    return s->n_asked && s->refuses && s->was_asked ? 0 : xd_fail_nomem(err);
+}
+
 int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_sampler *s = &e->sampler;
@@ -45,12 +54,7 @@ int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
     for (size_t i = 0; i < s->n; i++)
         xd_case_init(&s->cases[i], ranges[i]);
     s->is_on = s->n > 0;
-    if (!s->is_on)
-        return 0;
-    s->n_asked = xd_alloc(e->depots.n, sizeof *s->n_asked);
-    s->refuses = xd_alloc(e->depots.n, sizeof *s->refuses);
-    s->was_asked = xd_alloc(e->depots.n, XD_CASES_MAX * sizeof *s->was_asked);
-    return s->n_asked && s->refuses && s->was_asked ? 0 : xd_fail_nomem(err);
+    return s->is_on ? xd_sampler_prepare_locked(e, err) : 0;
 }
 
 /* ---- whom to ask ---- */
@@ -113,7 +117,7 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
 {
     struct xd_sampler *s = &e->sampler;
 
-    for (int disputes = 1; disputes >= 0; disputes--) {
+    for (int disputes = 1; disputes >= (s->is_on ? 0 : 1); disputes--) {
         for (size_t i = 0; i < s->n; i++) {
             bool is_disputed = xd_case_is_disputed(&s->cases[i]);
 
@@ -205,6 +209,21 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
     xd_engine_fail_locked(e, &error);
 }
 
+/* In a repair the hash convicts: this is only whom to suspect. */
+static void close_locked(struct xd_engine *e, struct xd_case *c,
+                         const struct xd_opinion *right)
+{
+    unsigned outvoted = XD_HELD;
+
+    for (size_t i = 0; right && i < c->n; i++) {
+        if (xd_case_differs(c, &c->opinions[i], right))
+            outvoted = c->opinions[i].depot;
+    }
+    xd_case_fini(c);
+    if (outvoted != XD_HELD)
+        xd_repair_outvoted_locked(e, outvoted);
+}
+
 static void judge_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
@@ -216,9 +235,14 @@ static void judge_locked(struct xd_engine *e)
         if (!xd_case_is_disputed(c))
             continue;
         right = xd_case_majority(c);
-        if (right)
+        if (!right &&
+            (s->is_busy || choose_depot_locked(e, i, true) < e->depots.n))
+            continue;
+        if (!s->is_on)
+            close_locked(e, c, right);
+        else if (right)
             outvote_locked(e, c, right);
-        else if (!s->is_busy && choose_depot_locked(e, i, true) == e->depots.n)
+        else
             give_up_locked(e, c);
     }
 }
@@ -253,15 +277,15 @@ void xd_sampler_refused_locked(struct xd_engine *e, unsigned depot)
 
 /* ---- what comes twice ---- */
 
-/* A case of its own for bytes in which a copy differs from what is kept.  With
- * no room for it others are open, and about the same depots. */
-static void dispute_locked(struct xd_engine *e, struct xd_range at,
-                           unsigned depot, const unsigned char *copy,
-                           unsigned bringer, const unsigned char *kept)
+/* With no room for it others are open, and about the same depots. */
+void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
+                               unsigned depot, const unsigned char *copy,
+                               unsigned bringer, const unsigned char *kept)
 {
     struct xd_sampler *s = &e->sampler;
     struct xd_case *c;
 
+    e->repair.is_disputed = true;
     if (s->n == XD_CASES_MAX)
         return;
     c = &s->cases[s->n++];
@@ -270,81 +294,10 @@ static void dispute_locked(struct xd_engine *e, struct xd_range at,
     hear_locked(e, c, bringer, at, kept);
 }
 
-/* What is kept of `range`, by one other depot: the first such run. */
-static struct xd_range second_copy_locked(const struct xd_engine *e,
-                                          unsigned depot, struct xd_range range,
-                                          unsigned *out_bringer)
+bool xd_sampler_listens_locked(const struct xd_engine *e, unsigned depot)
 {
-    const struct xd_origins *o = &e->verify.origins;
-
-    for (size_t i = xd_origins_find(o, range.begin);
-         i < o->n && o->runs[i].range.begin < range.end; i++) {
-        struct xd_range run = o->runs[i].range;
-
-        *out_bringer = o->runs[i].depot;
-        if (*out_bringer == depot || *out_bringer == XD_HELD)
-            continue;
-        run.begin = run.begin > range.begin ? run.begin : range.begin;
-        run.end = run.end < range.end ? run.end : range.end;
-        if (xd_range_length(run) > CHUNK)
-            run.end = run.begin + CHUNK;
-        return run;
-    }
-    return (struct xd_range){range.end, range.end};
-}
-
-static void compare_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range run, unsigned bringer,
-                           const unsigned char *data, unsigned char *kept)
-{
-    size_t len = (size_t)xd_range_length(run), at = 0, part;
-    unsigned still = XD_HELD;
-    struct xd_range now;
-    int rc;
-
-    xd_engine_unlock(e);
-    rc = xd_sink_read(e->sink, run.begin - e->wanted.begin, kept, len, NULL);
-    xd_engine_lock(e);
-    now = second_copy_locked(e, depot, run, &still);
-    if (rc < 0 || still != bringer || now.begin != run.begin ||
-        now.end != run.end || e->depots.list[depot].is_expelled)
-        return; /* it was rejected meanwhile */
-    for (at = 0; at < len; at += part) {
-        struct xd_range differs = {run.begin + at, 0};
-
-        part = len - at < XD_SAMPLE_BYTES ? len - at : XD_SAMPLE_BYTES;
-        differs.end = differs.begin + part;
-        if (memcmp(data + at, kept + at, part) != 0) {
-            dispute_locked(e, differs, depot, data + at, bringer, kept + at);
-            return;
-        }
-    }
-    e->sampler.bytes_compared += len;
-}
-
-/* Each byte is kept once: the second copy has only this to say. */
-static void compare_all_locked(struct xd_engine *e, unsigned depot,
-                               struct xd_range range, const unsigned char *data)
-{
-    unsigned char *kept = NULL;
-    struct xd_range rest = range;
-
-    while (!xd_range_is_empty(rest) && !xd_engine_is_over_locked(e) &&
-           !e->depots.list[depot].is_expelled) {
-        unsigned bringer;
-        struct xd_range run = second_copy_locked(e, depot, rest, &bringer);
-
-        if (xd_range_is_empty(run))
-            break;
-        if (!kept)
-            kept = xd_alloc(CHUNK, 1);
-        if (!kept)
-            break; /* what is only compared is not worth a failure */
-        compare_locked(e, depot, run, bringer, data + (run.begin - range.begin),
-                       kept);
-        rest.begin = run.end;
-    }
-    xd_free(kept);
+    return (e->sampler.is_on || xd_repair_listens_locked(e)) &&
+           !xd_engine_is_over_locked(e) && !e->depots.list[depot].is_expelled;
 }
 
 void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
@@ -352,15 +305,15 @@ void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_sampler *s = &e->sampler;
 
-    if (!s->is_on || xd_engine_is_over_locked(e) ||
-        e->depots.list[depot].is_expelled)
+    if (!xd_sampler_listens_locked(e, depot))
         return;
     for (size_t i = 0; i < s->n; i++)
         hear_locked(e, &s->cases[i], depot, range, data);
     if (!e->ordered && !xd_readers_in_memory(e))
-        compare_all_locked(e, depot, range, data);
+        xd_copies_compare_locked(e, depot, range, data);
     judge_locked(e);
-    xd_sampler_run_locked(e);
+    if (s->n > 0)
+        xd_sampler_run_locked(e);
 }
 
 bool xd_sampler_is_pending_locked(struct xd_engine *e)

@@ -11,6 +11,10 @@
  * others; who was given some of that already is told (given.h).  When nobody is
  * outvoted the download fails as CORRUPT and names who differed.
  *
+ * In a repair (repair.h) what the suspect brought is held against what others
+ * bring instead: at the first difference others are asked likewise, and who is
+ * outvoted is suspected.
+ *
  * Samples are asked of depots that brought bytes, and of others only where there
  * is no second one.  Who failed to tell one is not asked for another.  A complete
  * file, and a reader that was given all of it, wait for the last ones.
@@ -38,7 +42,7 @@ struct xd_error;
 
 struct xd_sampler {
     /* Constant once what is wanted is known. */
-    bool is_on;
+    bool is_on; /* samples are asked for */
 
     struct xd_cond news; /* the thread: a voice was heard, or the end */
 
@@ -70,6 +74,9 @@ void xd_sampler_join(struct xd_engine *e);
 
 /* Once what is wanted and what proves it are known.  Errors: NOMEM. */
 int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err);
+
+/* What is needed to ask depots.  Errors: NOMEM. */
+int xd_sampler_prepare_locked(struct xd_engine *e, struct xd_error *err);
 
 /* `depot` has `data` for `range`, of which nothing is claimed for it yet.  May
  * release the lock. */
