@@ -6,7 +6,8 @@
  *     - Who is done with its part takes what others turn out to be late with,
  *       in requests that become smaller, as at the end of a download.
  *     - What lies behind is asked for in short requests and by who has nothing
- *       else to bring, so that it does not stand in the way.
+ *       else to bring, so that it does not stand in the way; not by who has
+ *       only begun to say how fast it is, for it may be the best for the first.
  *
  * Where the picture has to stand still in any case, to be quick with the first
  * block would only make it stand still later, and longer.
@@ -40,8 +41,9 @@ bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
     if (xd_range_is_empty(first))
         return true;
     if (out->begin >= first.end) {
-        if (f->rate > 0)
-            xd_shorten(out, least);
+        if (f->rate <= 0)
+            return p->depots[depot].heard_at == 0;
+        xd_shorten(out, least);
         return p->depots[depot].owed <= f->rate * xd_seconds(f->latency);
     }
     if (out->end > first.end)

@@ -107,6 +107,24 @@ START_TEST(of_the_first_block_who_brings_takes_what_silent_depots_have)
 }
 END_TEST
 
+START_TEST(
+    a_depot_that_begins_to_bring_leaves_the_rest_to_after_the_first_block)
+{
+    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(askings(0, 0), 1);
+    play_range(&p, XD_EV_HELD, BLOCK / 4 + 2, BLOCK);
+    p.now += 30 * XD_MS;
+    play_bytes(&p, asked[0].fetch, asked[0].range.end);
+    ask();
+    for (unsigned i = 0; i < n_asked; i++)
+        ck_assert(asked[i].depot == 1 || asked[i].range.begin < BLOCK);
+}
+END_TEST
+
 /* The first depot says nothing for longer than it ever needs, and the other is
  * free: how often is that asked for the first block, which is needed so late? */
 static unsigned hedges_of_silence(xd_usec needed_in)
@@ -275,6 +293,9 @@ int main(void)
     tcase_add_test(t, depots_that_are_not_known_race_for_the_first_bytes);
     tcase_add_test(t,
                    of_the_first_block_who_brings_takes_what_silent_depots_have);
+    tcase_add_test(
+        t,
+        a_depot_that_begins_to_bring_leaves_the_rest_to_after_the_first_block);
     tcase_add_test(t, a_silent_depot_is_hedged_before_the_picture_stands_still);
     tcase_add_test(t, a_silent_depot_is_left_alone_while_there_is_time);
     tcase_add_test(t, nothing_is_asked_for_while_the_window_is_full);
