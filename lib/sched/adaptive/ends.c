@@ -6,8 +6,10 @@
 
 #include <math.h>
 
-/* When no more time than this is left to ask for, ends are brought together. */
-#define END_S 0.5
+/* When no more time than this is left to ask for, ends are brought together.
+ * Before, who is cut would lose a connection that has found its speed, and need
+ * another. */
+#define END_S 0.1
 
 /* What a server has written ahead, and a shared connection brings though it was
  * cut: nginx was seen to write half a second's bytes. */
@@ -202,11 +204,21 @@ static bool is_beginning(const struct xd_adaptive *p, const struct xd_flow *f)
            p->now < f->forecast.since + p->forecasts[f->depot].latency;
 }
 
+/* Who could bring in others' place: how fast, and after how many other bytes. */
+struct helper {
+    double rate, latency, first;
+};
+
+static double time_of(const struct helper *h, const struct xd_flow *f)
+{
+    return h->latency + (h->first + xd_flow_left(f)) / h->rate;
+}
+
 /* Whether others should be asked for it as well: its depot owes us too long, or
- * one of such a rate and latency, that has nothing else to do, brings it so much
- * sooner that a few bytes that come twice do not matter. */
+ * such a helper brings it so much sooner that a few bytes that come twice do not
+ * matter. */
 static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
-                    double rate, xd_usec latency)
+                    const struct helper *h)
 {
     double time, takes;
 
@@ -214,9 +226,9 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (f->is_offered || rate <= 0 || is_beginning(p, f))
+    if (f->is_offered || h->rate <= 0 || is_beginning(p, f))
         return false;
-    time = xd_seconds(latency) + xd_flow_left(f) / rate;
+    time = time_of(h, f);
     takes = xd_time_for_flow(p, f, f->range.end);
     return takes > HEDGE_GAIN * time + XD_LEAST_S &&
            is_worth(p, p->hedged, cost_of(p, f, time), takes - time);
@@ -226,17 +238,22 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
  * has all of their virtues: each lane that has nothing to do looks at these. */
 static void find_late(struct xd_adaptive *p)
 {
+    struct helper best = {p->best_rate, xd_seconds(p->best_latency), 0};
+
     p->n_late = 0;
     p->late_is_known = true;
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++)
-        if (is_late(p, &p->flows[i], p->best_rate, p->best_latency))
+        if (is_late(p, &p->flows[i], &best))
             p->late[p->n_late++] = i;
 }
 
+/* It has to bring what it owes before, and what it takes over from others. */
 int xd_offer_late(struct xd_adaptive *p, unsigned depot)
 {
-    const struct xd_forecast *mine = &p->forecasts[depot];
+    struct helper h = {p->forecasts[depot].rate,
+                       xd_seconds(p->forecasts[depot].latency),
+                       p->depots[depot].owed};
     bool has_offered = false;
     int rc = 0;
 
@@ -247,14 +264,14 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
         struct xd_flow *f = &p->flows[p->late[i]];
         struct xd_range rest = {f->got, f->offered};
 
-        if (f->depot == depot || !is_late(p, f, mine->rate, mine->latency))
+        if (f->depot == depot || !is_late(p, f, &h))
             continue;
         has_offered = f->is_offered = true;
         f->offered = f->got;
         p->depots[f->depot].is_offered = true;
         if (xd_flow_overdue_at(p, f) > p->now)
-            p->hedged += cost_of(
-                p, f, xd_seconds(mine->latency) + xd_flow_left(f) / mine->rate);
+            p->hedged += cost_of(p, f, time_of(&h, f));
+        h.first += (double)xd_range_length(rest);
         rc = xd_offer(p, rest);
     }
     if (has_offered)

@@ -750,6 +750,34 @@ START_TEST(the_last_bytes_are_asked_for_elsewhere_before_they_are_overdue)
 }
 END_TEST
 
+/* Depots 1 and 2 pause together, a little before their end; depot 0 is done, and
+ * would bring the rest of either sooner than it, but not that of both. */
+START_TEST(who_is_done_takes_over_from_one_before_the_next)
+{
+    struct xd_range second;
+    unsigned n_log;
+
+    init(3, 16 * BLOCK, 4e6);
+    w.sources[0].rate = 16e6;
+    play_start(&w.p);
+    while (brought() < 16 * BLOCK - BLOCK * 7 / 8)
+        step();
+    w.sources[1].rate = w.sources[2].rate = 0;
+    n_log = w.n_log;
+    while (!was_asked(0, n_log) && !w.is_finished)
+        step();
+    w.sources[1].rate = w.sources[2].rate = 4e6;
+    play_to_end();
+    second = w.fetches[2].range;
+    ck_assert_uint_eq(w.fetches[2].depot, 2);
+    for (unsigned i = n_log; i < w.n_log; i++)
+        ck_assert(w.log[i].kind != XD_DO_FETCH || w.log[i].depot != 0 ||
+                  w.log[i].range.end <= second.begin ||
+                  w.log[i].range.begin >= second.end);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(no_more_depots_are_opened_when_the_line_is_full)
 {
     unsigned first;
@@ -942,6 +970,7 @@ int main(void)
         t, silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for);
     tcase_add_test(
         t, the_last_bytes_are_asked_for_elsewhere_before_they_are_overdue);
+    tcase_add_test(t, who_is_done_takes_over_from_one_before_the_next);
     tcase_add_test(t, no_more_depots_are_opened_when_the_line_is_full);
     tcase_add_test(t, a_decision_takes_no_more_at_the_end_than_at_the_start);
     tcase_add_test(
