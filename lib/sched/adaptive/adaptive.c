@@ -90,6 +90,7 @@ static void *adaptive_new(const struct xd_book *book)
     xd_growth_init(&p->growth, xd_range_length(book->wanted));
     p->began_at = XD_NEVER;
     p->trusted = book->n_fetches;
+    p->risen = book->n_depots;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
     for (unsigned i = 0; i < book->n_depots; i++)
@@ -199,6 +200,21 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
             xd_find_unasked(p, depot, from, out));
 }
 
+/* Its lane was cut for a new connection, which is to find its speed whatever the
+ * depot seems to bring and has to. */
+static bool choose_anew(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                        struct xd_range *out)
+{
+    const struct xd_flow *f = &p->flows[fetch];
+
+    if (!f->begins_anew || f->depot != depot ||
+        !xd_find_unasked(p, depot, p->book->window->range.begin, out))
+        return false;
+    *out = within_cuts(p->book, *out);
+    xd_shorten(out, xd_most_of(p, depot));
+    return true;
+}
+
 /* For how many latencies ahead a depot is asked.  In the first block the order
  * does not matter, and two connections find their speed sooner than one. */
 static double urgent_lead(struct xd_adaptive *p, unsigned depot)
@@ -256,8 +272,9 @@ static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
         if (xd_choose_small(p, fetch, depot, out))
             return true;
     }
-    return !is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
-           fit(p, fetch, depot, out);
+    return choose_anew(p, fetch, depot, out) ||
+           (!is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
+            fit(p, fetch, depot, out));
 }
 
 static unsigned adaptive_look(void *policy, xd_usec now)

@@ -9,6 +9,7 @@
  *     urgent.c     what a reader needs next, and need.c: when
  *     first.c      before it has anything
  *     ends.c       brings the ends of requests together
+ *     risen.c      and cuts one where a depot has become faster
  */
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
@@ -46,10 +47,11 @@ struct xd_flow {
     bool is_running;
     bool has_begun; /* a byte of it came */
     bool is_canceled;
-    bool is_offered; /* others may have been asked for some, namely: */
-    bool is_new;     /* it had to connect */
-    bool is_queued;  /* behind others on their connection */
-    bool is_broken;  /* its lane has no connection any more */
+    bool is_offered;  /* others may have been asked for some, namely: */
+    bool is_new;      /* it had to connect */
+    bool is_queued;   /* behind others on their connection */
+    bool is_broken;   /* its lane has no connection any more */
+    bool begins_anew; /* it was cut so that its lane would */
     unsigned depot;
     struct xd_range range;
     uint64_t offered;   /* all from there on; its end if not is_offered */
@@ -108,6 +110,8 @@ struct xd_adaptive {
     bool late_is_known;
     unsigned *late; /* requests that others may hasten */
     unsigned n_late;
+
+    unsigned risen; /* the depot that has become faster just now; or n_depots */
 
     unsigned visits; /* what was looked at since look() */
 };
@@ -327,6 +331,12 @@ bool xd_may_ask_small(struct xd_adaptive *p, unsigned depot);
  * false: none is worth it. */
 bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                      struct xd_range *out);
+
+/* risen.c */
+
+/* Cut a request of the depot that has become faster just now, if it is worth a
+ * new connection: as the policy's shorten(). */
+bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end);
 
 /* ends.c */
 

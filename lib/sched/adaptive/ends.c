@@ -133,6 +133,8 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
+    if (xd_begin_anew(p, fetch, end))
+        return true;
     if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
         p->unasked > p->rate * END_S)
         return false;

@@ -15,6 +15,18 @@
 #define GROWTH 1.5
 #define GROWTH_LATENCIES 8
 
+/* A rate is calm once it has stayed within GROWTH for so long, in which TCP has
+ * found its speed.  From then on it is remembered for longer than what it is
+ * compared with.  Twice as much is more than flows on one line take from each
+ * other, and four times as much is more than TCP grows in that time. */
+#define CALM (500 * XD_MS)
+#define CALM_LATENCIES 8
+#define CALM_MEMORY (2 * XD_SECOND)
+#define QUICK_MEMORY (200 * XD_MS)
+#define QUICK_LATENCIES 2
+#define RISE 2
+#define JUMP 4
+
 #define LEAST_PATIENCE (400 * XD_MS)
 #define PATIENCE_LATENCIES 3
 
@@ -58,6 +70,40 @@ static double rate_after(const struct xd_forecast *f, double sample)
     return is_growing && f->seen < f->guess ? f->guess : f->seen;
 }
 
+static xd_usec longer(xd_usec a, xd_usec b)
+{
+    return a > b ? a : b;
+}
+
+static void smooth(double *rate, double sample, xd_usec passed, xd_usec memory)
+{
+    *rate += (sample - *rate) * (double)passed / (double)longer(passed, memory);
+}
+
+static void watch_calm(struct xd_forecast *f, double sample, xd_usec passed)
+{
+    bool is_calm =
+        f->watched - f->calm_at >= longer(CALM, CALM_LATENCIES * f->latency);
+
+    smooth(&f->quick, sample, passed,
+           longer(QUICK_MEMORY, QUICK_LATENCIES * f->latency));
+    if (is_calm && f->quick <= RISE * f->calm) {
+        smooth(&f->calm, f->seen, passed, CALM_MEMORY);
+        f->is_rising = false;
+        return;
+    }
+    if (is_calm && !f->is_rising) {
+        f->is_rising = true; /* a gulp, or the next sample says so too */
+        return;
+    }
+    f->has_risen = is_calm && f->quick < JUMP * f->calm;
+    f->is_rising = false;
+    if (is_calm || f->seen > f->calm * GROWTH || f->seen * GROWTH < f->calm) {
+        f->calm = f->seen;
+        f->calm_at = f->watched;
+    }
+}
+
 static void take_sample(struct xd_forecast *f, xd_usec now)
 {
     xd_usec passed = now - f->since, memory;
@@ -65,8 +111,8 @@ static void take_sample(struct xd_forecast *f, xd_usec now)
 
     f->watched += passed;
     memory = memory_of(f);
-    f->seen += (sample - f->seen) * (double)passed /
-               (double)(passed > memory ? passed : memory);
+    smooth(&f->seen, sample, passed, memory);
+    watch_calm(f, sample, passed);
     f->rate = rate_after(f, sample);
     f->since = now;
     f->fresh = 0;
@@ -74,6 +120,7 @@ static void take_sample(struct xd_forecast *f, xd_usec now)
 
 void xd_forecast_heard(struct xd_forecast *f, xd_usec now, uint64_t bytes)
 {
+    f->has_risen = false;
     if (!f->is_flowing) {
         f->is_flowing = true;
         f->since = now - f->carried;

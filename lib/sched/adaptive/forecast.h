@@ -9,6 +9,10 @@
  * the time in which it owes us only first bytes is latency.  A zeroed struct
  * knows nothing; time is an argument.
  *
+ * A rate that was calm, within a factor of 1.5 for a while, and then more than
+ * doubles has risen, unless it jumped: then TCP is as fast as its line, or what
+ * stood in a queue comes at once.
+ *
  * A guess, by what was seen another day, holds until there is a sample, and
  * again while samples grow as if TCP were finding its speed.
  */
@@ -30,6 +34,11 @@ struct xd_forecast {
     uint64_t fresh;  /* not yet in `rate` */
     xd_usec carried; /* while not: `fresh` bytes took so long */
     xd_usec watched; /* for how long the rate has been watched */
+    double quick;    /* bytes per second, smoothed over a shorter time */
+    double calm;     /* likewise, over a longer time: */
+    xd_usec calm_at; /* since it had been watched for so long */
+    bool is_rising;  /* the last sample was twice as much */
+    bool has_risen;  /* what was heard last says so */
 };
 
 /* What is known before it is asked; 0: nothing. */

@@ -47,6 +47,8 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
     xd_growth_heard(&p->growth, now, to - f->got);
     p->brought += (double)(to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
+    if (forecast->has_risen)
+        p->risen = f->depot;
     xd_forecast_heard(&f->forecast, now, to - f->got);
     f->got = to;
 }

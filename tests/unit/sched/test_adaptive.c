@@ -732,6 +732,69 @@ START_TEST(where_each_has_little_to_bring_its_second_lane_waits_for_the_first)
 }
 END_TEST
 
+/* The second of two depots brings so many bytes per second, half of them on each
+ * lane. */
+static void play_both_lanes(double rate, xd_usec duration)
+{
+    for (xd_usec end = w.p.now + duration; w.p.now < end;) {
+        step();
+        for (unsigned i = 2; i < 4; i++)
+            if (w.fetches[i].is_live)
+                bring(i, rate / 2 * (double)STEP / 1e6);
+    }
+}
+
+/* It was slow for three seconds. */
+static void play_a_slow_one(void)
+{
+    init(2, 64 * BLOCK, 4e6);
+    w.p.o.lanes_per_depot = 2;
+    w.sources[1].rate = 0;
+    play_start(&w.p);
+    play_for(100 * XD_MS);
+    play_both_lanes(2e5, 3 * XD_SECOND);
+}
+
+/* Of the second depot; LOG: it was not. */
+static unsigned find_cut(void)
+{
+    for (unsigned i = 0; i < w.n_log; i++)
+        if (w.log[i].kind == XD_DO_SHORTEN && w.log[i].depot == 1)
+            return i;
+    return LOG;
+}
+
+START_TEST(whose_line_has_become_faster_begins_anew_on_one_lane)
+{
+    double rate = 2e5;
+    unsigned cut, next;
+
+    play_a_slow_one();
+    ck_assert_uint_eq(find_cut(), LOG);
+    for (unsigned i = 0; i < 8; i++)
+        play_both_lanes(rate *= 1.3, 100 * XD_MS);
+    cut = find_cut();
+    ck_assert_uint_lt(cut, LOG);
+    for (next = cut + 1; next < w.n_log; next++)
+        if (w.log[next].kind == XD_DO_FETCH && w.log[next].depot == 1)
+            break;
+    ck_assert_uint_lt(next, w.n_log);
+    ck_assert_uint_eq(w.log[next].lane, w.log[cut].lane);
+    ck_assert_uint_le(w.at[next], w.at[cut] + 2 * STEP);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* What stood in a queue comes at once, and would be lost. */
+START_TEST(who_is_much_faster_at_once_begins_nothing_anew)
+{
+    play_a_slow_one();
+    play_both_lanes(4e6, XD_SECOND);
+    ck_assert_uint_eq(find_cut(), LOG);
+    play_fini(&w.p);
+}
+END_TEST
+
 /* Depot 0 says nothing more, a little before its end; everybody else is done. */
 START_TEST(the_last_bytes_are_asked_for_elsewhere_before_they_are_overdue)
 {
@@ -954,6 +1017,8 @@ int main(void)
         t, where_each_has_much_to_bring_who_is_far_begins_with_both_lanes);
     tcase_add_test(
         t, where_each_has_little_to_bring_its_second_lane_waits_for_the_first);
+    tcase_add_test(t, whose_line_has_become_faster_begins_anew_on_one_lane);
+    tcase_add_test(t, who_is_much_faster_at_once_begins_nothing_anew);
     tcase_add_test(t, what_an_overdue_one_still_brings_counts);
     tcase_add_test(t, more_depots_are_opened_while_the_sum_rises);
     tcase_add_test(t, who_brings_next_to_nothing_takes_nobodys_place);

@@ -248,6 +248,72 @@ START_TEST(a_request_in_one_gulp_tells_the_least_rate)
 }
 END_TEST
 
+/* As flow(); whether it was seen to have risen. */
+static bool rises(struct xd_forecast *f, xd_usec *now, uint64_t bytes,
+                  xd_usec duration)
+{
+    bool has_risen = false;
+
+    for (xd_usec end = *now + duration; *now < end;) {
+        flow(f, now, bytes, 10 * XD_MS);
+        has_risen |= f->has_risen;
+    }
+    return has_risen;
+}
+
+/* Each 100 ms 1.3 times what it was. */
+static bool rises_slowly(struct xd_forecast *f, xd_usec *now, double bytes,
+                         unsigned steps)
+{
+    bool has_risen = false;
+
+    for (unsigned i = 0; i < steps; i++, bytes *= 1.3)
+        has_risen |= rises(f, now, (uint64_t)bytes, 100 * XD_MS);
+    return has_risen;
+}
+
+START_TEST(who_was_calm_and_doubles_has_risen)
+{
+    struct xd_forecast f = {.latency = 40 * XD_MS};
+    xd_usec now = XD_SECOND;
+
+    ck_assert(!rises(&f, &now, 1000, 2 * XD_SECOND));
+    ck_assert(!rises_slowly(&f, &now, 1000, 3));
+    ck_assert(rises_slowly(&f, &now, 2200, 4));
+    /* It is not calm now. */
+    ck_assert(!rises_slowly(&f, &now, 6300, 8));
+}
+END_TEST
+
+START_TEST(who_finds_its_speed_has_not_risen)
+{
+    struct xd_forecast f = {.latency = 40 * XD_MS};
+    xd_usec now = XD_SECOND;
+
+    ck_assert(!rises_slowly(&f, &now, 1000, 20));
+}
+END_TEST
+
+START_TEST(who_is_far_away_has_to_be_calm_for_longer)
+{
+    struct xd_forecast f = {.latency = 300 * XD_MS};
+    xd_usec now = XD_SECOND;
+
+    ck_assert(!rises(&f, &now, 1000, 1500 * XD_MS));
+    ck_assert(!rises_slowly(&f, &now, 1000, 10));
+}
+END_TEST
+
+START_TEST(who_jumps_has_not_risen)
+{
+    struct xd_forecast f = {.latency = 40 * XD_MS};
+    xd_usec now = XD_SECOND;
+
+    ck_assert(!rises(&f, &now, 1000, 2 * XD_SECOND));
+    ck_assert(!rises(&f, &now, 50000, 3 * XD_SECOND));
+}
+END_TEST
+
 START_TEST(who_failed_is_forgotten_but_not_how_far_away_he_is)
 {
     struct xd_forecast f = {.rate = 0};
@@ -297,6 +363,10 @@ int main(void)
     tcase_add_test(t, short_requests_together_tell_the_rate);
     tcase_add_test(t, a_silence_between_bytes_is_counted);
     tcase_add_test(t, a_request_in_one_gulp_tells_the_least_rate);
+    tcase_add_test(t, who_was_calm_and_doubles_has_risen);
+    tcase_add_test(t, who_finds_its_speed_has_not_risen);
+    tcase_add_test(t, who_is_far_away_has_to_be_calm_for_longer);
+    tcase_add_test(t, who_jumps_has_not_risen);
     tcase_add_test(t, who_failed_is_forgotten_but_not_how_far_away_he_is);
     tcase_add_test(t, who_had_to_wait_for_others_tells_no_more_than_a_bound);
     return run_suite("sched.forecast", t);
