@@ -200,20 +200,59 @@ static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
     return false;
 }
 
-/* Who is asked next, alone: first those who had no part in the wrong copy. */
-static bool choose(struct xd_engine *e, struct xd_suspicion *s)
+/* Of what the depot brought, how much lies in pieces that are right. */
+static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
 {
-    for (int bringers = 0; bringers < 2; bringers++) {
-        for (unsigned i = 0; i < e->depots.n; i++) {
-            if (s->was_asked[i] || was_bringer(s, i) != (bringers == 1) ||
-                !holds_all(&e->depots.list[i], s->range))
-                continue;
-            s->was_asked[i] = 1;
-            s->alone = i;
-            return true;
+    const struct xd_origins *o = &e->verify.origins;
+    const struct xd_pieces *p = &e->verify.pieces;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < o->n; i++) {
+        struct xd_range run = o->runs[i].range;
+
+        if (o->runs[i].depot != depot)
+            continue;
+        for (size_t j = xd_pieces_find(p, run.begin); j < p->n; j++) {
+            struct xd_range in = xd_pieces_range(p, j);
+
+            if (in.begin >= run.end)
+                break;
+            in.begin = in.begin > run.begin ? in.begin : run.begin;
+            in.end = in.end < run.end ? in.end : run.end;
+            if (p->states[j] == XD_PIECE_GOOD)
+                bytes += xd_range_length(in);
         }
     }
-    return false;
+    return bytes;
+}
+
+/* Who is asked next, alone: who has proved most, for that one is honest and
+ * fast.  While nobody has, who brought most is fast at least, and who had no part
+ * in the wrong copy is rather honest. */
+static bool choose(struct xd_engine *e, struct xd_suspicion *s)
+{
+    uint64_t most_proved = 0, most = 0;
+    bool is_found = false;
+
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        uint64_t proved, brought = e->depots.list[i].bytes;
+
+        if (s->was_asked[i] || !holds_all(&e->depots.list[i], s->range))
+            continue;
+        proved = proved_bytes(e, i);
+        if (!was_bringer(s, i))
+            brought *= 2;
+        if (is_found && (proved < most_proved ||
+                         (proved == most_proved && brought <= most)))
+            continue;
+        most_proved = proved;
+        most = brought;
+        s->alone = i;
+        is_found = true;
+    }
+    if (is_found)
+        s->was_asked[s->alone] = 1;
+    return is_found;
 }
 
 /* Tell the scheduler that the depot holds of `range` what it does hold. */
@@ -323,6 +362,25 @@ static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
     return true;
 }
 
+/* Of pieces in which one had a part who is known to lie by now: that explains
+ * them, and anybody may bring them. */
+static void drop_explained_locked(struct xd_engine *e)
+{
+    struct xd_suspicion **where = &e->verify.suspicions;
+
+    while (*where) {
+        bool is_explained = false;
+
+        for (unsigned i = 0; i < e->depots.n && !is_explained; i++)
+            is_explained =
+                e->depots.list[i].is_expelled && was_bringer(*where, i);
+        if (is_explained)
+            drop_locked(e, where);
+        else
+            where = &(*where)->next;
+    }
+}
+
 void xd_blame_bad_locked(struct xd_engine *e, size_t i)
 {
     struct xd_suspicion **where = find(e, i);
@@ -333,6 +391,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
         ban_locked(e, s->alone, s->range);
         if (!ask_next_locked(e, s))
             give_up_locked(e, s);
+        drop_explained_locked(e);
         xd_decide_locked(e);
         return;
     }
@@ -355,6 +414,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
         if (!ask_next_locked(e, s))
             give_up_locked(e, s);
     }
+    drop_explained_locked(e);
     xd_decide_locked(e);
 }
 
@@ -375,6 +435,7 @@ void xd_blame_good_locked(struct xd_engine *e, size_t i)
         }
         xd_free(now);
         drop_locked(e, find(e, i));
+        drop_explained_locked(e);
     }
     xd_decide_locked(e);
 }

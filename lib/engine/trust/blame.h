@@ -2,10 +2,11 @@
  * A piece is wrong: who lied?
  *
  * When all of it came from one depot, that one did.  Else the piece is fetched
- * again from one depot alone, then from the next, until it is right; what
- * differs in the first copy names who had brought it.  A depot that lied is
- * not used again in this run, and what else it brought and nothing has proved
- * is fetched again.
+ * again from one depot alone, who has proved most first, then from the next,
+ * until it is right; what differs in the first copy names who had brought it.  A
+ * depot that lied is not used again in this run, and what else it brought and
+ * nothing has proved is fetched again, from anybody: it explains other pieces
+ * that it had a part in.
  *
  * Every function is called with engine.lock held.
  */

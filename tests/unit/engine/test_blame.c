@@ -291,6 +291,140 @@ START_TEST(a_piece_under_suspicion_is_read_back)
 }
 END_TEST
 
+/* Three copies of two pieces: the first is zeros, as wrong_sink has it, and here
+ * by `depot`; no bytes are right in the second. */
+static void prepare_two_pieces(unsigned depot)
+{
+    static const char text[] =
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+        "<file name=\"f\"><size>16384</size>"
+        "<pieces type=\"sha-256\" length=\"8192\"><hash>"
+        "9f1dcbc35c350d6027f98be0f5c8b43b42ca52b7604459c0c42be3aa88913d47"
+        "</hash><hash>"
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+        "</hash></pieces><url>http://a.example/f</url>"
+        "<url>http://b.example/f</url><url>http://c.example/f</url>"
+        "</file></metalink>";
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+                                   -1, options, &error),
+                     0);
+    engine->sink = &wrong_sink;
+    engine->state = ENGINE_RUNNING;
+    xd_engine_lock(engine);
+    bring_locked(depot, (struct xd_range){0, SIZE});
+    xd_verify_work_locked(engine);
+    ck_assert_uint_eq(engine->verify.good.bytes, SIZE);
+}
+
+/* A block of the second piece. */
+static struct xd_range wrong_block(uint64_t i)
+{
+    return (struct xd_range){SIZE + i * BLOCK, SIZE + (i + 1) * BLOCK};
+}
+
+/* Half of the second piece is of each. */
+static void bring_wrong_piece_locked(unsigned depot, unsigned other)
+{
+    bring_locked(depot, wrong_block(0));
+    bring_locked(other, wrong_block(1));
+    xd_verify_work_locked(engine);
+    ck_assert(xd_blame_suspects_locked(engine, 1));
+}
+
+/* Of whom the scheduler has something fetched. */
+static unsigned who_is_asked_locked(void)
+{
+    struct xd_sched_action action;
+
+    do {
+        action = xd_sched_next(engine->sched, xd_now());
+        ck_assert(action.kind == XD_DO_OPEN || action.kind == XD_DO_FETCH);
+    } while (action.kind != XD_DO_FETCH);
+    return action.depot;
+}
+
+START_TEST(who_has_proved_most_is_asked_alone_first)
+{
+    prepare_two_pieces(1);
+    engine->depots.list[2].bytes = SIZE;
+    bring_wrong_piece_locked(0, 1);
+    ck_assert_uint_eq(who_is_asked_locked(), 1);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(who_brought_far_less_than_others_is_not_asked_alone_first)
+{
+    prepare_two_pieces(XD_HELD);
+    engine->depots.list[0].bytes = 2 * BLOCK;
+    engine->depots.list[1].bytes = 3 * BLOCK;
+    engine->depots.list[2].bytes = BLOCK;
+    bring_wrong_piece_locked(0, 1);
+    ck_assert_uint_eq(who_is_asked_locked(), 1);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(who_had_no_part_in_a_wrong_piece_is_asked_alone_first)
+{
+    prepare_two_pieces(XD_HELD);
+    engine->depots.list[0].bytes = 2 * BLOCK;
+    engine->depots.list[1].bytes = 3 * BLOCK;
+    engine->depots.list[2].bytes = 2 * BLOCK;
+    bring_wrong_piece_locked(0, 1);
+    ck_assert_uint_eq(who_is_asked_locked(), 2);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+static int read_ones(struct xd_sink *s, uint64_t offset, void *data, size_t len,
+                     struct xd_error *err)
+{
+    (void)s;
+    (void)offset;
+    (void)err;
+    memset(data, 1, len);
+    return 0;
+}
+
+/* It brings the first piece as well, of ones. */
+START_TEST(who_is_found_out_by_one_piece_explains_another)
+{
+    static const struct xd_sink_ops ops = {.read = read_ones, .free = keep};
+    static struct xd_sink sink = {&ops};
+
+    prepare_two_pieces(2);
+    bring_wrong_piece_locked(0, 1);
+    xd_verify_reject_locked(engine, (struct xd_range){0, SIZE});
+    engine->sink = &sink;
+    bring_locked(0, (struct xd_range){0, SIZE});
+    xd_verify_work_locked(engine);
+    ck_assert(engine->depots.list[0].is_expelled);
+    ck_assert(!xd_blame_suspects_locked(engine, 1));
+    xd_engine_unlock(engine);
+}
+END_TEST
+
+START_TEST(a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in)
+{
+    prepare_two_pieces(XD_HELD);
+    engine->depots.list[2].bytes = SIZE;
+    bring_wrong_piece_locked(0, 1);
+    bring_locked(0, wrong_block(0)); /* as if it were the one asked alone */
+    bring_locked(0, wrong_block(1));
+    xd_blame_expel_locked(engine, 0, &(struct xd_error){.msg = "it lied"});
+    ck_assert(xd_blame_suspects_locked(engine, 1));
+    bring_locked(2, wrong_block(0));
+    bring_locked(2, wrong_block(1));
+    xd_verify_work_locked(engine);
+    ck_assert(!xd_blame_suspects_locked(engine, 1));
+    xd_engine_unlock(engine);
+}
+END_TEST
+
 /* Into a pipe, of a file with a hash of the whole alone. */
 static void prepare_pipe(const int pipe_ends[2], struct xd_sink **sink)
 {
@@ -352,6 +486,14 @@ int main(void)
     tcase_add_test(tcase,
                    a_piece_that_was_rejected_while_it_was_hashed_is_read_back);
     tcase_add_test(tcase, a_piece_under_suspicion_is_read_back);
+    tcase_add_test(tcase, who_has_proved_most_is_asked_alone_first);
+    tcase_add_test(tcase,
+                   who_brought_far_less_than_others_is_not_asked_alone_first);
+    tcase_add_test(tcase,
+                   who_had_no_part_in_a_wrong_piece_is_asked_alone_first);
+    tcase_add_test(tcase, who_is_found_out_by_one_piece_explains_another);
+    tcase_add_test(
+        tcase, a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in);
     tcase_add_test(tcase, what_the_hash_of_a_pipe_has_is_not_wanted_again);
     return run_suite("blame", tcase);
 }
