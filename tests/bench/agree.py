@@ -52,8 +52,6 @@ def tcp_of_lab():
 def in_simulator(program, scenario, policy, size, seeds, tcp):
     words = [program, "--size", str(size), "--seeds", str(seeds),
              "--algorithm", policy, find(scenario)]
-    if policy == "adaptive":  # what the command's defaults are with it
-        words[1:1] = ["-t", "2", "--max-depots", "64"]
     if tcp == "bbr":
         words[1:1] = ["--bbr"]
     out = subprocess.run(words, stdout=subprocess.PIPE, text=True,

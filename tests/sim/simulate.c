@@ -572,13 +572,22 @@ static void compare(struct arguments a)
     free(all);
 }
 
+/* As the command chooses, where nobody said. */
+static void settle(struct xd_sched_options *s)
+{
+    bool is_adaptive = s->policy == &xd_policy_adaptive;
+
+    if (s->lanes_per_depot == 0)
+        s->lanes_per_depot = is_adaptive ? 2 : 1;
+    if (s->max_open == 0)
+        s->max_open = is_adaptive ? 64 : 16;
+}
+
 int main(int argc, char **argv)
 {
-    struct arguments a = {.o = {.sched = {.policy = &xd_policy_progress,
+    struct arguments a = {.o = {.sched = {.policy = &xd_policy_adaptive,
                                           .redundancy = 2,
                                           .progress = XD_AUTO,
-                                          .lanes_per_depot = 1,
-                                          .max_open = 16,
                                           .block_bytes = 1 << 20,
                                           .max_failures = 5,
                                           .patience = 120 * XD_SECOND},
@@ -598,6 +607,7 @@ int main(int argc, char **argv)
         set(&a, argv[i], argv[i + 1]);
         i++;
     }
+    settle(&a.o.sched);
     if (a.bad)
         compare(a);
     else if (a.is_random)
