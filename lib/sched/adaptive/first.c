@@ -31,6 +31,15 @@ struct xd_range xd_first_block(const struct xd_adaptive *p)
     return first;
 }
 
+/* If not, nothing would ever be asked for. */
+static bool anything_runs(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running)
+            return true;
+    return false;
+}
+
 bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
                        struct xd_range *out)
 {
@@ -42,7 +51,7 @@ bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
         return true;
     if (out->begin >= first.end) {
         if (f->rate <= 0)
-            return p->depots[depot].heard_at == 0;
+            return p->depots[depot].heard_at == 0 || !anything_runs(p);
         xd_shorten(out, least);
         return p->depots[depot].owed <= f->rate * xd_seconds(f->latency);
     }
