@@ -462,7 +462,8 @@ def test_no_secret_stands_in_the_journal(lab):
 
 def test_a_full_disk_keeps_what_was_good(lab):
     data = lab.file("f.bin", SIZE)
-    manifest = lab.metalink("f.bin", lab.depots(2))
+    # So slow that the journal is open before the disk is full.
+    manifest = lab.metalink("f.bin", lab.depots(2, rate=4_000_000))
     process = subprocess.run(
         ["sh", "-c", 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"', "sh",
          str(3 * MIB // 512), os.environ["XDOWNLOAD"], "-q", manifest],
