@@ -111,10 +111,21 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_by_curl(f, result);
 }
 
+/* What libcurl holds of a request that was paused it keeps, up to 7.88 at
+ * least, when others are on the connection still: the handle's next pause would
+ * put more behind it, and hand that over as bytes of the next request. */
+static void let_go(struct xd_http_fetch *f)
+{
+    f->hangs_up = true;
+    curl_easy_pause(f->easy, CURLPAUSE_CONT);
+    f->hangs_up = false;
+}
+
 void xd_http_fetch_hang_up(struct xd_http_fetch *f)
 {
     curl_socket_t fd;
 
+    let_go(f);
     if (f->is_ftp &&
         curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
         fd != CURL_SOCKET_BAD)

@@ -55,6 +55,7 @@ struct xd_http_fetch {
 
     /* http.c's own. */
     bool is_busy, wants_resume;
+    bool hangs_up; /* nobody hears what libcurl still hands over */
     xd_usec heard_at;
 };
 

@@ -172,6 +172,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
     struct xd_http_fetch *f = user;
 
     (void)one;
+    if (f->hangs_up)
+        return len;
     f->heard = true;
     f->header_bytes += len;
     if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
@@ -227,6 +229,8 @@ static size_t on_body(char *data, size_t one, size_t len, void *user)
     struct xd_http_fetch *f = user;
 
     (void)one;
+    if (f->hangs_up)
+        return len;
     f->heard = true;
     if (!f->is_judged)
         xd_http_fetch_judge(f);
