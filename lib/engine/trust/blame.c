@@ -217,10 +217,8 @@ static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
 
             if (in.begin >= run.end)
                 break;
-            in.begin = in.begin > run.begin ? in.begin : run.begin;
-            in.end = in.end < run.end ? in.end : run.end;
             if (p->states[j] == XD_PIECE_GOOD)
-                bytes += xd_range_length(in);
+                bytes += xd_range_length(xd_range_clip(in, run));
         }
     }
     return bytes;

@@ -22,8 +22,7 @@ static struct xd_range second_copy_locked(const struct xd_engine *e,
         *out_bringer = o->runs[i].depot;
         if (*out_bringer == depot || *out_bringer == XD_HELD)
             continue;
-        run.begin = run.begin > range.begin ? run.begin : range.begin;
-        run.end = run.end < range.end ? run.end : range.end;
+        run = xd_range_clip(run, range);
         if (xd_range_length(run) > CHUNK)
             run.end = run.begin + CHUNK;
         return run;
