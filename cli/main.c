@@ -10,14 +10,14 @@
 
 #include <unistd.h>
 
-#include "args.h"
-#include "get.h"
-#include "play.h"
-#include "present.h"
-#include "serve.h"
-#include "show.h"
-#include "status.h"
-#include "words.h"
+#include "args/args.h"
+#include "common/status.h"
+#include "common/words.h"
+#include "get/get.h"
+#include "get/present.h"
+#include "play/play.h"
+#include "serve/serve.h"
+#include "show/show.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the

@@ -5,7 +5,7 @@
 
 #define PIPE_STEP (20 * XD_NSEC_MS)
 
-/* As cli/play_simulated.c tells where its picture is. */
+/* As cli/play/play_simulated.c tells where its picture is. */
 #define PLAYER_STEP (100 * XD_NSEC_MS)
 
 /* It shows so much at a time: who moves for less has not moved. */

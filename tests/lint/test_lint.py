@@ -53,12 +53,40 @@ def test_an_include_that_climbs_would_be_found(tmp_path):
     assert climbing([planted]) == [(planted, "../lib/sched/sched.h")]
 
 
+COMMAND_USES = {
+    "common": [], "args": ["common"], "tell": ["common", "args"],
+    "get": ["common", "args", "tell"], "show": ["common", "args"],
+    "serve": ["common", "args"], "play": ["common", "args", "serve"],
+}
+
+
+def sideways(files):
+    """Includes from folders of the command that this one may not use."""
+    return [(p, name) for p in files for bracket, name in includes(p)
+            if bracket == '"' and name.partition("/")[0] not in
+            [p.parent.name, *COMMAND_USES[p.parent.name]]]
+
+
+def test_a_folder_of_the_command_uses_those_below_it():
+    folders = [f"cli/{name}" for name in COMMAND_USES]
+    assert sideways(c_files(*folders)) == []
+    assert {p.parent.name for p in c_files("cli")} == {"cli", *COMMAND_USES}
+
+
+def test_a_folder_that_looks_sideways_would_be_found(tmp_path):
+    (tmp_path / "show").mkdir()
+    planted = tmp_path / "show" / "x.c"
+    planted.write_text('#include "args/args.h"\n#include "get/get.h"\n')
+    assert sideways([planted]) == [(planted, "get/get.h")]
+
+
 def beyond_public(files):
     """Includes of what a user of the library would not have."""
     found = []
     for path in files:
         for bracket, name in includes(path):
-            own = bracket == '"' and (path.parent / name).is_file()
+            own = bracket == '"' and any((folder / name).is_file() for folder
+                                         in (path.parent, SOURCE / "cli"))
             system = bracket == "<" and not re.match(r"(curl|libxml|base|os|io|"
                                                      r"manifest|sched|engine)/",
                                                      name)

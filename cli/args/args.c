@@ -1,0 +1,504 @@
+#include "args/args.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <unistd.h>
+
+#include "args/address.h"
+#include "args/cache.h"
+#include "args/grammar.h"
+#include "args/help.h"
+#include "args/quantity.h"
+#include "common/http_words.h"
+#include "common/status.h"
+#include "common/text.h"
+#include "common/words.h"
+
+/* Before a simulated player begins: the paper's. */
+#define PREBUFFER_S 5
+
+/* Where serve and play listen: this machine alone, a free port. */
+#define LISTEN "127.0.0.1"
+
+#define PLAYER "mpv"
+
+/* One that is not guessed, and that stands in a path. */
+#define TOKEN_MIN 8
+#define TOKEN_MAX 64
+
+static int set_once(const char **field, const char *value, const char *name)
+{
+    if (*field != NULL)
+        return words_usage("--%s is given twice: %s and %s", name, *field,
+                           value);
+    if (*value == '\0')
+        return words_usage("--%s needs a name, and got an empty one", name);
+    *field = value;
+    return 0;
+}
+
+static int set_progress(struct args *a, const char *value)
+{
+    static const char *const words[] = {"auto", "bar", "plain", "none", "json"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], value) == 0) {
+            a->progress = (enum progress_mode)i;
+            return 0;
+        }
+    return words_usage("--progress takes auto, bar, plain, none or json, not "
+                       "%s",
+                       value);
+}
+
+static int set_format(struct args *a, const char *value, const char *name)
+{
+    if (strcmp(value, "metalink") != 0 && strcmp(value, "exnode") != 0)
+        return words_usage("--format takes metalink or exnode, not %s", value);
+    return set_once(&a->format, value, name);
+}
+
+/* A copy; in the word itself, which a list of processes shows, a login is
+ * blanked. */
+static char *copy_and_hide(char *word)
+{
+    size_t len;
+    const size_t begin = text_login(word, &len);
+    char *copy = strdup(word);
+
+    if (args_is_url(word))
+        memset(word + begin, '*', len);
+    return copy;
+}
+
+static int no_memory(void)
+{
+    words_error("out of memory");
+    return STATUS_FAILED;
+}
+
+static int add_checksum(struct args *a, char *value)
+{
+    if (a->n_checksums == CHECKSUMS_MAX)
+        return words_usage("--checksum is given more than %d times",
+                           CHECKSUMS_MAX);
+    if (*value == '\0')
+        return words_usage("--checksum needs a checksum, and got an empty one");
+    a->checksums[a->n_checksums] = copy_and_hide(value);
+    return a->checksums[a->n_checksums++] == NULL ? no_memory() : 0;
+}
+
+static int set_library(struct args *a, const char *name, const char *value)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+    struct xd_error err;
+
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0)
+            a->given[i] = value;
+    if (xd_options_set(a->options, name, value, &err) < 0)
+        return words_usage("%s", err.msg);
+    return 0;
+}
+
+/* What the library has copied and nobody is to read in a list of processes. */
+static void hide_secret(const char *name, char *value)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0 && info.is_secret)
+            memset(value, '*', strlen(value));
+}
+
+/* "NAME=VALUE" */
+static int set_any(struct args *a, char *setting)
+{
+    const size_t len = strcspn(setting, "=");
+    char name[100]; /* longer than any */
+
+    if (setting[len] == '\0' || len == 0 || len >= sizeof name)
+        return words_usage("--set takes NAME=VALUE, not %s", setting);
+    memcpy(name, setting, len);
+    name[len] = '\0';
+    const int status = set_library(a, name, setting + len + 1);
+    hide_secret(name, setting + len + 1);
+    return status;
+}
+
+static int set_row(struct args *a, const struct option_row *row, char *value)
+{
+    if (value == NULL)
+        return set_library(a, row->name, "yes");
+    const int status = set_library(a, row->name, value);
+    hide_secret(row->name, value);
+    return status;
+}
+
+static int set_rate(struct args *a, const char *value)
+{
+    if (quantity_rate(&a->rate, value))
+        return 0;
+    return words_usage("--rate takes a rate with its unit, like 15Mbit/s or "
+                       "2MB/s, not %s",
+                       value);
+}
+
+static int set_prebuffer(struct args *a, const char *value)
+{
+    if (quantity_seconds(&a->prebuffer, value))
+        return 0;
+    return words_usage("--prebuffer takes a time with its unit, like 5s or "
+                       "500ms, not %s",
+                       value);
+}
+
+/* As what logs in, it is blanked on the command line. */
+static int set_token(struct args *a, char *value)
+{
+    const size_t len = strlen(value);
+
+    if (a->token != NULL)
+        return words_usage("--token is given twice");
+    if (len < TOKEN_MIN || len > TOKEN_MAX || !http_is_plain(value))
+        return words_usage("--token takes %d to %d letters, digits and -._~",
+                           TOKEN_MIN, TOKEN_MAX);
+    a->token = strdup(value);
+    memset(value, '*', len);
+    return a->token == NULL ? no_memory() : 0;
+}
+
+/* Obey one option. */
+static int take(struct args *a, const struct option_row *row, char *value)
+{
+    switch (row->id) {
+    case OPTION_OUTPUT:
+        return set_once(&a->output, value, row->name);
+    case OPTION_DIRECTORY:
+        return set_once(&a->directory, value, row->name);
+    case OPTION_REPORT:
+        return set_once(&a->report, value, row->name);
+    case OPTION_PROGRESS:
+        return set_progress(a, value);
+    case OPTION_QUIET:
+        a->quiet = true;
+        return 0;
+    case OPTION_VERBOSE:
+        a->verbose = true;
+        return set_library(a, "records", "yes");
+    case OPTION_DRY_RUN:
+        a->dry_run = true;
+        return 0;
+    case OPTION_MANIFESTS:
+        a->are_manifests = true;
+        return 0;
+    case OPTION_FILE:
+        return set_once(&a->file, value, row->name);
+    case OPTION_CHECKSUM:
+        return add_checksum(a, value);
+    case OPTION_REPAIR:
+        a->repair = true;
+        return 0;
+    case OPTION_FORMAT:
+        return set_format(a, value, row->name);
+    case OPTION_SET:
+        return set_any(a, value);
+    case OPTION_NO_DEPOT_CACHE:
+        return set_library(a, "depot-cache", "");
+    case OPTION_JSON:
+        a->json = true;
+        return 0;
+    case OPTION_PLAYER:
+        return set_once(&a->player, value, row->name);
+    case OPTION_SIMULATE:
+        a->simulate = true;
+        return 0;
+    case OPTION_RATE:
+        return set_rate(a, value);
+    case OPTION_PREBUFFER:
+        return set_prebuffer(a, value);
+    case OPTION_LISTEN:
+        return set_once(&a->listen, value, row->name);
+    case OPTION_ALLOW_ORIGIN:
+        return set_once(&a->allow_origin, value, row->name);
+    case OPTION_TOKEN:
+        return set_token(a, value);
+    case OPTION_VERSION:
+        help_version();
+        a->done = true;
+        return 0;
+    case OPTION_HELP:
+        help_print();
+        a->done = true;
+        return 0;
+    case OPTION_LIBRARY:
+        return set_row(a, row, value);
+    }
+    return 0;
+}
+
+static int take_options(struct args *a, int argc, char **argv)
+{
+    struct grammar g;
+    int got;
+
+    grammar_init(&g, a->command);
+    opterr = 0;
+    while ((got = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
+        const struct option_row *row = grammar_row(&g, got);
+        if (row == NULL)
+            return grammar_complain(&g, got, argv[optind - 1]);
+        const int status = take(a, row, optarg);
+        if (status != 0 || a->done)
+            return status;
+    }
+    return 0;
+}
+
+bool args_is_url(const char *word)
+{
+    return strncasecmp(word, "http://", 7) == 0 ||
+           strncasecmp(word, "https://", 8) == 0 ||
+           strncasecmp(word, "ftp://", 6) == 0;
+}
+
+/* "ibp://host/x", which nobody means as the name of a file. */
+static bool has_other_scheme(const char *word)
+{
+    const size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789+-.");
+
+    return len > 0 && strncmp(word + len, "://", 3) == 0 && !args_is_url(word);
+}
+
+/* Whether the inputs are URLs: all of them, or none. */
+static int tell_urls(struct args *a)
+{
+    for (size_t i = 0; i < a->n_inputs; i++)
+        if (has_other_scheme(a->inputs[i]))
+            return words_usage("%s: only URLs with http, https and ftp are "
+                               "fetched",
+                               a->inputs[i]);
+    a->urls = args_is_url(a->inputs[0]);
+    for (size_t i = 1; i < a->n_inputs; i++)
+        if (args_is_url(a->inputs[i]) != a->urls)
+            return words_usage(
+                "%s is a %s, but %s is a %s: give either files or URLs",
+                a->inputs[0], a->urls ? "URL" : "file", a->inputs[i],
+                a->urls ? "file" : "URL");
+    return 0;
+}
+
+static int check_show(const struct args *a)
+{
+    if (a->n_inputs > 1)
+        return words_usage("show takes one manifest, not %zu", a->n_inputs);
+    if (a->format != NULL && a->json)
+        return words_usage("--format and --json exclude each other");
+    if (a->format == NULL && a->output != NULL)
+        return words_usage("with show, --output needs --format");
+    return 0;
+}
+
+static int check_verify(struct args *a)
+{
+    if (a->n_inputs != 2)
+        return words_usage("verify needs a manifest and a file");
+    a->output = a->inputs[1];
+    a->n_inputs = 1;
+    return 0;
+}
+
+static int check_play(struct args *a)
+{
+    if (a->simulate) {
+        if (a->rate <= 0)
+            return words_usage("play --simulate needs --rate");
+        if (a->player != NULL || a->player_args != NULL)
+            return words_usage("play --simulate starts no player");
+        if (a->prebuffer < 0)
+            a->prebuffer = PREBUFFER_S;
+        return 0;
+    }
+    if (a->prebuffer >= 0)
+        return words_usage("--prebuffer is for play --simulate: a player has "
+                           "an option of its own for that");
+    if (args_value(a, "range") != NULL)
+        return words_usage("--range is for play --simulate");
+    a->listen = LISTEN;
+    if (a->player == NULL)
+        a->player = PLAYER;
+    return 0;
+}
+
+static int check_serve(struct args *a)
+{
+    if (a->listen == NULL)
+        a->listen = LISTEN;
+    const int is_loopback = address_is_loopback(a->listen);
+    if (is_loopback < 0)
+        return words_usage("--listen takes ADDRESS, or ADDRESS:PORT, in "
+                           "numbers, not %s",
+                           a->listen);
+    if (!is_loopback && a->token == NULL)
+        return words_usage("others than this machine reach %s: that needs "
+                           "--token",
+                           a->listen);
+    return 0;
+}
+
+/* Who types a URL means its server to see his credentials.  What is no URL is
+ * told of when it is asked. */
+static int trust_url(struct args *a, const char *url)
+{
+    struct xd_error err;
+
+    if (xd_options_set(a->options, "auth-host", url, &err) != XD_E_NOMEM)
+        return 0;
+    words_error("%s", err.msg);
+    return STATUS_FAILED;
+}
+
+static int trust_urls(struct args *a)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && a->urls && i < a->n_inputs; i++)
+        status = trust_url(a, a->inputs[i]);
+    for (size_t i = 0; status == 0 && i < a->n_checksums; i++)
+        if (args_is_url(a->checksums[i]))
+            status = trust_url(a, a->checksums[i]);
+    return status;
+}
+
+/* Whether what was given goes together. */
+static int check(struct args *a)
+{
+    struct xd_error err;
+
+    if (a->quiet)
+        a->verbose = false;
+    if (a->n_inputs == 0)
+        return words_usage(a->command == COMMAND_SHOW
+                               ? "show needs a manifest"
+                               : "no manifest and no URL is given");
+    int status = a->command == COMMAND_SHOW     ? check_show(a)
+                 : a->command == COMMAND_VERIFY ? check_verify(a)
+                 : a->command == COMMAND_PLAY   ? check_play(a)
+                 : a->command == COMMAND_SERVE  ? check_serve(a)
+                                                : 0;
+    if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
+        status = words_usage("--range asks for a part of the file, and "
+                             "--checksum is of the whole");
+    if (status == 0)
+        status = tell_urls(a);
+    if (status == 0)
+        status = trust_urls(a);
+    if (status != 0)
+        return status;
+    if (xd_options_check(a->options, &err) < 0)
+        return words_usage("%s", err.msg);
+    return 0;
+}
+
+static int copy_inputs(struct args *a, size_t n, char **words)
+{
+    a->inputs = calloc(n + 1, sizeof *a->inputs);
+    if (a->inputs == NULL)
+        return no_memory();
+    for (; a->n_inputs < n; a->n_inputs++) {
+        a->inputs[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
+        if (a->inputs[a->n_inputs] == NULL)
+            return no_memory();
+    }
+    return 0;
+}
+
+static bool is_file(const char *word)
+{
+    return access(word, F_OK) == 0;
+}
+
+/* "xdownload -q play film.xnd" */
+static int complain_of_late_command(int n, char **words)
+{
+    for (int i = 0; i < n; i++)
+        if (grammar_command(words[i]) != 0 && !is_file(words[i]))
+            return words_usage("%s has to be the first word, before all "
+                               "options: xdownload %s ...",
+                               words[i], words[i]);
+    return 0;
+}
+
+/* What stands behind -- is the player's.  Returns how many words are ours. */
+static int cut_player_args(struct args *a, int argc, char **argv)
+{
+    int n = 0;
+
+    while (n < argc && strcmp(argv[n], "--") != 0)
+        n++;
+    if (n + 1 < argc)
+        a->player_args = argv + n + 1;
+    return n;
+}
+
+int args_parse(struct args *out, int argc, char **argv)
+{
+    struct xd_error err;
+
+    *out = (struct args){.command = COMMAND_GET, .prebuffer = -1};
+    if (xd_options_new(&out->options, &err) < 0) {
+        words_error("%s", err.msg);
+        return STATUS_FAILED;
+    }
+    if (argc == 2 && strcmp(argv[1], "help") == 0 && !is_file(argv[1])) {
+        help_print();
+        out->done = true;
+        return 0;
+    }
+    optind = 1;
+    if (argc > 1 && strcmp(argv[1], "play") == 0)
+        argc = cut_player_args(out, argc, argv);
+    const enum command named = argc > 1 ? grammar_command(argv[1]) : 0;
+    if (named != 0) {
+        out->command = named;
+        optind = 2;
+    }
+    int status = take_options(out, argc, argv);
+    if (status == 0 && !out->done && named == 0)
+        status = complain_of_late_command(argc - optind, argv + optind);
+    if (status == 0 && !out->done)
+        status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
+    if (status == 0 && args_value(out, "depot-cache") == NULL)
+        status = cache_set_default(out->options);
+    return status != 0 || out->done ? status : check(out);
+}
+
+void args_fini(struct args *a)
+{
+    xd_options_free(a->options);
+    for (char **input = a->inputs; input != NULL && *input != NULL; input++)
+        free(*input);
+    free(a->inputs);
+    for (size_t i = 0; i < a->n_checksums; i++)
+        free(a->checksums[i]);
+    free(a->token);
+}
+
+const char *args_value(const struct args *a, const char *name)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+        if (strcmp(info.name, name) == 0)
+            return a->given[i] != NULL ? a->given[i] : info.default_value;
+    return NULL;
+}
+
+bool args_to_stdout(const struct args *a)
+{
+    return a->output != NULL && strcmp(a->output, "-") == 0;
+}

@@ -1,0 +1,76 @@
+#include "args/choose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/status.h"
+#include "common/words.h"
+
+/* So many names are told where none of them was meant. */
+#define NAMES 10
+
+/* NULL: it has none. */
+static const char *name_of(const struct xd_manifest *m, size_t i)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+
+    return xd_manifest_file(m, i, &file) == 0 ? file.name : NULL;
+}
+
+static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
+                             const char *input)
+{
+    const size_t n = xd_manifest_n_files(m);
+    char names[NAMES * 260] = "", more[40] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < n && i < NAMES && len < sizeof names; i++) {
+        const char *comma = i > 0 ? ", " : "", *name = name_of(m, i);
+        if (name != NULL)
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                    comma, name);
+        else
+            len += (size_t)snprintf(names + len, sizeof names - len,
+                                    "%s%zu (without a name)", comma, i + 1);
+    }
+    if (n > NAMES)
+        snprintf(more, sizeof more, " and %zu more", n - NAMES);
+    words_error("%s describes no file %s, but %s%s", input, a->file, names,
+                more);
+}
+
+/* 0: it is none, or none that a file could have. */
+static size_t number_of(const char *word)
+{
+    const size_t len = strlen(word);
+
+    return len > 0 && len <= 9 && strspn(word, "0123456789") == len
+               ? (size_t)strtoul(word, NULL, 10)
+               : 0;
+}
+
+bool choose_find(size_t *out, const struct args *a, const struct xd_manifest *m)
+{
+    const size_t n = xd_manifest_n_files(m);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = name_of(m, i);
+        if (name != NULL && strcmp(name, a->file) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    const size_t number = number_of(a->file);
+    *out = number - 1;
+    return number >= 1 && number <= n;
+}
+
+int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
+                const char *input)
+{
+    if (choose_find(out, a, m))
+        return 0;
+    say_no_such_file(a, m, input);
+    return STATUS_USAGE;
+}

@@ -1,0 +1,23 @@
+/*
+ * --file NAME: one file of those that a manifest describes, by its name, or,
+ * if none is called so, by its number.
+ */
+#ifndef CLI_CHOOSE_H
+#define CLI_CHOOSE_H
+
+#include <stdbool.h>
+
+#include <xdownload/manifest.h>
+
+#include "args/args.h"
+
+/* The index of the file that --file means; false if there is none. */
+bool choose_find(size_t *out, const struct args *a,
+                 const struct xd_manifest *m);
+
+/* The same, or a status after it was said that
+ * `input` describes none of that name. */
+int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
+                const char *input);
+
+#endif

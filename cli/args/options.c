@@ -1,0 +1,134 @@
+#include "args/options.h"
+
+#include <string.h>
+
+#define BOTH (COMMAND_GET | COMMAND_SHOW)
+#define STREAMING (COMMAND_PLAY | COMMAND_SERVE)
+#define FETCHING (COMMAND_GET | COMMAND_VERIFY | STREAMING)
+#define ALL (FETCHING | COMMAND_SHOW)
+
+static const struct option_row own_rows[] = {
+    {OPTION_OUTPUT, BOTH, "output", 'o', "FILE",
+     "write to FILE; - is standard output, in order", NULL},
+    {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
+     "put the files into this folder", NULL},
+    {OPTION_QUIET, ALL, "quiet", 'q', NULL, "say nothing but errors", NULL},
+    {OPTION_VERBOSE, COMMAND_GET | COMMAND_VERIFY, "verbose", 'v', NULL,
+     "a line for each request: depot, offset, length, seconds, outcome", NULL},
+    {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY, "progress", 0, "HOW",
+     "auto, bar, plain, none or json", "auto"},
+    {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
+     "write a report in JSON; - is standard error", NULL},
+    {OPTION_DRY_RUN, COMMAND_GET, "dry-run", 0, NULL,
+     "say what would be fetched, and contact no depot", NULL},
+    {OPTION_MANIFESTS, ALL, "manifests", 'M', NULL,
+     "what the URLs lead to are manifests, lists of URLs too", NULL},
+    {OPTION_FILE, ALL, "file", 0, "NAME",
+     "fetch only this file of those that a manifest describes", NULL},
+    {OPTION_CHECKSUM, ALL, "checksum", 0, "CHECKSUM",
+     "what the file must have: TYPE=HEX, or a file or URL like SHA256SUMS; "
+     "each further one too",
+     NULL},
+    {OPTION_SET, FETCHING, "set", 0, "NAME=VALUE",
+     "set any of the options below, by name", NULL},
+    {OPTION_NO_DEPOT_CACHE, FETCHING, "no-depot-cache", 0, NULL,
+     "neither read nor write what earlier runs saw of the depots", NULL},
+    {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY, "json", 0, NULL,
+     "show, play: print the manifest, or what a viewer suffered, as JSON",
+     NULL},
+    {OPTION_FORMAT, COMMAND_SHOW, "format", 0, "FORMAT",
+     "show: write the manifest as a metalink or an exnode", NULL},
+    {OPTION_REPAIR, COMMAND_VERIFY, "repair", 0, NULL,
+     "verify: fetch what is wrong of the file", NULL},
+    {OPTION_PLAYER, COMMAND_PLAY, "player", 0, "PROGRAM",
+     "play: the player, which is given a URL", "mpv"},
+    {OPTION_SIMULATE, COMMAND_PLAY, "simulate", 0, NULL,
+     "play: consume the file as a player would, and write nothing", NULL},
+    {OPTION_RATE, STREAMING, "rate", 0, "RATE",
+     "play, serve: how fast the file is played: 15Mbit/s, 2MB/s", NULL},
+    {OPTION_PREBUFFER, COMMAND_PLAY, "prebuffer", 0, "TIME",
+     "play: a simulated player begins after so long", "5s"},
+    {OPTION_LISTEN, COMMAND_SERVE, "listen", 0, "ADDRESS[:PORT]",
+     "serve: where to listen", "127.0.0.1 and a free port"},
+    {OPTION_TOKEN, COMMAND_SERVE, "token", 0, "WORD",
+     "serve: a secret that all URLs begin with", NULL},
+    {OPTION_ALLOW_ORIGIN, COMMAND_SERVE, "allow-origin", 0, "ORIGIN",
+     "serve: let pages from there read the files; * is everywhere", NULL},
+    {OPTION_VERSION, ALL, "version", 'V', NULL, "print the versions", NULL},
+    {OPTION_HELP, ALL, "help", 'h', NULL, "print this", NULL},
+};
+
+/* What is special about options of the library: a letter, or that they say
+ * how a URL is asked what it leads to. */
+static const struct special {
+    const char *name;
+    char letter;
+    unsigned commands;
+} specials[] = {
+    {"algorithm", 'a', FETCHING},
+    {"redundancy", 'R', FETCHING},
+    {"progress-number", 'P', FETCHING},
+    {"block-size", 'b', FETCHING},
+    {"threads-per-depot", 't', FETCHING},
+    {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE},
+    {"keep", 0, STREAMING},
+    {"spool", 0, STREAMING},
+    {"silence", 0, ALL},
+    {"max-time", 'm', ALL},
+    {"connect-timeout", 0, ALL},
+    {"max-redirs", 0, ALL},
+    {"allow-private-redirs", 0, ALL},
+    {"user-agent", 'A', ALL},
+    {"header", 'H', ALL},
+    {"user", 'u', ALL},
+    {"netrc", 'n', ALL},
+    {"netrc-file", 0, ALL},
+    {"oauth2-bearer", 0, ALL},
+    {"auth-host", 0, ALL},
+    {"proxy", 'x', ALL},
+    {"noproxy", 0, ALL},
+    {"cacert", 0, ALL},
+    {"capath", 0, ALL},
+    {"cert", 'E', ALL},
+    {"key", 0, ALL},
+    {"insecure", 'k', ALL},
+    {"interface", 0, ALL},
+    {"ipv4", '4', ALL},
+    {"ipv6", '6', ALL},
+};
+
+static struct special special_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        if (strcmp(specials[i].name, name) == 0)
+            return specials[i];
+    return (struct special){name, 0, FETCHING};
+}
+
+/* The command sets these itself. */
+static bool is_ours(const struct xd_option_info *info)
+{
+    return strcmp(info->name, "records") == 0;
+}
+
+size_t options_table(struct option_row out[OPTIONS_MAX])
+{
+    size_t n = sizeof own_rows / sizeof *own_rows;
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    memcpy(out, own_rows, sizeof own_rows);
+    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++) {
+        const struct special special = special_of(info.name);
+        if (!is_ours(&info))
+            out[n++] = (struct option_row){
+                OPTION_LIBRARY,
+                special.commands,
+                info.name,
+                special.letter,
+                info.argument,
+                info.sentence,
+                info.argument != NULL ? info.default_value : NULL,
+            };
+    }
+    return n;
+}

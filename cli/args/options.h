@@ -1,0 +1,52 @@
+/*
+ * All options of the command in one table: its own, and the library's.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stddef.h>
+
+#include "args/args.h"
+
+enum option_id {
+    OPTION_OUTPUT,
+    OPTION_DIRECTORY,
+    OPTION_QUIET,
+    OPTION_VERBOSE,
+    OPTION_PROGRESS,
+    OPTION_REPORT,
+    OPTION_DRY_RUN,
+    OPTION_MANIFESTS,
+    OPTION_FILE,
+    OPTION_CHECKSUM,
+    OPTION_SET,
+    OPTION_NO_DEPOT_CACHE,
+    OPTION_JSON,
+    OPTION_FORMAT,
+    OPTION_REPAIR,
+    OPTION_PLAYER,
+    OPTION_SIMULATE,
+    OPTION_RATE,
+    OPTION_PREBUFFER,
+    OPTION_LISTEN,
+    OPTION_ALLOW_ORIGIN,
+    OPTION_TOKEN,
+    OPTION_VERSION,
+    OPTION_HELP,
+    OPTION_LIBRARY /* xd_options_set() takes it */
+};
+
+struct option_row {
+    enum option_id id;
+    unsigned commands; /* which enum command take it */
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: a switch */
+    const char *sentence; /* for the help */
+    const char *more;     /* the default, or NULL */
+};
+
+/* The rows, at most OPTIONS_MAX, into `out`.  Returns how many. */
+size_t options_table(struct option_row out[OPTIONS_MAX]);
+
+#endif

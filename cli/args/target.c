@@ -1,0 +1,124 @@
+#include "args/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/status.h"
+#include "common/words.h"
+
+/* "DIR/NAMETAIL", or "NAMETAIL" where there is no DIR or the name begins at
+ * the root. */
+static char *join(const char *dir, const char *name, const char *tail)
+{
+    const bool uses_dir = dir != NULL && name[0] != '/';
+    const size_t dir_len = uses_dir ? strlen(dir) : 0;
+    const bool has_slash = dir_len > 0 && dir[dir_len - 1] == '/';
+    const size_t size = dir_len + 1 + strlen(name) + strlen(tail) + 1;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s%s", uses_dir ? dir : "",
+                 uses_dir && !has_slash ? "/" : "", name, tail);
+    return path;
+}
+
+int target_init(struct target *t, const struct args *a, const char *name,
+                const char *input)
+{
+    *t = (struct target){.is_given = a->output != NULL, .fd = -1};
+    if (args_to_stdout(a)) {
+        t->fd = STDOUT_FILENO;
+        return 0;
+    }
+    if (a->output != NULL)
+        name = a->output;
+    if (name == NULL)
+        return words_usage("%s does not name the file: give -o FILE", input);
+    t->path = join(a->directory, name, "");
+    t->part = join(a->directory, name, ".part");
+    if (t->path != NULL && t->part != NULL)
+        return 0;
+    target_fini(t);
+    words_error("out of memory");
+    return STATUS_FAILED;
+}
+
+void target_fini(struct target *t)
+{
+    free(t->path);
+    free(t->part);
+    if (t->path != NULL && t->fd >= 0)
+        close(t->fd);
+    *t = (struct target){.fd = -1};
+}
+
+bool target_is_ordered(const struct target *t)
+{
+    struct stat st;
+
+    return t->path != NULL && t->is_given && stat(t->path, &st) == 0 &&
+           !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+bool target_exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+int target_check(const struct target *t, const struct args *a, char *why,
+                 size_t size)
+{
+    const char *force = args_value(a, "force");
+    struct stat st, end;
+
+    if (t->path == NULL || target_is_ordered(t) || lstat(t->path, &st) < 0)
+        return 0;
+    if (stat(t->path, &end) == 0 && S_ISDIR(end.st_mode))
+        snprintf(why, size, "%s is a folder: --directory puts files into it",
+                 t->path);
+    else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+        snprintf(why, size, "%s is no regular file: -o writes to it", t->path);
+    else if (force == NULL || strcmp(force, "yes") != 0)
+        snprintf(why, size, "%s exists already: --force replaces it", t->path);
+    else
+        return 0;
+    return STATUS_LOCAL;
+}
+
+int target_open(struct target *t, const struct args *a, char *why, size_t size)
+{
+    struct stat st;
+
+    const int status = target_check(t, a, why, size);
+    if (status != 0 || !target_is_ordered(t))
+        return status;
+    t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (t->fd < 0)
+        snprintf(why, size, "%s: %s", t->path, strerror(errno));
+    else if (fstat(t->fd, &st) == 0 && S_ISREG(st.st_mode))
+        snprintf(why, size, "%s has become a regular file meanwhile", t->path);
+    else
+        return 0;
+    return STATUS_LOCAL;
+}
+
+const char *target_path(const struct target *t)
+{
+    return t->path != NULL ? t->path : "-";
+}
+
+const char *target_name(const struct target *t)
+{
+    if (t->path == NULL)
+        return "standard output";
+    const char *slash = strrchr(t->path, '/');
+    return slash != NULL ? slash + 1 : t->path;
+}

@@ -1,0 +1,47 @@
+#include "common/log.h"
+
+#include <stdlib.h>
+
+#include "common/text.h"
+
+void log_init(struct log *l, bool quiet)
+{
+    *l = (struct log){.quiet = quiet};
+    pthread_mutex_init(&l->lock, NULL);
+}
+
+void log_fini(struct log *l)
+{
+    log_take(l, NULL);
+    pthread_mutex_destroy(&l->lock);
+}
+
+void log_say(void *user, enum xd_log_level level, const char *line)
+{
+    struct log *l = user;
+
+    if (level > (l->quiet ? XD_LOG_ERROR : XD_LOG_WARN))
+        return;
+    pthread_mutex_lock(&l->lock);
+    if (l->lines == NULL)
+        l->lines = open_memstream(&l->text, &l->len);
+    if (l->lines != NULL) {
+        fputs("xdownload: ", l->lines);
+        text_put(l->lines, line);
+        putc('\n', l->lines);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+void log_take(struct log *l, FILE *to)
+{
+    pthread_mutex_lock(&l->lock);
+    if (l->lines != NULL) {
+        if (fclose(l->lines) == 0 && to != NULL)
+            fwrite(l->text, 1, l->len, to);
+        free(l->text);
+        l->lines = NULL;
+        l->text = NULL;
+    }
+    pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,57 @@
+#include "common/snapshot.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+void snapshot_init(struct snapshot *s)
+{
+    *s = (struct snapshot){.progress.struct_size = sizeof s->progress,
+                           .progress.bytes_total = XD_SIZE_UNKNOWN};
+}
+
+void snapshot_fini(struct snapshot *s)
+{
+    free(s->depots);
+    s->depots = NULL;
+}
+
+static bool has_room(struct snapshot *s)
+{
+    if (s->n_depots < s->cap)
+        return true;
+    const size_t cap = s->cap > 0 ? 2 * s->cap : 16;
+    struct xd_depot_stats *depots = realloc(s->depots, cap * sizeof *depots);
+    if (depots == NULL)
+        return false;
+    s->depots = depots;
+    s->cap = cap;
+    return true;
+}
+
+void snapshot_take(struct snapshot *s, struct xd_download *d)
+{
+    xd_download_progress(d, &s->progress);
+    for (s->n_depots = 0; has_room(s); s->n_depots++) {
+        struct xd_depot_stats *depot = &s->depots[s->n_depots];
+        depot->struct_size = sizeof *depot;
+        if (xd_download_depot(d, s->n_depots, depot) < 0)
+            break;
+    }
+}
+
+const char *snapshot_state(enum xd_depot_state state)
+{
+    switch (state) {
+    case XD_DEPOT_RESERVE:
+        return "reserve";
+    case XD_DEPOT_IDLE:
+        return "idle";
+    case XD_DEPOT_BUSY:
+        return "busy";
+    case XD_DEPOT_PAUSED:
+        return "paused";
+    case XD_DEPOT_FAILED:
+        return "failed";
+    }
+    return "unknown"; /* to a newer library it means something */
+}

@@ -1,0 +1,142 @@
+#include "common/text.h"
+
+#include <string.h>
+
+#define REPLACEMENT 0xfffd
+
+/* How many bytes follow a first byte, and the least rune that needs them:
+ * longer forms of a short rune are not UTF-8. */
+static int follow_of(unsigned char first, uint32_t *least)
+{
+    if (first >= 0xc2 && first <= 0xdf) {
+        *least = 0x80;
+        return 1;
+    }
+    if (first >= 0xe0 && first <= 0xef) {
+        *least = 0x800;
+        return 2;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        *least = 0x10000;
+        return 3;
+    }
+    return -1;
+}
+
+size_t text_rune(const char *s, uint32_t *out_rune)
+{
+    const unsigned char *p = (const unsigned char *)s;
+
+    *out_rune = *p;
+    if (*p < 0x80)
+        return *p != 0;
+    uint32_t least = 0;
+    const int follow = follow_of(*p, &least);
+    *out_rune = REPLACEMENT;
+    if (follow < 0)
+        return 1;
+    uint32_t rune = *p & (0x3fu >> follow);
+    for (int i = 1; i <= follow; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 1;
+        rune = rune << 6 | (p[i] & 0x3fu);
+    }
+    if (rune < least || rune > 0x10ffff || (rune >= 0xd800 && rune <= 0xdfff))
+        return 1;
+    *out_rune = rune;
+    return (size_t)follow + 1;
+}
+
+/* Not to be sent to a terminal: controls, and the marks that turn the
+ * direction of writing, with which a name can be made to look like another. */
+static bool is_control(uint32_t rune)
+{
+    return rune < 0x20 || (rune >= 0x7f && rune < 0xa0) ||
+           (rune >= 0x202a && rune <= 0x202e) ||
+           (rune >= 0x2066 && rune <= 0x2069);
+}
+
+/* Two for all that may be wide: a line may come out short, never too long. */
+static unsigned columns_of(uint32_t rune)
+{
+    return rune < 0x1100 || rune == REPLACEMENT || is_control(rune) ? 1 : 2;
+}
+
+static void put_rune(FILE *to, const char *s, size_t n, uint32_t rune)
+{
+    if (rune == REPLACEMENT || is_control(rune))
+        putc('?', to);
+    else
+        fwrite(s, 1, n, to);
+}
+
+void text_put(FILE *to, const char *s)
+{
+    uint32_t rune;
+
+    for (size_t n; (n = text_rune(s, &rune)) > 0; s += n)
+        put_rune(to, s, n, rune);
+}
+
+size_t text_login(const char *url, size_t *out_len)
+{
+    const char *at = strstr(url, "://");
+
+    *out_len = 0;
+    if (at == NULL)
+        return 0;
+    at += 3;
+    for (size_t i = strcspn(at, "/?#"); i > 0 && *out_len == 0; i--)
+        if (at[i - 1] == '@')
+            *out_len = i - 1;
+    return (size_t)(at - url);
+}
+
+const char *text_without_password(char out[TEXT_URL_SIZE], const char *url)
+{
+    size_t len;
+    const size_t begin = text_login(url, &len);
+    const char *colon = memchr(url + begin, ':', len);
+    const size_t keep = colon != NULL ? (size_t)(colon - url) : begin + len;
+
+    snprintf(out, TEXT_URL_SIZE, "%.*s%s", (int)keep, url, url + begin + len);
+    return out;
+}
+
+unsigned text_columns(const char *s)
+{
+    unsigned columns = 0;
+    uint32_t rune;
+
+    for (size_t n; (n = text_rune(s, &rune)) > 0; s += n)
+        columns += columns_of(rune);
+    return columns;
+}
+
+void text_put_fit(FILE *to, const char *s, unsigned columns, bool pad)
+{
+    const unsigned all = text_columns(s);
+    const bool fits = all <= columns;
+    /* The ~ stands for the columns from head_end to tail_begin. */
+    const unsigned room = columns > 0 ? columns - 1 : 0;
+    const unsigned head_end = fits ? all : room - room / 2;
+    const unsigned tail_begin = fits ? all : all - room / 2;
+    unsigned at = 0, put = 0;
+    bool cut = fits || columns == 0;
+    uint32_t rune;
+
+    for (size_t n; (n = text_rune(s, &rune)) > 0; s += n) {
+        const unsigned width = columns_of(rune);
+        if (at + width <= head_end || at >= tail_begin) {
+            put_rune(to, s, n, rune);
+            put += width;
+        } else if (!cut) {
+            putc('~', to);
+            put++;
+            cut = true;
+        }
+        at += width;
+    }
+    if (pad && put < columns)
+        fprintf(to, "%*s", (int)(columns - put), "");
+}

@@ -1,0 +1,80 @@
+#include "common/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/status.h"
+#include "common/text.h"
+
+#define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
+
+/* The end of a URL in a sentence, whose mark behind it is no part of it. */
+static char *end_of_url(char *url)
+{
+    char *end = url + strcspn(url, " ");
+
+    return end > url && strchr(":,;", end[-1]) != NULL ? end - 1 : end;
+}
+
+/* Take user names, passwords and queries out of all URLs. */
+static void hide_secrets(char *line)
+{
+    for (char *at = line; (at = strstr(at, "://")) != NULL;) {
+        at += 3;
+        const size_t len = strcspn(at, " /?#");
+        const char *host = at + len;
+        while (host > at && host[-1] != '@')
+            host--;
+        memmove(at, host, strlen(host) + 1);
+        char *query = at + strcspn(at, " ?#");
+        const char *end = end_of_url(at);
+        if (query < end)
+            memmove(query, end, strlen(end) + 1);
+    }
+}
+
+static void say(const char *format, va_list args) XD_PRINTF(1, 0);
+
+static void say(const char *format, va_list args)
+{
+    char line[5000]; /* a sentence and the longest path name */
+
+    vsnprintf(line, sizeof line, format, args);
+    hide_secrets(line);
+    fputs("xdownload: ", stderr);
+    text_put(stderr, line);
+    putc('\n', stderr);
+}
+
+void words_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+int words_usage(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    fputs("try 'xdownload --help'\n", stderr);
+    return STATUS_USAGE;
+}
+
+void words_warnings(const struct xd_manifest *m)
+{
+    size_t n = 0;
+    const char *warning;
+
+    for (; (warning = xd_manifest_warning(m, n)) != NULL; n++)
+        if (n < WARNINGS)
+            words_error("warning: %s", warning);
+    if (n > WARNINGS)
+        words_error("warning: and %zu more like these", n - WARNINGS);
+}

@@ -1,0 +1,196 @@
+#include "get/fetch.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/signals.h"
+#include "common/snapshot.h"
+#include "common/status.h"
+#include "common/words.h"
+#include "tell/display.h"
+#include "tell/records.h"
+#include "tell/report.h"
+#include "tell/view.h"
+
+#define TICK_MS 100 /* between two drawings, and two looks for a signal */
+
+#define PATIENCE_TICKS 10 /* that a person has before there must be a word */
+
+/* A job that has begun. */
+struct run {
+    const struct job *job;
+    struct xd_download *download; /* NULL: it could not be made */
+    struct snapshot snapshot;
+    struct log log;
+    struct display display;
+};
+
+/* Lines to stand above the display, for the caller to free; NULL without
+ * memory. */
+static char *new_lines(struct run *r)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    if (to == NULL)
+        return NULL;
+    if (r->job->args->verbose)
+        records_put(to, r->download, &r->snapshot);
+    log_take(&r->log, to);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The word for the display and the report. */
+static const char *outcome_of(int rc)
+{
+    switch (status_of(rc)) {
+    case STATUS_COMPLETE:
+        return "complete";
+    case STATUS_INTERRUPTED:
+        return "interrupted";
+    default:
+        return "failed";
+    }
+}
+
+static void say_interrupted(const struct run *r)
+{
+    const struct target *target = r->job->target;
+    char *far = NULL;
+    size_t len;
+    FILE *to = open_memstream(&far, &len);
+
+    if (to == NULL)
+        return;
+    view_how_far(to, &r->snapshot);
+    if (fclose(to) == 0) {
+        if (target->fd < 0 && target_exists(target->part))
+            words_error("interrupted at %s; %s stays", far, target->part);
+        else
+            words_error("interrupted at %s", far);
+    }
+    free(far);
+}
+
+/* Cancel it at the first signal.  `ticks` since then. */
+static void obey_signals(struct run *r, unsigned *ticks)
+{
+    if (!signals_came())
+        return;
+    if (*ticks == 0)
+        xd_download_cancel(r->download);
+    if (++*ticks == PATIENCE_TICKS && r->job->target->fd < 0) {
+        display_clear(&r->display);
+        words_error("what came is brought to the disk; a second Ctrl-C does "
+                    "not wait for that");
+    }
+}
+
+/* Until the end.  Returns its code. */
+static int follow(struct run *r, struct xd_error *err)
+{
+    unsigned canceled_ticks = 0;
+
+    for (;;) {
+        const int rc = xd_download_wait(r->download, TICK_MS, err);
+        char *above = new_lines(r);
+        snapshot_take(&r->snapshot, r->download);
+        if (rc != XD_E_AGAIN) {
+            display_end(&r->display, &r->snapshot,
+                        rc == XD_E_PIPE ? NULL : outcome_of(rc),
+                        above != NULL ? above : "");
+            free(above);
+            return rc;
+        }
+        obey_signals(r, &canceled_ticks);
+        if (signals_stop_came()) {
+            display_clear(&r->display);
+            signals_stop();
+        }
+        display_update(&r->display, &r->snapshot, above != NULL ? above : "");
+        free(above);
+    }
+}
+
+int fetch_new(struct xd_download **out, const struct job *job,
+              struct xd_error *err)
+{
+    if (job->target->fd >= 0)
+        return xd_download_new_fd(out, job->manifest, job->file,
+                                  job->target->fd, job->args->options, err);
+    return xd_download_new(out, job->manifest, job->file, job->target->path,
+                           job->args->options, err);
+}
+
+static int run(struct run *r, struct xd_error *err)
+{
+    const struct job *job = r->job;
+    int rc;
+
+    xd_options_set_log(job->args->options, log_say, &r->log);
+    rc = fetch_new(&r->download, job, err);
+    if (rc < 0)
+        return rc;
+    snapshot_take(&r->snapshot, r->download);
+    rc = xd_download_start(r->download, err);
+    if (rc < 0)
+        return rc;
+    return follow(r, err);
+}
+
+static bool was_given_up(const struct xd_depot_stats *depot)
+{
+    return depot->state == XD_DEPOT_FAILED && depot->last_error[0] != '\0';
+}
+
+/* A line for each depot, where no summary has them; the error that ends the
+ * run tells of one. */
+static void say_failures(const struct snapshot *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_depots; i++)
+        n += was_given_up(&s->depots[i]);
+    for (size_t i = 0; n > 1 && i < s->n_depots; i++)
+        if (was_given_up(&s->depots[i]))
+            words_error("%s", s->depots[i].last_error);
+}
+
+int fetch_file(const struct job *job)
+{
+    struct run r = {.job = job};
+    struct xd_error err = {.code = XD_OK};
+    int rc = XD_E_IO;
+
+    snapshot_init(&r.snapshot);
+    log_init(&r.log, job->args->quiet);
+    /* Before signals are only noted, for it may wait for a reader. */
+    const int status =
+        target_open(job->target, job->args, err.msg, sizeof err.msg);
+    display_init(&r.display, job->args, job->name, job->target);
+    signals_watch();
+    if (status == 0)
+        rc = run(&r, &err);
+    log_take(&r.log, stderr);
+    if (rc < 0 && status_of(rc) == STATUS_FAILED &&
+        !display_sums_up(&r.display))
+        say_failures(&r.snapshot);
+    if (rc == XD_E_CANCELED)
+        say_interrupted(&r);
+    else if (rc < 0 && rc != XD_E_PIPE)
+        words_error("%s", err.msg);
+    const char *error = rc < 0 ? err.msg : NULL;
+    display_result(&r.display, &r.snapshot, outcome_of(rc), error);
+    if (job->report != NULL)
+        report_put(job->report, &r.snapshot, target_path(job->target),
+                   outcome_of(rc), error);
+    xd_download_free(r.download);
+    signals_restore();
+    log_fini(&r.log);
+    snapshot_fini(&r.snapshot);
+    return status_of(rc);
+}

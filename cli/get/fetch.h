@@ -1,0 +1,32 @@
+/*
+ * One file is brought home while a person watches.
+ */
+#ifndef CLI_FETCH_H
+#define CLI_FETCH_H
+
+#include <stdio.h>
+
+#include <xdownload/download.h>
+
+#include "args/args.h"
+#include "args/target.h"
+
+/* One file that is wanted. */
+struct job {
+    const struct args *args;
+    struct xd_manifest *manifest;
+    size_t file;      /* of the manifest */
+    const char *name; /* what to call it before people */
+    struct target *target;
+    FILE *report; /* NULL: none is wanted */
+};
+
+/* The download of a job, not started.  Ownership and errors: as with
+ * xd_download_new(). */
+int fetch_new(struct xd_download **out, const struct job *job,
+              struct xd_error *err);
+
+/* Fetch it, say how it went, report.  Returns a status. */
+int fetch_file(const struct job *job);
+
+#endif

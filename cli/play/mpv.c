@@ -1,0 +1,267 @@
+#include "play/mpv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/moment.h"
+#include "common/status.h"
+#include "common/words.h"
+
+/* How often the library hears where the picture is; mpv tells each one. */
+#define TELL_S 0.1
+
+/* By number, of which 0 is none to mpv. */
+enum property {
+    TIME = 1,
+    DURATION,
+    VIDEO_RATE,
+    AUDIO_RATE,
+    SPEED,
+    IDLE,
+    PAUSE,
+    SEEKING,
+    CACHE_PAUSE,
+    PROPERTIES_END
+};
+
+static const char *const names[PROPERTIES_END] = {
+    [TIME] = "time-pos",
+    [DURATION] = "duration",
+    [VIDEO_RATE] = "video-bitrate",
+    [AUDIO_RATE] = "audio-bitrate",
+    [SPEED] = "speed",
+    [IDLE] = "core-idle",
+    [PAUSE] = "pause",
+    [SEEKING] = "seeking",
+    [CACHE_PAUSE] = "paused-for-cache",
+};
+
+bool mpv_is(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+
+    return strcmp(slash != NULL ? slash + 1 : program, "mpv") == 0;
+}
+
+/* ---- what it means ---- */
+
+/* Bytes per second of media: of the whole file, or else of what is shown. */
+static double rate_of(const struct mpv *m)
+{
+    const int64_t size = m->duration_s > 0 ? xd_reader_size(m->viewer, 0) : 0;
+
+    if (size > 0)
+        return (double)size / m->duration_s;
+    return ((m->video_rate > 0 ? m->video_rate : 0) +
+            (m->audio_rate > 0 ? m->audio_rate : 0)) /
+           8;
+}
+
+/* A seek ends a stall, and takes as long as it takes.  A picture that stands
+ * still for no reason is about to tell it, or at its end. */
+static enum xd_play_state state_of(const struct mpv *m)
+{
+    if (m->moves)
+        return XD_PLAYING;
+    if (m->is_paused)
+        return XD_PAUSED;
+    if (m->is_seeking)
+        return XD_SEEKING;
+    return m->waits || !m->has_moved ? XD_WAITING : XD_PAUSED;
+}
+
+static void tell(struct mpv *m, enum xd_play_state state)
+{
+    const double rate = rate_of(m);
+    const double byte = m->time_s > 0 ? m->time_s * rate : 0;
+    const double speed = m->speed > 0 ? m->speed : 1;
+
+    xd_reader_playhead(m->viewer, (uint64_t)byte, rate * speed, state);
+    m->told = state;
+    m->told_s = moment_s();
+}
+
+/* ---- what it says ---- */
+
+/* The text behind `key` in a line of JSON as mpv writes it, without blanks; a
+ * key with its quotes cannot stand within a string.  NULL: there is none. */
+static const char *value_of(const char *line, const char *key)
+{
+    const char *at = strstr(line, key);
+
+    return at != NULL ? at + strlen(key) : NULL;
+}
+
+static double number(const char *data)
+{
+    char *end;
+    const double x = data != NULL ? strtod(data, &end) : -1;
+
+    return data != NULL && end != data && x >= 0 && x < 1e12 ? x : -1;
+}
+
+static void set(struct mpv *m, enum property p, const char *data)
+{
+    const bool is = data != NULL && strncmp(data, "true", 4) == 0;
+    const bool is_not = data != NULL && strncmp(data, "false", 5) == 0;
+
+    switch (p) {
+    case TIME:
+        m->time_s = number(data);
+        return;
+    case DURATION:
+        m->duration_s = number(data);
+        return;
+    case VIDEO_RATE:
+        m->video_rate = number(data);
+        return;
+    case AUDIO_RATE:
+        m->audio_rate = number(data);
+        return;
+    case SPEED:
+        m->speed = number(data);
+        return;
+    case IDLE:
+        m->moves = is_not;
+        m->has_moved = m->has_moved || is_not;
+        return;
+    case PAUSE:
+        m->is_paused = is;
+        return;
+    case SEEKING:
+        m->is_seeking = is;
+        return;
+    case CACHE_PAUSE:
+        m->waits = is;
+        return;
+    case PROPERTIES_END:
+        return;
+    }
+}
+
+static void take_line(struct mpv *m, const char *line)
+{
+    const char *id = value_of(line, "\"id\":");
+
+    if (value_of(line, "\"event\":\"property-change\"") == NULL || id == NULL)
+        return;
+    const long p = strtol(id, NULL, 10);
+    if (p < TIME || p >= PROPERTIES_END)
+        return;
+    set(m, (enum property)p, value_of(line, "\"data\":"));
+}
+
+/* What came together belongs to one moment. */
+static void take(struct mpv *m, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != '\n') {
+            m->is_too_long = m->len == sizeof m->line - 1;
+            if (!m->is_too_long)
+                m->line[m->len++] = bytes[i];
+            continue;
+        }
+        m->line[m->len] = '\0';
+        if (!m->is_too_long)
+            take_line(m, m->line);
+        m->len = 0;
+        m->is_too_long = false;
+    }
+    if (state_of(m) != m->told || moment_s() - m->told_s >= TELL_S)
+        tell(m, state_of(m));
+}
+
+/* ---- the socket ---- */
+
+static void shut(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+int mpv_init(struct mpv *m, struct xd_reader *viewer)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0) {
+        words_error("no socket for mpv: %s", strerror(errno));
+        return STATUS_LOCAL;
+    }
+    *m = (struct mpv){.viewer = viewer,
+                      .fd = pair[0],
+                      .theirs = pair[1],
+                      .time_s = -1,
+                      .duration_s = -1,
+                      .speed = 1,
+                      .video_rate = -1,
+                      .audio_rate = -1};
+    (void)fcntl(m->fd, F_SETFD, FD_CLOEXEC);
+    snprintf(m->option, sizeof m->option, "--input-ipc-client=fd://%d",
+             m->theirs);
+    tell(m, XD_WAITING);
+    return 0;
+}
+
+void mpv_fini(struct mpv *m)
+{
+    tell(m, XD_ENDED);
+    shut(&m->theirs);
+    shut(&m->fd);
+}
+
+void mpv_begin(struct mpv *m)
+{
+    char line[200];
+
+    shut(&m->theirs);
+    for (int p = TIME; p < PROPERTIES_END; p++) {
+        const int n = snprintf(line, sizeof line,
+                               "{\"command\":[\"observe_property\",%d,\"%s\"]}"
+                               "\n",
+                               p, names[p]);
+        /* If it has ended already, that shows soon. */
+        (void)!write(m->fd, line, (size_t)n);
+    }
+}
+
+void mpv_stop(struct mpv *m)
+{
+    tell(m, XD_PAUSED);
+}
+
+void mpv_continue(struct mpv *m)
+{
+    tell(m, state_of(m));
+}
+
+static void hear(struct mpv *m)
+{
+    char bytes[4096];
+
+    const ssize_t n = read(m->fd, bytes, sizeof bytes);
+    if (n > 0)
+        take(m, bytes, (size_t)n);
+    else if (n == 0 || errno != EINTR)
+        shut(&m->fd);
+}
+
+void mpv_listen(struct mpv *m, int ms)
+{
+    const double end_s = moment_s() + ms / 1e3;
+    struct pollfd p = {.fd = m->fd, .events = POLLIN}; /* -1: it only waits */
+
+    while (ms > 0 && poll(&p, 1, ms) > 0) {
+        hear(m);
+        if (m->fd < 0)
+            return; /* it is about to end */
+        ms = (int)((end_s - moment_s()) * 1e3);
+    }
+}

@@ -1,0 +1,141 @@
+#include "play/playback.h"
+
+#include "common/json.h"
+#include "common/text.h"
+#include "common/units.h"
+
+/* Times that did not come yet are told as negative ones. */
+static void put_time(struct json *j, const char *name, double s)
+{
+    if (s < 0)
+        json_null(j, name);
+    else
+        json_number(j, name, s);
+}
+
+typedef int (*list_fn)(struct xd_reader *r, size_t i, struct xd_stall *out);
+
+/* [[media time, duration], ...], the form of P.1203's I.23. */
+static void put_list(struct json *j, const char *name, struct xd_reader *r,
+                     list_fn get)
+{
+    struct xd_stall s = {.struct_size = sizeof s};
+
+    json_open_array(j, name);
+    for (size_t i = 0; get(r, i, &s) > 0; i++) {
+        json_open_array(j, NULL);
+        json_number(j, NULL, s.media_s);
+        json_number(j, NULL, s.seconds);
+        json_close_array(j);
+    }
+    json_close_array(j);
+}
+
+static void put_levels(struct json *j, struct xd_reader *r)
+{
+    struct xd_level l = {.struct_size = sizeof l};
+
+    json_open_array(j, "buffer_level");
+    for (size_t i = 0; xd_reader_level(r, i, &l) > 0; i++) {
+        json_open_array(j, NULL);
+        json_number(j, NULL, l.at_s);
+        json_number(j, NULL, l.level_s);
+        json_close_array(j);
+    }
+    json_close_array(j);
+}
+
+static void put_members(struct json *j, struct xd_reader *r,
+                        const struct xd_playback *p)
+{
+    put_time(j, "startup_time_s", p->startup_s);
+    put_time(j, "startup_min_s", p->startup_least_s);
+    json_count(j, "stall_count", p->n_stalls);
+    json_number(j, "stall_time_s", p->stall_s);
+    json_number(j, "stall_max_s", p->stall_longest_s);
+    json_number(j, "stall_min_s", p->stall_least_s);
+    json_number(j, "stall_blocks_s", p->stall_blocks_s);
+    put_list(j, "stall_list", r, xd_reader_stall);
+    json_number(j, "rebuffer_ratio", p->rebuffer_ratio);
+    json_count(j, "seek_count", p->n_seeks);
+    json_number(j, "restart_time_s", p->restart_s);
+    json_number(j, "restart_max_s", p->restart_longest_s);
+    put_list(j, "restart_list", r, xd_reader_restart);
+    json_number(j, "played_s", p->played_s);
+    json_number(j, "watched_time_s", p->watched_s);
+    json_number(j, "p1203_o23", p->quality);
+    put_levels(j, r);
+}
+
+static void put_json(FILE *to, const struct playback *b,
+                     const struct xd_playback *p)
+{
+    struct xd_progress g = {.struct_size = sizeof g};
+    struct json j;
+
+    xd_download_progress(xd_source_download(b->source), &g);
+    json_init(&j, to);
+    json_open_object(&j, NULL);
+    json_string(&j, "file", b->name);
+    if (b->viewer != NULL)
+        put_members(&j, b->viewer, p);
+    json_number(&j, "blocked_s", b->blocked_s);
+    json_string(&j, "algorithm", g.algorithm);
+    json_count(&j, "block_size", g.block_bytes);
+    json_count(&j, "bytes_received", g.bytes_received);
+    json_count(&j, "bytes_redundant", g.bytes_redundant);
+    json_close_object(&j);
+    json_end(&j);
+}
+
+static void put_text(FILE *to, const struct playback *b,
+                     const struct xd_playback *p)
+{
+    char played[UNITS_SIZE];
+
+    text_put(to, b->name != NULL ? b->name : "the file");
+    if (b->viewer == NULL) {
+        fprintf(to,
+                ": stalls are not known, for only mpv tells of them\n"
+                "the player waited for bytes for %.2f s, also while it read "
+                "ahead\n",
+                b->blocked_s);
+        return;
+    }
+    if (p->startup_s < 0) {
+        fprintf(to, ": never started\n");
+        return;
+    }
+    fprintf(to,
+            ": played %s, started after %.2f s (its first byte came after "
+            "%.2f s)\n",
+            units_seconds(played, p->played_s), p->startup_s,
+            p->startup_least_s);
+    fprintf(to, "stalls: %u, %.2f s together, the longest %.2f s\n",
+            p->n_stalls, p->stall_s, p->stall_longest_s);
+    fprintf(to,
+            "least possible with the bytes as they came: %.2f s; by whole "
+            "blocks: %.2f s\n",
+            p->stall_least_s, p->stall_blocks_s);
+    if (p->n_seeks > 0)
+        fprintf(to, "seeks: %u, waits of %.2f s together, the longest %.2f s\n",
+                p->n_seeks, p->restart_s, p->restart_longest_s);
+    fprintf(to, "rebuffering %.2f %%, stalling quality %.2f (P.1203, 1 to 5)\n",
+            p->rebuffer_ratio * 100, p->quality);
+}
+
+void playback_put(FILE *to, const struct args *a, const struct playback *b)
+{
+    struct xd_playback p = {.struct_size = sizeof p};
+
+    if (b->viewer != NULL)
+        xd_reader_playback(b->viewer, &p);
+    /* Where mpv's picture is in the file is a guess; but no wait was needed that
+     * did not come. */
+    if (p.stall_least_s > p.stall_s)
+        p.stall_least_s = p.stall_s;
+    if (a->json)
+        put_json(to, b, &p);
+    else if (!a->quiet)
+        put_text(to, b, &p);
+}

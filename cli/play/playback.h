@@ -1,0 +1,22 @@
+/*
+ * What a viewer suffered, told to people or as JSON.
+ */
+#ifndef CLI_PLAYBACK_H
+#define CLI_PLAYBACK_H
+
+#include <stdio.h>
+
+#include <xdownload/stream.h>
+
+#include "args/args.h"
+
+struct playback {
+    const char *name; /* of the file, or NULL */
+    struct xd_source *source;
+    struct xd_reader *viewer; /* who was told of the picture; NULL: nobody */
+    double blocked_s;         /* in which the player waited for bytes */
+};
+
+void playback_put(FILE *to, const struct args *a, const struct playback *p);
+
+#endif

@@ -1,0 +1,107 @@
+#include "play/player.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/signals.h"
+#include "common/status.h"
+#include "common/words.h"
+
+/* What a player has to end after a signal. */
+#define PATIENCE_TICKS (2000 / PLAYER_TICK_MS)
+
+extern char **environ;
+
+/* We ignore SIGPIPE, which a player is not to inherit. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t usual;
+
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    const int rc = posix_spawnattr_setsigdefault(attributes, &usual);
+    return rc != 0
+               ? rc
+               : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+/* exec() does not write to the words; it only has an older type. */
+static int spawn(struct player *p, const char *const *words)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+
+    int rc = posix_spawn_file_actions_init(&actions);
+    if (rc != 0)
+        return rc;
+    rc = posix_spawnattr_init(&attributes);
+    if (rc != 0)
+        goto destroy_actions;
+    rc = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO,
+                                          STDOUT_FILENO);
+    if (rc == 0)
+        rc = set_attributes(&attributes);
+    if (rc == 0)
+        rc = posix_spawnp(&p->pid, words[0], &actions, &attributes,
+                          (char *const *)(uintptr_t)words, environ);
+    posix_spawnattr_destroy(&attributes);
+destroy_actions:
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+int player_start(struct player *p, const char *const *words)
+{
+    *p = (struct player){.program = words[0]};
+    const int rc = spawn(p, words);
+    if (rc == 0)
+        return 0;
+    if (rc == ENOENT)
+        words_error("there is no player %s: install it, or name another one "
+                    "with --player",
+                    words[0]);
+    else
+        words_error("the player %s cannot be started: %s", words[0],
+                    strerror(rc));
+    return STATUS_LOCAL;
+}
+
+/* A signal from the terminal has reached the player too; one that was sent to
+ * us is passed on.  One who does not obey, or whose user is impatient, is
+ * killed. */
+static void obey_signals(struct player *p)
+{
+    const int sent = signals_take_sent();
+
+    if (signals_count() == 0)
+        return;
+    if (sent != 0)
+        kill(p->pid, sent);
+    if (++p->ticks_since_signal > PATIENCE_TICKS || signals_count() > 1)
+        kill(p->pid, SIGKILL);
+}
+
+void player_look(struct player *p)
+{
+    int status;
+
+    const pid_t pid = waitpid(p->pid, &status, WNOHANG);
+    if (pid == 0) {
+        obey_signals(p);
+        return;
+    }
+    if (pid < 0 && errno == EINTR)
+        return;
+    p->has_ended = true;
+    if (pid < 0)
+        p->status = STATUS_FAILED; /* somebody else waited for it */
+    else
+        p->status =
+            WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

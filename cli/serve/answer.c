@@ -1,0 +1,281 @@
+#include "serve/answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <poll.h>
+
+#include "common/http_words.h"
+#include "serve/serve_page.h"
+
+/* What a client has sent beyond its request hides that it has gone (leavers.h).
+ * It is believed to be there for so long without a byte for it; who still is may
+ * ask again. */
+#define HIDDEN_MS 15000
+
+/* What is read at a time, and the memory for it, one for each connection. */
+#define PORTION ((size_t)128 << 10)
+
+/* A file on its way to a client. */
+struct stream {
+    int socket;
+    struct leavers *leavers;
+    struct shelf_file *file;
+    struct xd_reader *reader;
+    uint64_t size; /* of the file */
+};
+
+void answer_header(struct MHD_Response *r, const char *name, const char *value)
+{
+    /* It fails for lack of memory, and then the answer does soon. */
+    (void)MHD_add_response_header(r, name, value);
+}
+
+static struct answer answer_text(unsigned status, char *text, size_t len,
+                                 const char *type)
+{
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+
+    if (r == NULL) {
+        free(text);
+        return (struct answer){0};
+    }
+    answer_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    answer_header(r, "X-Content-Type-Options", "nosniff");
+    answer_header(r, "Content-Security-Policy",
+                  "default-src 'none'; style-src 'unsafe-inline'");
+    answer_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    return (struct answer){status, r};
+}
+
+static const char *sentence(unsigned status)
+{
+    switch (status) {
+    case MHD_HTTP_BAD_REQUEST:
+        return "The request names no Host.\n";
+    case MHD_HTTP_FORBIDDEN:
+        return "Requests by this name, or from this origin, are refused.\n";
+    case MHD_HTTP_NOT_FOUND:
+        return "There is nothing here.\n";
+    case MHD_HTTP_METHOD_NOT_ALLOWED:
+        return "Only GET and HEAD are understood.\n";
+    case MHD_HTTP_RANGE_NOT_SATISFIABLE:
+        return "The range lies behind the end of the file.\n";
+    case MHD_HTTP_BAD_GATEWAY:
+        return "The file could not be obtained.\n";
+    default:
+        return "";
+    }
+}
+
+struct answer answer_status(unsigned status)
+{
+    char *text = strdup(sentence(status));
+
+    if (text == NULL)
+        return (struct answer){0};
+    const struct answer a =
+        answer_text(status, text, strlen(text), "text/plain");
+    if (a.response != NULL && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        answer_header(a.response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
+    return a;
+}
+
+struct answer answer_options(void)
+{
+    const struct answer a = answer_status(MHD_HTTP_NO_CONTENT);
+
+    if (a.response == NULL)
+        return a;
+    answer_header(a.response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
+    answer_header(a.response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS,
+                  "GET, HEAD");
+    answer_header(a.response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS,
+                  "Range, If-Range");
+    return a;
+}
+
+struct answer answer_page(const struct shelf *s)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+
+    if (to == NULL)
+        return (struct answer){0};
+    serve_page_put(to, s);
+    fclose(to);
+    return answer_text(MHD_HTTP_OK, text, len, "text/html; charset=utf-8");
+}
+
+struct answer answer_playlist(const struct shelf *s, const char *host)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+
+    if (to == NULL)
+        return (struct answer){0};
+    serve_playlist_put(to, s, host);
+    fclose(to);
+    return answer_text(MHD_HTTP_OK, text, len, "audio/x-mpegurl");
+}
+
+static bool is_hidden(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, 0) != 0;
+}
+
+static int64_t find_size(const struct stream *s)
+{
+    int64_t size;
+
+    do
+        size = xd_reader_size(s->reader, HIDDEN_MS);
+    while (size == XD_E_AGAIN && !is_hidden(s->socket));
+    return size;
+}
+
+static int64_t read_on(const struct stream *s, char *to, size_t room)
+{
+    int64_t n;
+
+    do
+        n = xd_reader_read(s->reader, to, room, HIDDEN_MS);
+    while (n == XD_E_AGAIN && !is_hidden(s->socket));
+    return n;
+}
+
+/* The next bytes of the answer, which come in order.  With the last one of the
+ * file the client has all, and can be told nothing any more: it waits for what
+ * the reader says of its end. */
+static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
+{
+    const struct stream *s = user;
+    char none;
+
+    (void)at;
+    const int64_t n = read_on(s, to, room);
+    if (n <= 0 ||
+        (xd_reader_position(s->reader) == s->size && read_on(s, &none, 1) != 0))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    return (ssize_t)n;
+}
+
+static void end_stream(void *user)
+{
+    struct xd_playback p = {.struct_size = sizeof p};
+    struct stream *s = user;
+
+    leavers_remove(s->leavers, s->reader);
+    xd_reader_playback(s->reader, &p);
+    atomic_fetch_add(&s->file->blocked_ms, (uint_least64_t)(p.blocked_s * 1e3));
+    xd_reader_free(s->reader);
+    free(s);
+}
+
+static struct stream *begin_stream(struct MHD_Connection *c,
+                                   struct shelf_file *f, struct leavers *l)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct stream *s = malloc(sizeof *s);
+    struct xd_error err;
+
+    if (s == NULL)
+        return NULL;
+    s->socket = info->connect_fd;
+    s->leavers = l;
+    s->file = f;
+    if (xd_reader_new(&s->reader, f->source, &err) < 0) {
+        free(s);
+        return NULL;
+    }
+    leavers_add(l, s->socket, s->reader);
+    return s;
+}
+
+/* The range of a file that has not changed since the client saw it. */
+static enum http_range asked_range(struct MHD_Connection *c,
+                                   const struct shelf_file *f, uint64_t size,
+                                   uint64_t *out_begin, uint64_t *out_end)
+{
+    const char *range =
+        MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
+    const char *if_range = MHD_lookup_connection_value(
+        c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_RANGE);
+
+    if (if_range != NULL && strcmp(if_range, f->etag) != 0)
+        return HTTP_RANGE_NONE;
+    return http_range(range, size, out_begin, out_end);
+}
+
+static struct answer answer_outside(const struct shelf_file *f, uint64_t size)
+{
+    const struct answer a = answer_status(MHD_HTTP_RANGE_NOT_SATISFIABLE);
+    char range[60];
+
+    snprintf(range, sizeof range, "bytes */%" PRIu64, size);
+    if (a.response != NULL) {
+        answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
+        answer_header(a.response, MHD_HTTP_HEADER_ETAG, f->etag);
+    }
+    return a;
+}
+
+/* The stream is the response's then, or freed. */
+static struct answer answer_bytes(struct stream *s, const struct shelf_file *f,
+                                  uint64_t begin, uint64_t end)
+{
+    struct answer a = {.status = MHD_HTTP_OK};
+
+    if (xd_reader_seek(s->reader, begin) >= 0)
+        a.response = MHD_create_response_from_callback(
+            end - begin, PORTION, send_next, s, end_stream);
+    if (a.response == NULL) {
+        end_stream(s);
+        return a;
+    }
+    answer_header(a.response, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
+    answer_header(a.response, MHD_HTTP_HEADER_CONTENT_TYPE, f->type);
+    answer_header(a.response, MHD_HTTP_HEADER_ETAG, f->etag);
+    answer_header(a.response, "X-Content-Type-Options", "nosniff");
+    return a;
+}
+
+struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
+                          bool is_get, struct leavers *l)
+{
+    struct stream *s = begin_stream(c, f, l);
+    enum http_range kind = HTTP_RANGE_NONE;
+
+    if (s == NULL)
+        return (struct answer){0};
+    const int64_t size = find_size(s);
+    if (size < 0) {
+        end_stream(s);
+        return answer_status(MHD_HTTP_BAD_GATEWAY);
+    }
+    uint64_t begin = 0, end = (uint64_t)size;
+    s->size = end;
+    if (is_get)
+        kind = asked_range(c, f, end, &begin, &end);
+    if (kind == HTTP_RANGE_OUTSIDE) {
+        end_stream(s);
+        return answer_outside(f, (uint64_t)size);
+    }
+    struct answer a = answer_bytes(s, f, begin, end);
+    if (a.response != NULL && kind == HTTP_RANGE_SOME) {
+        char range[100];
+        snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%" PRId64,
+                 begin, end - 1, size);
+        answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
+        a.status = MHD_HTTP_PARTIAL_CONTENT;
+    }
+    return a;
+}

@@ -1,0 +1,41 @@
+/*
+ * What is answered to a request that may be made.
+ *
+ * Threads: the connection's.
+ */
+#ifndef CLI_ANSWER_H
+#define CLI_ANSWER_H
+
+#include <stdbool.h>
+
+#include <microhttpd.h>
+
+#include "serve/leavers.h"
+#include "serve/shelf.h"
+
+struct answer {
+    unsigned status;
+    struct MHD_Response *response; /* NULL: none; the connection is to be
+                                      closed */
+};
+
+/* A sentence for that status. */
+struct answer answer_status(unsigned status);
+
+/* To OPTIONS: what pages of other origins ask before they ask for a range. */
+struct answer answer_options(void);
+
+struct answer answer_page(const struct shelf *s);
+struct answer answer_playlist(const struct shelf *s, const char *host);
+
+/*
+ * The file, or with `is_get` the range of it that the request asks for.
+ * Blocks: until its size is known, or the client has gone.  `l` lives as long as
+ *         the answer.
+ */
+struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
+                          bool is_get, struct leavers *l);
+
+void answer_header(struct MHD_Response *r, const char *name, const char *value);
+
+#endif

@@ -1,0 +1,89 @@
+#include "serve/serve.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "args/inputs.h"
+#include "common/log.h"
+#include "common/signals.h"
+#include "common/status.h"
+#include "common/words.h"
+#include "serve/listener.h"
+#include "serve/server.h"
+#include "serve/shelf.h"
+
+#define TICK_NS 100000000 /* between two looks for a signal */
+
+/* Whoever started us reads on when the line is there. */
+static bool print_urls(const struct shelf *shelf, const char *authority)
+{
+    for (size_t i = 0; i < shelf->n; i++)
+        printf("http://%s%s\n", authority, shelf->files[i].link);
+    return fflush(stdout) == 0;
+}
+
+static void wait_for_signal(const struct shelf *shelf, struct log *log)
+{
+    const struct timespec tick = {0, TICK_NS};
+
+    while (!signals_came()) {
+        nanosleep(&tick, NULL);
+        log_take(log, stderr);
+        shelf_say_failures(shelf);
+        if (signals_stop_came())
+            signals_stop();
+    }
+}
+
+static int serve_shelf(const struct args *a, const struct shelf *shelf,
+                       struct listener *l, struct log *log)
+{
+    struct server *server = server_start(l, shelf, a->allow_origin);
+
+    if (server == NULL)
+        return STATUS_LOCAL;
+    const bool is_printed = print_urls(shelf, l->authority);
+    if (is_printed && !a->quiet)
+        fprintf(stderr, "xdownload: serving at http://%s%s until Ctrl-C\n",
+                l->authority, shelf->root);
+    if (is_printed)
+        wait_for_signal(shelf, log);
+    server_stop(server);
+    return is_printed ? STATUS_INTERRUPTED : STATUS_LOCAL;
+}
+
+static int serve_at(const struct args *a, const struct inputs *in,
+                    struct listener *l)
+{
+    struct shelf shelf;
+    struct log log;
+
+    signals_watch();
+    log_init(&log, a->quiet);
+    xd_options_set_log(a->options, log_say, &log);
+    shelf_init(&shelf, a->token);
+    int status = shelf_fill(&shelf, a, in);
+    if (status == 0)
+        status = serve_shelf(a, &shelf, l, &log);
+    shelf_fini(&shelf);
+    signals_restore();
+    log_take(&log, stderr);
+    log_fini(&log);
+    return status;
+}
+
+int serve_inputs(const struct args *a)
+{
+    struct listener l;
+    struct inputs in;
+
+    int status = listener_open(&l, a->listen);
+    if (status != 0)
+        return status;
+    status = inputs_init(&in, a);
+    if (status == 0)
+        status = serve_at(a, &in, &l);
+    inputs_fini(&in);
+    listener_close(&l);
+    return status;
+}

@@ -1,0 +1,215 @@
+#include "serve/server.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "common/http_words.h"
+#include "common/words.h"
+#include "serve/answer.h"
+#include "serve/leavers.h"
+
+/* A browser takes six for a site, a player up to nine. */
+#define CONNECTIONS_MAX 200
+
+/* Of these for one address, if others than this machine can come. */
+#define CONNECTIONS_EACH 32
+
+/* Without a request. */
+#define IDLE_S 30
+
+/* While an answer is under way: a player may pause so long. */
+#define ANSWERING_S 3600
+
+struct server {
+    struct MHD_Daemon *daemon;
+    struct listener listener;
+    struct leavers *leavers;
+    const struct shelf *shelf;
+    const char *origin;
+};
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+    return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* Whether the page that asks, if one does, is ours. */
+static bool is_own_origin(const char *origin, const char *host)
+{
+    return host != NULL && strncasecmp(origin, "http://", 7) == 0 &&
+           strcasecmp(origin + 7, host) == 0;
+}
+
+static bool is_allowed_origin(const struct server *s, const char *origin)
+{
+    return s->origin != NULL &&
+           (strcmp(s->origin, "*") == 0 || strcasecmp(s->origin, origin) == 0);
+}
+
+/* Whether the request comes from where it may: 0, or the status to refuse it
+ * with.  Clients of HTTP/1.0 tell no Host. */
+static unsigned check_source(const struct server *s, struct MHD_Connection *c,
+                             const char *version)
+{
+    const char *host = header(c, MHD_HTTP_HEADER_HOST);
+    const char *origin = header(c, MHD_HTTP_HEADER_ORIGIN);
+
+    if (host == NULL && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
+        return MHD_HTTP_BAD_REQUEST;
+    if (host != NULL && !http_host_is_ours(host, s->listener.is_loopback))
+        return MHD_HTTP_FORBIDDEN;
+    if (origin != NULL && !is_own_origin(origin, host) &&
+        !is_allowed_origin(s, origin))
+        return MHD_HTTP_FORBIDDEN;
+    return 0;
+}
+
+static struct answer answer_path(const struct server *s,
+                                 struct MHD_Connection *c, const char *path,
+                                 bool is_get)
+{
+    const size_t len = strlen(s->shelf->root);
+    struct shelf_file *file = shelf_find(s->shelf, path);
+
+    if (file != NULL)
+        return answer_file(c, file, is_get, s->leavers);
+    if (strncmp(path, s->shelf->root, len) != 0)
+        return answer_status(MHD_HTTP_NOT_FOUND);
+    if (path[len] == '\0')
+        return answer_page(s->shelf);
+    if (strcmp(path + len, "playlist.m3u") == 0) {
+        const char *host = header(c, MHD_HTTP_HEADER_HOST);
+        return answer_playlist(s->shelf,
+                               host != NULL ? host : s->listener.authority);
+    }
+    return answer_status(MHD_HTTP_NOT_FOUND);
+}
+
+static struct answer answer_request(const struct server *s,
+                                    struct MHD_Connection *c, const char *path,
+                                    const char *method, const char *version)
+{
+    const bool is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
+    const unsigned refused = check_source(s, c, version);
+
+    if (refused != 0)
+        return answer_status(refused);
+    if (is_get || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
+        return answer_path(s, c, path, is_get);
+    if (strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)
+        return answer_options();
+    return answer_status(MHD_HTTP_METHOD_NOT_ALLOWED);
+}
+
+/* The page that was allowed to ask may read the answer. */
+static void allow_origin(const struct server *s, struct MHD_Connection *c,
+                         struct MHD_Response *r)
+{
+    const char *origin = header(c, MHD_HTTP_HEADER_ORIGIN);
+
+    if (s->origin == NULL)
+        return;
+    answer_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ORIGIN);
+    if (origin == NULL || !is_allowed_origin(s, origin))
+        return;
+    answer_header(r, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, s->origin);
+    answer_header(r, MHD_HTTP_HEADER_ACCESS_CONTROL_EXPOSE_HEADERS,
+                  "Accept-Ranges, Content-Length, Content-Range, ETag");
+}
+
+/* MHD calls it when the head is there, for each part of a body, and when all is
+ * there. */
+static enum MHD_Result handle(void *user, struct MHD_Connection *c,
+                              const char *path, const char *method,
+                              const char *version, const char *body,
+                              size_t *body_len, void **request)
+{
+    const struct server *s = user;
+
+    (void)body;
+    if (*request == NULL || *body_len > 0) {
+        *request = user; /* any mark that it was here */
+        *body_len = 0;
+        return MHD_YES;
+    }
+    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
+                              (unsigned)ANSWERING_S);
+    const struct answer a = answer_request(s, c, path, method, version);
+    if (a.response == NULL)
+        return MHD_NO; /* the connection is closed */
+    allow_origin(s, c, a.response);
+    const enum MHD_Result done = MHD_queue_response(c, a.status, a.response);
+    MHD_destroy_response(a.response);
+    return done;
+}
+
+static void completed(void *user, struct MHD_Connection *c, void **request,
+                      enum MHD_RequestTerminationCode how)
+{
+    (void)user;
+    (void)request;
+    (void)how;
+    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
+                              (unsigned)IDLE_S);
+}
+
+static struct MHD_Daemon *start_daemon(struct server *s)
+{
+    return MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+            MHD_USE_POLL | MHD_USE_ITC,
+        0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        s->listener.is_loopback ? 0U : (unsigned)CONNECTIONS_EACH,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+}
+
+/* Threads, which leave signals to the one that looks for them. */
+static bool start_threads(struct server *s)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->leavers = leavers_new(CONNECTIONS_MAX);
+    if (s->leavers != NULL)
+        s->daemon = start_daemon(s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return s->daemon != NULL;
+}
+
+struct server *server_start(struct listener *l, const struct shelf *shelf,
+                            const char *origin)
+{
+    struct server *s = calloc(1, sizeof *s);
+
+    if (s == NULL) {
+        words_error("out of memory");
+        return NULL;
+    }
+    *s = (struct server){.listener = *l, .shelf = shelf, .origin = origin};
+    if (!start_threads(s)) {
+        words_error("the server at %s cannot be started", l->authority);
+        leavers_free(s->leavers);
+        free(s);
+        return NULL;
+    }
+    l->fd = -1;
+    return s;
+}
+
+void server_stop(struct server *s)
+{
+    if (s == NULL)
+        return;
+    MHD_stop_daemon(s->daemon);
+    leavers_free(s->leavers);
+    free(s);
+}

@@ -1,0 +1,31 @@
+/*
+ * HTTP for the files of a shelf: GET, HEAD, single ranges.
+ *
+ * A thread for each connection, which may wait for bytes and costs the others
+ * nothing; there are at most so many, and one that asks nothing is closed.
+ *
+ * Refused is what a page of another site might have a browser ask: a Host that
+ * is not ours, and an Origin that was not allowed.
+ */
+#ifndef CLI_SERVER_H
+#define CLI_SERVER_H
+
+#include "serve/listener.h"
+#include "serve/shelf.h"
+
+struct server;
+
+/*
+ * Begin.  `origin` may read the answers, or everybody ("*"), or (NULL) nobody
+ * else.  Returns NULL after the reason was said.
+ * Ownership: the socket is the server's now; `shelf` and `origin` are the
+ *            caller's and must stay as they are until server_stop().
+ */
+struct server *server_start(struct listener *l, const struct shelf *shelf,
+                            const char *origin);
+
+/* End it, and all connections.  Blocks: for less than half a second.  NULL does
+ * nothing. */
+void server_stop(struct server *s);
+
+#endif

@@ -1,0 +1,153 @@
+#include "serve/shelf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "args/choose.h"
+#include "common/http_words.h"
+#include "common/status.h"
+#include "common/words.h"
+
+void shelf_init(struct shelf *s, const char *token)
+{
+    *s = (struct shelf){0};
+    if (token != NULL)
+        snprintf(s->root, sizeof s->root, "/%s/", token);
+    else
+        strcpy(s->root, "/");
+}
+
+void shelf_fini(struct shelf *s)
+{
+    /* All at once, for each takes its time to end. */
+    for (size_t i = 0; i < s->n; i++)
+        xd_download_cancel(xd_source_download(s->files[i].source));
+    for (size_t i = 0; i < s->n; i++)
+        xd_source_free(s->files[i].source);
+    free(s->files);
+    *s = (struct shelf){0};
+}
+
+/* A strong one: the hash of the file; where there is none, nothing holds for
+ * longer than this run. */
+static void make_etag(struct shelf_file *f, const struct xd_manifest *m,
+                      size_t i, uint64_t size)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    if (xd_manifest_hash(m, i, 0, &hash) == 0)
+        snprintf(f->etag, sizeof f->etag, "\"%s-%s\"", hash.algorithm,
+                 hash.hex);
+    else
+        snprintf(f->etag, sizeof f->etag, "\"%" PRIx64 "-%" PRIx64 "\"", size,
+                 (uint64_t)time(NULL));
+}
+
+static void make_paths(const struct shelf *s, struct shelf_file *f)
+{
+    snprintf(f->path, sizeof f->path, "%s%zu%s%s", s->root, s->n + 1,
+             f->name[0] != '\0' ? "/" : "", f->name);
+    snprintf(f->link, sizeof f->link, "%s%zu%s", s->root, s->n + 1,
+             f->name[0] != '\0' ? "/" : "");
+    http_encode(f->link, sizeof f->link, f->name);
+}
+
+/* By a reader that reads nothing; it ends with its source. */
+static int tell_rate(struct xd_source *source, double bytes_per_s)
+{
+    struct xd_reader *r;
+    struct xd_error err;
+    const int rc = xd_reader_new(&r, source, &err);
+
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        return status_of(rc);
+    }
+    xd_reader_playhead(r, 0, bytes_per_s, XD_PAUSED);
+    return 0;
+}
+
+int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
+              size_t i)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+    struct shelf_file *files = realloc(s->files, (s->n + 1) * sizeof *files);
+    struct xd_error err;
+
+    if (files == NULL || xd_manifest_file(m, i, &file) < 0) {
+        words_error("out of memory");
+        s->files = files != NULL ? files : s->files;
+        return STATUS_FAILED;
+    }
+    s->files = files;
+    struct shelf_file *f = &files[s->n];
+    *f = (struct shelf_file){.type = http_type(file.name)};
+    const int rc = xd_source_new(&f->source, m, i, a->options, &err);
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        return status_of(rc);
+    }
+    snprintf(f->name, sizeof f->name, "%s", file.name != NULL ? file.name : "");
+    make_etag(f, m, i, file.size);
+    make_paths(s, f);
+    s->n++;
+    return a->rate > 0 ? tell_rate(f->source, a->rate) : 0;
+}
+
+static int add_manifest(struct shelf *s, const struct args *a,
+                        const struct inputs *in, size_t number)
+{
+    struct xd_manifest *m;
+    size_t i = 0, end;
+
+    int status = inputs_say_manifest(in, number, &m);
+    if (status != 0)
+        return status;
+    end = xd_manifest_n_files(m);
+    if (a->file != NULL) {
+        status = choose_file(&i, a, m, a->inputs[number]);
+        end = i + 1;
+    }
+    for (; status == 0 && i < end; i++)
+        status = shelf_add(s, a, m, i);
+    xd_manifest_unref(m);
+    return status;
+}
+
+int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < in->n; i++)
+        status = add_manifest(s, a, in, i);
+    if (status == 0 && s->n > 1 && args_value(a, "keep") != NULL)
+        status = words_usage("--keep is the name of one file, but there are "
+                             "%zu",
+                             s->n);
+    return status;
+}
+
+void shelf_say_failures(const struct shelf *s)
+{
+    struct xd_error err;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct shelf_file *f = &s->files[i];
+        const int rc = xd_download_wait(xd_source_download(f->source), 0, &err);
+        if (f->status != 0 || rc == 0 || rc == XD_E_AGAIN || rc == XD_E_STATE)
+            continue;
+        f->status = status_of(rc);
+        words_error("%s: %s", f->link + strlen(s->root), err.msg);
+    }
+}
+
+struct shelf_file *shelf_find(const struct shelf *s, const char *path)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->files[i].path, path) == 0)
+            return &s->files[i];
+    return NULL;
+}

@@ -1,0 +1,56 @@
+/*
+ * The files that are served: each one source, which all its readers share.
+ */
+#ifndef CLI_SHELF_H
+#define CLI_SHELF_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xdownload/stream.h>
+
+#include "args/args.h"
+#include "args/inputs.h"
+
+#define SHELF_PATH 1000 /* a name is at most 255 bytes, encoded 765 */
+
+struct shelf_file {
+    char name[260];        /* "" if it has none */
+    char path[SHELF_PATH]; /* "/TOKEN/1/a film.mkv" */
+    char link[SHELF_PATH]; /* the same encoded: "/TOKEN/1/a%20film.mkv" */
+    char etag[200];        /* with its quotes */
+    const char *type;
+    struct xd_source *source;
+    int status; /* not 0: nobody can bring it, which was said */
+    atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
+};
+
+struct shelf {
+    char root[100]; /* "/" or "/TOKEN/" */
+    struct shelf_file *files;
+    size_t n;
+};
+
+/* `token`: what all paths begin with, or NULL. */
+void shelf_init(struct shelf *s, const char *token);
+
+/* Ends all sources, and what they bring. */
+void shelf_fini(struct shelf *s);
+
+/* One file of a manifest.  Returns 0, or a status after the reason was said. */
+int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
+              size_t i);
+
+/* All files that the arguments mean.  Returns 0, or a status after the reason
+ * was said. */
+int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in);
+
+/* Say once of each file that it has failed, if it has: its clients are only
+ * broken off. */
+void shelf_say_failures(const struct shelf *s);
+
+/* The file at this path, or NULL. */
+struct shelf_file *shelf_find(const struct shelf *s, const char *path);
+
+#endif

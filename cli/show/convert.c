@@ -1,0 +1,58 @@
+#include "show/convert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include "common/status.h"
+#include "common/words.h"
+
+/* A new file: nothing that is there is replaced, and no link is followed. */
+static int write_file(const char *path, const char *text, size_t len)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        words_error("%s: %s", path, strerror(errno));
+        return STATUS_LOCAL;
+    }
+    size_t done = 0;
+    while (done < len) {
+        const ssize_t n = write(fd, text + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        done += (size_t)n;
+    }
+    int failure = done < len ? errno : 0;
+    if (close(fd) < 0 && failure == 0)
+        failure = errno;
+    if (failure == 0)
+        return STATUS_COMPLETE;
+    unlink(path);
+    words_error("%s: %s", path, strerror(failure));
+    return STATUS_LOCAL;
+}
+
+int convert(const struct args *a, const struct xd_manifest *m, size_t file)
+{
+    struct xd_error err;
+    char *text;
+    size_t len;
+
+    const int rc = xd_manifest_write(&text, m, file, a->format, &len, &err);
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        return status_of(rc);
+    }
+    int status = STATUS_COMPLETE;
+    if (a->output == NULL || args_to_stdout(a))
+        fwrite(text, 1, len, stdout);
+    else
+        status = write_file(a->output, text, len);
+    xd_manifest_text_free(text);
+    return status;
+}

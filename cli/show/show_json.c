@@ -1,0 +1,127 @@
+#include "show/show_json.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "common/text.h"
+
+static void put_size(struct json *j, const char *name, uint64_t bytes)
+{
+    if (bytes == XD_SIZE_UNKNOWN)
+        json_null(j, name);
+    else
+        json_count(j, name, bytes);
+}
+
+static void put_limit(struct json *j, unsigned n)
+{
+    if (n > 0)
+        json_count(j, "max_connections", n);
+    else
+        json_null(j, "max_connections");
+}
+
+/* A name may stand once in an object: of two hashes by one algorithm, the
+ * first. */
+static bool was_named(const struct xd_manifest *m, size_t file, size_t i,
+                      const char *algorithm)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    for (size_t k = 0; k < i; k++)
+        if (xd_manifest_hash(m, file, k, &hash) == 0 &&
+            strcmp(hash.algorithm, algorithm) == 0)
+            return true;
+    return false;
+}
+
+static void put_hashes(struct json *j, const struct xd_manifest *m, size_t file)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    json_open_object(j, "hashes");
+    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++)
+        if (!was_named(m, file, i, hash.algorithm))
+            json_string(j, hash.algorithm, hash.hex);
+    json_close_object(j);
+}
+
+static void put_pieces(struct json *j, const struct xd_file *f)
+{
+    if (f->n_pieces == 0) {
+        json_null(j, "pieces");
+        return;
+    }
+    json_open_object(j, "pieces");
+    json_string(j, "algorithm", f->piece_algorithm);
+    json_count(j, "length", f->piece_bytes);
+    json_count(j, "count", f->n_pieces);
+    json_close_object(j);
+}
+
+static void put_replica(struct json *j, const struct xd_replica *r)
+{
+    char url[TEXT_URL_SIZE];
+
+    json_open_object(j, NULL);
+    json_string(j, "url", text_without_password(url, r->url));
+    json_count(j, "offset", r->offset);
+    if (r->priority == XD_PRIORITY_NONE)
+        json_null(j, "priority");
+    else
+        json_count(j, "priority", r->priority);
+    json_string(j, "location", r->location);
+    put_limit(j, r->max_connections);
+    json_close_object(j);
+}
+
+static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
+                       size_t i)
+{
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_replica replica = {.struct_size = sizeof replica};
+
+    if (xd_manifest_extent(m, file, i, &extent) < 0)
+        return;
+    json_open_object(j, NULL);
+    json_count(j, "offset", extent.offset);
+    put_size(j, "length", extent.length);
+    json_open_array(j, "replicas");
+    for (size_t k = 0; xd_manifest_replica(m, file, i, k, &replica) == 0; k++)
+        put_replica(j, &replica);
+    json_close_array(j);
+    json_close_object(j);
+}
+
+static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
+{
+    struct xd_file f = {.struct_size = sizeof f};
+
+    if (xd_manifest_file(m, file, &f) < 0)
+        return;
+    json_open_object(j, NULL);
+    json_string(j, "name", f.name);
+    put_size(j, "size", f.size);
+    put_hashes(j, m, file);
+    put_pieces(j, &f);
+    put_limit(j, f.max_connections);
+    json_open_array(j, "extents");
+    for (size_t i = 0; i < f.n_extents; i++)
+        put_extent(j, m, file, i);
+    json_close_array(j);
+    json_close_object(j);
+}
+
+void show_json(const struct xd_manifest *m, size_t first, size_t end)
+{
+    struct json j;
+
+    json_init(&j, stdout);
+    json_open_object(&j, NULL);
+    json_open_array(&j, "files");
+    for (size_t i = first; i < end; i++)
+        put_file(&j, m, i);
+    json_close_array(&j);
+    json_close_object(&j);
+    json_end(&j);
+}

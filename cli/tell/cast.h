@@ -1,0 +1,23 @@
+/*
+ * Which depots get a line of their own, and in which order.  Pure.
+ */
+#ifndef CLI_CAST_H
+#define CLI_CAST_H
+
+#include <stdbool.h>
+
+#include "common/snapshot.h"
+
+struct cast {
+    const struct xd_depot_stats **depots; /* into the snapshot */
+    size_t n;                             /* 0 also where there is no memory */
+    unsigned longest;                     /* of their host names, in columns */
+};
+
+/* Those of `s` of which has_part() is true, by what they have given; those
+ * that failed are the last. */
+void cast_init(struct cast *c, const struct snapshot *s,
+               bool (*has_part)(const struct xd_depot_stats *));
+void cast_fini(struct cast *c);
+
+#endif
