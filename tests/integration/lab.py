@@ -38,6 +38,7 @@ XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
 UNDER = os.environ.get("XD_RUN_UNDER", "").split()
 THROTTLE = os.environ.get("XD_THROTTLE", "throttle")
 PATIENCE = 60  # seconds after which a run counts as hanging
+LOOK = 0.01  # seconds between two looks at how much memory it has
 
 # A program under test sees no HOME and no proxy.
 ENVIRONMENT = {k: v for k, v in os.environ.items()
@@ -264,10 +265,10 @@ def asked_range(head):
 class Run:
     """What one run of the command left behind."""
 
-    def __init__(self, rc, out, err, seconds, usage, reports):
+    def __init__(self, rc, out, err, seconds, usage, peak, reports):
         self.rc, self.out, self.err = rc, out, err
         self.seconds, self.reports = seconds, reports
-        self.rss = usage.ru_maxrss * 1024
+        self.rss = peak
         self.processor = usage.ru_utime + usage.ru_stime  # seconds
 
     @property
@@ -292,6 +293,7 @@ class Process:
             command, cwd=cwd, stdin=stdin, stdout=stdout or self.out_file,
             stderr=stderr or self.err_file, env=environment,
             start_new_session=True)
+        self.peak = 0
 
     @property
     def pid(self):
@@ -331,14 +333,27 @@ class Process:
         if self.report_path and self.report_path.exists():
             reports = [json.loads(line) for line in
                        self.report_path.read_text().splitlines()]
-        return Run(self.popen.returncode, out, err, seconds, usage, reports)
+        return Run(self.popen.returncode, out, err, seconds, usage, self.peak,
+                   reports)
 
     def _ends_within(self, seconds):
         fd = os.pidfd_open(self.pid)
+        by = time.monotonic() + seconds
         try:
-            return bool(select.select([fd], [], [], seconds)[0])
+            while not select.select([fd], [], [], LOOK)[0]:
+                self._look_at_memory()
+                if time.monotonic() > by:
+                    return False
+            return True
         finally:
             os.close(fd)
+
+    def _look_at_memory(self):
+        """What wait4() says is no less than this interpreter had, which began
+        it."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        if peak := re.search(r"VmHWM:\s+(\d+) kB", status):
+            self.peak = int(peak[1]) << 10
 
     def kill(self):
         with contextlib.suppress(ProcessLookupError):

@@ -54,7 +54,7 @@ def a_step_of_the_clock_is_no_silence(world, step):  # noqa: F811
     """The clock jumps while a depot prepares its first answer."""
     when = world.lab.folder / "when"
     world.lab.environment |= {"XD_CLOCK_STEP": step, "XD_CLOCK_WHEN": str(when)}
-    world.honest.delay = 0.3
+    world.honest.delay = 1.5  # longer than anybody sleeps
     world.options = []
     process = world.start([world.honest], "none", "file", "basic",
                           "-b", "1m", "--patience", "100s")

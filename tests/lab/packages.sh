@@ -34,6 +34,7 @@ want_build()
     want_package libmicrohttpd-dev
     want_command pkg-config pkg-config
     want_command nginx nginx-light
+    want_package ca-certificates
 }
 
 say_and_run()
