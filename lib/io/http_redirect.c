@@ -1,5 +1,7 @@
 #include "io/http_redirect.h"
 
+#include <ctype.h>
+#include <string.h>
 #include <strings.h>
 
 #include <curl/curl.h>
@@ -85,17 +87,32 @@ static enum xd_scheme scheme_of(const char *url)
     return xd_url_split(url, &u) ? u.scheme : XD_SCHEME_OTHER;
 }
 
+/* Whether it begins with a scheme (RFC 3986, section 3.1) that is not of the
+ * web.  libcurl 7.81 takes one without "//" for a path. */
+static bool is_of_other_scheme(const char *location)
+{
+    size_t len = strcspn(location, ":/?#");
+
+    return location[len] == ':' && isalpha((unsigned char)location[0]) &&
+           !(len == 4 && strncasecmp(location, "http", len) == 0) &&
+           !(len == 5 && strncasecmp(location, "https", len) == 0);
+}
+
 /* NULL: we go there. */
-static const char *refusal(const char *from, const char *to)
+static const char *refusal(const char *from, const char *location,
+                           const char *to)
 {
     enum xd_scheme scheme = scheme_of(to);
 
-    if (scheme == XD_SCHEME_HTTPS || !XD_DEFENDS("redirects"))
+    if (!XD_DEFENDS("redirects"))
         return NULL;
-    if (scheme != XD_SCHEME_HTTP)
+    if (is_of_other_scheme(location) ||
+        (scheme != XD_SCHEME_HTTP && scheme != XD_SCHEME_HTTPS))
         return "to what is neither http nor https";
     /* What began encrypted stays so. */
-    return scheme_of(from) == XD_SCHEME_HTTPS ? "from https to http" : NULL;
+    return scheme == XD_SCHEME_HTTP && scheme_of(from) == XD_SCHEME_HTTPS
+               ? "from https to http"
+               : NULL;
 }
 
 int xd_http_redirect(char **out, const char *first, const char *from,
@@ -108,7 +125,7 @@ int xd_http_redirect(char **out, const char *first, const char *from,
 
     *out = NULL;
     if (rc == CURLUE_OK) {
-        why = refusal(from, url);
+        why = refusal(from, location, url);
         *out = why == NULL ? xd_strdup(url) : NULL;
     }
     curl_free(url);

@@ -56,6 +56,16 @@ def find_nginx():
     return shutil.which("nginx", path=path)
 
 
+def requests_per_connection(n):
+    """So many HTTP/2 requests a connection takes, in nginx's words; those
+    before 1.19.7 have others."""
+    said = subprocess.run([find_nginx(), "-v"], stderr=subprocess.PIPE,
+                          text=True, check=True).stderr
+    version = re.search(r"nginx/(\d+)\.(\d+)\.(\d+)", said).groups()
+    is_old = [*map(int, version)] < [1, 19, 7]
+    return f"{'http2_max_requests' if is_old else 'keepalive_requests'} {n};"
+
+
 class Certificate:
     """A certificate that is its own authority, made by openssl."""
 

@@ -316,7 +316,7 @@ def test_while_nothing_comes_it_says_why(lab, terminal):
     dead = lab.dead()
     shown = terminal(80, 24, lab.exnode("f.bin", [dead]))
     shown.wait_for(*history(), whole(), TITLES, wide(dead.host),
-                   rf"http://{dead.host}/.*~.*connect.*")
+                   rf"http://{dead.host}/.*~.*[Cc]onnect.*")
     shown.process.send(signal.SIGINT)
     assert shown.finish().rc == 130
 

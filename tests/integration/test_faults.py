@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import Depot, bytes_of, wait_until
+from lab import Depot, bytes_of, requests_per_connection, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
@@ -531,7 +531,7 @@ def test_an_http2_server_that_says_goaway_is_asked_again(
         world, fault, hashes, target, algorithm):
     world.lab.file("f.bin", SIZE)
     depot = world.lab.depot(certificate=world.lab.certificate(),
-                            config="keepalive_requests 3;")
+                            config=requests_per_connection(3))
     run = world.run([depot], hashes, target, algorithm, "-t", "4")
     assert run.rc == 0, run.err
     assert world.got(run, target) == world.data

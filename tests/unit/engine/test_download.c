@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <curl/curl.h>
+
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
@@ -306,6 +308,9 @@ END_TEST
 
 START_TEST(free_does_not_wait_for_a_name_server_that_never_answers)
 {
+    /* Older libcurls wait, as io/transport.h says. */
+    if (curl_version_info(CURLVERSION_NOW)->version_num < 0x075700)
+        return;
     describe("http://mute.example/x", NULL);
     start();
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
