@@ -11,6 +11,8 @@
 #include "base/url.h"
 #include "base/defence.h"
 
+#define NO_URL "to what is no URL that could be used"
+
 bool xd_http_same_origin(const char *a, const char *b)
 {
     struct xd_url x, y;
@@ -87,15 +89,36 @@ static enum xd_scheme scheme_of(const char *url)
     return xd_url_split(url, &u) ? u.scheme : XD_SCHEME_OTHER;
 }
 
-/* Whether it begins with a scheme (RFC 3986, section 3.1) that is not of the
- * web.  libcurl 7.81 takes one without "//" for a path. */
-static bool is_of_other_scheme(const char *location)
+/* How long its scheme is (RFC 3986, section 3.1); 0: it has none. */
+static size_t scheme_length(const char *location)
 {
     size_t len = strcspn(location, ":/?#");
 
-    return location[len] == ':' && isalpha((unsigned char)location[0]) &&
-           !(len == 4 && strncasecmp(location, "http", len) == 0) &&
+    return location[len] == ':' && isalpha((unsigned char)location[0]) ? len
+                                                                       : 0;
+}
+
+/* libcurl 7.81 takes a scheme without "//" for a path. */
+static bool is_of_other_scheme(const char *location)
+{
+    size_t len = scheme_length(location);
+
+    return len > 0 && !(len == 4 && strncasecmp(location, "http", len) == 0) &&
            !(len == 5 && strncasecmp(location, "https", len) == 0);
+}
+
+/* Whether what stands before a second "@" is the host for some, as for libcurl
+ * 7.81, and what stands behind it for others. */
+static bool has_two_hosts(const char *location)
+{
+    size_t len = scheme_length(location);
+    const char *at = location + len + (len > 0);
+
+    if (strncmp(at, "//", 2) != 0)
+        return false;
+    at += 2;
+    at += strcspn(at, "@/?#");
+    return *at == '@' && at[1 + strcspn(at + 1, "@/?#")] == '@';
 }
 
 /* NULL: we go there. */
@@ -106,6 +129,8 @@ static const char *refusal(const char *from, const char *location,
 
     if (!XD_DEFENDS("redirects"))
         return NULL;
+    if (has_two_hosts(location))
+        return NO_URL;
     if (is_of_other_scheme(location) ||
         (scheme != XD_SCHEME_HTTP && scheme != XD_SCHEME_HTTPS))
         return "to what is neither http nor https";
@@ -121,7 +146,7 @@ int xd_http_redirect(char **out, const char *first, const char *from,
 {
     char *url = NULL;
     CURLUcode rc = resolve(first, from, location, &url);
-    const char *why = "to what is no URL that could be used";
+    const char *why = NO_URL;
 
     *out = NULL;
     if (rc == CURLUE_OK) {

@@ -116,6 +116,20 @@ def cells(faults):
             if fault not in NOT_UNDER_BASIC or row[2] != "basic"]
 
 
+class Content:
+    """Bytes of which pytest, that of 2020 at least, does not look for minutes
+    for how they differ from others."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __eq__(self, other):
+        return self.data == other
+
+    def __repr__(self):
+        return f"<{len(self.data)} bytes>"
+
+
 class World:
     """An honest depot, one at fault, and what was made for them."""
 
@@ -212,7 +226,7 @@ class World:
             *args, *self.options)
 
     def got(self, run, target):
-        return run.out if target == "pipe" else self.lab.read("f.bin")
+        return Content(run.out if target == "pipe" else self.lab.read("f.bin"))
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ START_TEST(a_location_is_resolved)
     check(base, base, "//b.example/y", "http://b.example/y");
     check(base, base, "https://b.example:8443", "https://b.example:8443/");
     check(base, base, "a b", "http://a.example/d/a%20b");
+    check(base, base, "/y//a@b@c", "http://a.example/y//a@b@c");
     check(base, "http://b.example/z", "y", "http://b.example/y");
 }
 END_TEST
@@ -73,6 +74,7 @@ START_TEST(what_is_not_http_is_refused)
     check(base, base, "http://secret host/", NULL);
     check(base, base, "http://a.example:secret/", NULL);
     check(base, base, "http://a@secret@b/", NULL);
+    check(base, base, "//a@secret@b/", NULL);
     check(base, base, "http:///", NULL);
 }
 END_TEST
