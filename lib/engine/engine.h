@@ -38,7 +38,7 @@
 #include "engine/trust/repair.h"
 #include "engine/trust/sampler.h"
 #include "engine/trust/verify.h"
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 #include "io/transport.h"
 #include "os/log.h"
 #include "os/thread.h"

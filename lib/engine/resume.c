@@ -8,7 +8,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 
 typedef unsigned long long ull;

@@ -7,7 +7,7 @@
 #include "base/url.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 
 typedef unsigned long long ull;

@@ -49,12 +49,12 @@ measure()
 }
 
 measure census lib/sched/census.c
-measure http_answer lib/io/http_answer.c
-measure journal lib/io/journal_text.c
+measure http_answer lib/io/http/http_answer.c
+measure journal lib/io/journal/journal_text.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -v sums.c)
 measure rangeset lib/base/range.c lib/base/range.h
-measure ring lib/io/ordered_sink.c lib/io/sink.h
+measure ring lib/io/sinks/ordered_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046
 measure sched $(ls lib/sched/*.c | grep -v census.c)
 measure sums lib/manifest/checksums.c lib/manifest/sums.c

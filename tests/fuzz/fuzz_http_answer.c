@@ -4,7 +4,7 @@
  * of the object ("-": to the end, unknown) and perhaps "whole", and "if" when
  * only the object with the ETag "e" will do.
  */
-#include "io/http_answer.h"
+#include "io/http/http_answer.h"
 
 #include <ctype.h>
 #include <strings.h>

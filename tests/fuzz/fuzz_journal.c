@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "fuzz.h"
-#include "io/journal_text.h"
+#include "io/journal/journal_text.h"
 
 #define SIZE 200
 #define FIRST 10 /* what is wanted: bytes FIRST to LAST */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 
 #define MOST_BYTES (1u << 17)
 #define MOST_WINDOW 12000u /* a pipe holds more, so that no drain waits */

@@ -6,7 +6,7 @@
 
 #include "io/hash.h"
 #include "io/mock_server.h"
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 #include "io/transport.h"
 #include "suite.h"
 #include "torture.h"

@@ -12,7 +12,7 @@
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
 #include "io/hash.h"
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)

@@ -6,7 +6,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
-#include "io/http_redirect.h"
+#include "io/http/http_redirect.h"
 
 /* ---- one request ---- */
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
-#include "io/http_redirect.h"
+#include "io/http/http_redirect.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {

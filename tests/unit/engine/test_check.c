@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "io/hash.h"
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 #include "suite.h"
 

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 #include "suite.h"
 

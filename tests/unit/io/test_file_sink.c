@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 #include "os/file.h"
 #include "suite.h"
 

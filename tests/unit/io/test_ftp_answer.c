@@ -1,7 +1,7 @@
 /* lib/io/ftp_answer: what an FTP server's replies say. */
 #include <string.h>
 
-#include "io/ftp_answer.h"
+#include "io/http/ftp_answer.h"
 #include "suite.h"
 
 #define NAME "ftp://d3/x"

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/http_answer.h"
+#include "io/http/http_answer.h"
 #include "io/request.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/http_redirect.h"
+#include "io/http/http_redirect.h"
 #include "suite.h"
 
 static void check(const char *first, const char *from, const char *location,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/journal.h"
+#include "io/journal/journal.h"
 #include "os/file.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* Bytes in memory, of which some are dropped. */
 #include <string.h>
 
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 #include "suite.h"
 
 #define CHUNK XD_MEMORY_CHUNK

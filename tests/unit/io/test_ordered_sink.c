@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 #include "suite.h"
 
 static struct xd_sink *sink;

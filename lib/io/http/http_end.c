@@ -3,8 +3,8 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
-#include "io/ftp_answer.h"
-#include "io/http_hear.h"
+#include "io/http/ftp_answer.h"
+#include "io/http/http_hear.h"
 
 /* What no second attempt will change. */
 static bool is_final(CURLcode result)

@@ -10,7 +10,7 @@
  * it says how far to drain, orders the two.  Only `front` is looked at by both
  * at once.
  */
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

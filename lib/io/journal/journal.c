@@ -1,4 +1,4 @@
-#include "io/journal.h"
+#include "io/journal/journal.h"
 
 #include <string.h>
 

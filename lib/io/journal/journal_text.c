@@ -1,4 +1,4 @@
-#include "io/journal_text.h"
+#include "io/journal/journal_text.h"
 
 #include <string.h>
 #include <xdownload/error.h>
@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "io/journal_record.h"
+#include "io/journal/journal_record.h"
 
 /* What goes beyond these is taken for damage: the time that reading takes grows
  * with their products, and no download comes near. */

@@ -1,4 +1,4 @@
-#include "io/ftp_answer.h"
+#include "io/http/ftp_answer.h"
 
 #include "base/error.h"
 #include "base/number.h"

@@ -7,7 +7,7 @@
 #ifndef XD_IO_FTP_ANSWER_H
 #define XD_IO_FTP_ANSWER_H
 
-#include "io/http_answer.h"
+#include "io/http/http_answer.h"
 
 /* One line of the control connection. */
 void xd_ftp_answer_line(struct xd_http_answer *a, const char *line, size_t len);

@@ -3,7 +3,7 @@
  * see them, and taken from it for any other: libcurl itself never has to
  * decide, for what it follows and compares differs between its versions.
  */
-#include "io/http_options.h"
+#include "io/http/http_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 #include <xdownload/version.h>
 
 #include "base/alloc.h"
+#include "base/defence.h"
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/time.h"
 #include "base/url.h"
-#include "base/defence.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

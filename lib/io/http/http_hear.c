@@ -6,15 +6,15 @@
  *
  * Headers are bounded by libcurl line by line, and by us as a whole.
  */
-#include "io/http_hear.h"
+#include "io/http/http_hear.h"
 
 #include <inttypes.h>
 
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "io/ftp_answer.h"
-#include "io/http_redirect.h"
+#include "io/http/ftp_answer.h"
+#include "io/http/http_redirect.h"
 #include "os/clock.h"
 
 /* A refused answer's body up to this size is read to its end, because a new

@@ -15,7 +15,7 @@
 #ifndef XD_IO_JOURNAL_H
 #define XD_IO_JOURNAL_H
 
-#include "io/journal_text.h"
+#include "io/journal/journal_text.h"
 
 #include <xdownload/error.h>
 

@@ -12,8 +12,8 @@
 
 #include <curl/curl.h>
 
-#include "io/http_answer.h"
-#include "io/http_options.h"
+#include "io/http/http_answer.h"
+#include "io/http/http_options.h"
 #include "io/request.h"
 
 struct xd_http_fetch {

@@ -1,4 +1,4 @@
-#include "io/journal_record.h"
+#include "io/journal/journal_record.h"
 
 #include <string.h>
 

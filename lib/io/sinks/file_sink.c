@@ -1,7 +1,7 @@
 /*
  * A file that has its name only when it is complete.
  */
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 #include "base/range.h"
 #include "base/text.h"
-#include "io/journal_record.h"
+#include "io/journal/journal_record.h"
 
 /* What the records up to here come to. */
 struct xd_journal_story {

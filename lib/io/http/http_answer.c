@@ -2,7 +2,7 @@
  * Reading header fields is strict: a field that is not in its standard form
  * counts as absent, and what needs it is then refused.
  */
-#include "io/http_answer.h"
+#include "io/http/http_answer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include <curl/curl.h>
 
+#include "base/defence.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "io/request.h"
-#include "base/defence.h"
 
 /* So much older than the answer, in seconds, a file will not have changed twice
  * in the second of its Last-Modified, whatever the clocks say. */

@@ -4,7 +4,7 @@
 #ifndef XD_IO_HTTP_HEAR_H
 #define XD_IO_HTTP_HEAR_H
 
-#include "io/http_fetch.h"
+#include "io/http/http_fetch.h"
 
 /* Let libcurl call for this slot; false: no memory. */
 bool xd_http_fetch_hear(struct xd_http_fetch *f);

@@ -4,7 +4,7 @@
  * libcurl is never cleaned up: the host or another library in the process may
  * be using it, and it does not count who does.
  */
-#include "io/curl_global.h"
+#include "io/http/curl_global.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "io/http_redirect.h"
+#include "io/http/http_redirect.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include <curl/curl.h>
 
 #include "base/alloc.h"
+#include "base/defence.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "base/defence.h"
 
 #define NO_URL "to what is no URL that could be used"
 

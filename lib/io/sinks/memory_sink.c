@@ -11,7 +11,7 @@
  * Chunks that were dropped are used again, and not given back: threads write
  * that never drop, and each has its own heap, in which holes would stay.
  */
-#include "io/sink.h"
+#include "io/sinks/sink.h"
 
 #include <string.h>
 

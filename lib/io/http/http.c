@@ -14,11 +14,11 @@
 
 #include "base/alloc.h"
 #include "base/check.h"
-#include "base/error.h"
-#include "io/curl_global.h"
-#include "io/http_fetch.h"
-#include "os/clock.h"
 #include "base/defence.h"
+#include "base/error.h"
+#include "io/http/curl_global.h"
+#include "io/http/http_fetch.h"
+#include "os/clock.h"
 
 /* How much time may pass unwatched in one turn and still count as silence of
  * the depots, beside what was to be waited: see look(). */

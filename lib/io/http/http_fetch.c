@@ -1,4 +1,4 @@
-#include "io/http_fetch.h"
+#include "io/http/http_fetch.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "io/http_hear.h"
-#include "io/http_redirect.h"
+#include "io/http/http_hear.h"
+#include "io/http/http_redirect.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
 #define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
