@@ -36,10 +36,11 @@
 enum {
     MAX_CONNECTIONS = 512,
     CHUNK = 16384, /* held of each connection and direction */
-    SOCKET_BUFFER = 16384,
-    MAX_BURST = 65536,
-    TURN = 4096 /* what one connection gets before the next's turn */
+    SOCKET_BUFFER = 16384
 };
+
+#define MAX_BURST 65536
+#define TURN 4096 /* what one connection gets before the next's turn */
 
 struct buffer {
     char data[CHUNK];
