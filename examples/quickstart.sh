@@ -85,6 +85,18 @@ write_config()
     } >"$work/nginx.conf"
 }
 
+# Older libcurls leave names like fast.localhost to the system, and not every
+# system knows them.
+host_of()
+{
+    if "$build/xdownload" -q --no-depot-cache --retry 1 -o /dev/null \
+        "http://$1.localhost:$port/nginx.conf" 2>/dev/null; then
+        echo "$1.localhost"
+    else
+        echo 127.0.0.1
+    fi
+}
+
 # A depot of that speed, and its line in the exNode.
 start_depot()
 {
@@ -93,7 +105,7 @@ start_depot()
     while [ ! -s "$work/$1.port" ]; do
         sleep 0.05
     done
-    add_replica "$1.localhost:$(cat "$work/$1.port")"
+    add_replica "$(host_of "$1"):$(cat "$work/$1.port")"
 }
 
 add_replica()
@@ -128,7 +140,7 @@ END
     start_depot fair 1000000
     start_depot slow 400000
     start_depot crawl 100000
-    add_replica dead.localhost:1
+    add_replica "$(host_of dead):1"
     echo "</exnode>" >>"$work/film.xnd"
 }
 
