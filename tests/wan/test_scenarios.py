@@ -43,19 +43,19 @@ def assert_right(folder, file, run, wire, report):
     assert report["verified"] == "sha-256"
 
 
+def is_in_time(run, limit):
+    return run.seconds <= TIMES_THE_LIMIT * limit + SECONDS_MORE
+
+
 @pytest.mark.parametrize("name", names())
 def test_a_file_comes_through(name, tmp_path):
     file, run, wire, report = download(name, tmp_path)
     assert_right(tmp_path, file, run, wire, report)
-    limit = max(fluid(name, file.size),
-                flood(name, tmp_path, "file", file.size))
-    redundant = wire["payload_bytes"] / file.size - 1
-    print(f"{name}: {run.seconds:.2f} s, limit {limit:.2f} s, "
-          f"redundant {redundant:.1%}")
     # The paper's algorithms wait for the slowest, or fetch much twice.
     if report["algorithm"] == "adaptive":
-        assert run.seconds <= TIMES_THE_LIMIT * limit + SECONDS_MORE
-        assert redundant <= REDUNDANT
+        assert wire["payload_bytes"] / file.size - 1 <= REDUNDANT
+        assert (is_in_time(run, fluid(name, file.size)) or  # as it mostly is
+                is_in_time(run, flood(name, tmp_path, "file", file.size)))
 
 
 def test_a_file_comes_through_https(tmp_path):
