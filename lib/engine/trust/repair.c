@@ -59,26 +59,37 @@ static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
     return bytes;
 }
 
-/* Who was outvoted, or else gave least, of those who gave something and were
- * not suspected yet. */
+/* It gave something and was not suspected yet. */
+static bool may_be_suspected(const struct xd_engine *e, unsigned depot)
+{
+    return !e->repair.was_suspected[depot] && bytes_of(e, depot) > 0;
+}
+
+/* Of those that may be suspected; XD_HELD: there is none. */
+static unsigned who_gave_least(const struct xd_engine *e)
+{
+    unsigned found = XD_HELD;
+
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        if (may_be_suspected(e, i) &&
+            (found == XD_HELD || bytes_of(e, i) < bytes_of(e, found)))
+            found = i;
+    }
+    return found;
+}
+
+/* Who was outvoted comes first. */
 static bool choose_suspect(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
-    uint64_t least = UINT64_MAX;
+    unsigned suspect = r->outvoted;
 
-    for (unsigned i = 0; i < e->depots.n; i++) {
-        uint64_t bytes = r->was_suspected[i] ? 0 : bytes_of(e, i);
-
-        if (bytes > 0 && i == r->outvoted)
-            bytes = 1; /* before all others */
-        if (bytes == 0 || bytes >= least)
-            continue;
-        least = bytes;
-        r->suspect = i;
-    }
-    if (least == UINT64_MAX)
+    if (suspect == XD_HELD || !may_be_suspected(e, suspect))
+        suspect = who_gave_least(e);
+    if (suspect == XD_HELD)
         return false;
-    r->was_suspected[r->suspect] = 1;
+    r->suspect = suspect;
+    r->was_suspected[suspect] = 1;
     r->is_disputed = false;
     return true;
 }
@@ -149,7 +160,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_repair *r = &e->repair;
 
-    if (r->was_suspected[depot] || bytes_of(e, depot) == 0)
+    if (!may_be_suspected(e, depot))
         return;
     r->outvoted = depot;
     if (r->phase != XD_REPAIR_FETCHING)
