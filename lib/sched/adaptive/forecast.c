@@ -80,27 +80,34 @@ static void smooth(double *rate, double sample, xd_usec passed, xd_usec memory)
     *rate += (sample - *rate) * (double)passed / (double)longer(passed, memory);
 }
 
+static bool is_calm(const struct xd_forecast *f)
+{
+    return f->watched - f->calm_at >= longer(CALM, CALM_LATENCIES * f->latency);
+}
+
+static void begin_calm_anew(struct xd_forecast *f)
+{
+    f->calm = f->seen;
+    f->calm_at = f->watched;
+}
+
 static void watch_calm(struct xd_forecast *f, double sample, xd_usec passed)
 {
-    bool is_calm =
-        f->watched - f->calm_at >= longer(CALM, CALM_LATENCIES * f->latency);
+    bool was_rising = f->is_rising;
 
+    f->is_rising = false;
     smooth(&f->quick, sample, passed,
            longer(QUICK_MEMORY, QUICK_LATENCIES * f->latency));
-    if (is_calm && f->quick <= RISE * f->calm) {
+    if (!is_calm(f)) {
+        if (f->seen > f->calm * GROWTH || f->seen * GROWTH < f->calm)
+            begin_calm_anew(f);
+    } else if (f->quick <= RISE * f->calm) {
         smooth(&f->calm, f->seen, passed, CALM_MEMORY);
-        f->is_rising = false;
-        return;
-    }
-    if (is_calm && !f->is_rising) {
+    } else if (!was_rising) {
         f->is_rising = true; /* a gulp, or the next sample says so too */
-        return;
-    }
-    f->has_risen = is_calm && f->quick < JUMP * f->calm;
-    f->is_rising = false;
-    if (is_calm || f->seen > f->calm * GROWTH || f->seen * GROWTH < f->calm) {
-        f->calm = f->seen;
-        f->calm_at = f->watched;
+    } else {
+        f->has_risen = f->quick < JUMP * f->calm;
+        begin_calm_anew(f);
     }
 }
 
