@@ -124,6 +124,7 @@ want_package python3-pyftpdlib
 want_command openssl openssl
 if [ $all = yes ]; then
     want_command clang clang
+    want_package libclang-rt-dev libclang-rt-14-dev
     want_command clang-format clang-format
     want_command llvm-cov llvm
     want_command git git
