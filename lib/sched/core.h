@@ -1,5 +1,6 @@
 /*
- * What sched.c (life and events), windows.c and next.c (decisions) share.
+ * What sched.c (life and events), standing.c, windows.c and next.c (decisions)
+ * share.
  *
  *     lane l of slot s  =  fetch s * lanes_per_depot + l
  *
@@ -38,7 +39,8 @@ struct xd_sched {
                          XD_NEVER before that */
     unsigned visits;
 
-    /* What need not be looked at again, until forget_searches(). */
+    /* What need not be looked at again, until
+     * xd_core_forget_searches(). */
     bool all_have_holders; /* every missing byte that counts has a depot */
     uint64_t covered_to;   /* without readers: every missing byte before this
                               has an open depot, or none to open; also
@@ -64,6 +66,26 @@ void xd_core_rank_windows(struct xd_sched *s);
 
 /* Mark the fetches that are to be canceled for what readers want. */
 void xd_core_find_unwanted(struct xd_sched *s);
+
+/* sched.c: something became missing, or a depot less useful: search from the
+ * start. */
+void xd_core_forget_searches(struct xd_sched *s);
+
+/* standing.c: a request has failed, or others had brought all that it was to
+ * before its first byte came: its depot rests, or is given up. */
+void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
+                    const struct xd_sched_event *ev);
+void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
+                       xd_usec now);
+
+/* It is asked for nothing any more. */
+void xd_core_drop(struct xd_sched *s, unsigned depot);
+
+/* It is asked only for what nobody else has. */
+void xd_core_no_ranges(struct xd_sched *s, unsigned depot);
+
+/* Others are of less use than was thought: take back who is needed again. */
+void xd_core_reconsider(struct xd_sched *s, xd_usec now);
 
 /* End the rests that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);
