@@ -35,12 +35,14 @@ PIECE = 4 * MEBIBYTE
 class Origin:
     """nginx depots, each a process of its own, that serve `root`."""
 
-    def __init__(self, root, n):
+    def __init__(self, root, n, config=""):
         self._open = contextlib.ExitStack()
+        self.config = config
+        self.log = Path(tempfile.mkdtemp(dir=root)) / "sent"
         self.urls = [self._start(Path(root), i) for i in range(n)]
 
     def _start(self, root, i):
-        folder = root / f"nginx-{i}"
+        folder = self.log.parent / f"nginx-{i}"
         folder.mkdir()
         s = socket.socket()
         s.bind(("127.0.0.1", 0))
@@ -50,7 +52,8 @@ class Origin:
 daemon off; worker_processes 1; {user} pid {folder}/pid;
 error_log {folder}/error.log;
 events {{ worker_connections 1000; }}
-http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000;
+http {{ log_format sent "$body_bytes_sent"; access_log {self.log} sent;
+sendfile on; tcp_nopush on; keepalive_requests 100000; {self.config}
 client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
 fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u;
 scgi_temp_path {folder}/s;
@@ -65,6 +68,10 @@ server {{ listen 127.0.0.1:{s.getsockname()[1]}; root {root}; }} }}
         url = "http://127.0.0.1:%d/file" % s.getsockname()[1]
         s.close()
         return url
+
+    def bytes_sent(self):
+        """In the bodies of all answers that have ended."""
+        return sum(map(int, self.log.read_text().split()))
 
     def close(self):
         self._open.close()

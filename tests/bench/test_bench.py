@@ -1,5 +1,6 @@
 """The benchmarks run, and write what they say that they write."""
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -54,6 +55,15 @@ def test_loopback_is_measured(tmp_path):
     text = (tmp_path / "loopback.md").read_text()
     assert all(f"\n| {way} |" in text for way in
                ("curl", "openssl", "pieces", "whole", "both"))
+
+
+def test_what_clients_of_serve_get_is_measured(tmp_path):
+    run("serve.py", tmp_path, "--size", "16", "--storage", tmp_path)
+    rows = [x.split("|")[1:-1] for x in
+            (tmp_path / "serve.md").read_text().splitlines()
+            if re.match(r"\| (file|memory) ", x)]
+    assert [float(row[1].split()[0]) > 0.9 for row in rows] == [True, True]
+    assert "of nginx's" in rows[0][3]
 
 
 def test_a_fault_is_measured(tmp_path):
