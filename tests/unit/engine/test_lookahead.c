@@ -1,6 +1,6 @@
 /*
- * How far ahead of a reader is fetched when the lookahead is a time: a local
- * copy brings at once all that is asked for, and no more.
+ * How far ahead of a reader is fetched, from where on, and until when it is
+ * needed: a local copy brings at once all that is asked for, and no more.
  */
 #include <xdownload/stream.h>
 
@@ -207,6 +207,124 @@ START_TEST(a_rate_that_wavers_changes_nothing)
 }
 END_TEST
 
+/* ---- from where on ---- */
+
+static void go_to(uint64_t to)
+{
+    ck_assert_int_eq(xd_reader_seek(reader, to), (int64_t)to);
+}
+
+static void read_on(uint64_t bytes)
+{
+    static char some[64 << 10];
+
+    while (bytes > 0) {
+        size_t most = bytes < sizeof some ? (size_t)bytes : sizeof some;
+        int64_t n = xd_reader_read(reader, some, most, 20000);
+
+        ck_assert_int_gt(n, 0);
+        bytes -= (uint64_t)n;
+    }
+}
+
+static bool is_here(uint64_t begin, uint64_t end)
+{
+    struct xd_buffered b[50];
+    size_t n = xd_source_buffered(source, b, 50);
+
+    for (size_t i = 0; i < n && i < 50; i++)
+        if (b[i].begin <= begin && end <= b[i].end)
+            return true;
+    return false;
+}
+
+static void expect_here(uint64_t begin, uint64_t end)
+{
+    for (int i = 0; i < 3000 && is_well() && !is_here(begin, end); i++)
+        rest();
+    ck_assert(is_here(begin, end));
+}
+
+/* As players do before they begin. */
+START_TEST(a_look_at_the_tail_leaves_the_window_where_it_is)
+{
+    set("lookahead", "8m");
+    open_source();
+    read_on(100000);
+    expect_here(SIZE - MIB, SIZE);
+    go_to(SIZE - MIB);
+    read_on(200000);
+    ck_assert_uint_le(reader->demand.range.begin, 100000);
+    go_to(SIZE - 1000);
+    read_on(1000);
+    ck_assert_uint_le(reader->demand.range.begin, 100000);
+    go_to(100000);
+    read_on(MIB);
+    ck_assert_uint_gt(reader->demand.range.begin, MIB / 2);
+}
+END_TEST
+
+START_TEST(who_reads_on_at_the_tail_has_its_window_there)
+{
+    set("lookahead", "8m");
+    open_source();
+    read_on(100000);
+    expect_here(SIZE - MIB, SIZE);
+    go_to(SIZE - MIB);
+    read_on(400000);
+    ck_assert_uint_ge(reader->demand.range.begin, SIZE - MIB);
+}
+END_TEST
+
+START_TEST(who_finds_nothing_has_its_window_there)
+{
+    set("lookahead", "8m");
+    open_source();
+    read_on(100000);
+    go_to(SIZE / 2);
+    ck_assert_uint_eq(reader->demand.range.begin, SIZE / 2);
+    read_one();
+}
+END_TEST
+
+START_TEST(in_memory_who_looks_elsewhere_finds_all_where_it_was)
+{
+    set("lookahead", "4m");
+    set("spool", "none");
+    open_source();
+    go_to(SIZE / 2);
+    read_on(MIB);
+    expect_here(SIZE / 2 + MIB, SIZE / 2 + 3 * MIB);
+    go_to(8 * MIB);
+    read_on(100000);
+    ck_assert(is_here(SIZE / 2 + MIB, SIZE / 2 + 3 * MIB));
+    read_on(MIB); /* it stays */
+    ck_assert(!is_here(SIZE / 2 + MIB, SIZE / 2 + 3 * MIB));
+}
+END_TEST
+
+/* ---- until when ---- */
+
+START_TEST(what_lies_ahead_of_the_picture_is_needed_later)
+{
+    xd_usec now = xd_now();
+    struct xd_reader *viewer;
+
+    open_source();
+    xd_reader_playhead(reader, 0, (double)MIB, XD_PLAYING);
+    read_on(20 * MIB);
+    xd_reader_playhead(reader, 0, (double)MIB, XD_PAUSED);
+    ck_assert_uint_ge(reader->demand.due, now + 20 * XD_SECOND);
+    ck_assert_uint_le(reader->demand.due, xd_now() + 20 * XD_SECOND);
+    xd_reader_playhead(reader, 15 * MIB, (double)MIB, XD_PLAYING);
+    ck_assert_uint_le(reader->demand.due, xd_now() + 5 * XD_SECOND);
+    /* Of one of whom no picture is known, the next byte is needed now. */
+    ck_assert_int_eq(xd_reader_new(&viewer, source, &error), 0);
+    (void)!xd_reader_read(viewer, &(char){0}, 1, 0);
+    ck_assert_uint_le(viewer->demand.due, xd_now());
+}
+END_TEST
+
 START_TEST(a_download_takes_no_seconds)
 {
     struct xd_manifest *m;
@@ -237,6 +355,11 @@ int main(void)
     tcase_add_test(t, whatever_the_rate_a_window_is_not_tiny_and_not_huge);
     tcase_add_test(t, in_memory_a_slower_rate_lets_go_of_what_lies_beyond);
     tcase_add_test(t, a_rate_that_wavers_changes_nothing);
+    tcase_add_test(t, a_look_at_the_tail_leaves_the_window_where_it_is);
+    tcase_add_test(t, who_reads_on_at_the_tail_has_its_window_there);
+    tcase_add_test(t, who_finds_nothing_has_its_window_there);
+    tcase_add_test(t, in_memory_who_looks_elsewhere_finds_all_where_it_was);
+    tcase_add_test(t, what_lies_ahead_of_the_picture_is_needed_later);
     tcase_add_test(t, a_download_takes_no_seconds);
     return run_suite("engine.lookahead", t);
 }
