@@ -150,7 +150,9 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  * elsewhere may help.  Who has read all waits at the end for the verdict, for
  * two seconds at most where only other depots can tell.
  * Blocks: while no byte is here, at most timeout_ms (-1: for ever, 0: not).
- * Errors: AGAIN, CANCELED (interrupt), NOREPLICA, CORRUPT, IO, NOMEM.
+ * Errors: AGAIN, CANCELED (interrupt), INVAL (a position that turned out to lie
+ *         behind the end), NOREPLICA, CORRUPT, IO, NOMEM, and what ended the
+ *         source.
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_read(struct xd_reader *r, void *buf,
                                             size_t len, int timeout_ms);

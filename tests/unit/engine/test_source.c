@@ -248,6 +248,18 @@ START_TEST(a_seek_to_the_size_is_the_end_and_beyond_is_refused)
 }
 END_TEST
 
+START_TEST(behind_an_end_that_was_not_known_lies_an_error_and_no_end)
+{
+    describe_with("", "", NULL);
+    open_source();
+    ck_assert_int_eq(xd_reader_seek(reader, SIZE + 1), SIZE + 1);
+    expect_code(reader, 20000, XD_E_INVAL);
+    expect_code(reader, 20000, XD_E_INVAL);
+    ck_assert_int_eq(xd_reader_seek(reader, SIZE), SIZE);
+    expect_end(reader);
+}
+END_TEST
+
 START_TEST(a_size_that_nobody_says_comes_from_a_depot)
 {
     describe_with("", "", NULL);
@@ -618,7 +630,7 @@ static void add_hash(char *text, size_t *len, size_t room, const void *data,
                              n == SIZE ? " type=\"sha-256\"" : "", hex);
 }
 
-static void describe_pieces(void)
+static void describe_pieces(const char *url)
 {
     char text[2000];
     size_t len = (size_t)snprintf(
@@ -629,7 +641,7 @@ static void describe_pieces(void)
         add_hash(text, &len, sizeof text, bytes + at,
                  SIZE - at < PIECE ? SIZE - at : PIECE);
     snprintf(text + len, sizeof text - len, "</pieces>");
-    describe_with(text, "", NULL);
+    describe_with(text, url, NULL);
 }
 
 static void read_pieces(void)
@@ -647,7 +659,7 @@ static void read_pieces(void)
 START_TEST(windows_shorter_than_a_piece_have_all_of_it)
 {
     set("lookahead", "64k");
-    describe_pieces();
+    describe_pieces("");
     read_pieces();
 }
 END_TEST
@@ -656,20 +668,53 @@ START_TEST(in_memory_pieces_are_checked_too)
 {
     set("spool", "none");
     set("lookahead", "256k"); /* less than two pieces */
-    describe_pieces();
+    describe_pieces("");
     read_pieces();
 }
 END_TEST
 
 START_TEST(bytes_that_do_not_match_their_piece_are_not_read)
 {
-    describe_pieces();
+    describe_pieces("");
     bytes[PIECE + 7] ^= 1;
     write_file(copy_path, bytes, SIZE);
     bytes[PIECE + 7] ^= 1;
     open_source();
     ck_assert_int_eq(xd_reader_seek(reader, PIECE), PIECE);
     expect_code(reader, 20000, XD_E_CORRUPT);
+}
+END_TEST
+
+static const struct mock_step begins[] = {
+    SAY("HTTP/1.1 200 OK\r\nContent-Length: 3158073\r\n\r\n"),
+    BODY(0, PIECE + 100000), HOLD, END};
+
+static uint64_t bytes_kept(void)
+{
+    struct xd_engine *e = (struct xd_engine *)source;
+    uint64_t kept;
+
+    xd_engine_lock(e);
+    kept = e->kept.bytes;
+    xd_engine_unlock(e);
+    return kept;
+}
+
+START_TEST(a_part_of_a_piece_is_not_there_for_readers)
+{
+    struct mock_server *m = mock_start(begins);
+
+    describe_pieces(mock_url(m));
+    open_source();
+    expect_read(reader, PIECE);
+    for (int i = 0; i < 2000 && bytes_kept() < PIECE + 100000; i++)
+        rest_ms(5);
+    ck_assert_uint_eq(bytes_kept(), PIECE + 100000);
+    ck_assert_uint_eq(bytes_here(), PIECE);
+    expect_code(reader, 0, XD_E_AGAIN);
+    xd_source_free(source);
+    source = NULL;
+    mock_stop(m);
 }
 END_TEST
 
@@ -899,6 +944,8 @@ int main(void)
     tcase_add_test(t, nothing_is_asked_for_before_the_first_read);
     tcase_add_test(t, seeks_in_any_order_find_the_true_bytes);
     tcase_add_test(t, a_seek_to_the_size_is_the_end_and_beyond_is_refused);
+    tcase_add_test(t,
+                   behind_an_end_that_was_not_known_lies_an_error_and_no_end);
     tcase_add_test(t, a_size_that_nobody_says_comes_from_a_depot);
     tcase_add_test(
         t, an_interrupt_ends_a_wait_for_a_silent_depot_and_is_taken_back);
@@ -925,6 +972,7 @@ int main(void)
         t, in_memory_readers_on_threads_of_their_own_get_the_true_bytes);
     tcase_add_test(t, windows_shorter_than_a_piece_have_all_of_it);
     tcase_add_test(t, bytes_that_do_not_match_their_piece_are_not_read);
+    tcase_add_test(t, a_part_of_a_piece_is_not_there_for_readers);
     tcase_add_test(t, in_memory_pieces_are_checked_too);
     tcase_add_test(t, a_wrong_hash_of_the_whole_is_told_instead_of_the_end);
     tcase_add_test(t, a_file_of_unknown_size_is_read_as_it_comes);
