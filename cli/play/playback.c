@@ -57,9 +57,11 @@ static void put_members(struct json *j, struct xd_reader *r,
     json_number(j, "stall_blocks_s", p->stall_blocks_s);
     put_list(j, "stall_list", r, xd_reader_stall);
     json_number(j, "rebuffer_ratio", p->rebuffer_ratio);
+    json_number(j, "rebuffer_ratio_min", p->rebuffer_least);
     json_count(j, "seek_count", p->n_seeks);
     json_number(j, "restart_time_s", p->restart_s);
     json_number(j, "restart_max_s", p->restart_longest_s);
+    json_number(j, "restart_min_s", p->restart_least_s);
     put_list(j, "restart_list", r, xd_reader_restart);
     json_number(j, "played_s", p->played_s);
     json_number(j, "watched_time_s", p->watched_s);
@@ -118,8 +120,11 @@ static void put_text(FILE *to, const struct playback *b,
             "blocks: %.2f s\n",
             p->stall_least_s, p->stall_blocks_s);
     if (p->n_seeks > 0)
-        fprintf(to, "seeks: %u, waits of %.2f s together, the longest %.2f s\n",
-                p->n_seeks, p->restart_s, p->restart_longest_s);
+        fprintf(
+            to,
+            "seeks: %u, waits of %.2f s together, the longest %.2f s (their "
+            "first bytes came after %.2f s together)\n",
+            p->n_seeks, p->restart_s, p->restart_longest_s, p->restart_least_s);
     fprintf(to, "rebuffering %.2f %%, stalling quality %.2f (P.1203, 1 to 5)\n",
             p->rebuffer_ratio * 100, p->quality);
 }
@@ -134,6 +139,8 @@ void playback_put(FILE *to, const struct args *a, const struct playback *b)
      * did not come. */
     if (p.stall_least_s > p.stall_s)
         p.stall_least_s = p.stall_s;
+    if (p.rebuffer_least > p.rebuffer_ratio)
+        p.rebuffer_least = p.rebuffer_ratio;
     if (a->json)
         put_json(to, b, &p);
     else if (!a->quiet)

@@ -58,7 +58,8 @@ enum xd_play_state {
  * nor the time after a seek.  Times are in seconds.
  *
  * `least` is what the same viewer had suffered with a player that loses no
- * time: it begins, and goes on, as soon as the bytes are here.
+ * time: it begins, and goes on, as soon as the bytes are here.  How many stalls
+ * that takes is up to the player: it may have a long one for many short ones.
  */
 struct xd_playback {
     size_t struct_size;
@@ -77,10 +78,12 @@ struct xd_playback {
     unsigned n_seeks;
     double restart_s; /* waits after seeks, all together */
     double restart_longest_s;
-    double quality;   /* ITU-T P.1203 stalling quality: 1 bad, 5 good */
-    double blocked_s; /* in which read() waited; no stall: players read
+    double quality;         /* ITU-T P.1203 stalling quality: 1 bad, 5 good */
+    double blocked_s;       /* in which read() waited; no stall: players read
                                 ahead */
-    double level_s;   /* media time that is here from the picture on */
+    double level_s;         /* media time that is here from the picture on */
+    double restart_least_s; /* of restart_s: until the first byte was here */
+    double rebuffer_least;  /* rebuffer_ratio, if stalls were the least */
 };
 
 /* One stall, or wait after a seek. */

@@ -224,6 +224,9 @@ say(core_idle=True, time_pos=None)
     assert got["startup_time_s"] > 0.2
     assert got["stall_count"] == 0 and got["stall_time_s"] == 0
     assert got["seek_count"] == 1 and got["restart_time_s"] > 0.2
+    [[_, waited]] = got["restart_list"]
+    assert waited == got["restart_max_s"] == got["restart_time_s"]
+    assert got["restart_min_s"] == waited  # nobody fetches anything here
     assert got["played_s"] > 0.6
     assert got["watched_time_s"] == pytest.approx(
         got["startup_time_s"] + got["played_s"] + got["restart_time_s"],
@@ -253,7 +256,21 @@ begin()
 time.sleep(1)
 """)
     assert 5 < max(level for _, level in got["buffer_level"]) <= 10
-    assert got["stall_min_s"] == 0
+    assert got["stall_min_s"] == 0 and got["rebuffer_ratio_min"] == 0
+
+
+def test_a_jump_to_what_is_here_need_not_wait(lab):
+    got = told(lab, """
+save()
+begin()
+time.sleep(0.2)
+say(time_pos=5.0, seeking=True, core_idle=True)
+time.sleep(0.3)
+say(seeking=False, core_idle=False)
+time.sleep(0.2)
+""")
+    assert got["seek_count"] == 1 and got["restart_time_s"] > 0.2
+    assert got["restart_min_s"] < 0.2
 
 
 def test_a_player_that_says_odd_things_is_listened_to(lab):

@@ -11,6 +11,7 @@ void xd_meter_init(struct xd_meter *m)
 {
     *m = (struct xd_meter){.startup_s = -1,
                            .first_byte_s = -1,
+                           .sought_byte_s = -1,
                            .end = UINT64_MAX,
                            .level_every = FIRST_LEVEL_EVERY};
 }
@@ -73,6 +74,7 @@ static void place(struct xd_meter *m, uint64_t byte)
         return;
     m->bytes.byte = m->blocks.byte = (double)byte;
     m->bytes.here = m->blocks.here = (double)byte;
+    m->sought_byte_s = -1;
 }
 
 /* ---- the real one ---- */
@@ -125,14 +127,22 @@ static void pass(struct xd_meter *m, xd_usec now)
     }
 }
 
+/* Of the wait after a jump that has lasted for `s`. */
+static double least_restart(const struct xd_meter *m, double s)
+{
+    return m->sought_byte_s < 0 ? s : m->sought_byte_s;
+}
+
 static void leave_phase(struct xd_meter *m)
 {
     double s = seconds(m->now - m->phase_at);
 
-    if (m->phase == XD_METER_STALLED)
+    if (m->phase == XD_METER_STALLED) {
         note(&m->stalls, m->played_s, s);
-    else if (m->phase == XD_METER_SEEKING)
+    } else if (m->phase == XD_METER_SEEKING) {
         note(&m->restarts, m->played_s, s);
+        m->restart_least_s += least_restart(m, s);
+    }
 }
 
 static void enter(struct xd_meter *m, enum xd_meter_phase phase)
@@ -142,6 +152,7 @@ static void enter(struct xd_meter *m, enum xd_meter_phase phase)
     leave_phase(m);
     m->phase = phase;
     m->phase_at = m->now;
+    m->sought_byte_s = -1;
 }
 
 static enum xd_meter_phase phase_for(const struct xd_meter *m,
@@ -199,6 +210,9 @@ void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end)
     m->bytes.here = m->blocks.here = (double)run_end;
     if (m->first_byte_s < 0 && (double)run_end > m->bytes.byte)
         m->first_byte_s = seconds(m->now - m->wish_at);
+    if (m->phase == XD_METER_SEEKING && m->sought_byte_s < 0 &&
+        (double)run_end > m->bytes.byte)
+        m->sought_byte_s = seconds(m->now - m->phase_at);
     if (m->rate > 0)
         m->level_s = (m->bytes.here - m->bytes.byte) / m->rate;
     sample(m);
@@ -248,6 +262,7 @@ void xd_meter_get(const struct xd_meter *m, struct xd_playback *out)
                             .n_seeks = (unsigned)m->restarts.count,
                             .restart_s = m->restarts.sum_s,
                             .restart_longest_s = m->restarts.longest_s,
+                            .restart_least_s = m->restart_least_s,
                             .quality = quality_of(m, &m->stalls),
                             .level_s = m->level_s};
 
@@ -260,10 +275,13 @@ void xd_meter_get(const struct xd_meter *m, struct xd_playback *out)
     if (m->phase == XD_METER_SEEKING) {
         p.n_seeks++;
         p.restart_s += lasts;
+        p.restart_least_s += least_restart(m, lasts);
         if (lasts > p.restart_longest_s)
             p.restart_longest_s = lasts;
     }
     if (p.stall_s + p.played_s > 0)
         p.rebuffer_ratio = p.stall_s / (p.stall_s + p.played_s);
+    if (p.stall_least_s + p.played_s > 0)
+        p.rebuffer_least = p.stall_least_s / (p.stall_least_s + p.played_s);
     *out = p;
 }

@@ -9,7 +9,8 @@
  * Beside the viewer runs an ideal player, which starts when the real one does,
  * consumes bytes at the same rate, and goes on as soon as the next one is here;
  * and one that goes on only when the next block is here, all of it.  Their
- * stalls are the least that was possible.
+ * stalls are the least that was possible; that of a start or a jump is the time
+ * until its first byte is here.
  *
  * Terms: CTA-2066; the quality is O23 of ITU-T P.1203.3.  Pure; guarded by its
  * owner's lock.
@@ -67,7 +68,10 @@ struct xd_meter {
     struct xd_ideal bytes, blocks;
     bool ideal_plays;
     double first_byte_s; /* < 0: not yet */
-    uint64_t end;        /* of the file; UINT64_MAX: not known */
+    double restart_least_s;
+    double sought_byte_s; /* since the jump until its byte was here; < 0: it is
+                             not, or there was none */
+    uint64_t end;         /* of the file; UINT64_MAX: not known */
     double level_s;
     struct xd_level levels[XD_METER_LEVELS];
     size_t n_levels;

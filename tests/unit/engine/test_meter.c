@@ -157,6 +157,34 @@ START_TEST(the_wait_after_a_seek_is_no_stall)
 }
 END_TEST
 
+START_TEST(the_least_wait_after_a_seek_is_that_for_its_first_byte)
+{
+    start();
+    pass_ms(1000);
+    play(50000, XD_SEEKING);
+    pass_ms(300);
+    expect(got().restart_least_s, 0.3);
+    play(60000, XD_SEEKING); /* it goes elsewhere yet */
+    pass_ms(200);
+    have(60001);
+    pass_ms(400);
+    expect(got().restart_least_s, 0.5);
+    play(60000, XD_PLAYING);
+    expect(got().restart_s, 0.9);
+    pass_ms(1);
+    play(0, XD_SEEKING);
+    have(END);
+    pass_ms(100);
+    play(0, XD_PLAYING);
+    expect(got().restart_s, 1);
+    expect(got().restart_least_s, 0.5); /* all was here */
+    play(70000, XD_SEEKING);
+    pass_ms(100);
+    play(70000, XD_PLAYING); /* and its picture was another */
+    expect(got().restart_least_s, 0.6);
+}
+END_TEST
+
 /* The player waits for more than it needs; one that does not had to wait for
  * the bytes alone. */
 START_TEST(the_least_is_what_the_bytes_allowed)
@@ -173,6 +201,8 @@ START_TEST(the_least_is_what_the_bytes_allowed)
     expect(got().stall_least_s, 0.3);
     pass_ms(400);
     expect(got().stall_least_s, 0.4); /* and is at its end before the other */
+    expect(got().rebuffer_ratio, 1 / 3.4);
+    expect(got().rebuffer_least, 0.4 / 2.8);
 }
 END_TEST
 
@@ -278,6 +308,7 @@ int main(void)
     tcase_add_test(t, a_stall_that_lasts_is_counted);
     tcase_add_test(t, a_pause_ends_a_stall_and_is_none);
     tcase_add_test(t, the_wait_after_a_seek_is_no_stall);
+    tcase_add_test(t, the_least_wait_after_a_seek_is_that_for_its_first_byte);
     tcase_add_test(t, the_least_is_what_the_bytes_allowed);
     tcase_add_test(t, the_least_begins_anew_after_a_seek);
     tcase_add_test(t, a_block_counts_when_all_of_it_is_here);
