@@ -259,6 +259,17 @@ time.sleep(1)
     assert got["stall_min_s"] == 0 and got["rebuffer_ratio_min"] == 0
 
 
+def test_without_a_duration_the_rate_is_that_of_picture_and_sound(lab):
+    got = told(lab, """
+save()
+say(core_idle=False, time_pos=0.0, video_bitrate=600000.0,
+    audio_bitrate=200000.0)
+time.sleep(1)
+""")
+    assert 5 < max(level for _, level in got["buffer_level"]) <= 10
+    assert got["played_s"] > 0.7
+
+
 def test_a_jump_to_what_is_here_need_not_wait(lab):
     got = told(lab, """
 save()
