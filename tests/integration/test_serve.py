@@ -422,6 +422,11 @@ def test_the_playlist_has_the_urls(film):
     assert film.urls[0] in body.decode().splitlines()
 
 
+def test_the_playlist_calls_the_server_what_its_client_does(film):
+    _, body = film.ask("/playlist.m3u", Host="localhost:1234")
+    assert "http://localhost:1234/1/a%20film.mkv" in body.decode().splitlines()
+
+
 def test_a_name_is_no_html(lab):
     name = "<script>alert(1)&.html"
     lab.file("f.bin", 1000)
@@ -495,6 +500,15 @@ def test_an_origin_that_is_allowed_may_read(lab):
     assert served.ask(method="OPTIONS", Origin=page)[0].status == 204
     assert served.ask(Origin="https://evil.example")[0].status == 403
     assert served.ask(Origin=page, Host="evil.example")[0].status == 403
+
+
+def test_all_origins_may_be_allowed(lab):
+    lab.file("f.bin", SIZE)
+    served = Served(lab, "--allow-origin", "*",
+                    lab.exnode("f.bin", lab.depots(1)))
+    answer, body = served.ask(Origin="https://any.example", Range="bytes=0-9")
+    assert answer.status == 206 and len(body) == 10
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
 def test_more_than_loopback_needs_a_token(lab):

@@ -612,6 +612,27 @@ static uint64_t bytes_here(void)
     return sum;
 }
 
+START_TEST(the_least_start_is_when_the_bytes_came_though_nobody_looked)
+{
+    struct xd_playback p = {.struct_size = sizeof p};
+    xd_usec began = xd_now();
+    unsigned char byte;
+    double seen_s;
+
+    open_local();
+    xd_reader_playhead(reader, 0, 1e6, XD_WAITING);
+    (void)!xd_reader_read(reader, &byte, 1, 0);
+    while (bytes_here() == 0)
+        rest_ms(1);
+    seen_s = (double)(xd_now() - began) / (double)XD_SECOND;
+    while (bytes_here() < SIZE)
+        rest_ms(1);
+    rest_ms(20);
+    xd_reader_playback(reader, &p);
+    ck_assert(p.startup_least_s >= 0 && p.startup_least_s <= seen_s);
+}
+END_TEST
+
 /* ---- hashes ---- */
 
 #define PIECE (512 * 1024)
@@ -963,6 +984,8 @@ int main(void)
     tcase_add_test(t, a_range_is_a_file_of_its_own);
     tcase_add_test(t, keep_is_refused_for_a_download);
     tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
+    tcase_add_test(t,
+                   the_least_start_is_when_the_bytes_came_though_nobody_looked);
     tcase_add_test(t, in_memory_a_reader_gets_every_byte_and_little_is_held);
     tcase_add_test(t, in_memory_what_was_left_behind_is_fetched_again);
     tcase_add_test(t, in_memory_who_does_not_read_any_more_leaves_its_room);
