@@ -84,6 +84,15 @@ struct answer answer_status(unsigned status)
     return a;
 }
 
+struct answer answer_refusal(unsigned status)
+{
+    const struct answer a = answer_status(status);
+
+    if (a.response != NULL)
+        answer_header(a.response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return a;
+}
+
 struct answer answer_options(void)
 {
     const struct answer a = answer_status(MHD_HTTP_NO_CONTENT);

@@ -22,6 +22,10 @@ struct answer {
 /* A sentence for that status. */
 struct answer answer_status(unsigned status);
 
+/* The same to who may not ask, and keeps no connection: a page that goes by many
+ * names would take all that there are. */
+struct answer answer_refusal(unsigned status);
+
 /* To OPTIONS: what pages of other origins ask before they ask for a range. */
 struct answer answer_options(void);
 

@@ -98,7 +98,7 @@ static struct answer answer_request(const struct server *s,
     const unsigned refused = check_source(s, c, version);
 
     if (refused != 0)
-        return answer_status(refused);
+        return answer_refusal(refused);
     if (is_get || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
         return answer_path(s, c, path, is_get);
     if (strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)

@@ -464,6 +464,12 @@ def test_a_foreign_host_is_refused(film, host):
         assert film.ask(path, Host=host)[0].status == 403
 
 
+def test_who_is_refused_keeps_no_connection(film):
+    """A page that goes by many names would take all that there are."""
+    for wrong in {"Host": "evil.example"}, {"Origin": "http://evil.example"}:
+        assert film.ask(**wrong)[0].headers["Connection"] == "close"
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1",
                                   "127.0.0.1:80", "[::1]:8080"])
 def test_a_host_of_the_loopback_is_answered(film, host):
