@@ -160,6 +160,9 @@ START_TEST(a_reader_that_only_tells_the_rate_tells_it_for_all)
     expect_window(8 * MIB);
     xd_reader_playhead(viewer, 0, 6.0 * (double)MIB, XD_PLAYING);
     expect_window(12 * MIB);
+    read_one();
+    xd_reader_playhead(reader, 0, 0, XD_PLAYING); /* it tells none itself */
+    ck_assert_uint_eq(reader->demand.bytes_per_s, 6 * MIB);
     xd_reader_free(viewer);
     expect_window(12 * MIB);
 }

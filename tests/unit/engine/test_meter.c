@@ -253,6 +253,26 @@ START_TEST(the_last_block_may_be_short)
 }
 END_TEST
 
+START_TEST(after_its_end_nothing_counts_any_more)
+{
+    struct xd_playback p;
+
+    start();
+    pass_ms(1000);
+    play(1000, XD_WAITING);
+    pass_ms(500);
+    play(1000, XD_ENDED);
+    p = got();
+    pass_ms(9000);
+    have(END);
+    ck_assert_uint_eq(got().n_stalls, 1);
+    expect(got().stall_s, 0.5);
+    expect(got().stall_least_s, p.stall_least_s);
+    expect(got().watched_s, p.watched_s);
+    expect(got().played_s, 1);
+}
+END_TEST
+
 /* By hand, of the formula in P.1203.3: a start of 1 s and one stall of 2 s at
  * 30 s of 60 s. */
 START_TEST(the_quality_is_that_of_p1203)
@@ -313,6 +333,7 @@ int main(void)
     tcase_add_test(t, the_least_begins_anew_after_a_seek);
     tcase_add_test(t, a_block_counts_when_all_of_it_is_here);
     tcase_add_test(t, the_last_block_may_be_short);
+    tcase_add_test(t, after_its_end_nothing_counts_any_more);
     tcase_add_test(t, the_quality_is_that_of_p1203);
     tcase_add_test(t, undisturbed_play_has_the_best_quality);
     tcase_add_test(t, levels_are_few_however_long_it_lasts);
