@@ -5,22 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <poll.h>
-
 #include "common/http_words.h"
 #include "serve/serve_page.h"
-
-/* What a client has sent beyond its request hides that it has gone (leavers.h).
- * It is believed to be there for so long without a byte for it; who still is may
- * ask again. */
-#define HIDDEN_MS 15000
 
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
 
 /* A file on its way to a client. */
 struct stream {
-    int socket;
     struct leavers *leavers;
     struct shelf_file *file;
     struct xd_reader *reader;
@@ -133,33 +125,6 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
     return answer_text(MHD_HTTP_OK, text, len, "audio/x-mpegurl");
 }
 
-static bool is_hidden(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-
-    return poll(&p, 1, 0) != 0;
-}
-
-static int64_t find_size(const struct stream *s)
-{
-    int64_t size;
-
-    do
-        size = xd_reader_size(s->reader, HIDDEN_MS);
-    while (size == XD_E_AGAIN && !is_hidden(s->socket));
-    return size;
-}
-
-static int64_t read_on(const struct stream *s, char *to, size_t room)
-{
-    int64_t n;
-
-    do
-        n = xd_reader_read(s->reader, to, room, HIDDEN_MS);
-    while (n == XD_E_AGAIN && !is_hidden(s->socket));
-    return n;
-}
-
 /* The next bytes of the answer, which come in order.  With the last one of the
  * file the client has all, and can be told nothing any more: it waits for what
  * the reader says of its end. */
@@ -169,9 +134,9 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
     char none;
 
     (void)at;
-    const int64_t n = read_on(s, to, room);
-    if (n <= 0 ||
-        (xd_reader_position(s->reader) == s->size && read_on(s, &none, 1) != 0))
+    const int64_t n = xd_reader_read(s->reader, to, room, -1);
+    if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
+                   xd_reader_read(s->reader, &none, 1, -1) != 0))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     return (ssize_t)n;
 }
@@ -198,14 +163,13 @@ static struct stream *begin_stream(struct MHD_Connection *c,
 
     if (s == NULL)
         return NULL;
-    s->socket = info->connect_fd;
     s->leavers = l;
     s->file = f;
     if (xd_reader_new(&s->reader, f->source, &err) < 0) {
         free(s);
         return NULL;
     }
-    leavers_add(l, s->socket, s->reader);
+    leavers_add(l, info->connect_fd, s->reader);
     return s;
 }
 
@@ -265,7 +229,7 @@ struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
 
     if (s == NULL)
         return (struct answer){0};
-    const int64_t size = find_size(s);
+    const int64_t size = xd_reader_size(s->reader, -1);
     if (size < 0) {
         end_stream(s);
         return answer_status(MHD_HTTP_BAD_GATEWAY);

@@ -1,7 +1,8 @@
+#define _GNU_SOURCE /* POLLRDHUP, where there is such a thing */
+
 #include "serve/leavers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <xdownload/stream.h>
+
+/* Elsewhere only a reset shows, or the end of both directions: who has left is
+ * noticed when it is sent the next bytes. */
+#ifndef POLLRDHUP
+#define POLLRDHUP 0
+#endif
 
 struct leavers {
     /* Constant after new(). */
@@ -33,29 +39,13 @@ struct leavers {
     struct pollfd *polled; /* a copy of `sockets`, then the pipe */
 };
 
-/* What has come from a client: its end, or more than was asked. */
-static bool has_ended(int fd)
-{
-    char byte;
-    const ssize_t n = recv(fd, &byte, 1, MSG_PEEK);
-
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-}
-
-/* What can be read once could be each time: then only a reset still shows, or
- * the end of both directions. */
 static void look_locked(struct leavers *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        const short seen = l->polled[i].revents;
-
-        if (seen == 0)
+        if (l->polled[i].revents == 0)
             continue;
-        l->sockets[i].events = 0;
-        if ((seen & ~POLLIN) != 0 || has_ended(l->sockets[i].fd)) {
-            l->sockets[i].fd = -1;
-            xd_reader_interrupt(l->readers[i], 1);
-        }
+        l->sockets[i].fd = -1;
+        xd_reader_interrupt(l->readers[i], 1);
     }
 }
 
@@ -168,7 +158,7 @@ void leavers_add(struct leavers *l, int fd, struct xd_reader *reader)
 {
     pthread_mutex_lock(&l->lock);
     assert(l->n < l->most);
-    l->sockets[l->n] = (struct pollfd){.fd = fd, .events = POLLIN};
+    l->sockets[l->n] = (struct pollfd){.fd = fd, .events = POLLRDHUP};
     l->readers[l->n++] = reader;
     tell_change_locked(l);
     pthread_mutex_unlock(&l->lock);

@@ -5,9 +5,7 @@
  * more.
  *
  * One that has ended what it sends counts as gone: so does nginx.  So it is too
- * when the server stops, which shuts all connections.  What a client has sent
- * beyond its request, which nobody reads before this answer is complete, hides
- * whether it is still there, unless it leaves with a reset.
+ * when the server stops, which shuts all connections.
  *
  * Threads: any.
  */

@@ -369,9 +369,7 @@ def test_a_client_that_goes_elsewhere_is_asked_for_there_next(lab):
     over.set()
 
 
-@pytest.mark.slow
-def test_clients_that_pipeline_and_leave_are_not_kept_for_ever(lab):
-    """What they sent hides for a while that they have gone."""
+def test_clients_that_pipeline_and_leave_are_not_waited_for(lab):
     lab.file("f.bin", SIZE)
     served = Served(lab, "--silence", "1h",
                     lab.exnode("f.bin", [lab.silent()]))
