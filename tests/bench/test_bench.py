@@ -50,6 +50,17 @@ def test_how_soon_a_reader_has_its_first_byte_is_measured(tmp_path):
     assert all(float(c.split()[0]) > 80 for c in row.split("|")[4:6])
 
 
+def test_stalls_are_held_against_the_least(tmp_path):
+    run("stalls.py", tmp_path, "--size", "4m", "-t", "adaptive,basic",
+        "-c", "paper,silent", "--depots", "1", "--rates", "15", "-j", "3",
+        "tennessee")
+    text = (tmp_path / "stalls.md").read_text()
+    [row] = [x for x in text.splitlines()
+             if x.startswith("| `tennessee`, 1 depots | 15.0 | 0.00 |")]
+    assert len(row.split("|")) == 7
+    assert text.count("| silent: ") == 4
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()

@@ -3,15 +3,18 @@
     python3 wan.py run SCENARIO -- python3 flood.py SIZE PATH [CONNECTIONS]
 
 Reads PATH, which has SIZE bytes, from every depot in WAN_DEPOTS at once, over
-two connections to each, until SIZE bytes have come in all, and says after how
-many seconds.  A downloader with as many connections would also have to fetch
-the right bytes.
+two connections to each, until SIZE bytes have come in all.  Prints a line for
+each 64 KiB: after how many seconds how many bytes had come.  A downloader with
+as many connections would also have to fetch the right bytes.
 """
 import os
 import selectors
 import socket
 import sys
 import time
+
+
+TOLD = 1 << 16  # bytes
 
 
 class Stream:
@@ -61,7 +64,8 @@ class Stream:
 class Flood:
     def __init__(self, hosts, size, path, connections):
         self.request = f"GET {path} HTTP/1.1\r\nHost: depot\r\n\r\n".encode()
-        self.size, self.got = size, 0
+        self.size, self.got, self.told = size, 0, 0
+        self.began = time.monotonic()
         self.buffer = bytearray(1 << 18)
         self.selector = selectors.DefaultSelector()
         self.waiting = []  # (until when, a stream)
@@ -69,11 +73,17 @@ class Flood:
             for _ in range(connections):
                 Stream(self, host)
 
+    def tell(self, now):
+        if self.got >= min(self.told + TOLD, self.size):
+            print(f"{now - self.began:.3f} {self.got}")
+            self.told = self.got
+
     def run(self):
         while self.got < self.size:
             for key, event in self.selector.select(0.1):
                 key.data.ready(event)
             now = time.monotonic()
+            self.tell(now)
             due = [s for at, s in self.waiting if at <= now]
             self.waiting = [w for w in self.waiting if w[0] > now]
             for stream in due:
@@ -83,9 +93,7 @@ class Flood:
 def main():
     size, path = int(sys.argv[1]), sys.argv[2]
     connections = int(sys.argv[3]) if len(sys.argv) > 3 else 2
-    began = time.monotonic()
     Flood(os.environ["WAN_DEPOTS"].split(), size, path, connections).run()
-    print(f"{time.monotonic() - began:.3f}")
 
 
 if __name__ == "__main__":

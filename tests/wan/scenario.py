@@ -116,8 +116,8 @@ def _flow(depot, now):
     return min(depot.rate or 1e12, start)
 
 
-def fluid(path, size, until=600.0):
-    """Seconds after which `size` bytes can be there at the earliest."""
+def arrivals(path, size, until=600.0):
+    """(seconds, bytes that can be there by then), until `size` are."""
     s = Scenario(path)
     got, change = 0.0, 0
     for step in range(int(until / STEP)):
@@ -129,6 +129,53 @@ def fluid(path, size, until=600.0):
             shared = sum(f for via, f in flows if via == link.name)
             total += min(shared, link.rate or 1e12)
         got += min(total, s.client.rate or 1e12) * STEP * SEGMENT / PACKET
+        yield now, got
         if got >= size:
-            return now
-    return float("inf")
+            return
+
+
+def fluid(path, size):
+    """Seconds after which `size` bytes can be there at the earliest."""
+    *_, (now, got) = arrivals(path, size)
+    return now if got >= size else float("inf")
+
+
+def _shown(came, size, piece):
+    """(seconds, bytes that can be shown until then): a piece is whole."""
+    shown = 0
+    for now, got in came:
+        yield now, shown
+        if got >= size:
+            return
+        shown = got - got % piece
+
+
+def least_stall(came, size, rate, prebuffer, piece=1):
+    """Seconds for which a player of `rate` bytes per second, which begins after
+    `prebuffer` seconds, has to stand still if the bytes come so."""
+    return max(0.0, *(now - prebuffer - shown / rate
+                      for now, shown in _shown(came, size, piece)))
+
+
+def sustainable(came, size, prebuffer, piece=1):
+    """The fastest rate that need not stand still, and is not faster than bytes
+    come."""
+    moments = list(_shown(came, size, piece))
+    return min([size / moments[-1][0], *(
+        shown / (now - prebuffer) for now, shown in moments
+        if now > prebuffer)])
+
+
+def of_first_depots(path, n):
+    """The text of a scenario that has only the first n of its depots."""
+    kept, gone = [], set()
+    for text in find(path).read_text().splitlines():
+        words = text.split()
+        if words[:1] == ["depot"]:
+            n -= 1
+            if n < 0:
+                gone.add(words[1])
+                continue
+        if words[:1] != ["at"] or words[2] not in gone:
+            kept.append(text)
+    return "\n".join(kept) + "\n"

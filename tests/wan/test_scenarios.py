@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 from manifest import MEBIBYTE, File
-from scenario import Scenario, fluid, names
+from scenario import (Scenario, arrivals, fluid, least_stall, names,
+                      of_first_depots, sustainable)
 from wan import Wan, flood
 
 pytestmark = pytest.mark.slow
@@ -61,3 +62,29 @@ def test_a_file_comes_through(name, tmp_path):
 def test_a_file_comes_through_https(tmp_path):
     file, run, wire, report = download("mirrors", tmp_path, "https")
     assert_right(tmp_path, file, run, wire, report)
+
+
+def test_a_player_stalls_until_what_it_shows_has_come():
+    came = [(1, 100), (2, 100), (4, 200), (5, 300)]
+    assert least_stall(came, 300, 100, 1) == 2
+    assert least_stall(came, 300, 100, 1, piece=150) == 3
+    assert least_stall(came, 300, 100, 3) == 0
+    assert least_stall(came, 100, 100, 1) == 0
+    assert sustainable(came, 300, 1) == pytest.approx(100 / 3)
+    assert sustainable(came, 300, 5) == 60  # all of it is there, but no sooner
+
+
+def test_the_least_stall_is_that_of_a_fluid(tmp_path):
+    path = tmp_path / "one"
+    path.write_text(of_first_depots("tennessee", 1))
+    assert Scenario(path).addresses == ["198.18.1.1"]
+    came = list(arrivals(path, 50 * MEBIBYTE))
+    # 52.4 MB at 1.45 MB/s, shown at 1.88 MB/s from the fifth second on
+    assert least_stall(came, 50 * MEBIBYTE, 15e6 / 8, 5) == pytest.approx(
+        3.3, abs=0.05)
+
+
+def test_a_depot_that_is_left_out_does_not_change(tmp_path):
+    path = tmp_path / "two"
+    path.write_text(of_first_depots("turns", 2))
+    assert {name for _, name, _ in Scenario(path).changes} == {"a", "b"}

@@ -283,13 +283,20 @@ server {{ listen 80; listen 443 ssl http2; root {root}; }}
         self.report["requests"] = sum(count.values())
 
 
-def flood(scenario, root, path, size, seed=1, connections=2):
-    """Seconds that TCP takes for `size` bytes of a file of that size."""
+def flood_arrivals(scenario, root, path, size, seed=1, connections=2):
+    """As scenario.arrivals(), but what TCP brings: `size` bytes of a file of
+    that size."""
     with Wan(scenario, root, seed) as wan:
         run = wan.run([sys.executable, HERE / "flood.py", str(size),
                        "/" + path, str(connections)],
                       stdout=subprocess.PIPE, text=True)
-    return float(run.out)
+    return [(float(seconds), int(got)) for seconds, got in
+            (line.split() for line in run.out.splitlines())]
+
+
+def flood(*args, **options):
+    """Seconds that TCP takes for all of it."""
+    return flood_arrivals(*args, **options)[-1][0]
 
 
 # ---- the command line ----
