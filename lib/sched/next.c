@@ -399,11 +399,31 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     return true;
 }
 
+static bool try_foremost(struct xd_sched *s, xd_usec now,
+                         struct xd_sched_action *a)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+    unsigned depot;
+
+    if (policy->foremost == NULL || s->book.n_windows == 0)
+        return false;
+    s->book.window = &s->book.windows[0];
+    depot = policy->foremost(s->policy);
+    if (depot == s->book.n_depots)
+        return false;
+    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
+        if (try_lane(s, s->book.depots[depot].slot, lane, now, a))
+            return true;
+    return false;
+}
+
 /* The first lane of each depot before the second of any, so that few blocks
  * are spread over many depots. */
 static bool try_fetch(struct xd_sched *s, xd_usec now,
                       struct xd_sched_action *a)
 {
+    if (try_foremost(s, now, a))
+        return true;
     for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
         for (unsigned slot = 0; slot < s->book.n_slots; slot++)
             if (try_lane(s, slot, lane, now, a))

@@ -110,6 +110,10 @@ struct xd_policy {
      * nothing happens in between.  Returns how many things were looked at. */
     unsigned (*look)(void *p, xd_usec now);
 
+    /* The depot to be asked for book->window, the most urgent, before all
+     * others; n_depots if it does not matter. */
+    unsigned (*foremost)(void *p);
+
     /* A chosen fetch that is to end sooner, at *end, which it has not
      * reached: others shall bring the rest. */
     bool (*shorten)(void *p, unsigned *fetch, uint64_t *end);
