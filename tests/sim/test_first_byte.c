@@ -118,6 +118,15 @@ START_TEST(after_a_jump_it_takes_no_longer_than_the_queues)
 }
 END_TEST
 
+/* There all comes that a server has written, so it must not be asked for much. */
+START_TEST(after_a_jump_over_http2_it_takes_no_longer_either)
+{
+    o.has_bbr = o.has_tls = o.has_http2 = true;
+    read_with(cases[_i].text);
+    expect_at_most(result.jump, 3 * cases[_i].rtt + 0.02);
+}
+END_TEST
+
 START_TEST(a_client_that_stays_has_all)
 {
     o.client.leaves_at = 0;
@@ -137,6 +146,8 @@ int main(void)
     tcase_add_loop_test(t, a_first_piece_is_brought_by_all_depots_together, 0,
                         2 * N_CASES);
     tcase_add_loop_test(t, after_a_jump_it_takes_no_longer_than_the_queues, 0,
+                        N_CASES);
+    tcase_add_loop_test(t, after_a_jump_over_http2_it_takes_no_longer_either, 0,
                         N_CASES);
     tcase_add_test(t, a_client_that_stays_has_all);
     return run_suite("sim.first_byte", t);

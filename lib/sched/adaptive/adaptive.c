@@ -233,12 +233,14 @@ static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                         struct xd_range *out)
 {
     uint64_t from = p->book->window->range.begin;
+    double supply = xd_supply(p, depot);
 
     if (xd_is_alone(p, depot))
         return xd_choose_alone(p, depot, out);
     if (xd_race(p, fetch, depot, out))
         return true;
-    if (is_supplied(p, depot, urgent_lead(p, depot)))
+    if (is_supplied(p, depot, urgent_lead(p, depot)) ||
+        p->depots[depot].owed > supply)
         return xd_rescue(p, fetch, depot, out);
     if (xd_offer_urgent(p, depot) < 0)
         return false;
@@ -246,8 +248,10 @@ static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
             ? !xd_find_unasked(p, depot, from, out)
             : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
         return false;
-    return xd_fit_urgent(p, fetch, depot, xd_most_of(p, depot), out) &&
-           xd_leave_to_first(p, depot, out);
+    if (!xd_fit_urgent(p, fetch, depot, xd_most_of(p, depot), out))
+        return false;
+    xd_shorten(out, supply);
+    return xd_leave_to_first(p, depot, out);
 }
 
 static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,

@@ -216,6 +216,11 @@ double xd_first_size(const struct xd_adaptive *p);
 /* The most that one request asks a depot for. */
 double xd_most_of(const struct xd_adaptive *p, unsigned depot);
 
+/* For book->window: the most that a request asks a depot for, and that it owes
+ * when the next is made, where what was asked for cannot be taken back; or
+ * HUGE_VAL. */
+double xd_supply(const struct xd_adaptive *p, unsigned depot);
+
 /* How much to ask a depot for of these bytes; 0: it owes as much as it can
  * bring. */
 double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,

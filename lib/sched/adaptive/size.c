@@ -32,6 +32,16 @@
  * a wrong forecast can still be made good. */
 #define SHARE 0.5
 
+/* What a server has written of a request that is taken back comes all the same
+ * on a connection that is shared, and who went elsewhere waits for it.  So while
+ * a reader may do that, a depot is asked for what lasts until the next request
+ * is there, and so long for us to make it.  One that is farther would not find
+ * its speed like that, and answers late in any case. */
+#define SUPPLY_S 0.03
+#define SUPPLY_FAR (100 * XD_MS)
+#define LEAST_SUPPLY 65536.0
+#define RESTLESS_BLOCKS 8
+
 static bool opens_both(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
@@ -102,6 +112,28 @@ double xd_most_of(const struct xd_adaptive *p, unsigned depot)
     if (most < block)
         return block;
     return most < block * MOST_BLOCKS ? most : block * MOST_BLOCKS;
+}
+
+/* A reader has not read much where it is, or its player has enough ahead.  A
+ * pipe goes nowhere. */
+static bool may_go_elsewhere(const struct xd_adaptive *p)
+{
+    const struct xd_window *w = p->book->window;
+    uint64_t restless = RESTLESS_BLOCKS * p->book->o.block_bytes;
+
+    return w->bytes_per_s > 0 &&
+           (xd_good_to(p, w) - w->jumped_to < restless || xd_has_time(p, w));
+}
+
+double xd_supply(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_forecast *f = &p->forecasts[depot];
+    double supply = f->rate * (xd_seconds(f->latency) + SUPPLY_S);
+
+    if (!xd_shares(p, depot) || f->rate <= 0 || f->latency > SUPPLY_FAR ||
+        !may_go_elsewhere(p))
+        return HUGE_VAL;
+    return supply > LEAST_SUPPLY ? supply : LEAST_SUPPLY;
 }
 
 /* What a depot brings before it could begin with something new. */
