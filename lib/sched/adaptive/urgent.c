@@ -14,7 +14,8 @@
  *       ahead of it.
  *     - Who is going to be late has what he will not bring in time offered to
  *       others before it is needed.
- *     - While no depot has ever answered, all are asked for the first bytes.
+ *     - While no depot has ever answered, all are asked for the first bytes; so
+ *       are those with a shared connection where a reader goes elsewhere.
  */
 #include <math.h>
 
@@ -293,6 +294,19 @@ static bool is_awaited(const struct xd_adaptive *p, unsigned depot,
     return is_asked;
 }
 
+/* At the start all are asked for the first bytes, for nobody is known; and where
+ * a reader goes elsewhere those of which what is in their queues already cannot
+ * be taken back, for how much that is is not known. */
+static bool is_a_race(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_book *b = p->book;
+
+    if (xd_shares(p, depot))
+        return head_of(p) == b->window->jumped_to &&
+               !xd_range_is_empty(xd_first_block(p));
+    return p->forecasts[depot].latency == 0 && b->arrived.bytes == 0;
+}
+
 bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
              struct xd_range *out)
 {
@@ -301,8 +315,7 @@ bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
     struct xd_range first = {head, b->window->range.end};
 
     if (fetch % b->o.lanes_per_depot == 0 || p->depots[depot].owed <= 0 ||
-        p->forecasts[depot].latency > 0 || b->arrived.bytes > 0 ||
-        xd_range_is_empty(first))
+        xd_range_is_empty(first) || !is_a_race(p, depot))
         return false;
     first.end = lesser_byte(first.end, head + RACE_BYTES);
     if (!is_awaited(p, depot, &first) ||
