@@ -321,8 +321,13 @@ class Process:
 
     def memory(self):
         """Bytes that it holds of its own, without what is in files."""
+        return self._bytes_of("RssAnon")
+
+    def _bytes_of(self, what):
+        """What the kernel says of its memory; None when it has ended."""
         status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) << 10
+        said = re.search(rf"{what}:\s+(\d+) kB", status)
+        return int(said[1]) << 10 if said else None
 
     def send(self, sig):
         self.popen.send_signal(sig)
@@ -361,9 +366,7 @@ class Process:
     def _look_at_memory(self):
         """What wait4() says is no less than this interpreter had, which began
         it."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        if peak := re.search(r"VmHWM:\s+(\d+) kB", status):
-            self.peak = int(peak[1]) << 10
+        self.peak = self._bytes_of("VmHWM") or self.peak
 
     def kill(self):
         with contextlib.suppress(ProcessLookupError):
