@@ -16,6 +16,7 @@ enum xd_sim_kind {
     XD_SIM_AT_DEPOT,  /* one of the client's reaches the depot */
     XD_SIM_DEPOT_TIMER,
     XD_SIM_PACE_TIMER,
+    XD_SIM_CAP_TIMER,
     XD_SIM_CLIENT_TIMER,
     XD_SIM_FLUSH_TIMER,
     XD_SIM_TELL_TIMER,
@@ -30,6 +31,7 @@ enum xd_packet_kind {
     XD_PACKET_REQUEST, /* number `first`, see tcp.h; after an answer of which
                           `bytes` are to be written */
     XD_PACKET_STOP,    /* the same; forget it */
+    XD_PACKET_REFUSAL, /* the same; the depot does not serve it */
     XD_PACKET_ACK,     /* all before `all`, and [first, end) */
     XD_PACKET_RESET
 };

@@ -12,8 +12,31 @@
 
 struct flow {
     struct xd_path path;
-    double seen; /* when it could first be asked; < 0: not yet */
+    unsigned asked;       /* connections */
+    unsigned connections; /* that it serves */
+    double seen;          /* when it could first be asked; < 0: not yet */
 };
+
+unsigned xd_path_connections(const struct xd_path *p, unsigned connections)
+{
+    if (p->cap <= 0 && p->window <= 0)
+        return 1;
+    return p->most > 0 && p->most < connections ? p->most : connections;
+}
+
+/* What its connections carry, in bytes of packets. */
+static double bound_of(const struct flow *f, double rtt)
+{
+    const struct xd_path *p = &f->path;
+    double packets = XD_PACKET_BYTES / XD_SEGMENT_BYTES;
+    double bound = p->rate > 0 ? p->rate : (double)INFINITY;
+
+    if (p->cap > 0)
+        bound = fmin(bound, p->cap * f->connections * packets);
+    if (p->window > 0)
+        bound = fmin(bound, p->window * f->connections * packets / rtt);
+    return bound;
+}
 
 static double rate_of(struct flow *f, double t)
 {
@@ -28,8 +51,10 @@ static double rate_of(struct flow *f, double t)
         return 0;
     if (rtt < LEAST_RTT)
         rtt = LEAST_RTT;
-    window = XD_FIRST_WINDOW * XD_PACKET_BYTES * exp2(fmin(age / rtt, 40));
-    return f->path.rate > 0 ? fmin(f->path.rate, window / rtt) : window / rtt;
+    f->connections = xd_path_connections(&f->path, f->asked);
+    window = XD_FIRST_WINDOW * XD_PACKET_BYTES * exp2(fmin(age / rtt, 40)) *
+             f->connections;
+    return fmin(bound_of(f, rtt), window / rtt);
 }
 
 static void apply_changes(const struct xd_scenario *s, struct flow *flows,
@@ -70,14 +95,16 @@ struct fluid {
     double t, got;
 };
 
-static int fluid_init(struct fluid *f, const struct xd_scenario *s)
+static int fluid_init(struct fluid *f, const struct xd_scenario *s,
+                      unsigned connections)
 {
     *f = (struct fluid){.scenario = s};
     f->flows = xd_alloc(s->n_lines, sizeof *f->flows);
     if (!f->flows)
         return XD_E_NOMEM;
     for (size_t i = 0; i < s->n_lines; i++)
-        f->flows[i] = (struct flow){s->lines[i].path, -1};
+        f->flows[i] = (struct flow){
+            .path = s->lines[i].path, .asked = connections, .seen = -1};
     return 0;
 }
 
@@ -93,12 +120,13 @@ static bool flow_on(struct fluid *f)
     return f->t < MOST_SECONDS;
 }
 
-int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out)
+int xd_scenario_limit(const struct xd_scenario *s, unsigned connections,
+                      uint64_t size, double *out)
 {
     struct fluid f;
     bool goes_on = true;
 
-    if (fluid_init(&f, s) < 0)
+    if (fluid_init(&f, s, connections) < 0)
         return XD_E_NOMEM;
     while (goes_on && f.got < (double)size)
         goes_on = flow_on(&f);
@@ -107,8 +135,8 @@ int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out)
     return 0;
 }
 
-int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
-                      uint64_t piece_bytes, uint64_t bytes_per_s,
+int xd_scenario_stall(const struct xd_scenario *s, unsigned connections,
+                      uint64_t size, uint64_t piece_bytes, uint64_t bytes_per_s,
                       double prebuffer_s, double *out)
 {
     double rate = (double)bytes_per_s, late = 0;
@@ -116,7 +144,7 @@ int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
     struct fluid f;
     bool goes_on = true;
 
-    if (fluid_init(&f, s) < 0)
+    if (fluid_init(&f, s, connections) < 0)
         return XD_E_NOMEM;
     while (goes_on && f.got < (double)size) {
         uint64_t shown = (uint64_t)f.got;

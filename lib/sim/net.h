@@ -29,6 +29,7 @@ struct xd_wire {
      * often this one is asked, changes nothing of which packets are lost. */
     uint64_t loss_random, jitter_random, random;
     uint64_t delivered; /* bytes of the file that reached the client this way */
+    xd_nsec banned_until; /* the depot refuses the client until then */
 };
 
 struct xd_net {

@@ -1,5 +1,7 @@
 /*
  * No scheduler: each depot sends as much as its TCP can, and all of it counts.
+ * One whose connections are bounded is asked over as many as a scheduler may
+ * use.
  */
 #include "sim/flight.h"
 #include "sim/run.h"
@@ -45,17 +47,25 @@ static void broken(void *user, unsigned tag)
     (void)tag;
 }
 
-static void ask_all(struct xd_tcp *t, const struct xd_scenario *s,
-                    uint64_t size)
+static void ask(struct xd_tcp *t, unsigned depot, unsigned connections,
+                uint64_t size)
 {
-    for (unsigned i = 0; i < s->n_depots && !t->failed; i++) {
-        struct xd_connection *c;
+    for (unsigned i = 0; i < connections && !t->failed; i++) {
+        struct xd_connection *c = xd_tcp_connect(t, depot);
 
-        if (xd_scenario_depot(s, i)->path.lies)
-            continue;
-        c = xd_tcp_connect(t, i);
         if (c)
-            xd_tcp_request(t, c, i, size);
+            xd_tcp_request(t, c, depot, size);
+    }
+}
+
+static void ask_all(struct xd_tcp *t, const struct xd_scenario *s,
+                    unsigned connections, uint64_t size)
+{
+    for (unsigned i = 0; i < s->n_depots; i++) {
+        const struct xd_path *path = &xd_scenario_depot(s, i)->path;
+
+        if (!path->lies)
+            ask(t, i, xd_path_connections(path, connections), size);
     }
 }
 
@@ -72,7 +82,7 @@ int xd_sim_plain(const struct xd_scenario *s, const struct xd_sim_options *o,
     tcp.has_tls = o->has_tls;
     tcp.has_bbr = o->has_bbr;
     if (rc == 0)
-        ask_all(&tcp, s, o->size);
+        ask_all(&tcp, s, o->sched.lanes_per_depot, o->size);
     while (rc == 0 && p.got < o->size && xd_net_next(&p.net, MOST_TIME, &e)) {
         xd_tcp_event(&tcp, &e);
         if (tcp.failed || p.net.events.failed)

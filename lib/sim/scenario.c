@@ -10,6 +10,12 @@
 #define CLIENT_QUEUE (1024 * 1024)
 #define MOST_WORDS 32
 
+/* The bucket of a cap, if nothing is said of it. */
+#define BURST (64 * 1024)
+
+/* A segment has to fit. */
+#define LEAST_BURST 1448
+
 struct parser {
     struct xd_scenario *s;
     unsigned line;
@@ -28,6 +34,7 @@ static const struct unit rate_units[] = {
 static const struct unit time_units[] = {{"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 static const struct unit size_units[] = {
     {"k", 1024.0}, {"m", 1048576.0}, {"", 1.0}, {NULL, 0}};
+static const struct unit count_units[] = {{"", 1.0}, {NULL, 0}};
 static const struct unit fraction_units[] = {{"%", 0.01}, {"", 1.0}, {NULL, 0}};
 
 /* What a number may be at most, so that sums of them fit everywhere. */
@@ -52,6 +59,49 @@ static bool number(const char *s, const struct unit *units, double *out)
             return true;
         }
     return value == 0 && *at == '\0' && (*out = 0, true);
+}
+
+static bool apply_refusal(struct xd_path *p, const char *value)
+{
+    if (strcmp(value, "503") == 0 || strcmp(value, "429") == 0)
+        p->refusal = XD_REFUSAL_STATUS;
+    else if (strcmp(value, "reset") == 0)
+        p->refusal = XD_REFUSAL_RESET;
+    else if (strcmp(value, "close") == 0)
+        p->refusal = XD_REFUSAL_CLOSE;
+    else
+        return false;
+    return true;
+}
+
+/* What the depot allows its connections. */
+static bool apply_allowance(struct xd_path *p, const char *key,
+                            const char *value)
+{
+    double n = 0;
+
+    if (strcmp(key, "cap") == 0) {
+        p->burst = p->burst > 0 ? p->burst : BURST;
+        return number(value, size_units, &p->cap);
+    }
+    if (strcmp(key, "burst") == 0)
+        return number(value, size_units, &p->burst) && p->burst >= LEAST_BURST;
+    if (strcmp(key, "window") == 0)
+        return number(value, size_units, &p->window) &&
+               (p->window == 0 || p->window >= LEAST_BURST);
+    if (strcmp(key, "per") == 0) {
+        p->caps_requests = strcmp(value, "request") == 0;
+        return p->caps_requests || strcmp(value, "connection") == 0;
+    }
+    if (strcmp(key, "most") == 0 && number(value, count_units, &n)) {
+        p->most = (unsigned)n;
+        return true;
+    }
+    if (strcmp(key, "ban") == 0 && number(value, time_units, &n)) {
+        p->ban = (xd_nsec)n;
+        return true;
+    }
+    return strcmp(key, "answer") == 0 && apply_refusal(p, value);
 }
 
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value)
@@ -82,7 +132,7 @@ bool xd_path_apply(struct xd_path *p, const char *key, const char *value)
         p->jitter = (xd_nsec)n;
         return true;
     }
-    return false;
+    return apply_allowance(p, key, value);
 }
 
 static int complain(struct parser *p, const char *what, const char *word)

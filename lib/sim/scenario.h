@@ -12,6 +12,17 @@
  * rate is that of whole IP packets, 0 is no bound; a size takes k and m.  The
  * words `down` and `up` cut a path and mend it; `refuses` is a depot that
  * answers every connection with a reset, `lies` one whose bytes are wrong.
+ *
+ *     depot NAME ADDRESS cap=1m burst=64k per=connection|request window=64k
+ *     depot NAME ADDRESS most=2 answer=503|429|reset|close ban=10s
+ *
+ * `cap` is a token bucket of `burst` bytes for each connection, or for each
+ * request, that fills at so many bytes a second; cap=0 ends it.  `window` is
+ * the most that one connection has in flight.  With `most` a depot serves so
+ * many connections at a time: 503 and 429 answer the requests of a further one,
+ * `reset` refuses its handshake, `close` accepts it and hangs up when it asks.
+ * With `ban` such a connection ends all that the client has there, and so long
+ * every further one is reset.
  */
 #ifndef XD_SIM_SCENARIO_H
 #define XD_SIM_SCENARIO_H
@@ -28,6 +39,13 @@ typedef int64_t xd_nsec; /* since the simulation began */
 #define XD_NSEC_MS ((xd_nsec)1000000)
 #define XD_NSEC_SECOND ((xd_nsec)1000000000)
 
+/* What a connection beyond the most that a depot serves meets. */
+enum xd_refusal {
+    XD_REFUSAL_STATUS, /* an answer of 429 or 503 */
+    XD_REFUSAL_RESET,  /* instead of the handshake */
+    XD_REFUSAL_CLOSE   /* when it asks for something */
+};
+
 struct xd_path {
     double rate;    /* bytes per second; 0: unbounded */
     xd_nsec delay;  /* one way */
@@ -36,6 +54,15 @@ struct xd_path {
     int64_t queue;  /* bytes that may wait for the link */
     bool is_down;   /* loses everything, both ways */
     bool refuses, lies;
+
+    /* What the depot allows one connection, and how many it allows. */
+    double cap;         /* bytes of answers per second; 0: unbounded */
+    double burst;       /* bytes that may be sent at once after a pause */
+    bool caps_requests; /* each request of a connection has a cap */
+    double window;      /* bytes in flight; 0: unbounded */
+    unsigned most;      /* connections at a time; 0: unbounded */
+    enum xd_refusal refusal;
+    xd_nsec ban;
 };
 
 #define XD_NO_LINE SIZE_MAX
@@ -74,19 +101,25 @@ const struct xd_line *xd_scenario_depot(const struct xd_scenario *s,
 /* What a change does to a path; false where a word is not understood. */
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value);
 
+/* How many of `connections` a depot serves, if its connections are what bounds
+ * it; else 1, for then one of them is as good as all. */
+unsigned xd_path_connections(const struct xd_path *p, unsigned connections);
+
 /*
  * The earliest moment, in seconds, at which `size` bytes can be at the client:
  * every depot's window doubles from ten packets until its rate is reached, and
- * all share the lines on their way.  Loss is not counted.  Infinity: not within
- * an hour.  0 or NOMEM.
+ * all share the lines on their way.  A depot that bounds its connections is
+ * asked over so many.  Loss is not counted.  Infinity: not within an hour.
+ * 0 or NOMEM.
  */
-int xd_scenario_limit(const struct xd_scenario *s, uint64_t size, double *out);
+int xd_scenario_limit(const struct xd_scenario *s, unsigned connections,
+                      uint64_t size, double *out);
 
 /* Likewise the least time for which a player has to stand still that begins
  * after prebuffer_s, and shows a piece only when all of it is there; 0: there
  * are none. */
-int xd_scenario_stall(const struct xd_scenario *s, uint64_t size,
-                      uint64_t piece_bytes, uint64_t bytes_per_s,
+int xd_scenario_stall(const struct xd_scenario *s, unsigned connections,
+                      uint64_t size, uint64_t piece_bytes, uint64_t bytes_per_s,
                       double prebuffer_s, double *out);
 
 #endif

@@ -3,6 +3,7 @@
  * tail loss probe, and the timeout at last.
  */
 #include "base/alloc.h"
+#include "sim/cap.h"
 #include "sim/tcp.h"
 
 #define LEAST_RTO (200 * XD_NSEC_MS)
@@ -12,7 +13,7 @@
 
 void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number)
 {
-    *s = (struct xd_sender){.has_bbr = has_bbr};
+    *s = (struct xd_sender){.has_bbr = has_bbr, .cap.is_new = true};
     xd_cubic_init(&s->cubic);
     xd_bbr_init(&s->bbr, number);
 }
@@ -99,28 +100,72 @@ static void transmit(struct xd_tcp *t, struct xd_connection *c, uint32_t number)
                                         .first = number});
 }
 
-static bool is_sendable(const struct xd_stream *s)
+static unsigned next_bytes(const struct xd_stream *s)
 {
-    return s->is_known && s->to_send > 0;
+    return s->to_send < XD_SEGMENT_BYTES ? (unsigned)s->to_send
+                                         : XD_SEGMENT_BYTES;
 }
 
-static bool has_new(const struct xd_connection *c)
+static struct xd_cap *cap_of(struct xd_tcp *t, struct xd_connection *c,
+                             struct xd_stream *s)
 {
+    return xd_net_wire(t->net, c->depot)->path.caps_requests ? &s->cap
+                                                             : &c->sender.cap;
+}
+
+static void wait_for_cap(struct xd_tcp *t, struct xd_connection *c,
+                         xd_nsec wait)
+{
+    if (!c->sender.is_capped)
+        xd_net_timer(t->net, XD_SIM_CAP_TIMER, t->net->now + wait, c->number,
+                     0);
+    c->sender.is_capped = true;
+}
+
+/* Something is to be sent, and may be by the depot's cap. */
+static bool is_sendable(struct xd_tcp *t, struct xd_connection *c,
+                        struct xd_stream *s)
+{
+    xd_nsec wait;
+
+    if (!s->is_known || s->to_send == 0)
+        return false;
+    wait = xd_cap_wait(cap_of(t, c, s), &xd_net_wire(t->net, c->depot)->path,
+                       t->net->now, next_bytes(s));
+    if (wait > 0)
+        wait_for_cap(t, c, wait);
+    return wait == 0;
+}
+
+/* What the client's window, or the depot's buffer, allows in flight. */
+static bool fits_window(struct xd_tcp *t, const struct xd_connection *c)
+{
+    double window = xd_net_wire(t->net, c->depot)->path.window;
+
+    return window <= 0 ||
+           (c->sender.next - c->sender.all + 1) * (double)XD_SEGMENT_BYTES <=
+               window;
+}
+
+static bool has_new(struct xd_tcp *t, struct xd_connection *c)
+{
+    if (!fits_window(t, c))
+        return false;
     for (unsigned i = c->first_live; i < c->n_streams; i++)
-        if (is_sendable(&c->streams[i]))
+        if (is_sendable(t, c, &c->streams[i]))
             return true;
     return false;
 }
 
 /* The stream whose turn it is to send; n_streams if none has anything. */
-static unsigned next_stream(struct xd_connection *c)
+static unsigned next_stream(struct xd_tcp *t, struct xd_connection *c)
 {
     unsigned n = c->n_streams - c->first_live;
 
     for (unsigned i = 0; i < n; i++) {
         unsigned stream = c->first_live + (c->sender.turn + i) % n;
 
-        if (is_sendable(&c->streams[stream])) {
+        if (is_sendable(t, c, &c->streams[stream])) {
             c->sender.turn = stream + 1 - c->first_live;
             return stream;
         }
@@ -131,10 +176,12 @@ static unsigned next_stream(struct xd_connection *c)
 static bool send_new(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
-    unsigned stream = next_stream(c);
+    unsigned stream = c->n_streams;
     struct xd_stream *from;
-    uint16_t bytes = XD_SEGMENT_BYTES;
+    uint16_t bytes;
 
+    if (fits_window(t, c))
+        stream = next_stream(t, c);
     if (stream == c->n_streams)
         return false;
     if (s->next - s->all == s->capacity && !grow(s)) {
@@ -142,8 +189,8 @@ static bool send_new(struct xd_tcp *t, struct xd_connection *c)
         return false;
     }
     from = &c->streams[stream];
-    if (from->to_send < bytes)
-        bytes = (uint16_t)from->to_send;
+    bytes = (uint16_t)next_bytes(from);
+    xd_cap_pay(cap_of(t, c, from), bytes);
     from->to_send -= bytes;
     *xd_sender_segment(s, s->next) =
         (struct xd_segment){.stream = stream, .bytes = bytes};
@@ -220,7 +267,7 @@ static void wake(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
 
-    if (s->all != s->next || s->n_sent == 0 || !has_new(c))
+    if (s->all != s->next || s->n_sent == 0 || !has_new(t, c))
         return;
     if (s->has_bbr)
         xd_bbr_idle(&s->bbr);
@@ -237,7 +284,7 @@ void xd_sender_push(struct xd_tcp *t, struct xd_connection *c)
     while (!is_held_back(t, c))
         if (!send_burst(t, c))
             break;
-    has_more = s->lost > 0 || has_new(c);
+    has_more = s->lost > 0 || has_new(t, c);
     note_usage(s, has_more && s->in_flight + 1 > window_of(s));
     if (!has_more && s->in_flight + 1 <= window_of(s))
         s->app_limited = s->delivered + (s->in_flight > 0 ? s->in_flight : 1);
@@ -248,6 +295,13 @@ void xd_sender_push(struct xd_tcp *t, struct xd_connection *c)
 void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c)
 {
     c->sender.is_paced = false;
+    if (!c->sender.is_dead)
+        xd_sender_push(t, c);
+}
+
+void xd_sender_uncapped(struct xd_tcp *t, struct xd_connection *c)
+{
+    c->sender.is_capped = false;
     if (!c->sender.is_dead)
         xd_sender_push(t, c);
 }
@@ -324,7 +378,7 @@ void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c)
     }
 }
 
-static void die(struct xd_sender *s)
+void xd_sender_die(struct xd_sender *s)
 {
     s->is_dead = true;
     xd_free(s->ring);
@@ -341,7 +395,7 @@ static void asked(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
         xd_sender_measure(s, t->net->now - s->synack_at);
         xd_bbr_begin(&s->bbr, t->net->now, s->srtt);
     }
-    if (c->streams[stream].is_known)
+    if (c->streams[stream].is_known || !xd_serves_request(t, c, stream))
         return;
     c->streams[stream].is_known = true;
     xd_sender_push(t, c);
@@ -358,8 +412,8 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
     switch (p->kind) {
     case XD_PACKET_SYN:
     case XD_PACKET_TLS:
-        if (xd_net_wire(t->net, c->depot)->path.refuses)
-            answer.kind = XD_PACKET_RESET;
+        if (!xd_serves_connection(t, c))
+            return;
         s->synack_at = t->net->now;
         xd_net_to_client(t->net, c->depot, answer);
         break;
@@ -373,8 +427,9 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
         xd_sender_acked(t, c, p);
         break;
     case XD_PACKET_RESET:
-        die(s);
+        xd_sender_die(s);
         break;
+    case XD_PACKET_REFUSAL:
     case XD_PACKET_DATA:
         break;
     }

@@ -116,6 +116,7 @@ unsigned xd_tcp_request(struct xd_tcp *t, struct xd_connection *c, unsigned tag,
     streams[c->n_streams] =
         (struct xd_stream){.tag = tag,
                            .length = length,
+                           .cap.is_new = true,
                            .to_send = length + XD_HEAD_BYTES,
                            .to_come = length + XD_HEAD_BYTES};
     if (c->state == XD_CONN_READY)
@@ -187,6 +188,15 @@ static void refused(struct xd_tcp *t, struct xd_connection *c)
     for (unsigned i = c->first_live; i < c->n_streams; i++)
         if (is_live(&c->streams[i]))
             t->user.broken(t->user.user, c->streams[i].tag);
+}
+
+static void request_refused(struct xd_tcp *t, struct xd_connection *c,
+                            unsigned stream)
+{
+    if (!is_live(&c->streams[stream]))
+        return;
+    c->streams[stream].is_stopped = true;
+    t->user.broken(t->user.user, c->streams[stream].tag);
 }
 
 static void forget_ended(struct xd_connection *c)
@@ -273,6 +283,8 @@ static void at_client(struct xd_tcp *t, const struct xd_packet *p)
         arrived(t, c, p);
     else if (p->kind == XD_PACKET_RESET)
         refused(t, c);
+    else if (p->kind == XD_PACKET_REFUSAL)
+        request_refused(t, c, p->first);
     else
         answered(t, c, p->kind);
 }
@@ -319,6 +331,9 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
         break;
     case XD_SIM_PACE_TIMER:
         xd_sender_paced(t, t->connections[e->number]);
+        break;
+    case XD_SIM_CAP_TIMER:
+        xd_sender_uncapped(t, t->connections[e->number]);
         break;
     case XD_SIM_CLIENT_TIMER:
         client_timer(t, t->connections[e->number]);

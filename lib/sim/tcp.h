@@ -4,6 +4,7 @@
  *
  *     client: SYN [TLS] REQUEST ... STOP | RESET          tcp.c
  *     depot:  segments, each sent until it is acked    sender.c, acks.c
+ *             what it serves, and refuses               served.c, cap.h
  *
  * A connection carries one stream at a time, or with HTTP/2 several, which
  * then take turns.  It handles what xd_net_next() brings, and tells its user of
@@ -19,6 +20,13 @@
 /* What an answer has before the bytes of the file. */
 #define XD_HEAD_BYTES 300U
 
+/* What a cap allows to be sent now: a token is a byte. */
+struct xd_cap {
+    double tokens;
+    xd_nsec filled_at;
+    bool is_new; /* nothing was ever sent: it is full */
+};
+
 struct xd_stream {
     unsigned tag;     /* the user's */
     uint64_t to_send; /* by the depot, the head among it */
@@ -26,6 +34,7 @@ struct xd_stream {
     uint64_t length;
     bool is_known;   /* to the depot */
     bool is_stopped; /* by the client, which no longer listens */
+    struct xd_cap cap;
 };
 
 enum xd_segment_state { XD_SEG_SENT, XD_SEG_ACKED, XD_SEG_LOST };
@@ -50,7 +59,11 @@ struct xd_segment {
 /* The depot's half. */
 struct xd_sender {
     bool is_dead;
-    bool has_bbr; /* in place of cubic */
+    bool is_served; /* the depot has accepted its handshake, and */
+    bool is_excess; /* is going to hang up */
+    struct xd_cap cap;
+    bool is_capped; /* a timer for that is set */
+    bool has_bbr;   /* in place of cubic */
     struct xd_cubic cubic;
     struct xd_bbr bbr;
     uint64_t delivered, app_limited;
@@ -148,7 +161,15 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
                       const struct xd_packet *p);
 void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c);
 void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c);
+void xd_sender_uncapped(struct xd_tcp *t, struct xd_connection *c);
 struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number);
+void xd_sender_die(struct xd_sender *s);
+
+/* served.c: whether the depot serves a handshake, and a request, that has just
+ * come in; if not it has been answered. */
+bool xd_serves_connection(struct xd_tcp *t, struct xd_connection *c);
+bool xd_serves_request(struct xd_tcp *t, struct xd_connection *c,
+                       unsigned stream);
 void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
                      const struct xd_packet *p);
 void xd_sender_measure(struct xd_sender *s, xd_nsec rtt);

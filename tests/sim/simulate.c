@@ -213,8 +213,9 @@ static double least_stall(const struct xd_scenario *s,
     double least = 0;
     xd_usec plain = 0, unused;
 
-    if (xd_scenario_stall(s, o->size, o->piece_bytes, o->player.bytes_per_s,
-                          seconds(o->player.prebuffer), &least) < 0 ||
+    if (xd_scenario_stall(s, o->sched.lanes_per_depot, o->size, o->piece_bytes,
+                          o->player.bytes_per_s, seconds(o->player.prebuffer),
+                          &least) < 0 ||
         xd_sim_plain(s, o, &unused, &plain) < 0)
         fail("out of memory", "");
     return fmax(least, seconds(plain));
@@ -226,7 +227,7 @@ static double sustainable(const struct xd_scenario *s, struct xd_sim_options o)
 {
     double low = 1, high = 0;
 
-    if (xd_scenario_limit(s, o.size, &high) < 0)
+    if (xd_scenario_limit(s, o.sched.lanes_per_depot, o.size, &high) < 0)
         fail("out of memory", "");
     high = (double)o.size / high;
     while (high / low > 1.001) {
@@ -320,7 +321,7 @@ static void print_result(const struct arguments *a, const char *name,
     unsigned requests = 0;
     xd_usec plain = 0, unused;
 
-    if (xd_scenario_limit(s, o->size, &limit) < 0 ||
+    if (xd_scenario_limit(s, o->sched.lanes_per_depot, o->size, &limit) < 0 ||
         xd_sim_plain(s, o, &plain, &unused) < 0)
         fail("out of memory", "");
     limit = fmax(limit, (double)plain / 1e6);
@@ -483,7 +484,7 @@ static struct cost cost_of(const struct arguments *a, unsigned kind)
         printf("# --size %llu\n%s", (unsigned long long)size, with.s);
     parse(&s, "random", without.s);
     before = time_of(a, without.s, size, seed);
-    if (xd_scenario_limit(&s, size, &limit) < 0)
+    if (xd_scenario_limit(&s, a->o.sched.lanes_per_depot, size, &limit) < 0)
         fail("out of memory", "");
     before.seconds = fmax(before.seconds, limit);
     after = time_of(a, with.s, size, kind == NO_KIND ? ~seed : seed);

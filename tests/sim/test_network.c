@@ -55,7 +55,7 @@ static double limit(const char *text, uint64_t size)
     double seconds = 0;
 
     ck_assert_int_eq(xd_scenario_parse(&s, text, NULL), 0);
-    ck_assert_int_eq(xd_scenario_limit(&s, size, &seconds), 0);
+    ck_assert_int_eq(xd_scenario_limit(&s, 1, size, &seconds), 0);
     xd_scenario_fini(&s);
     return seconds;
 }

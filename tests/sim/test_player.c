@@ -70,8 +70,8 @@ static double least(const char *text, uint64_t bytes_per_s, double prebuffer_s)
     double seconds = -1;
 
     ck_assert_int_eq(xd_scenario_parse(&s, text, NULL), 0);
-    ck_assert_int_eq(xd_scenario_stall(&s, o.size, o.piece_bytes, bytes_per_s,
-                                       prebuffer_s, &seconds),
+    ck_assert_int_eq(xd_scenario_stall(&s, 1, o.size, o.piece_bytes,
+                                       bytes_per_s, prebuffer_s, &seconds),
                      0);
     xd_scenario_fini(&s);
     return seconds;

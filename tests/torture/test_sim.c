@@ -34,7 +34,7 @@ static int download(void)
     torture_begin();
     rc = xd_scenario_parse(&s, text, NULL);
     if (rc == 0)
-        rc = xd_scenario_limit(&s, o.size, &limit);
+        rc = xd_scenario_limit(&s, 1, o.size, &limit);
     if (rc == 0)
         rc = xd_sim_run(&s, &o, &r);
     torture_end();

@@ -95,10 +95,12 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
     if (rc < 0)
         return rc;
     options.sched.has_gaps = options.sched.runs_on = play_rate > 0;
-    rc = xd_scenario_limit(&s->scenario, what->size, &s->limit);
+    rc = xd_scenario_limit(&s->scenario, options.sched.lanes_per_depot,
+                           what->size, &s->limit);
     if (rc == 0 && play_rate > 0)
-        rc = xd_scenario_stall(&s->scenario, what->size, what->piece_bytes,
-                               play_rate, what->prebuffer_s, &s->least_stall);
+        rc = xd_scenario_stall(&s->scenario, options.sched.lanes_per_depot,
+                               what->size, what->piece_bytes, play_rate,
+                               what->prebuffer_s, &s->least_stall);
     if (rc == 0)
         rc = xd_sim_run(&s->scenario, &options, &s->result);
     return rc < 0 || s->failed ? xd_fail_nomem(err) : 0;

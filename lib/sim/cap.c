@@ -1,0 +1,32 @@
+#include "sim/cap.h"
+
+/* Less is not worth a timer. */
+#define LEAST_WAIT (XD_NSEC_MS / 10)
+
+static void fill(struct xd_cap *cap, const struct xd_path *path, xd_nsec now)
+{
+    cap->tokens += path->cap * (double)(now - cap->filled_at) / 1e9;
+    if (cap->is_new || cap->tokens > path->burst)
+        cap->tokens = path->burst;
+    cap->is_new = false;
+    cap->filled_at = now;
+}
+
+xd_nsec xd_cap_wait(struct xd_cap *cap, const struct xd_path *path, xd_nsec now,
+                    unsigned bytes)
+{
+    xd_nsec wait;
+
+    if (path->cap <= 0)
+        return 0;
+    fill(cap, path, now);
+    if (cap->tokens >= bytes)
+        return 0;
+    wait = (xd_nsec)((bytes - cap->tokens) / path->cap * 1e9);
+    return wait > LEAST_WAIT ? wait : LEAST_WAIT;
+}
+
+void xd_cap_pay(struct xd_cap *cap, unsigned bytes)
+{
+    cap->tokens -= bytes;
+}
