@@ -74,30 +74,6 @@ static int by_promise(const void *a, const void *b)
     return by_preference(s, t);
 }
 
-static bool can_be_fetched(enum xd_scheme scheme)
-{
-    switch (scheme) {
-    case XD_SCHEME_HTTP:
-    case XD_SCHEME_HTTPS:
-    case XD_SCHEME_FTP:
-    case XD_SCHEME_FILE:
-        return true;
-    case XD_SCHEME_IBP:
-    case XD_SCHEME_OTHER:
-        return false;
-    }
-    return false;
-}
-
-/* xd_url_depot() puts no two kinds into one depot. */
-static enum xd_depot_kind kind_of(const char *url)
-{
-    struct xd_url u;
-
-    return xd_url_split(url, &u) && u.scheme == XD_SCHEME_FILE ? XD_DEPOT_DISK
-                                                               : XD_DEPOT_WEB;
-}
-
 static int add_entry(struct entries *e, const struct xd_extent *extent,
                      const struct xd_replica *replica)
 {
@@ -105,7 +81,8 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     struct entry *list, *entry;
     int is_excluded;
 
-    if (!xd_url_split(replica->url, &url) || !can_be_fetched(url.scheme))
+    if (!xd_url_split(replica->url, &url) ||
+        xd_transport_kind_of(url.scheme) == XD_N_TRANSPORTS)
         return 0;
     is_excluded = xd_hosts_have(e->exclude, &url);
     if (is_excluded != 0)
@@ -183,7 +160,7 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
         d->max_connections = xd_stricter_limit(d->max_connections,
                                                d->sources[i].max_connections);
     }
-    d->kind = kind_of(d->sources[0].url);
+    d->kind = xd_transport_kind_of_url(d->sources[0].url);
     d->url = xd_url_public(best_source(d)->url);
     d->host = run[0].host;
     run[0].host = NULL;

@@ -17,6 +17,7 @@
 #include "base/rate.h"
 #include "io/reach.h"
 #include "sched/layout.h"
+#include "transfer/registry.h"
 
 struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
@@ -40,16 +41,9 @@ struct xd_depot_source {
     bool final_url_fails; /* so `url` itself is asked again */
 };
 
-/* How it is asked. */
-enum xd_depot_kind {
-    XD_DEPOT_WEB,  /* http, https, ftp */
-    XD_DEPOT_DISK, /* file: */
-    XD_N_DEPOT_KINDS
-};
-
 struct xd_depot {
     /* Constant after xd_depots_new(). */
-    enum xd_depot_kind kind;
+    enum xd_transport_kind kind;
     char *host;
     char *url;                       /* of its best source, fit to be shown */
     struct xd_depot_source *sources; /* by range.begin, then best first */

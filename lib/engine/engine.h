@@ -107,7 +107,7 @@ struct xd_worker {
     size_t buffer_bytes; /* of each */
 
     /* Owned by the worker thread: made when a depot first wants them. */
-    struct xd_transport *transports[XD_N_DEPOT_KINDS];
+    struct xd_transport *transports[XD_N_TRANSPORTS];
 
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */

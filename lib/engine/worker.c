@@ -13,22 +13,15 @@
 /* The scheduler hears of bytes at most so often, and at once of the first. */
 #define TELL_EVERY (20 * XD_MS)
 
-static int new_transport(struct xd_worker *w, enum xd_depot_kind kind,
+static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
                          struct xd_error *err)
 {
     const struct xd_options *o = &w->engine->options;
     struct xd_transport_config config = {
         .n_slots = w->n_lanes, .silence = o->silence, .net = &o->net};
 
-    switch (kind) {
-    case XD_DEPOT_WEB:
-        return xd_http_new(&w->transports[kind], &config, &w->handler, err);
-    case XD_DEPOT_DISK:
-        return xd_local_new(&w->transports[kind], &config, &w->handler, err);
-    case XD_N_DEPOT_KINDS:
-        break;
-    }
-    return xd_fail(err, XD_E_BUG, "no transport is of kind %d", (int)kind);
+    return xd_transport_new(&w->transports[kind], kind, &config, &w->handler,
+                            err);
 }
 
 /*
@@ -39,7 +32,7 @@ static int new_transport(struct xd_worker *w, enum xd_depot_kind kind,
 static bool choose_transport_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
-    enum xd_depot_kind kind = w->depot->kind;
+    enum xd_transport_kind kind = w->depot->kind;
     struct xd_error error = {0};
     int rc;
 
@@ -184,7 +177,7 @@ static void *worker_main(void *arg)
     leave_locked(w);
     w->transport = NULL;
     xd_engine_unlock(e);
-    for (unsigned i = 0; i < XD_N_DEPOT_KINDS; i++)
+    for (unsigned i = 0; i < XD_N_TRANSPORTS; i++)
         xd_transport_free(w->transports[i]);
     return NULL;
 }

@@ -114,6 +114,7 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("sched", "base/range.h", "os/thread.h"),
     ("sim", "sched/sched.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
+    ("transfer", "io/transport.h", "manifest/parse.h"),
     ("engine", "sched/sched.h", None),
 ])
 def test_a_layer_sees_only_what_it_may_use(tmp_path, layer, allowed,

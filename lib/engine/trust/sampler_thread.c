@@ -164,7 +164,8 @@ static void *sampler_main(void *arg)
     struct xd_error error = {0};
     unsigned depot;
     size_t i;
-    int rc = xd_http_new(&transport, &config, &handler, &error);
+    int rc = xd_transport_new(&transport, XD_TRANSPORT_WEB, &config, &handler,
+                              &error);
 
     xd_engine_lock(e);
     if (rc < 0)

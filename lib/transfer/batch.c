@@ -1,0 +1,430 @@
+#include "transfer/batch.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hosts.h"
+#include "base/url.h"
+#include "os/clock.h"
+#include "os/thread.h"
+#include "transfer/registry.h"
+
+/* Between two attempts at a request: doubled by each of the first failures. */
+#define FIRST_PAUSE (XD_SECOND / 4)
+#define LONGEST_PAUSE (30 * XD_SECOND)
+#define DOUBLINGS 7
+
+/* No poll is without a bound, even if nothing is due. */
+#define LONGEST_POLL XD_SECOND
+
+enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
+
+/* One request of a run. */
+struct item {
+    enum item_state state;
+    xd_usec not_before; /* while it waits */
+    unsigned failures;
+    bool has_answered;
+    struct xd_outcome why; /* how it ends if it is stopped */
+};
+
+/* What a run is about. */
+struct run {
+    const struct xd_request *requests;
+    struct item *items;
+    size_t n, n_ended;
+    struct xd_batch_times times;
+    const struct xd_batch_handler *handler;
+    xd_usec started, late_at; /* XD_NEVER: no request has answered yet */
+    bool is_late, is_over;
+};
+
+/* One transport of a batch. */
+struct port {
+    struct xd_batch *batch;
+    struct xd_transport *transport;
+    struct xd_transport_handler handler;
+    size_t *slots; /* the item in each, or NO_ITEM; the run's thread's own */
+};
+
+#define NO_ITEM SIZE_MAX
+
+struct xd_batch {
+    /* Constant after new(). */
+    struct xd_batch_config config;
+    struct port ports[XD_N_TRANSPORTS];
+    unsigned n_slots; /* of each port */
+
+    struct run *run; /* the run's thread's own */
+
+    /* Atomic: set by any thread. */
+    atomic_bool is_canceled;
+};
+
+/* ---- what transports report ---- */
+
+static size_t item_in(const struct port *port, unsigned slot)
+{
+    return port->slots[slot];
+}
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    struct port *port = user;
+    struct run *run = port->batch->run;
+    size_t i = item_in(port, slot);
+    xd_usec now = xd_now(), grace = 2 * (now - run->started);
+
+    run->items[i].has_answered = true;
+    if (run->late_at == XD_NEVER && run->times.grace != XD_NEVER)
+        run->late_at =
+            now + (grace > run->times.grace ? grace : run->times.grace);
+    return run->handler->head(run->handler->user, i, head);
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct port *port = user;
+    struct run *run = port->batch->run;
+
+    return run->handler->bytes(run->handler->user, item_in(port, slot), data,
+                               len);
+}
+
+static void end_item(struct run *run, size_t i,
+                     const struct xd_outcome *outcome)
+{
+    run->items[i].state = ITEM_HAS_ENDED;
+    run->n_ended++;
+    run->handler->end(run->handler->user, i, outcome);
+}
+
+/* It may answer after a pause, which doubles, unless others have told enough
+ * by then. */
+static bool try_again(const struct xd_batch *b, size_t i,
+                      const struct xd_outcome *outcome)
+{
+    struct run *run = b->run;
+    struct item *item = &run->items[i];
+    xd_usec pause = item->failures < DOUBLINGS ? FIRST_PAUSE << item->failures
+                                               : LONGEST_PAUSE;
+
+    if (++item->failures >= b->config.max_failures ||
+        run->late_at != XD_NEVER || run->is_over)
+        return false;
+    if (pause < outcome->retry_after)
+        pause = outcome->retry_after;
+    item->not_before = xd_now() + pause;
+    item->state = ITEM_WAITS;
+    return true;
+}
+
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct port *port = user;
+    struct run *run = port->batch->run;
+    size_t i = item_in(port, slot);
+
+    port->slots[slot] = NO_ITEM;
+    if (outcome->verdict == XD_VERDICT_AGAIN &&
+        try_again(port->batch, i, outcome))
+        return;
+    if (outcome->verdict == XD_VERDICT_STOPPED)
+        outcome = &run->items[i].why;
+    end_item(run, i, outcome);
+}
+
+/* ---- asking ---- */
+
+/* Why a request may not be made, or 0. */
+static int check(const struct xd_batch *b, const struct xd_request *request,
+                 struct xd_error *err)
+{
+    char *name;
+    struct xd_url url;
+    int is_excluded = 0, rc;
+
+    if (!xd_url_split(request->url, &url))
+        return 0; /* the transport says it */
+    is_excluded = xd_hosts_have(b->config.exclude, &url);
+    if (is_excluded == 0 && xd_transport_kind_of(url.scheme) != XD_N_TRANSPORTS)
+        return 0;
+    name = xd_url_public(request->url);
+    if (is_excluded < 0 || !name)
+        rc = xd_fail_nomem(err);
+    else if (is_excluded)
+        rc = xd_fail(err, XD_E_NOREPLICA, "%s: its host is excluded", name);
+    else
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "%s: its scheme is not supported: use http, https, ftp "
+                     "or file",
+                     name);
+    xd_free(name);
+    return rc;
+}
+
+static struct port *port_for(struct xd_batch *b, const char *url)
+{
+    enum xd_transport_kind kind = xd_transport_kind_of_url(url);
+
+    return &b->ports[kind == XD_N_TRANSPORTS ? XD_TRANSPORT_WEB : kind];
+}
+
+static void start(struct xd_batch *b, size_t i, struct port *port,
+                  unsigned slot)
+{
+    struct run *run = b->run;
+    struct item *item = &run->items[i];
+    struct xd_outcome outcome = {.verdict = XD_VERDICT_GONE,
+                                 .object_size = XD_SIZE_UNKNOWN};
+
+    item->has_answered = false;
+    item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
+                                    .object_size = XD_SIZE_UNKNOWN};
+    if (check(b, &run->requests[i], &outcome.error) < 0 ||
+        xd_transport_start(port->transport, slot, &run->requests[i],
+                           &outcome.error) < 0) {
+        end_item(run, i, &outcome);
+        return;
+    }
+    item->state = ITEM_IS_ASKED;
+    port->slots[slot] = i;
+}
+
+static unsigned free_slot(const struct xd_batch *b, const struct port *port)
+{
+    unsigned slot = 0;
+
+    while (slot < b->n_slots && port->slots[slot] != NO_ITEM)
+        slot++;
+    return slot;
+}
+
+/* Start those whose turn it is.  Returns when the next one's will be. */
+static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
+{
+    struct run *run = b->run;
+    xd_usec next = XD_NEVER;
+
+    for (size_t i = 0; i < run->n; i++) {
+        struct item *item = &run->items[i];
+        struct port *port;
+        unsigned slot;
+
+        if (item->state != ITEM_WAITS)
+            continue;
+        port = port_for(b, run->requests[i].url);
+        slot = free_slot(b, port);
+        if (slot == b->n_slots)
+            continue;
+        if (item->not_before <= now)
+            start(b, i, port, slot);
+        else if (item->not_before < next)
+            next = item->not_before;
+    }
+    return next;
+}
+
+/* ---- ending early ---- */
+
+static void stop_in(struct xd_batch *b, size_t i)
+{
+    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+        for (unsigned slot = 0; slot < b->n_slots; slot++) {
+            if (b->ports[kind].slots[slot] == i)
+                xd_transport_stop(b->ports[kind].transport, slot);
+        }
+    }
+}
+
+/* End request `i`, because of `code`. */
+static void stop(struct xd_batch *b, size_t i, enum xd_code code,
+                 const char *sentence)
+{
+    struct item *item = &b->run->items[i];
+    char *name = xd_url_public(b->run->requests[i].url);
+
+    item->why.verdict = XD_VERDICT_STOPPED;
+    item->why.object_size = XD_SIZE_UNKNOWN;
+    xd_fail(&item->why.error, code, "%s: %s", name ? name : "a depot",
+            sentence);
+    xd_free(name);
+    if (item->state == ITEM_IS_ASKED)
+        stop_in(b, i);
+    else if (item->state == ITEM_WAITS)
+        end_item(b->run, i, &item->why);
+}
+
+/* Enough is known from others.  Those that have not had their turn still get
+ * it. */
+static void stop_late(struct xd_batch *b)
+{
+    struct run *run = b->run;
+
+    run->is_late = true;
+    for (size_t i = 0; i < run->n; i++) {
+        const struct item *item = &run->items[i];
+
+        if ((item->state == ITEM_WAITS && item->failures > 0) ||
+            (item->state == ITEM_IS_ASKED && !item->has_answered))
+            stop(b, i, XD_E_AGAIN, "has not answered yet");
+    }
+}
+
+static void stop_all(struct xd_batch *b)
+{
+    struct run *run = b->run;
+    bool is_canceled = atomic_load(&b->is_canceled);
+
+    run->is_over = true;
+    for (size_t i = 0; i < run->n; i++) {
+        if (is_canceled)
+            stop(b, i, XD_E_CANCELED, "was not waited for");
+        else
+            stop(b, i, XD_E_TIMEOUT,
+                 "has not answered in the time allowed (max-time)");
+    }
+}
+
+/* ---- the thread ---- */
+
+static bool is_in_use(const struct xd_batch *b, const struct port *port)
+{
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        if (port->slots[slot] != NO_ITEM)
+            return true;
+    }
+    return false;
+}
+
+/* The disk does not wait, so that only the network's poll takes time. */
+static void poll(struct xd_batch *b, xd_usec timeout)
+{
+    struct port *disk = &b->ports[XD_TRANSPORT_DISK];
+
+    if (is_in_use(b, disk)) {
+        xd_transport_poll(disk->transport, 0);
+        timeout = 0;
+    }
+    xd_transport_poll(b->ports[XD_TRANSPORT_WEB].transport, timeout);
+}
+
+static xd_usec earlier(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
+}
+
+static void *batch_main(void *arg)
+{
+    struct xd_batch *b = arg;
+    struct run *run = b->run;
+
+    while (run->n_ended < run->n) {
+        xd_usec now = xd_now(), next = now + LONGEST_POLL;
+
+        if (!run->is_over &&
+            (now >= run->times.until || atomic_load(&b->is_canceled)))
+            stop_all(b);
+        else if (now >= run->late_at)
+            stop_late(b);
+        next = earlier(next, start_waiting(b, now));
+        if (!run->is_late)
+            next = earlier(next, run->late_at);
+        if (!run->is_over)
+            next = earlier(next, run->times.until);
+        if (run->n_ended < run->n)
+            poll(b, next > now ? next - now : 0);
+    }
+    return NULL;
+}
+
+int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
+                 size_t n, const struct xd_batch_times *times,
+                 const struct xd_batch_handler *handler, struct xd_error *err)
+{
+    struct run run = {.requests = requests,
+                      .n = n,
+                      .times = *times,
+                      .handler = handler,
+                      .started = xd_now(),
+                      .late_at = XD_NEVER};
+    struct xd_thread thread;
+    int rc = 0;
+
+    run.items = xd_alloc(n, sizeof *run.items);
+    if (!run.items)
+        return xd_fail_nomem(err);
+    b->run = &run;
+    /* A thread of its own has no SIGPIPE, which a TLS write may raise. */
+    if (xd_thread_start(&thread, batch_main, b) < 0)
+        rc = xd_fail_nomem(err);
+    else
+        xd_thread_join(&thread);
+    b->run = NULL;
+    xd_free(run.items);
+    return rc;
+}
+
+void xd_batch_cancel(struct xd_batch *b)
+{
+    atomic_store(&b->is_canceled, true);
+    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++)
+        xd_transport_wakeup(b->ports[kind].transport);
+}
+
+/* ---- life ---- */
+
+static int open_port(struct xd_batch *b, enum xd_transport_kind kind,
+                     struct xd_error *err)
+{
+    struct port *port = &b->ports[kind];
+    struct xd_transport_config config = {.n_slots = b->n_slots,
+                                         .silence = b->config.silence,
+                                         .net = b->config.net};
+
+    port->batch = b;
+    port->handler = (struct xd_transport_handler){
+        .user = port, .head = on_head, .bytes = on_bytes, .end = on_end};
+    port->slots = xd_alloc(b->n_slots, sizeof *port->slots);
+    if (!port->slots)
+        return xd_fail_nomem(err);
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        port->slots[slot] = NO_ITEM;
+    return xd_transport_new(&port->transport, kind, &config, &port->handler,
+                            err);
+}
+
+int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
+                 unsigned n_slots, struct xd_error *err)
+{
+    struct xd_batch *b = xd_alloc(1, sizeof *b);
+    int rc = 0;
+
+    *out = NULL;
+    if (!b)
+        return xd_fail_nomem(err);
+    b->config = *config;
+    b->n_slots = n_slots;
+    atomic_init(&b->is_canceled, false);
+    for (int kind = 0; rc == 0 && kind < XD_N_TRANSPORTS; kind++)
+        rc = open_port(b, (enum xd_transport_kind)kind, err);
+    if (rc < 0)
+        xd_batch_free(b);
+    else
+        *out = b;
+    return rc;
+}
+
+void xd_batch_free(struct xd_batch *b)
+{
+    if (!b)
+        return;
+    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+        xd_transport_free(b->ports[kind].transport);
+        xd_free(b->ports[kind].slots);
+    }
+    xd_free(b);
+}

@@ -1,0 +1,81 @@
+/*
+ * A batch: a few requests, to any depots, that are carried out at once while
+ * the caller waits.
+ *
+ *     run():  a thread of its own --- start, poll, pause, retry ---> handler
+ *     any:    cancel()
+ *
+ * The batch keeps its connections from one run to the next.
+ *
+ * Threads: one caller at a time; only cancel() may be called by others.
+ */
+#ifndef XD_TRANSFER_BATCH_H
+#define XD_TRANSFER_BATCH_H
+
+#include <stddef.h>
+
+#include "base/time.h"
+#include "io/transport.h"
+
+struct xd_batch;
+
+struct xd_batch_config {
+    const struct xd_net_options *net; /* or NULL; outlives the batch */
+    const char *exclude;   /* hosts not to be asked: base/hosts.h; or NULL */
+    xd_usec silence;       /* as in struct xd_transport_config */
+    unsigned max_failures; /* attempts at one request, at least 1 */
+};
+
+/*
+ * What becomes of request `i` of a run.
+ * Called by the batch's thread.  May call: nothing of the batch.
+ */
+struct xd_batch_handler {
+    void *user;
+    /* As in struct xd_transport_handler.  A head that comes a second time is
+     * that of another attempt: what came before it is void. */
+    int (*head)(void *user, size_t i, const struct xd_head *head);
+    int (*bytes)(void *user, size_t i, const void *data, size_t len);
+    /*
+     * Exactly once for each request.  `outcome->error` says why it failed:
+     * AGAIN, if it was late; TIMEOUT and CANCELED, if the run was over;
+     * NOREPLICA, if it may not be asked; else what the transport says.  With
+     * the verdict STOPPED and no error the handler itself has ended it.
+     */
+    void (*end)(void *user, size_t i, const struct xd_outcome *outcome);
+};
+
+/* How long a run may take. */
+struct xd_batch_times {
+    xd_usec until; /* XD_NEVER: as long as it takes */
+    /* Once a request has answered, those that have not done so after this
+     * long, and after twice what the first one took, are late: they are ended,
+     * and none is asked again.  XD_NEVER: all are waited for. */
+    xd_usec grace;
+};
+
+/*
+ * A batch for at most `n_slots` requests at a time.
+ * Ownership: *out is the caller's, to release with xd_batch_free().
+ * Errors:    NOMEM; IO, for a file that the options name.
+ */
+int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
+                 unsigned n_slots, struct xd_error *err);
+
+/*
+ * Carry out the `n` requests, which live as long as the run does.
+ * Blocks: until each has ended.
+ * Errors: NOMEM (no thread could be started): the handler heard nothing.
+ *         What is wrong with one request goes to the handler.
+ */
+int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
+                 size_t n, const struct xd_batch_times *times,
+                 const struct xd_batch_handler *handler, struct xd_error *err);
+
+/* End this run and each further one at once: what they ask is CANCELED.
+ * Threads: any.  Blocks: no. */
+void xd_batch_cancel(struct xd_batch *b);
+
+void xd_batch_free(struct xd_batch *b); /* NULL does nothing */
+
+#endif

@@ -1,0 +1,309 @@
+#include "transfer/batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/hosts.h"
+#include "io/mock_server.h"
+#include "io/net_options.h"
+#include "os/clock.h"
+#include "os/thread.h"
+#include "suite.h"
+
+#define MOST 20
+
+#define RANGE(first, last, length)                                         \
+    "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " first "-" last \
+    "/1000000\r\nContent-Length: " length "\r\n\r\n"
+
+static const struct mock_step kept_open[] = {
+    SAY(RANGE("0", "99", "100")),    BODY(0, 100),   NEXT,
+    SAY(RANGE("500", "599", "100")), BODY(500, 100), END};
+static const struct mock_step busy_once[] = {
+    SAY("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), NEXT,
+    SAY(RANGE("0", "99", "100")), BODY(0, 100), END};
+static const struct mock_step busy[] = {
+    SAY("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), END};
+static const struct mock_step missing[] = {
+    SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
+static const struct mock_step silent[] = {HOLD, END};
+
+/* What the handler heard of one request. */
+struct heard {
+    unsigned char bytes[200];
+    size_t n;
+    unsigned n_heads, n_ends;
+    struct xd_outcome outcome;
+};
+
+static struct heard heard[MOST];
+static bool refuses;
+static char *excluded;
+static struct mock_server *servers[2];
+static struct xd_batch *batch;
+static struct xd_error error;
+static const struct xd_net_options net = XD_NET_OPTIONS_INIT;
+static const struct xd_batch_times unhurried = {.until = XD_NEVER,
+                                                .grace = XD_NEVER};
+
+static int on_head(void *user, size_t i, const struct xd_head *head)
+{
+    (void)user;
+    (void)head;
+    heard[i].n_heads++;
+    heard[i].n = 0;
+    return 0;
+}
+
+static int on_bytes(void *user, size_t i, const void *data, size_t len)
+{
+    (void)user;
+    if (refuses)
+        return XD_E_CANCELED;
+    ck_assert_uint_le(len, sizeof heard[i].bytes - heard[i].n);
+    memcpy(heard[i].bytes + heard[i].n, data, len);
+    heard[i].n += len;
+    return 0;
+}
+
+static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
+{
+    (void)user;
+    heard[i].n_ends++;
+    heard[i].outcome = *outcome;
+}
+
+static const struct xd_batch_handler handler = {
+    .head = on_head, .bytes = on_bytes, .end = on_end};
+
+static void setup(void)
+{
+    struct xd_batch_config config = {
+        .net = &net, .silence = 20 * XD_SECOND, .max_failures = 2};
+
+    memset(heard, 0, sizeof heard);
+    refuses = false;
+    ck_assert_int_eq(xd_hosts_add(&excluded, "excluded.example"), 0);
+    config.exclude = excluded;
+    ck_assert_int_eq(xd_batch_new(&batch, &config, 4, &error), 0);
+}
+
+static void teardown(void)
+{
+    xd_batch_free(batch);
+    xd_free(excluded);
+    excluded = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        if (servers[i])
+            mock_stop(servers[i]);
+        servers[i] = NULL;
+    }
+}
+
+static struct xd_request range_of(const char *url, uint64_t offset)
+{
+    return (struct xd_request){.url = url,
+                               .offset = offset,
+                               .length = 100,
+                               .object_size = XD_SIZE_UNKNOWN};
+}
+
+static void run(const struct xd_request *requests, size_t n,
+                const struct xd_batch_times *times)
+{
+    ck_assert_int_eq(xd_batch_run(batch, requests, n, times, &handler, &error),
+                     0);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_uint_eq(heard[i].n_ends, 1);
+}
+
+static void run_one(const struct mock_step *script,
+                    const struct xd_batch_times *times)
+{
+    struct xd_request request;
+
+    servers[0] = mock_start(script);
+    request = range_of(mock_url(servers[0]), 0);
+    run(&request, 1, times);
+}
+
+START_TEST(runs_of_one_batch_share_a_connection)
+{
+    struct xd_request request;
+
+    run_one(kept_open, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_OK);
+    ck_assert_uint_eq(heard[0].n, 100);
+    ck_assert_uint_eq(heard[0].bytes[99], mock_byte(99));
+    heard[0] = (struct heard){0};
+    request = range_of(mock_url(servers[0]), 500);
+    run(&request, 1, &unhurried);
+    ck_assert_uint_eq(heard[0].bytes[0], mock_byte(500));
+    ck_assert_uint_eq(mock_connections(servers[0]), 1);
+}
+END_TEST
+
+START_TEST(a_request_that_failed_is_made_again)
+{
+    run_one(busy_once, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_OK);
+    ck_assert_uint_eq(heard[0].n, 100);
+    ck_assert_uint_eq(mock_requests(servers[0]), 2);
+}
+END_TEST
+
+START_TEST(but_no_more_often_than_is_allowed)
+{
+    run_one(busy, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_AGAIN);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_NET);
+    ck_assert_uint_eq(mock_requests(servers[0]), 2);
+}
+END_TEST
+
+START_TEST(a_request_in_vain_is_not_made_again)
+{
+    run_one(missing, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_GONE);
+    ck_assert_uint_eq(mock_requests(servers[0]), 1);
+}
+END_TEST
+
+START_TEST(a_handler_may_end_a_request)
+{
+    refuses = true;
+    run_one(kept_open, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_STOPPED);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_OK);
+}
+END_TEST
+
+START_TEST(there_may_be_more_requests_than_slots)
+{
+    struct xd_request requests[MOST];
+
+    servers[0] = mock_start(missing);
+    for (size_t i = 0; i < MOST; i++)
+        requests[i] = range_of(mock_url(servers[0]), 0);
+    run(requests, MOST, &unhurried);
+    ck_assert_uint_eq(mock_requests(servers[0]), MOST);
+}
+END_TEST
+
+START_TEST(a_late_request_is_ended_once_another_has_answered)
+{
+    const struct xd_batch_times hurried = {.until = XD_NEVER,
+                                           .grace = 50 * XD_MS};
+    struct xd_request requests[2];
+
+    servers[0] = mock_start(silent);
+    servers[1] = mock_start(kept_open);
+    requests[0] = range_of(mock_url(servers[0]), 0);
+    requests[1] = range_of(mock_url(servers[1]), 0);
+    run(requests, 2, &hurried);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_AGAIN);
+    ck_assert_int_eq(heard[1].outcome.error.code, XD_OK);
+}
+END_TEST
+
+START_TEST(time_may_run_out)
+{
+    const struct xd_batch_times short_of_time = {
+        .until = xd_now() + 100 * XD_MS, .grace = XD_NEVER};
+
+    run_one(silent, &short_of_time);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(heard[0].outcome.error.msg, "max-time"));
+}
+END_TEST
+
+static void *cancel_soon(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    xd_batch_cancel(batch);
+    return NULL;
+}
+
+START_TEST(a_run_can_be_canceled_and_so_is_each_further_one)
+{
+    struct xd_request request;
+    struct xd_thread thread;
+
+    ck_assert_int_eq(xd_thread_start(&thread, cancel_soon, NULL), 0);
+    run_one(silent, &unhurried);
+    xd_thread_join(&thread);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_CANCELED);
+    heard[0] = (struct heard){0};
+    request = range_of(mock_url(servers[0]), 0);
+    run(&request, 1, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_CANCELED);
+}
+END_TEST
+
+START_TEST(what_cannot_be_asked_fails_alone)
+{
+    struct xd_request requests[3];
+
+    servers[0] = mock_start(kept_open);
+    requests[0] = range_of("http://excluded.example/f", 0);
+    requests[1] = range_of("ibp://depot.example:6714/1#2/3/READ", 0);
+    requests[2] = range_of(mock_url(servers[0]), 0);
+    run(requests, 3, &unhurried);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_NOREPLICA);
+    ck_assert_ptr_nonnull(strstr(heard[0].outcome.error.msg, "excluded"));
+    ck_assert_int_eq(heard[1].outcome.error.code, XD_E_NOREPLICA);
+    ck_assert_ptr_nonnull(strstr(heard[1].outcome.error.msg, "not supported"));
+    ck_assert_ptr_null(strstr(heard[1].outcome.error.msg, "READ"));
+    ck_assert_int_eq(heard[2].outcome.error.code, XD_OK);
+}
+END_TEST
+
+START_TEST(files_of_this_machine_and_depots_go_together)
+{
+    char folder[SUITE_FOLDER], path[SUITE_FOLDER + 10], url[SUITE_FOLDER + 20];
+    struct xd_request requests[2];
+    FILE *f;
+
+    suite_folder(folder);
+    snprintf(path, sizeof path, "%s/f", folder);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    for (uint64_t i = 0; i < 300; i++)
+        fputc(mock_byte(i), f);
+    ck_assert_int_eq(fclose(f), 0);
+    snprintf(url, sizeof url, "file://%s", path);
+    servers[0] = mock_start(kept_open);
+    requests[0] = range_of(url, 200);
+    requests[1] = range_of(mock_url(servers[0]), 0);
+    run(requests, 2, &unhurried);
+    unlink(path);
+    rmdir(folder);
+    ck_assert_uint_eq(heard[0].n, 100);
+    ck_assert_uint_eq(heard[0].bytes[0], mock_byte(200));
+    ck_assert_uint_eq(heard[1].n, 100);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("batch");
+
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, runs_of_one_batch_share_a_connection);
+    tcase_add_test(tests, a_request_that_failed_is_made_again);
+    tcase_add_test(tests, but_no_more_often_than_is_allowed);
+    tcase_add_test(tests, a_request_in_vain_is_not_made_again);
+    tcase_add_test(tests, a_handler_may_end_a_request);
+    tcase_add_test(tests, there_may_be_more_requests_than_slots);
+    tcase_add_test(tests, a_late_request_is_ended_once_another_has_answered);
+    tcase_add_test(tests, time_may_run_out);
+    tcase_add_test(tests, a_run_can_be_canceled_and_so_is_each_further_one);
+    tcase_add_test(tests, what_cannot_be_asked_fails_alone);
+    tcase_add_test(tests, files_of_this_machine_and_depots_go_together);
+    return run_suite("batch", tests);
+}
