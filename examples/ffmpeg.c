@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 {
     struct xd_manifest *m;
     struct xd_source *s = NULL;
-    struct xd_reader *r;
+    struct xd_reader *r = NULL;
     struct xd_error err;
 
     if (argc != 2 && argc != 3) {
@@ -133,6 +133,7 @@ int main(int argc, char **argv)
     if (rc < 0 && !is_over)
         fprintf(stderr, "ffmpeg: %s\n",
                 err.code != XD_OK ? err.msg : av_err2str(rc));
-    xd_source_free(s); /* its readers too */
+    xd_reader_free(r);
+    xd_source_unref(s);
     return rc < 0;
 }

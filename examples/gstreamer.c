@@ -247,6 +247,7 @@ int main(int argc, char **argv)
                        argc > 3 ? argv[3] : "playbin uri=appsrc://");
     else
         fprintf(stderr, "gstreamer: %s\n", err.msg);
-    xd_source_free(s); /* its readers too */
+    xd_reader_free(f.reader);
+    xd_source_unref(s);
     return !is_good;
 }

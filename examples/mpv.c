@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 {
     struct xd_manifest *m;
     struct xd_source *s = NULL;
-    struct xd_reader *r;
+    struct xd_reader *r = NULL;
     struct xd_error err;
 
     if (argc < 2) {
@@ -202,6 +202,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "mpv: %s\n", mpv_error_string(rc));
         report(r);
     }
-    xd_source_free(s); /* its readers too */
+    xd_reader_free(r);
+    xd_source_unref(s);
     return rc < 0;
 }

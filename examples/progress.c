@@ -22,7 +22,7 @@ static void show_depots(struct xd_download *d)
 
     for (size_t i = 0; xd_download_depot(d, i, &s) == 0; i++)
         printf("%-24s %10" PRIu64 " bytes %10" PRIu64 " redundant  %s\n",
-               s.host, s.bytes, s.bytes_redundant, s.last_error);
+               s.host, s.bytes, s.bytes_redundant, s.last_error.msg);
 }
 
 static int download(struct xd_manifest *m, const char *path,
@@ -40,7 +40,7 @@ static int download(struct xd_manifest *m, const char *path,
         fputc('\n', stderr);
         show_depots(d);
     }
-    xd_download_free(d);
+    xd_download_unref(d);
     return rc;
 }
 

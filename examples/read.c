@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     }
     if (rc == 0) {
         rc = read_from(s, argc > 2 ? strtoull(argv[2], NULL, 10) : 0, &err);
-        xd_source_free(s);
+        xd_source_unref(s);
     }
     if (rc < 0 && !is_over)
         fprintf(stderr, "read: %s\n",

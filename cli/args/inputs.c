@@ -20,9 +20,9 @@ enum kind {
 
 static enum kind kind_of(const struct xd_inspected *asked)
 {
-    if (asked->manifest != NULL || asked->code == XD_E_MANIFEST)
+    if (asked->manifest != NULL || asked->error.code == XD_E_MANIFEST)
         return MANIFEST;
-    return asked->code == XD_OK ? REPLICA : UNASKED;
+    return asked->error.code == XD_OK ? REPLICA : UNASKED;
 }
 
 static int fail(struct inputs *in, int status, const char *why)
@@ -68,7 +68,8 @@ static size_t first_of(const struct inputs *in, enum kind kind)
 static int ask_the_slow_again(struct inputs *in)
 {
     for (size_t i = 0; i < in->args->n_inputs; i++) {
-        const int status = in->asked[i].code == XD_E_AGAIN ? ask(in, i, 1) : 0;
+        const int status =
+            in->asked[i].error.code == XD_E_AGAIN ? ask(in, i, 1) : 0;
         if (status != 0)
             return status;
     }
@@ -78,8 +79,8 @@ static int ask_the_slow_again(struct inputs *in)
 static int say_none_answered(struct inputs *in)
 {
     for (size_t i = 0; i < in->args->n_inputs; i++)
-        words_error("%s", in->asked[i].message);
-    return fail(in, STATUS_FAILED, in->asked[0].message);
+        words_error("%s", in->asked[i].error.msg);
+    return fail(in, STATUS_FAILED, in->asked[0].error.msg);
 }
 
 /* The size on which all agree that told one. */
@@ -245,9 +246,8 @@ static int plain_manifest(const struct inputs *in, size_t i,
         return 0;
     }
     *out = NULL;
-    *err = (struct xd_error){.code = asked->code};
-    memcpy(err->msg, asked->message, sizeof err->msg);
-    return asked->code;
+    *err = asked->error;
+    return asked->error.code;
 }
 
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,

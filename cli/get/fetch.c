@@ -144,7 +144,7 @@ static int run(struct run *r, struct xd_error *err)
 
 static bool was_given_up(const struct xd_depot_stats *depot)
 {
-    return depot->state == XD_DEPOT_FAILED && depot->last_error[0] != '\0';
+    return depot->state == XD_DEPOT_FAILED && depot->last_error.code < 0;
 }
 
 /* A line for each depot, where no summary has them; the error that ends the
@@ -157,7 +157,7 @@ static void say_failures(const struct snapshot *s)
         n += was_given_up(&s->depots[i]);
     for (size_t i = 0; n > 1 && i < s->n_depots; i++)
         if (was_given_up(&s->depots[i]))
-            words_error("%s", s->depots[i].last_error);
+            words_error("%s", s->depots[i].last_error.msg);
 }
 
 int fetch_file(const struct job *job)
@@ -188,7 +188,7 @@ int fetch_file(const struct job *job)
     if (job->report != NULL)
         report_put(job->report, &r.snapshot, target_path(job->target),
                    outcome_of(rc), error);
-    xd_download_free(r.download);
+    xd_download_unref(r.download);
     signals_restore();
     log_fini(&r.log);
     snapshot_fini(&r.snapshot);

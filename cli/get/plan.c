@@ -104,6 +104,6 @@ int plan_print(const struct job *job)
     put_options(job->args);
     put_depots(&file, &s);
     snapshot_fini(&s);
-    xd_download_free(d);
+    xd_download_unref(d);
     return STATUS_COMPLETE;
 }

@@ -26,7 +26,7 @@ void shelf_fini(struct shelf *s)
     for (size_t i = 0; i < s->n; i++)
         xd_download_cancel(xd_source_download(s->files[i].source));
     for (size_t i = 0; i < s->n; i++)
-        xd_source_free(s->files[i].source);
+        xd_source_unref(s->files[i].source);
     free(s->files);
     *s = (struct shelf){0};
 }

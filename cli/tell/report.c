@@ -17,7 +17,7 @@ static void put_depot(struct json *j, const struct xd_depot_stats *d)
     else
         json_number(j, "time_to_first_byte", d->first_byte_s);
     json_string(j, "state", snapshot_state(d->state));
-    json_string(j, "error", d->last_error[0] != '\0' ? d->last_error : NULL);
+    json_string(j, "error", d->last_error.code < 0 ? d->last_error.msg : NULL);
     json_close_object(j);
 }
 

@@ -83,10 +83,10 @@ static void put_depot(FILE *to, const struct table *t,
     snprintf(cells[REQUESTS], TABLE_CELL, "%u", depot->requests);
     snprintf(cells[FAILURES], TABLE_CELL, "%u", depot->failures);
     table_put_row(t, to, depot->host, cells);
-    if (depot->last_error[0] == '\0')
+    if (depot->last_error.code == XD_OK)
         return;
     fputs(depot->state == XD_DEPOT_FAILED ? "  failed: " : "  trouble: ", to);
-    text_put(to, depot->last_error);
+    text_put(to, depot->last_error.msg);
     putc('\n', to);
 }
 

@@ -174,8 +174,8 @@ static const char *trouble(const struct snapshot *s)
     for (size_t i = 0; i < s->n_depots; i++) {
         const struct xd_depot_stats *depot = &s->depots[i];
 
-        if (depot->state != XD_DEPOT_BUSY && depot->last_error[0] != '\0')
-            return depot->last_error;
+        if (depot->state != XD_DEPOT_BUSY && depot->last_error.code < 0)
+            return depot->last_error.msg;
     }
     return NULL;
 }

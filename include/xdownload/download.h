@@ -1,10 +1,10 @@
 /*
  * A download brings the bytes of one file of a manifest home.
  *
- *     new -> start -> running -> done | failed | canceled -> free
+ *     new -> start -> running -> done | failed | canceled -> unref
  *
- * Threads: every function here may be called from any thread at any time,
- *          but free() must be the last call of all.
+ * Threads: every function here may be called from any thread at any time, as
+ *          long as the caller has a reference.
  */
 #ifndef XDOWNLOAD_DOWNLOAD_H
 #define XDOWNLOAD_DOWNLOAD_H
@@ -58,11 +58,11 @@ struct xd_depot_stats {
     uint64_t bytes, bytes_redundant; /* redundant ones are not in `bytes` */
     unsigned blocks;                 /* fetches that came to their end */
     unsigned requests, failures;
-    double bytes_per_s;      /* over the last few seconds */
-    double mean_bytes_per_s; /* over the time in which it was busy */
-    double first_byte_s;     /* least time from request to first byte; < 0:
+    double bytes_per_s;         /* over the last few seconds */
+    double mean_bytes_per_s;    /* over the time in which it was busy */
+    double first_byte_s;        /* least time from request to first byte; < 0:
                                 none came yet */
-    char last_error[500];    /* "" if there was none */
+    struct xd_error last_error; /* code XD_OK if there was none */
 };
 
 /* One finished fetch, for -v, reports and traces. */
@@ -96,7 +96,8 @@ XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
  * Prepare the download of file number `file` of `m` to `path`.  Touches
  * neither disk nor network, but for reading the file of the option depot-cache.
  * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults) and
- *            `path`; *out is the caller's, to release with free().
+ *            `path`; *out has one reference, the caller's, to give back with
+ *            unref().
  * Errors: INVAL, NOREPLICA (nothing that can be fetched holds some bytes),
  *         NOMEM.
  */
@@ -109,7 +110,7 @@ XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
 /*
  * The same, in order, to a descriptor: a pipe, a terminal, a socket.  At most
  * the option `lookahead` is held in memory.
- * Ownership: `fd` stays the caller's and must be open until free(); a reader
+ * Ownership: `fd` stays the caller's and must be open until the last unref(); a reader
  * that goes away ends the download with PIPE and raises no signal.
  */
 XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
@@ -160,12 +161,15 @@ XD_API int xd_download_next_record(struct xd_download *d,
 XD_API void xd_download_cancel(struct xd_download *d);
 
 /*
- * Cancel, join the workers, release.  `path`.part stays if incomplete.
- * free(NULL) does nothing.  Blocks: less than a second, and until what came is
+ * A download is counted, and new() gives its caller one reference.  The last
+ * unref() cancels it, joins its threads and releases it; `path`.part stays if it
+ * is incomplete.  ref() returns its argument; unref(NULL) does nothing.
+ * Blocks: ref() and an unref() that is not the last: no; the last one less than a second, and until what came is
  * on the disk; with a libcurl older than 7.87, for as long as a name server that
  * does not answer is waited for.
  */
-XD_API void xd_download_free(struct xd_download *d);
+XD_API struct xd_download *xd_download_ref(struct xd_download *d);
+XD_API void xd_download_unref(struct xd_download *d);
 
 XD_END_DECLS
 

@@ -10,6 +10,7 @@
 #ifndef XDOWNLOAD_ERROR_H
 #define XDOWNLOAD_ERROR_H
 
+#include <stdint.h>
 #include <xdownload/version.h>
 
 /* name, value, what it means.  Values never change; new ones go last. */
@@ -37,11 +38,29 @@ enum xd_code {
         XD_E_UNUSED_ = -2147483647 - 1 /* keeps the enum an int for ever */
 };
 
+/*
+ * A failure.  It is written when a call fails, as a whole, and left alone when
+ * it succeeds.
+ *
+ * Its size never changes: what later releases have to say takes the place of
+ * `reserved`, which is 0 until then.  All other public structs that the library
+ * fills in grow by their struct_size.  This one does not need one, because
+ * callers leave it uninitialised on the stack in each function that calls the
+ * library, and a struct_size that somebody forgot would show only when a call
+ * fails, as a write beyond the struct.
+ */
 struct xd_error {
     enum xd_code code; /* branch on this */
     int os_errno;      /* errno behind it, or 0 */
-    int http_status;   /* HTTP status behind it, or 0 */
+    int http_status;   /* the depot's HTTP status, such as 401, or the number of
+                          its FTP reply, such as 530; 0: neither is the cause */
     char msg[500];     /* one English sentence, no newline: for people */
+    char depot[264];   /* the depot that failed, as xd_depot_stats.host names
+                          it; "": no depot is the cause */
+    char url[1024];    /* that failed, after redirects; without user name,
+                          password, query and fragment; cut if it is longer;
+                          "": no URL is the cause */
+    uint64_t reserved[31];
 };
 
 XD_BEGIN_DECLS

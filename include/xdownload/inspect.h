@@ -11,10 +11,9 @@ struct xd_inspection;
 
 struct xd_inspected {
     size_t struct_size;           /* set by the caller */
-    enum xd_code code;            /* 0, or why nothing is known of it */
     struct xd_manifest *manifest; /* NULL: what lies there is no manifest */
     uint64_t size;                /* of what lies there, or XD_SIZE_UNKNOWN */
-    char message[500];            /* of the failure; "" if there was none */
+    struct xd_error error; /* why nothing is known of it; code XD_OK: it is */
 };
 
 XD_BEGIN_DECLS

@@ -24,8 +24,8 @@
  * consume in it, but at least 4m and at most 256m; and 32m until one says it.
  *
  * Threads: one thread at a time for each reader calls read, seek and size; any
- *          thread may call everything else.  new() and free() of one object
- *          come before and after all other calls.
+ *          thread may call everything else.  No call uses a reader after its
+ *          free(), nor a source by a reference that was given back.
  */
 #ifndef XDOWNLOAD_STREAM_H
 #define XDOWNLOAD_STREAM_H
@@ -37,10 +37,6 @@
 struct xd_source;
 struct xd_reader;
 
-struct xd_buffered {
-    uint64_t begin, end; /* end is excluded */
-};
-
 enum xd_play_state {
     XD_PLAYING, /* the picture moves */
     XD_PAUSED,  /* it stands still because somebody wants it to */
@@ -51,6 +47,13 @@ enum xd_play_state {
 
 /* The structs below are filled in by the library and may grow: the caller
  * sets struct_size first, and gets that many bytes. */
+
+/* A run of bytes; in an array of them the struct_size of the first is that of
+ * all. */
+struct xd_buffered {
+    size_t struct_size;
+    uint64_t begin, end; /* end is excluded */
+};
 
 /*
  * What a viewer suffered, in the terms of CTA-2066.  A stall is a time in which
@@ -104,9 +107,12 @@ XD_BEGIN_DECLS
 
 /*
  * Prepare a source of file number `file` of `m`.  Touches neither disk nor
- * network, but for reading the file of the option depot-cache: the first read
- * or size does.
- * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults).
+ * network, but for reading the file of the option depot-cache.  The download
+ * starts with the first xd_reader_read(), or the first xd_reader_size() where
+ * the manifest does not say the size, with a timeout of 0 too; what it cannot
+ * start with, such as a file that it cannot make, is the error of that call.
+ * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults); *out
+ *            has one reference, the caller's.
  * Blocks: no.  Errors: those of xd_download_new().
  */
 XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
@@ -114,29 +120,41 @@ XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
                                        const struct xd_options *o,
                                        struct xd_error *err);
 
-/* Ends all its readers, and frees them.  NULL does nothing.  Blocks: as
- * xd_download_free() does. */
-XD_API void xd_source_free(struct xd_source *s);
+/*
+ * A source is counted: each of its readers has a reference of its own, so that
+ * sources and readers may be released in any order.  The last unref(), or the
+ * last xd_reader_free(), cancels the download and releases everything.
+ * ref() returns its argument; unref(NULL) does nothing.
+ * Blocks: ref() and an unref() that is not the last: no; the last one as
+ *         xd_download_unref() does.
+ */
+XD_API struct xd_source *xd_source_ref(struct xd_source *s);
+XD_API void xd_source_unref(struct xd_source *s);
 
 /*
  * The download behind it, for its progress, its depots, its records, and to
- * wait for or cancel; not to be started or freed.  With `keep` its end is that
- * of the file; without, it ends when all of the file is here.
- * Ownership: it lives as long as the source.
+ * wait for or cancel; not to be started.  With `keep` its end is that of the
+ * file; without, it ends when all of the file is here.
+ * Ownership: it lives as long as the source, and longer for a caller that
+ *            takes a reference: then the source lives as long as it.
  */
 XD_API struct xd_download *xd_source_download(struct xd_source *s);
 
-/* Which bytes are here now, ascending, for seek bars: the first n of them.
- * Returns how many there are. */
+/* Which bytes are here now, ascending, for seek bars: the first n runs of them.
+ * Returns how many runs there are.  With n = 0 `out` may be NULL.  Blocks: no. */
 XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                                  size_t n);
 
-/* A reader at byte 0, for which nothing is fetched before it reads.  Blocks: no.
- * Errors: NOMEM. */
+/* A reader at byte 0, for which nothing is fetched before it reads.
+ * Ownership: *out is the caller's, to release with xd_reader_free(); it holds a
+ *            reference to `s`.
+ * Blocks: no.  Errors: NOMEM. */
 XD_API XD_MUST_CHECK int xd_reader_new(struct xd_reader **out,
                                        struct xd_source *s,
                                        struct xd_error *err);
-XD_API void xd_reader_free(struct xd_reader *r); /* NULL does nothing */
+/* NULL does nothing.  Blocks: no, but for the last one of a source that nobody
+ * else refers to: see xd_source_unref(). */
+XD_API void xd_reader_free(struct xd_reader *r);
 
 /*
  * The size, waiting at most timeout_ms (-1: for ever, 0: only look) where

@@ -3,13 +3,16 @@
  *
  *   xd_fetch()       one call, one file                       <download.h>
  *   xd_download_*    the same with progress, cancel, records  <download.h>
+ *   xd_source_*      a file that is read while it arrives     <stream.h>
+ *   xd_reader_*      a position in it                         <stream.h>
  *   xd_simulate()    the same in virtual time                 <simulate.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
- *   xd_check_*       whether a file is the right one           <check.h>
+ *   xd_check_*       whether a file is the right one          <check.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
+ *   xd_version()     which library this is                    <version.h>
  */
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H

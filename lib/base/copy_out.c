@@ -12,3 +12,14 @@ void xd_copy_out(void *out, const void *from, size_t from_size)
     memcpy(out, from, size < from_size ? size : from_size);
     memcpy(out, &size, sizeof size);
 }
+
+void xd_copy_out_nth(void *out, size_t i, const void *from, size_t from_size)
+{
+    size_t size;
+    char *nth;
+
+    memcpy(&size, out, sizeof size);
+    nth = (char *)out + i * size;
+    memcpy(nth, &size, sizeof size);
+    xd_copy_out(nth, from, from_size);
+}

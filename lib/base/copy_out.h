@@ -11,4 +11,8 @@
 
 void xd_copy_out(void *out, const void *from, size_t from_size);
 
+/* The same for the i-th of an array: the struct_size of its first element is
+ * that of all. */
+void xd_copy_out_nth(void *out, size_t i, const void *from, size_t from_size);
+
 #endif

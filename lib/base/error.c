@@ -5,6 +5,9 @@
 
 #include "base/text.h"
 
+/* What was compiled against an older header hands in as much, and no more. */
+_Static_assert(sizeof(struct xd_error) == 2048, "xd_error has a fixed size");
+
 const char *xd_code_name(int code)
 {
     switch (code) {
@@ -78,6 +81,44 @@ int xd_fail_errno(struct xd_error *err, enum xd_code code, int os_errno,
     if (err != NULL)
         err->os_errno = os_errno;
     return code;
+}
+
+int xd_fail_because(struct xd_error *err, enum xd_code code,
+                    const struct xd_error *cause, const char *format, ...)
+{
+    const int os_errno = cause->os_errno, http_status = cause->http_status;
+    struct xd_error where;
+    va_list args;
+
+    if (err == NULL)
+        return code;
+    memcpy(where.depot, cause->depot, sizeof where.depot);
+    memcpy(where.url, cause->url, sizeof where.url);
+    va_start(args, format);
+    tell(err, code, "", format, args);
+    va_end(args);
+    err->os_errno = os_errno;
+    err->http_status = http_status;
+    xd_error_locate(err, where.depot, where.url);
+    return code;
+}
+
+static void copy_cut(char *out, size_t size, const char *text)
+{
+    size_t len = strlen(text);
+
+    if (len >= size)
+        len = size - 1;
+    memmove(out, text, len);
+    out[len] = '\0';
+}
+
+void xd_error_locate(struct xd_error *err, const char *depot, const char *url)
+{
+    if (err != NULL && depot != NULL)
+        copy_cut(err->depot, sizeof err->depot, depot);
+    if (err != NULL && url != NULL)
+        copy_cut(err->url, sizeof err->url, url);
 }
 
 int xd_fail_nomem(struct xd_error *err)

@@ -18,6 +18,16 @@ int xd_fail(struct xd_error *err, enum xd_code code, const char *format, ...)
 int xd_fail_errno(struct xd_error *err, enum xd_code code, int os_errno,
                   const char *format, ...) XD_PRINTF(4, 5);
 
+/* The same as xd_fail(), as a consequence of `cause`, which may be `err`: its
+ * errno, HTTP status, depot and URL stay those of the failure. */
+int xd_fail_because(struct xd_error *err, enum xd_code code,
+                    const struct xd_error *cause, const char *format, ...)
+    XD_PRINTF(4, 5);
+
+/* Say which depot failed, and at which URL, which is fit to be shown.  Either
+ * may be NULL: it stays as it is. */
+void xd_error_locate(struct xd_error *err, const char *depot, const char *url);
+
 int xd_fail_nomem(struct xd_error *err);
 
 #endif

@@ -147,7 +147,16 @@ static void shorten_locked(struct xd_engine *e,
     wake_worker_of_locked(e, lane);
 }
 
-/* The depot whose failure says most: a lie counts for more than an absence. */
+/* How much a failure says: a lie more than that somebody has to log in, and
+ * that more than an absence. */
+static int weight(const struct xd_error *error)
+{
+    if (error->code == XD_E_CORRUPT)
+        return 2;
+    return error->http_status == 401 || error->http_status == 407;
+}
+
+/* The depot whose failure says most; of equal ones the last. */
 static const struct xd_depot *worst_depot(const struct xd_engine *e,
                                           unsigned *out_n_failed)
 {
@@ -160,7 +169,7 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
         if (d->last_error.code == XD_OK)
             continue;
         ++*out_n_failed;
-        if (!worst || worst->last_error.code != XD_E_CORRUPT)
+        if (!worst || weight(&d->last_error) >= weight(&worst->last_error))
             worst = d;
     }
     return worst;
@@ -177,14 +186,14 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
         xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
                 (ull)at);
     else if (n_failed == 1)
-        xd_fail(out, XD_E_NOREPLICA,
-                "no depot is left that holds byte %llu: %s", (ull)at,
-                worst->last_error.msg);
+        xd_fail_because(out, XD_E_NOREPLICA, &worst->last_error,
+                        "no depot is left that holds byte %llu: %s", (ull)at,
+                        worst->last_error.msg);
     else
-        xd_fail(out, XD_E_NOREPLICA,
-                "no depot is left that holds byte %llu: %u failed, one with: "
-                "%s",
-                (ull)at, n_failed, worst->last_error.msg);
+        xd_fail_because(out, XD_E_NOREPLICA, &worst->last_error,
+                        "no depot is left that holds byte %llu: %u failed, one "
+                        "with: %s",
+                        (ull)at, n_failed, worst->last_error.msg);
     if (worst && worst->last_error.code == XD_E_CORRUPT)
         out->code = XD_E_CORRUPT;
 }
@@ -344,6 +353,7 @@ static void end_census_locked(struct xd_engine *e)
         xd_fail(&d->last_error, XD_E_DIFFERENT,
                 "%s: has %llu bytes where most have %llu", d->url,
                 (ull)d->told_size, (ull)size);
+        xd_error_locate(&d->last_error, d->host, d->url);
         xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
     }
     if (size != XD_SIZE_UNKNOWN)

@@ -350,6 +350,14 @@ enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
     return is_led_on(source) ? source->reach : XD_REACH_MACHINE;
 }
 
+void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
+{
+    depot->failures++;
+    depot->last_error = *why;
+    if (why->depot[0] == '\0')
+        xd_error_locate(&depot->last_error, depot->host, depot->url);
+}
+
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)
 {
     xd_rangeset_init(out);

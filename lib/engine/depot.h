@@ -108,6 +108,9 @@ const char *xd_depot_source_url(const struct xd_depot_source *source);
 /* How near that URL may lead. */
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
 
+/* Remember why it failed last, and that it is the one that did. */
+void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why);
+
 /* What a depot holds, without what is gone; `out` is initialised here. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);
 

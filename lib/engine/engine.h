@@ -130,6 +130,9 @@ struct xd_engine {
     char *path; /* of the file, or NULL */
     int fd;     /* of an output in order */
 
+    /* Atomic: those of the program, and one of each reader. */
+    atomic_uint references;
+
     /* Constant after start(). */
     struct xd_sink *sink;
     struct xd_ordered_sink *ordered; /* the same as `sink`, or NULL */

@@ -119,8 +119,7 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
 static void count_failure_locked(struct xd_engine *e, struct xd_depot *depot,
                                  const struct xd_error *error)
 {
-    depot->failures++;
-    depot->last_error = *error;
+    xd_depot_note_failure(depot, error);
     depot->state = XD_DEPOT_PAUSED;
     xd_engine_say_locked(e, XD_LOG_INFO, "%s", error->msg);
 }

@@ -137,6 +137,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         rc = xd_fail_nomem(err);
         goto free_engine;
     }
+    atomic_init(&e->references, 1);
     e->output = output;
     e->fd = fd;
     e->until = XD_NEVER;
@@ -245,10 +246,14 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
-void xd_engine_free(struct xd_engine *e)
+struct xd_engine *xd_engine_ref(struct xd_engine *e)
 {
-    if (!e)
-        return;
+    atomic_fetch_add(&e->references, 1);
+    return e;
+}
+
+static void free_engine(struct xd_engine *e)
+{
     xd_engine_lock(e);
     xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
     xd_engine_unlock(e);
@@ -259,9 +264,14 @@ void xd_engine_free(struct xd_engine *e)
     if (e->has_keeper)
         xd_thread_join(&e->keeper);
     xd_sink_free(e->sink);
-    xd_readers_free_all(e);
     fini_tables(e);
     fini_threads(e);
     xd_options_fini(&e->options);
     xd_free(e);
+}
+
+void xd_engine_unref(struct xd_engine *e)
+{
+    if (e && atomic_fetch_sub(&e->references, 1) == 1)
+        free_engine(e);
 }

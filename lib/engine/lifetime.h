@@ -19,7 +19,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
 /* Errors: those of xd_download_start(). */
 int xd_engine_start(struct xd_engine *e, struct xd_error *err);
 
-/* Cancel, join, release. */
-void xd_engine_free(struct xd_engine *e);
+/* An engine is born with one reference.  The last unref() cancels it, joins its
+ * threads and releases it.  unref(NULL) does nothing.  Threads: any. */
+struct xd_engine *xd_engine_ref(struct xd_engine *e);
+void xd_engine_unref(struct xd_engine *e);
 
 #endif

@@ -218,6 +218,7 @@ static void advance(struct local *l, struct local_fetch *f)
         decide(f, XD_VERDICT_OK);
     if (!f->is_decided)
         return;
+    xd_request_locate(&f->outcome, f->url, f->url);
     close_file(f);
     xd_free(f->url);
     f->is_busy = false;

@@ -22,6 +22,28 @@ int xd_request_name(char out[XD_REQUEST_NAME_BYTES], const char *url)
     return 0;
 }
 
+void xd_request_locate(struct xd_outcome *out, const char *origin,
+                       const char *url)
+{
+    char *shown, *depot = NULL;
+    struct xd_url u;
+    bool is_url = xd_url_split(origin, &u);
+
+    if (out->verdict == XD_VERDICT_OK || out->verdict == XD_VERDICT_STOPPED)
+        return;
+    shown = xd_url_public(url);
+    if (is_url)
+        depot = xd_url_depot(&u);
+    if (shown && (depot || !is_url)) {
+        xd_error_locate(&out->error, depot, shown);
+    } else {
+        out->verdict = XD_VERDICT_AGAIN;
+        xd_fail_nomem(&out->error);
+    }
+    xd_free(depot);
+    xd_free(shown);
+}
+
 uint64_t xd_request_end(const struct xd_request *r)
 {
     uint64_t end;

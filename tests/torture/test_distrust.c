@@ -171,7 +171,7 @@ static int fetch(void)
     rc = xd_download_start(d, &error);
     if (rc == 0)
         rc = xd_download_wait(d, -1, &error);
-    xd_download_free(d);
+    xd_download_unref(d);
     return rc;
 }
 

@@ -134,7 +134,7 @@ static int download_to_file(const struct mock_step *first,
     if (rc == 0)
         rc = run(d);
     ck_assert_int_eq(access(path, F_OK), rc < 0 ? -1 : 0);
-    xd_download_free(d);
+    xd_download_unref(d);
     close_depots();
     return rc;
 }
@@ -217,7 +217,7 @@ static int download_to_pipe(void)
     if (rc == 0)
         rc = run(d);
     ck_assert(rc < 0 || read(fds[0], got, SIZE) == SIZE);
-    xd_download_free(d);
+    xd_download_unref(d);
     close(fds[0]);
     close(fds[1]);
     close_depots();
@@ -249,7 +249,7 @@ static int read_all(struct xd_reader *r)
 static int read_source(void)
 {
     struct xd_source *s;
-    struct xd_reader *r;
+    struct xd_reader *r = NULL;
     int rc;
 
     open_depots(good, good, "<size>100</size>");
@@ -260,7 +260,8 @@ static int read_source(void)
         rc = xd_reader_new(&r, s, &error);
     if (rc == 0)
         rc = read_all(r);
-    xd_source_free(s);
+    xd_source_unref(s);
+    xd_reader_free(r);
     torture_end();
     close_depots();
     return rc;
@@ -325,7 +326,7 @@ static int inspect(void)
     ck_assert((rc == 0) == (in != NULL));
     for (size_t i = 0; rc == 0 && i < 2; i++) {
         ck_assert_int_eq(xd_inspection_get(in, i, &it), 0);
-        rc = it.code;
+        rc = it.error.code;
         ck_assert(rc < 0 || (it.manifest != NULL) == (i == 0));
     }
     xd_inspection_free(in);

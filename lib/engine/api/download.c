@@ -156,7 +156,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
                              (double)XD_SECOND / (double)busy;
     if (depot->first_byte != XD_NEVER)
         s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
-    memcpy(s.last_error, depot->last_error.msg, sizeof s.last_error);
+    s.last_error = depot->last_error;
     xd_engine_unlock(e);
     xd_copy_out(out, &s, sizeof s);
     return 0;
@@ -190,9 +190,14 @@ void xd_download_cancel(struct xd_download *d)
     xd_engine_unlock(e);
 }
 
-void xd_download_free(struct xd_download *d)
+struct xd_download *xd_download_ref(struct xd_download *d)
 {
-    xd_engine_free(engine_of(d));
+    return (struct xd_download *)xd_engine_ref(engine_of(d));
+}
+
+void xd_download_unref(struct xd_download *d)
+{
+    xd_engine_unref(engine_of(d));
 }
 
 static int fetch_file(struct xd_manifest *m, const char *path,
@@ -212,7 +217,7 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     rc = xd_download_start(d, err);
     if (rc == 0)
         rc = xd_download_wait(d, -1, err);
-    xd_download_free(d);
+    xd_download_unref(d);
     return rc;
 }
 

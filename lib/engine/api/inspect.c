@@ -223,10 +223,9 @@ int xd_inspection_get(const struct xd_inspection *in, size_t i,
 
     if (i >= in->n)
         return XD_E_INVAL;
-    inspected.code = in->items[i].error.code;
+    inspected.error = in->items[i].error;
     inspected.manifest = in->items[i].manifest;
     inspected.size = in->items[i].size;
-    memcpy(inspected.message, in->items[i].error.msg, sizeof inspected.message);
     xd_copy_out(out, &inspected, sizeof inspected);
     return 0;
 }

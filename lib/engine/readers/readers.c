@@ -242,13 +242,6 @@ int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
     return 0;
 }
 
-static void free_reader(struct xd_reader *r)
-{
-    xd_meter_fini(&r->meter);
-    xd_origins_fini(&r->given);
-    xd_free(r);
-}
-
 void xd_readers_remove_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -268,14 +261,9 @@ void xd_readers_remove_locked(struct xd_reader *r)
             tell_changed_locked(e);
         xd_decide_locked(e);
     }
-    free_reader(r);
-}
-
-void xd_readers_free_all(struct xd_engine *e)
-{
-    for (size_t i = 0; i < e->readers.n; i++)
-        free_reader(e->readers.list[i]);
-    e->readers.n = 0;
+    xd_meter_fini(&r->meter);
+    xd_origins_fini(&r->given);
+    xd_free(r);
 }
 
 void xd_readers_measure_locked(struct xd_reader *r)

@@ -122,7 +122,6 @@ void xd_readers_begin_locked(struct xd_engine *e);
 /* Errors: NOMEM. */
 int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out);
 void xd_readers_remove_locked(struct xd_reader *r);
-void xd_readers_free_all(struct xd_engine *e);
 
 /* It was moved, read on, waits, or its player has said something: tell the
  * scheduler if that changes anything. */

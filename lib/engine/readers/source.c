@@ -34,9 +34,14 @@ int xd_source_new(struct xd_source **out, struct xd_manifest *m, size_t file,
     return rc;
 }
 
-void xd_source_free(struct xd_source *s)
+struct xd_source *xd_source_ref(struct xd_source *s)
 {
-    xd_engine_free(engine_of(s));
+    return (struct xd_source *)xd_engine_ref(engine_of(s));
+}
+
+void xd_source_unref(struct xd_source *s)
+{
+    xd_engine_unref(engine_of(s));
 }
 
 struct xd_download *xd_source_download(struct xd_source *s)
@@ -53,9 +58,13 @@ size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
 
     xd_engine_lock(e);
     all = good->n;
-    for (size_t i = 0; i < n && i < all; i++)
-        out[i] = (struct xd_buffered){good->ranges[i].begin - e->wanted.begin,
-                                      good->ranges[i].end - e->wanted.begin};
+    for (size_t i = 0; i < n && i < all; i++) {
+        struct xd_buffered b = {.begin =
+                                    good->ranges[i].begin - e->wanted.begin,
+                                .end = good->ranges[i].end - e->wanted.begin};
+
+        xd_copy_out_nth(out, i, &b, sizeof b);
+    }
     xd_engine_unlock(e);
     return all;
 }
@@ -70,7 +79,10 @@ int xd_reader_new(struct xd_reader **out, struct xd_source *s,
     xd_engine_lock(e);
     rc = xd_readers_add_locked(e, out);
     xd_engine_unlock(e);
-    return rc < 0 ? xd_fail_nomem(err) : 0;
+    if (rc < 0)
+        return xd_fail_nomem(err);
+    xd_engine_ref(e);
+    return 0;
 }
 
 void xd_reader_free(struct xd_reader *r)
@@ -83,6 +95,7 @@ void xd_reader_free(struct xd_reader *r)
     xd_engine_lock(e);
     xd_readers_remove_locked(r);
     xd_engine_unlock(e);
+    xd_engine_unref(e);
 }
 
 /* The source begins with the first who wants something of it. */

@@ -63,9 +63,9 @@ static void tell_reader_locked(struct xd_reader *r, uint64_t byte,
 
     if (r->disowned.code != XD_OK)
         return;
-    xd_fail(&r->disowned, XD_E_CORRUPT,
-            "what was read from byte %llu on is not to be trusted: %s",
-            (ull)(byte - e->wanted.begin), why->msg);
+    xd_fail_because(&r->disowned, XD_E_CORRUPT, why,
+                    "what was read from byte %llu on is not to be trusted: %s",
+                    (ull)(byte - e->wanted.begin), why->msg);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", r->disowned.msg);
 }
 
@@ -74,9 +74,10 @@ static void fail_pipe_locked(struct xd_engine *e, uint64_t byte,
 {
     struct xd_error error = {0};
 
-    xd_fail(&error, XD_E_CORRUPT,
-            "what was written out from byte %llu on is not to be trusted: %s",
-            (ull)(byte - e->wanted.begin), why->msg);
+    xd_fail_because(
+        &error, XD_E_CORRUPT, why,
+        "what was written out from byte %llu on is not to be trusted: %s",
+        (ull)(byte - e->wanted.begin), why->msg);
     xd_engine_fail_locked(e, &error);
 }
 
@@ -84,19 +85,24 @@ void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range, const struct xd_error *why)
 {
     struct xd_range out = {range.begin, e->leaving};
+    struct xd_error error = *why;
     uint64_t at;
+
+    if (depot < e->depots.n) /* not what an earlier run brought */
+        xd_error_locate(&error, e->depots.list[depot].host,
+                        e->depots.list[depot].url);
 
     for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];
 
         at = find(e, &r->given, depot, range);
         if (at < range.end)
-            tell_reader_locked(r, at, why);
+            tell_reader_locked(r, at, &error);
     }
     xd_readers_wake_locked(e);
     if (!e->ordered || xd_range_is_empty(out))
         return;
     at = find(e, &e->verify.origins, depot, out);
     if (at < out.end)
-        fail_pipe_locked(e, at, why);
+        fail_pipe_locked(e, at, &error);
 }

@@ -269,13 +269,14 @@ static void convict_locked(struct xd_engine *e)
 {
     struct xd_depot *d = &e->depots.list[e->repair.suspect];
     struct xd_range where = e->repair.exchanged.ranges[0];
+    struct xd_error why = {0};
 
-    xd_fail(&d->last_error, XD_E_CORRUPT,
+    xd_fail(&why, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: without them the %s of the "
             "file matches",
             d->url, (unsigned long long)where.begin,
             (unsigned long long)(where.end - 1), e->verify.whole_algorithm);
-    d->failures++;
+    xd_depot_note_failure(d, &why);
     d->state = XD_DEPOT_FAILED;
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
     for (size_t i = 0; i < e->repair.exchanged.n; i++)

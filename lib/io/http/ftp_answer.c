@@ -66,6 +66,7 @@ void xd_ftp_judge_refusal(const struct xd_http_answer *a, const char *name,
 
     out->verdict = may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE;
     xd_fail(&out->error, XD_E_NET, "%s: answered %u", name, a->status);
+    out->error.http_status = (int)a->status;
 }
 
 void xd_ftp_judge_no_ranges(const struct xd_http_answer *a, const char *name,
@@ -77,4 +78,5 @@ void xd_ftp_judge_no_ranges(const struct xd_http_answer *a, const char *name,
     xd_fail(&out->error, XD_E_NET,
             "%s: answered %u to a request to begin within the object", name,
             a->status);
+    out->error.http_status = (int)a->status;
 }

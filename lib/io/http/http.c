@@ -100,6 +100,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
         xd_http_fetch_conclude(f, CURLE_OUT_OF_MEMORY);
     }
     f->is_busy = false;
+    xd_request_locate(&f->outcome, f->first, f->url);
     h->handler->end(h->handler->user, f->slot, &f->outcome);
 }
 

@@ -44,6 +44,41 @@ START_TEST(a_failure_tells_its_code_and_its_sentence)
 }
 END_TEST
 
+START_TEST(a_consequence_tells_where_the_failure_was)
+{
+    struct xd_error cause = {.os_errno = 7, .http_status = 503}, err;
+
+    xd_error_locate(&cause, "d3:80", "http://d3/x");
+    ck_assert_int_eq(xd_fail_because(&err, XD_E_NOREPLICA, &cause, "none"),
+                     XD_E_NOREPLICA);
+    ck_assert_int_eq(err.code, XD_E_NOREPLICA);
+    ck_assert_str_eq(err.msg, "none");
+    ck_assert_int_eq(err.os_errno, 7);
+    ck_assert_int_eq(err.http_status, 503);
+    ck_assert_str_eq(err.depot, "d3:80");
+    ck_assert_str_eq(err.url, "http://d3/x");
+    xd_fail_because(&err, XD_E_NET, &err, "once more: %s", err.msg);
+    ck_assert_str_eq(err.msg, "once more: none");
+    ck_assert_str_eq(err.url, "http://d3/x");
+    ck_assert_int_eq(xd_fail_because(NULL, XD_E_NET, &err, "%d", 1), XD_E_NET);
+    xd_error_locate(NULL, "d3", "d3");
+}
+END_TEST
+
+START_TEST(a_long_url_is_cut)
+{
+    struct xd_error err = {.code = XD_OK};
+    char url[4000];
+
+    memset(url, 'u', sizeof url - 1);
+    url[sizeof url - 1] = '\0';
+    xd_error_locate(&err, url, url);
+    ck_assert_uint_eq(strlen(err.url), sizeof err.url - 1);
+    ck_assert_uint_eq(strlen(err.depot), sizeof err.depot - 1);
+    ck_assert_uint_eq(err.reserved[0], 0);
+}
+END_TEST
+
 START_TEST(nobody_has_to_listen)
 {
     ck_assert_int_eq(xd_fail(NULL, XD_E_INVAL, "%d", 1), XD_E_INVAL);
@@ -106,6 +141,8 @@ int main(void)
     tcase_add_test(t, every_code_has_its_name_and_its_meaning);
     tcase_add_test(t, an_unknown_code_is_called_unknown);
     tcase_add_test(t, a_failure_tells_its_code_and_its_sentence);
+    tcase_add_test(t, a_consequence_tells_where_the_failure_was);
+    tcase_add_test(t, a_long_url_is_cut);
     tcase_add_test(t, nobody_has_to_listen);
     tcase_add_test(t, the_system_has_the_last_word);
     tcase_add_test(t, a_long_path_does_not_push_out_the_reason);

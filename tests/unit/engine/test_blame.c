@@ -53,8 +53,8 @@ static void setup(void)
 
 static void teardown(void)
 {
-    xd_download_free(download);
-    xd_engine_free(engine);
+    xd_download_unref(download);
+    xd_engine_unref(engine);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     unlink(path);
@@ -109,7 +109,7 @@ static const char *fault_of(unsigned depot)
 
     stats = (struct xd_depot_stats){.struct_size = sizeof stats};
     ck_assert_int_eq(xd_download_depot(download, depot, &stats), 0);
-    return stats.last_error;
+    return stats.last_error.msg;
 }
 
 static void assert_file_is_right(void)

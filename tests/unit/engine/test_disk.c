@@ -173,7 +173,7 @@ static int run(uint64_t *out_resumed, struct xd_error *err)
         rc = xd_download_wait(download, -1, err);
     xd_download_progress(download, &progress);
     *out_resumed = progress.bytes_resumed;
-    xd_download_free(download);
+    xd_download_unref(download);
     xd_manifest_unref(manifest);
     return rc;
 }

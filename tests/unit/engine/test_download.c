@@ -37,6 +37,10 @@ static const struct mock_step other_size[] = {
         "Content-Range: bytes 0-99/200\r\nContent-Length: 100\r\n\r\n"),
     BODY(0, SIZE), END};
 
+static const struct mock_step refuses[] = {
+    SAY("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"), END};
+static const struct mock_step none[] = {
+    SAY("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), END};
 static const struct mock_step other_half[] = {
     SAY("HTTP/1.1 206 Partial Content\r\n"
         "Content-Range: bytes 50-99/100\r\nContent-Length: 50\r\n\r\n"),
@@ -95,7 +99,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    xd_download_free(download);
+    xd_download_unref(download);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     unlink(path);
@@ -272,7 +276,7 @@ static void assert_free_does_not_wait(void)
 {
     xd_usec before = xd_now();
 
-    xd_download_free(download);
+    xd_download_unref(download);
     download = NULL;
     ck_assert_uint_lt(xd_now() - before, 15 * XD_SECOND);
 }
@@ -332,7 +336,7 @@ START_TEST(two_downloads_of_one_path_are_one_too_many)
             xd_download_new(&second, manifest, 0, path, options, &error), 0);
         ck_assert_int_eq(xd_download_start(second, &error), XD_E_IO);
         ck_assert_ptr_nonnull(strstr(error.msg, "another download"));
-        xd_download_free(second);
+        xd_download_unref(second);
         ck_assert_int_eq(access(part, F_OK), 0);
     }
     ck_assert_int_eq(xd_download_wait(download, 0, &error), XD_E_AGAIN);
@@ -394,8 +398,8 @@ START_TEST(a_depot_with_another_file_is_dropped_by_name)
     assert_file_is_right();
     ck_assert_int_eq(xd_download_depot(download, 0, &stats), 0);
     ck_assert_int_eq(stats.state, XD_DEPOT_FAILED);
-    ck_assert_ptr_nonnull(strstr(stats.last_error, "200"));
-    ck_assert_ptr_nonnull(strstr(stats.last_error, stats.host));
+    ck_assert_ptr_nonnull(strstr(stats.last_error.msg, "200"));
+    ck_assert_ptr_nonnull(strstr(stats.last_error.msg, stats.host));
     ck_assert_uint_eq(stats.bytes, 0);
     mock_stop(server);
     mock_stop(bad);
@@ -421,9 +425,47 @@ START_TEST(a_copy_that_ends_too_early_is_not_taken_for_whole)
     assert_file_is_right();
     ck_assert_int_eq(xd_download_depot(download, 0, &stats), 0);
     ck_assert_int_eq(stats.state, XD_DEPOT_FAILED);
-    ck_assert_ptr_nonnull(strstr(stats.last_error, "ends 50 bytes before"));
+    ck_assert_ptr_nonnull(strstr(stats.last_error.msg, "ends 50 bytes before"));
     mock_stop(server);
     mock_stop(bad);
+}
+END_TEST
+
+/* Enough for a program to ask for a password, without reading English. */
+START_TEST(a_refusal_tells_its_status_and_where_it_came_from)
+{
+    struct mock_server *server = mock_start(refuses);
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+    char url[100], shown[100];
+
+    snprintf(url, sizeof url, "http://me:secret@127.0.0.1:%u/x?token=secret",
+             mock_port(server));
+    snprintf(shown, sizeof shown, "http://127.0.0.1:%u/x", mock_port(server));
+    describe(url, NULL);
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);
+    ck_assert_int_eq(error.http_status, 401);
+    ck_assert_str_eq(error.url, shown);
+    ck_assert_int_eq(xd_download_depot(download, 0, &stats), 0);
+    ck_assert_str_eq(error.depot, stats.host);
+    ck_assert_int_eq(stats.last_error.code, XD_E_NET);
+    ck_assert_int_eq(stats.last_error.http_status, 401);
+    ck_assert_str_eq(stats.last_error.url, shown);
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(a_login_that_is_wanted_counts_for_more_than_an_absence)
+{
+    struct mock_server *first = mock_start(_i == 0 ? refuses : none);
+    struct mock_server *second = mock_start(_i == 0 ? none : refuses);
+
+    describe(mock_url(first), mock_url(second));
+    start();
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);
+    ck_assert_int_eq(error.http_status, 401);
+    mock_stop(second);
+    mock_stop(first);
 }
 END_TEST
 
@@ -623,6 +665,9 @@ int main(void)
     tcase_add_test(tcase, a_depot_with_another_file_is_dropped_by_name);
     tcase_add_test(tcase, a_copy_that_ends_too_early_is_not_taken_for_whole);
     tcase_add_test(tcase, when_every_depot_has_failed_the_sentence_says_why);
+    tcase_add_test(tcase, a_refusal_tells_its_status_and_where_it_came_from);
+    tcase_add_loop_test(
+        tcase, a_login_that_is_wanted_counts_for_more_than_an_absence, 0, 2);
     tcase_add_test(tcase, every_request_leaves_a_record);
     tcase_add_test(tcase, progress_ends_with_every_byte);
     tcase_add_loop_test(tcase, no_more_requests_run_than_the_manifest_allows, 0,

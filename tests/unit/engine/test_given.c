@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/free_source.h"
 #include "engine/trust/blame.h"
 #include "io/hash.h"
 #include "suite.h"
@@ -56,7 +57,7 @@ static void teardown(void)
 {
     char command[100];
 
-    xd_source_free(source);
+    free_source_and_readers(source);
     xd_options_free(options);
     free(bytes);
     snprintf(command, sizeof command, "rm -rf %s", folder);

@@ -101,7 +101,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    xd_download_free(download);
+    xd_download_unref(download);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     unlink("out");
@@ -129,7 +129,7 @@ static void start(const char *url)
 static void finish(void)
 {
     ck_assert_msg(xd_download_wait(download, -1, &error) == 0, "%s", error.msg);
-    xd_download_free(download);
+    xd_download_unref(download);
     download = NULL;
     xd_manifest_unref(manifest);
     manifest = NULL;
@@ -152,7 +152,7 @@ START_TEST(no_signal_of_the_host_comes_to_a_thread_of_ours)
     ck_assert_int_eq(xd_options_set(options, "patience", "0s", &error), 0);
     start("http://nowhere.invalid/x");
     ck_assert_int_lt(xd_download_wait(download, -1, &error), 0);
-    xd_download_free(download);
+    xd_download_unref(download);
     download = NULL;
     ck_assert(resolver_was_seen);
     ck_assert_uint_ge(masks_seen, 2);

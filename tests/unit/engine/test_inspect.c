@@ -80,7 +80,7 @@ START_TEST(a_metalink_is_understood)
 
     inspect(0, metalink, NULL);
     it = get(0);
-    ck_assert_int_eq(it.code, XD_OK);
+    ck_assert_int_eq(it.error.code, XD_OK);
     ck_assert_ptr_nonnull(it.manifest);
     ck_assert_str_eq(xd_manifest_format(it.manifest), "metalink4");
 }
@@ -105,10 +105,10 @@ START_TEST(anything_else_is_a_replica_of_its_size)
 {
     inspect(0, object, page);
     ck_assert_ptr_null(get(0).manifest);
-    ck_assert_int_eq(get(0).code, XD_OK);
+    ck_assert_int_eq(get(0).error.code, XD_OK);
     ck_assert_uint_eq(get(0).size, 1000000);
     ck_assert_ptr_null(get(1).manifest);
-    ck_assert_int_eq(get(1).code, XD_OK);
+    ck_assert_int_eq(get(1).error.code, XD_OK);
     ck_assert_uint_eq(get(1).size, 29);
 }
 END_TEST
@@ -128,32 +128,34 @@ END_TEST
 START_TEST(a_broken_manifest_says_what_is_wrong)
 {
     inspect(0, broken, NULL);
-    ck_assert_int_eq(get(0).code, XD_E_MANIFEST);
+    ck_assert_int_eq(get(0).error.code, XD_E_MANIFEST);
     ck_assert_ptr_null(get(0).manifest);
-    ck_assert_ptr_nonnull(strstr(get(0).message, "127.0.0.1"));
+    ck_assert_ptr_nonnull(strstr(get(0).error.msg, "127.0.0.1"));
 }
 END_TEST
 
 START_TEST(a_missing_one_says_why)
 {
     inspect(0, missing, NULL);
-    ck_assert_int_eq(get(0).code, XD_E_NET);
-    ck_assert_ptr_nonnull(strstr(get(0).message, "404"));
+    ck_assert_int_eq(get(0).error.code, XD_E_NET);
+    ck_assert_ptr_nonnull(strstr(get(0).error.msg, "404"));
+    ck_assert_int_eq(get(0).error.http_status, 404);
+    ck_assert_str_eq(get(0).error.url, mock_url(servers[0]));
 }
 END_TEST
 
 START_TEST(a_silent_one_is_left_when_another_has_answered)
 {
     inspect(0, silent, object);
-    ck_assert_int_eq(get(0).code, XD_E_AGAIN);
-    ck_assert_int_eq(get(1).code, XD_OK);
+    ck_assert_int_eq(get(0).error.code, XD_E_AGAIN);
+    ck_assert_int_eq(get(1).error.code, XD_OK);
 }
 END_TEST
 
 START_TEST(one_that_is_busy_is_asked_again)
 {
     inspect(0, busy_once, NULL);
-    ck_assert_int_eq(get(0).code, XD_OK);
+    ck_assert_int_eq(get(0).error.code, XD_OK);
     ck_assert_uint_eq(get(0).size, 29);
     ck_assert_uint_eq(mock_requests(servers[0]), 2);
 }
@@ -168,9 +170,9 @@ START_TEST(a_password_is_not_said)
     snprintf(url, sizeof url, "http://me:secret@127.0.0.1:%u/x?token=secret",
              mock_port(servers[0]));
     ck_assert_int_eq(xd_inspect(&inspection, urls, 1, 0, NULL, &error), 0);
-    ck_assert_int_eq(get(0).code, XD_E_MANIFEST);
-    ck_assert_ptr_nonnull(strstr(get(0).message, "127.0.0.1"));
-    ck_assert_ptr_null(strstr(get(0).message, "secret"));
+    ck_assert_int_eq(get(0).error.code, XD_E_MANIFEST);
+    ck_assert_ptr_nonnull(strstr(get(0).error.msg, "127.0.0.1"));
+    ck_assert_ptr_null(strstr(get(0).error.msg, "secret"));
 }
 END_TEST
 
@@ -193,7 +195,7 @@ START_TEST(many_more_than_are_asked_at_a_time_all_get_an_answer)
     /* Of what may be replicas the late ones would be left. */
     ck_assert_int_eq(xd_inspect(&inspection, urls, 40, 1, NULL, &error), 0);
     for (size_t i = 0; i < 40; i++)
-        ck_assert_int_eq(get(i).code, XD_E_MANIFEST);
+        ck_assert_int_eq(get(i).error.code, XD_E_MANIFEST);
 }
 END_TEST
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/free_source.h"
 #include "suite.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -51,7 +52,7 @@ static void teardown(void)
 {
     char command[100];
 
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     xd_options_free(options);
     snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -94,7 +95,7 @@ static uint64_t window(void)
 /* What is here from the first byte on. */
 static uint64_t here(void)
 {
-    struct xd_buffered b;
+    struct xd_buffered b = {.struct_size = sizeof b};
 
     return xd_source_buffered(source, &b, 1) > 0 && b.begin == 0 ? b.end : 0;
 }
@@ -232,7 +233,7 @@ static void read_on(uint64_t bytes)
 
 static bool is_here(uint64_t begin, uint64_t end)
 {
-    struct xd_buffered b[50];
+    struct xd_buffered b[50] = {{.struct_size = sizeof *b}};
     size_t n = xd_source_buffered(source, b, 50);
 
     for (size_t i = 0; i < n && i < 50; i++)
@@ -341,7 +342,7 @@ START_TEST(a_download_takes_no_seconds)
     ck_assert_ptr_nonnull(strstr(error.msg, "must be a size"));
     set("lookahead", "1m");
     ck_assert_int_eq(xd_download_new_fd(&d, m, 0, 1, options, &error), 0);
-    xd_download_free(d);
+    xd_download_unref(d);
     xd_manifest_unref(m);
 }
 END_TEST

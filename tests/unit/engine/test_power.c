@@ -562,7 +562,7 @@ static int download(const char *option, const char *value,
     rc = xd_download_wait(d, -1, err);
     xd_download_progress(d, &progress);
     *out_resumed = progress.bytes_resumed;
-    xd_download_free(d);
+    xd_download_unref(d);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     return rc;

@@ -82,7 +82,7 @@ static void teardown(void)
 {
     engine->sampler.has_thread = false;
     xd_engine_unlock(engine);
-    xd_engine_free(engine);
+    xd_engine_unref(engine);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     snprintf(path + strlen(path), sizeof path - strlen(path), ".part");

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/free_source.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
@@ -85,7 +86,7 @@ static void teardown(void)
 {
     char command[100];
 
-    xd_source_free(source);
+    free_source_and_readers(source);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     free(bytes);
@@ -208,7 +209,7 @@ START_TEST(nothing_is_asked_for_before_the_first_read)
     for (int i = 0; i < 2000 && mock_requests(m) == 0; i++)
         rest_ms(5);
     ck_assert_uint_gt(mock_requests(m), 0);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -315,7 +316,7 @@ START_TEST(an_interrupt_ends_a_wait_for_a_silent_depot_and_is_taken_back)
     xd_reader_interrupt(reader, 0);
     expect_code(reader, 10, XD_E_AGAIN);
     ck_assert_int_eq(xd_reader_size(reader, -1), SIZE);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -340,7 +341,7 @@ START_TEST(a_silent_depot_beside_a_good_one_does_not_keep_a_reader)
     open_source();
     expect_read(reader, SIZE);
     expect_end(reader);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -358,7 +359,7 @@ START_TEST(bytes_that_nobody_has_are_an_error_where_they_are_read)
     expect_end(reader);
     ck_assert_int_eq(xd_reader_seek(reader, 1000), 1000);
     expect_code(reader, 20000, XD_E_NOREPLICA);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -461,7 +462,7 @@ END_TEST
 
 START_TEST(nothing_far_ahead_of_the_readers_is_fetched)
 {
-    struct xd_buffered b[20];
+    struct xd_buffered b[20] = {{.struct_size = sizeof *b}};
     size_t n;
 
     set("lookahead", "256k");
@@ -489,7 +490,7 @@ END_TEST
 
 static uint64_t bytes_buffered(void)
 {
-    struct xd_buffered b[20];
+    struct xd_buffered b[20] = {{.struct_size = sizeof *b}};
     size_t n = xd_source_buffered(source, b, 20);
     uint64_t sum = 0;
 
@@ -498,6 +499,147 @@ static uint64_t bytes_buffered(void)
         sum += b[i].end - b[i].begin;
     return sum;
 }
+
+static void wait_until_fetched(uint64_t n)
+{
+    struct xd_progress p = {.struct_size = sizeof p};
+
+    for (int i = 0; i < 500 && p.bytes_done < n; i++) {
+        rest_ms(10);
+        xd_download_progress(xd_source_download(source), &p);
+    }
+    ck_assert_uint_ge(p.bytes_done, n);
+}
+
+#define RANGE_FIRST ((uint64_t)500001)
+#define RANGE_SIZE ((uint64_t)2500003)
+
+static void open_range(void)
+{
+    char range[50];
+
+    snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)RANGE_FIRST,
+             (unsigned long long)(RANGE_FIRST + RANGE_SIZE - 1));
+    set("range", range);
+    open_local();
+}
+
+static void expect_read_in_range(uint64_t from, size_t len)
+{
+    static unsigned char buffer[RANGE_SIZE];
+    size_t done = 0;
+
+    while (done < len) {
+        int64_t n = xd_reader_read(reader, buffer + done, len - done, 20000);
+
+        ck_assert_int_gt(n, 0);
+        done += (size_t)n;
+    }
+    ck_assert_int_eq(memcmp(buffer, bytes + RANGE_FIRST + from, len), 0);
+    ck_assert_uint_eq(xd_reader_position(reader), from + len);
+}
+
+/* Its head and its tail are those of the range. */
+START_TEST(what_is_buffered_counts_from_the_begin_of_the_range)
+{
+    struct xd_buffered b[20] = {{.struct_size = sizeof *b}};
+    struct xd_playback p = {.struct_size = sizeof p};
+
+    set("lookahead", "256k");
+    set("block-size", "16k");
+    open_range();
+    expect_read_in_range(0, 1000);
+    wait_until_fetched(1024 * 1024 + 192 * 1024);
+    rest_ms(100);
+    ck_assert_uint_eq(xd_source_buffered(source, b, 20), 2);
+    ck_assert_uint_eq(b[0].begin, 0);
+    ck_assert_uint_ge(b[0].end, 192 * 1024);
+    ck_assert_uint_le(b[0].end, 300 * 1024);
+    ck_assert_uint_eq(b[1].begin, RANGE_SIZE - 1024 * 1024);
+    ck_assert_uint_eq(b[1].end, RANGE_SIZE);
+    ck_assert_int_eq(xd_reader_seek(reader, 1200000), 1200000);
+    expect_read_in_range(1200000, 1);
+    rest_ms(200);
+    ck_assert_uint_eq(xd_source_buffered(source, b, 20), 3);
+    ck_assert_uint_le(b[1].begin, 1200000);
+    ck_assert_uint_gt(b[1].end, 1200000);
+    ck_assert_uint_le(b[1].end, 1200000 + 300 * 1024);
+    xd_reader_playhead(reader, 1200000, 1000, XD_PAUSED);
+    xd_reader_playback(reader, &p);
+    ck_assert_double_ge(p.level_s, 100);
+    ck_assert_double_le(p.level_s, 310);
+}
+END_TEST
+
+START_TEST(a_reader_of_a_range_counts_from_its_begin)
+{
+    unsigned char byte;
+    struct xd_error why;
+
+    open_range();
+    ck_assert_uint_eq(xd_source_buffered(source, NULL, 0), 0);
+    ck_assert_int_eq(xd_reader_size(reader, 0), RANGE_SIZE);
+    ck_assert_uint_eq(xd_reader_position(reader), 0);
+    expect_read_in_range(0, RANGE_SIZE);
+    expect_end(reader);
+    ck_assert_int_eq(xd_reader_seek(reader, RANGE_SIZE), RANGE_SIZE);
+    ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 20000), 0);
+    ck_assert_int_eq(xd_reader_seek(reader, RANGE_SIZE + 1), XD_E_INVAL);
+    xd_reader_error(reader, &why);
+    ck_assert_ptr_nonnull(strstr(why.msg, "2500004"));
+    ck_assert_int_eq(xd_reader_seek(reader, RANGE_SIZE - 1), RANGE_SIZE - 1);
+    expect_read_in_range(RANGE_SIZE - 1, 1);
+}
+END_TEST
+
+START_TEST(a_download_of_a_range_counts_its_bytes_alone)
+{
+    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_fetch_record r = {.struct_size = sizeof r};
+    struct xd_depot_stats depot = {.struct_size = sizeof depot};
+    struct xd_download *d;
+    uint64_t sum = 0;
+
+    set("records", "yes");
+    open_range();
+    d = xd_source_download(source);
+    expect_read_in_range(0, RANGE_SIZE);
+    ck_assert_int_eq(xd_download_wait(d, 20000, &error), 0);
+    xd_download_progress(d, &p);
+    ck_assert_uint_eq(p.bytes_total, RANGE_SIZE);
+    ck_assert_uint_eq(p.bytes_done, RANGE_SIZE);
+    ck_assert_int_eq(xd_download_depot(d, 0, &depot), 0);
+    ck_assert_uint_eq(depot.bytes, RANGE_SIZE);
+    ck_assert_uint_eq(depot.bytes_held, SIZE); /* of the file */
+    while (xd_download_next_record(d, &r, NULL) > 0) {
+        ck_assert_uint_ge(r.begin, RANGE_FIRST); /* in the file */
+        ck_assert_uint_le(r.end, RANGE_FIRST + RANGE_SIZE);
+        sum += r.received;
+    }
+    ck_assert_uint_eq(sum, RANGE_SIZE);
+}
+END_TEST
+
+/* With a byte on the screen, in the range, all before which was shown. */
+START_TEST(a_player_of_a_range_counts_from_its_begin)
+{
+    const double rate = 1e6;
+    const uint64_t at = 500000;
+    struct xd_playback p = {.struct_size = sizeof p};
+    struct xd_level level = {.struct_size = sizeof level};
+
+    open_range();
+    expect_read_in_range(0, RANGE_SIZE);
+    xd_reader_playhead(reader, at, rate, XD_PLAYING);
+    xd_reader_playback(reader, &p);
+    ck_assert_double_le(p.level_s, (double)(RANGE_SIZE - at) / rate);
+    ck_assert_double_ge(p.level_s, (double)(RANGE_SIZE - at) / rate - 0.5);
+    ck_assert_uint_eq(p.n_stalls, 0);
+    ck_assert_double_ge(p.startup_least_s, 0);
+    ck_assert_int_eq(xd_reader_level(reader, 0, &level), 1);
+    ck_assert_double_le(level.level_s, (double)RANGE_SIZE / rate);
+}
+END_TEST
 
 START_TEST(head_and_tail_are_fetched_for_who_reads_only)
 {
@@ -523,7 +665,7 @@ END_TEST
 START_TEST(a_reader_that_has_not_read_has_nothing_fetched)
 {
     struct xd_reader *idle;
-    struct xd_buffered b[20];
+    struct xd_buffered b[20] = {{.struct_size = sizeof *b}};
     size_t n;
 
     set("lookahead", "256k");
@@ -594,7 +736,7 @@ START_TEST(a_player_that_waits_for_a_silent_depot_has_a_stall)
     ck_assert_int_eq(xd_reader_stall(reader, 0, &stall), 1);
     ck_assert(stall.seconds > 0.045);
     ck_assert_int_eq(xd_reader_stall(reader, 1, &stall), 0);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -602,7 +744,7 @@ END_TEST
 
 static uint64_t bytes_here(void)
 {
-    struct xd_buffered b[500];
+    struct xd_buffered b[500] = {{.struct_size = sizeof *b}};
     size_t n = xd_source_buffered(source, b, 500);
     uint64_t sum = 0;
 
@@ -733,7 +875,7 @@ START_TEST(a_part_of_a_piece_is_not_there_for_readers)
     ck_assert_uint_eq(bytes_kept(), PIECE + 100000);
     ck_assert_uint_eq(bytes_here(), PIECE);
     expect_code(reader, 0, XD_E_AGAIN);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -777,7 +919,7 @@ static void read_without_ranges(void)
     expect_end(reader);
     ck_assert_int_eq(xd_reader_seek(reader, 1000000), 1000000);
     expect_read(reader, 500000);
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -818,7 +960,7 @@ static void read_of_unknown_size(void)
         ck_assert_int_eq(xd_reader_seek(reader, 500000), 500000);
         expect_code(reader, 20000, XD_E_NOREPLICA);
     }
-    xd_source_free(source);
+    free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
 }
@@ -979,6 +1121,10 @@ int main(void)
     tcase_add_test(t, without_keep_the_folder_stays_empty);
     tcase_add_test(t, a_spool_that_cannot_be_made_is_an_error_of_the_read);
     tcase_add_test(t, nothing_far_ahead_of_the_readers_is_fetched);
+    tcase_add_test(t, what_is_buffered_counts_from_the_begin_of_the_range);
+    tcase_add_test(t, a_reader_of_a_range_counts_from_its_begin);
+    tcase_add_test(t, a_download_of_a_range_counts_its_bytes_alone);
+    tcase_add_test(t, a_player_of_a_range_counts_from_its_begin);
     tcase_add_test(t, head_and_tail_are_fetched_for_who_reads_only);
     tcase_add_test(t, a_reader_that_has_not_read_has_nothing_fetched);
     tcase_add_test(t, a_range_is_a_file_of_its_own);
