@@ -11,11 +11,31 @@
 #define NAMES 10
 
 /* NULL: it has none. */
-static const char *name_of(const struct xd_manifest *m, size_t i)
+static const char *path_of(const struct xd_manifest *m, size_t i)
 {
     struct xd_file file = {.struct_size = sizeof file};
 
-    return xd_manifest_file(m, i, &file) == 0 ? file.name : NULL;
+    return xd_manifest_file(m, i, &file) == 0 ? file.path : NULL;
+}
+
+/* Whether `name` is the end of the path, from one of its components on. */
+static bool ends_in(const char *path, const char *name)
+{
+    const size_t len = strlen(path), n = strlen(name);
+
+    return n > 0 && len >= n && strcmp(path + len - n, name) == 0 &&
+           (len == n || path[len - n - 1] == '/');
+}
+
+static size_t count_named(const char *name, const struct xd_manifest *m)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < xd_manifest_n_files(m); i++) {
+        const char *path = path_of(m, i);
+        count += path != NULL && ends_in(path, name);
+    }
+    return count;
 }
 
 static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
@@ -26,7 +46,7 @@ static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
     size_t len = 0;
 
     for (size_t i = 0; i < n && i < NAMES && len < sizeof names; i++) {
-        const char *comma = i > 0 ? ", " : "", *name = name_of(m, i);
+        const char *comma = i > 0 ? ", " : "", *name = path_of(m, i);
         if (name != NULL)
             len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
                                     comma, name);
@@ -36,8 +56,9 @@ static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
     }
     if (n > NAMES)
         snprintf(more, sizeof more, " and %zu more", n - NAMES);
-    words_error("%s describes no file %s, but %s%s", input, a->file, names,
-                more);
+    words_error("%s describes %s file %s, but %s%s", input,
+                count_named(a->file, m) > 1 ? "more than one" : "no", a->file,
+                names, more);
 }
 
 /* 0: it is none, or none that a file could have. */
@@ -55,12 +76,15 @@ bool choose_find(size_t *out, const struct args *a, const struct xd_manifest *m)
     const size_t n = xd_manifest_n_files(m);
 
     for (size_t i = 0; i < n; i++) {
-        const char *name = name_of(m, i);
-        if (name != NULL && strcmp(name, a->file) == 0) {
-            *out = i;
+        const char *path = path_of(m, i);
+        if (path == NULL || !ends_in(path, a->file))
+            continue;
+        *out = i;
+        if (strcmp(path, a->file) == 0)
             return true;
-        }
     }
+    if (count_named(a->file, m) > 0)
+        return count_named(a->file, m) == 1;
     const size_t number = number_of(a->file);
     *out = number - 1;
     return number >= 1 && number <= n;

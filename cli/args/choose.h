@@ -1,6 +1,6 @@
 /*
- * --file NAME: one file of those that a manifest describes, by its name, or,
- * if none is called so, by its number.
+ * --file NAME: one file of those that a manifest describes, by its path or the
+ * end of that, or, if none is called so, by its number.
  */
 #ifndef CLI_CHOOSE_H
 #define CLI_CHOOSE_H
@@ -11,7 +11,8 @@
 
 #include "args/args.h"
 
-/* The index of the file that --file means; false if there is none. */
+/* The index of the file that --file means; false if there is none, or more than
+ * one whose path ends so. */
 bool choose_find(size_t *out, const struct args *a,
                  const struct xd_manifest *m);
 

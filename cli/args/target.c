@@ -28,21 +28,24 @@ static char *join(const char *dir, const char *name, const char *tail)
     return path;
 }
 
-int target_init(struct target *t, const struct args *a, const char *name,
+int target_init(struct target *t, const struct args *a, const char *inner,
                 const char *input)
 {
-    *t = (struct target){.is_given = a->output != NULL, .fd = -1};
+    const char *name = a->output != NULL ? a->output : inner;
+
+    *t = (struct target){.fd = -1};
     if (args_to_stdout(a)) {
         t->fd = STDOUT_FILENO;
         return 0;
     }
-    if (a->output != NULL)
-        name = a->output;
     if (name == NULL)
         return words_usage("%s does not name the file: give -o FILE", input);
     t->path = join(a->directory, name, "");
     t->part = join(a->directory, name, ".part");
-    if (t->path != NULL && t->part != NULL)
+    if (a->output == NULL)
+        t->inner = strdup(inner);
+    if (t->path != NULL && t->part != NULL &&
+        (t->inner != NULL || a->output != NULL))
         return 0;
     target_fini(t);
     words_error("out of memory");
@@ -51,10 +54,11 @@ int target_init(struct target *t, const struct args *a, const char *name,
 
 void target_fini(struct target *t)
 {
-    free(t->path);
-    free(t->part);
     if (t->path != NULL && t->fd >= 0)
         close(t->fd);
+    free(t->path);
+    free(t->part);
+    free(t->inner);
     *t = (struct target){.fd = -1};
 }
 
@@ -62,7 +66,7 @@ bool target_is_ordered(const struct target *t)
 {
     struct stat st;
 
-    return t->path != NULL && t->is_given && stat(t->path, &st) == 0 &&
+    return t->path != NULL && t->inner == NULL && stat(t->path, &st) == 0 &&
            !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
@@ -119,6 +123,8 @@ const char *target_name(const struct target *t)
 {
     if (t->path == NULL)
         return "standard output";
+    if (t->inner != NULL)
+        return t->inner;
     const char *slash = strrchr(t->path, '/');
     return slash != NULL ? slash + 1 : t->path;
 }

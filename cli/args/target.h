@@ -7,19 +7,20 @@
 #include "args/args.h"
 
 struct target {
-    char *path;    /* NULL: standard output */
-    char *part;    /* what it is called until it is complete, or NULL */
-    bool is_given; /* the path is --output's, not the manifest's */
-    int fd;        /* to be written to in order, or -1 */
+    char *path;  /* NULL: standard output */
+    char *part;  /* what it is called until it is complete, or NULL */
+    char *inner; /* the path within --directory, as the manifest has it; NULL:
+                      the path is --output's */
+    int fd;      /* to be written to in order, or -1 */
 };
 
 /*
- * The place for a file that the manifest calls `name` (NULL: it does not say)
+ * The place for a file that the manifest puts at `inner` (NULL: it does not say)
  * and that comes from `input`.  Looks at nothing.  Returns 0, or a status
  * after the reason was said.
  * Ownership: on success, to release with target_fini().
  */
-int target_init(struct target *t, const struct args *a, const char *name,
+int target_init(struct target *t, const struct args *a, const char *inner,
                 const char *input);
 void target_fini(struct target *t);
 
@@ -41,7 +42,8 @@ int target_open(struct target *t, const struct args *a, char *why, size_t size);
 /* For programs: the path, or "-". */
 const char *target_path(const struct target *t);
 
-/* The last component of the path: what to call the file; "standard output". */
+/* What to call the file: its path within --directory, or the last component of
+ * that of --output; "standard output". */
 const char *target_name(const struct target *t);
 
 #endif

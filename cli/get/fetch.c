@@ -122,6 +122,10 @@ int fetch_new(struct xd_download **out, const struct job *job,
     if (job->target->fd >= 0)
         return xd_download_new_fd(out, job->manifest, job->file,
                                   job->target->fd, job->args->options, err);
+    if (job->target->inner != NULL)
+        return xd_download_new_in(out, job->manifest, job->file,
+                                  job->args->directory, job->target->inner,
+                                  job->args->options, err);
     return xd_download_new(out, job->manifest, job->file, job->target->path,
                            job->args->options, err);
 }

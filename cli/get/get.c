@@ -60,7 +60,7 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
 
     if (xd_manifest_file(m, i, &file) < 0)
         return;
-    const int status = target_init(&target, g->args, file.name, input);
+    const int status = target_init(&target, g->args, file.path, input);
     if (status != 0) {
         note_input(g, status, "the file has no name");
         return;
@@ -108,6 +108,15 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
     }
     for (size_t i = 0; i < n && goes_on(g); i++)
         get_file(g, m, i, input);
+    const size_t n_left_out = xd_manifest_n_left_out(m);
+    if (n_left_out > 0) {
+        words_error("%s: %zu of its %zu files %s left out: no source of %s can "
+                    "be used",
+                    input, n_left_out, n + n_left_out,
+                    n_left_out == 1 ? "is" : "are",
+                    n_left_out == 1 ? "it" : "them");
+        note_input(g, STATUS_FAILED, "files without a source are left out");
+    }
 }
 
 static void get_input(struct get *g, const struct inputs *in, size_t i)

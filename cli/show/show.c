@@ -71,7 +71,7 @@ static void put_head(const struct xd_file *file)
 {
     char size[UNITS_SIZE];
 
-    text_put(stdout, file->name != NULL ? file->name : "(a file without name)");
+    text_put(stdout, file->path != NULL ? file->path : "(a file without name)");
     putchar('\n');
     if (file->size == XD_SIZE_UNKNOWN)
         put_line("size", "unknown");

@@ -101,6 +101,7 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
         return;
     json_open_object(j, NULL);
     json_string(j, "name", f.name);
+    json_string(j, "path", f.path);
     put_size(j, "size", f.size);
     put_hashes(j, m, file);
     put_pieces(j, &f);

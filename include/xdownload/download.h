@@ -83,8 +83,8 @@ XD_BEGIN_DECLS
 
 /*
  * The whole library in one call: fetch the only (or first) file that the
- * manifest at path `manifest` describes to `path` (NULL: the manifest's name
- * for it, in the current folder).
+ * manifest at path `manifest` describes to `path` (NULL: the manifest's path
+ * for it, in the current folder, as with xd_download_new_in()).
  * Blocks: until the end.  Errors: those of xd_manifest_read() and of
  * xd_download_wait().
  */
@@ -106,6 +106,21 @@ XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
                                          const char *path,
                                          const struct xd_options *o,
                                          struct xd_error *err);
+
+/*
+ * The same for a place that the manifest chooses: `path`, which is relative and
+ * without "." and ".." (NULL: that of xd_file), in the folder `directory` (NULL:
+ * the current one).  start() makes the folders of `path` that are not there, and
+ * fails with IO if one of them is a symbolic link; those that it made and that
+ * nothing came into are removed again.
+ * Ownership: as above.  Errors: also INVAL for such a path.
+ */
+XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
+                                            struct xd_manifest *m, size_t file,
+                                            const char *directory,
+                                            const char *path,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
 
 /*
  * The same, in order, to a descriptor: a pipe, a terminal, a socket.  At most
@@ -163,7 +178,8 @@ XD_API void xd_download_cancel(struct xd_download *d);
 /*
  * A download is counted, and new() gives its caller one reference.  The last
  * unref() cancels it, joins its threads and releases it; `path`.part stays if it
- * is incomplete.  ref() returns its argument; unref(NULL) does nothing.
+ * is incomplete, and not empty.  ref() returns its argument; unref(NULL) does
+ * nothing.
  * Blocks: ref() and an unref() that is not the last: no; the last one less than a second, and until what came is
  * on the disk; with a libcurl older than 7.87, for as long as a name server that
  * does not answer is waited for.

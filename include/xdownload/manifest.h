@@ -29,7 +29,7 @@ struct xd_manifest;
 
 struct xd_file {
     size_t struct_size;
-    const char *name; /* one safe path component, or NULL if none was given */
+    const char *name; /* the last component of `path`, or NULL */
     uint64_t size;    /* bytes, or XD_SIZE_UNKNOWN */
     size_t n_extents; /* sorted by offset, then length; 1 if size is unknown */
     size_t n_hashes;  /* of the whole file, strongest first */
@@ -37,6 +37,11 @@ struct xd_file {
     uint64_t piece_bytes;        /* length of every piece but the last */
     const char *piece_algorithm; /* "sha-256", or NULL */
     unsigned max_connections;    /* to all depots together; 0: not given */
+    /* Where the manifest wants it: safe components with '/' between, none
+     * of them ".." and nothing before the first; another for each file; or NULL if the
+     * manifest gives none that can be used.  A component may be a symbolic link
+     * by now: xd_download_new_in() follows none. */
+    const char *path;
 };
 
 /* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
@@ -120,6 +125,10 @@ XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);
 
 /* How many files; at least 1. */
 XD_API size_t xd_manifest_n_files(const struct xd_manifest *m);
+
+/* How many more it names, of which no source can be used: a warning names each,
+ * and they are not among its files. */
+XD_API size_t xd_manifest_n_left_out(const struct xd_manifest *m);
 
 /* Getters: 0, or INVAL when an index is past the last.  Threads: any. */
 XD_API int xd_manifest_file(const struct xd_manifest *m, size_t file,

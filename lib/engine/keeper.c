@@ -88,8 +88,12 @@ static void *keeper_main(void *arg)
     }
     if (e->state == ENGINE_FINISHING)
         finish_locked(e);
-    if (e->error.code < 0)
+    if (e->error.code < 0) {
         xd_resume_save_locked(e);
+        xd_engine_unlock(e);
+        xd_resume_remove_empty(e);
+        xd_engine_lock(e);
+    }
     xd_engine_end_locked(e);
     xd_engine_unlock(e);
     /* Nobody waits for this but free(). */

@@ -139,6 +139,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     atomic_init(&e->references, 1);
     e->output = output;
+    e->path_given = SIZE_MAX;
     e->fd = fd;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
@@ -194,7 +195,8 @@ static int open_sink(struct xd_engine *e, struct xd_sink **out,
                      struct xd_ordered_sink **out_ordered, struct xd_error *err)
 {
     if (e->path)
-        return xd_file_sink_new(out, e->path, e->options.force, err);
+        return xd_file_sink_new(out, e->path, e->path_given, e->options.force,
+                                err);
     if (xd_readers_in_memory(e))
         return xd_memory_sink_new(out, &e->readers.memory, err);
     if (e->output == XD_OUTPUT_READERS)

@@ -148,6 +148,12 @@ void xd_resume_save_locked(struct xd_engine *e)
     xd_engine_lock(e);
 }
 
+void xd_resume_remove_empty(struct xd_engine *e)
+{
+    if (e->path && xd_file_sink_remove_empty(e->sink) && e->resume.journal)
+        (void)xd_journal_remove(e->resume.journal, NULL);
+}
+
 /* Without its journal a .part is worth nothing: the name must be there first.
  * What has no journal is so small that a sync would be much of its time. */
 int xd_resume_finish(struct xd_engine *e, struct xd_error *err)

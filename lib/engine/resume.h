@@ -61,6 +61,10 @@ void xd_resume_work_locked(struct xd_engine *e);
  * the next run, as long as that takes.  Releases the lock. */
 void xd_resume_save_locked(struct xd_engine *e);
 
+/* The download has failed: what it made and wrote nothing to is removed. 
+ * Without the lock. */
+void xd_resume_remove_empty(struct xd_engine *e);
+
 /* Once the file has its name: without the lock.  Errors: IO. */
 int xd_resume_finish(struct xd_engine *e, struct xd_error *err);
 

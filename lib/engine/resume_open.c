@@ -52,8 +52,6 @@ static int check_space(struct opening *o, struct xd_error *err)
     if (!size_is_known(o) || xd_file_sink_space(o->e->sink, &space, NULL) < 0 ||
         needed <= space)
         return 0;
-    if (xd_file_sink_found(o->e->sink) == 0)
-        xd_file_remove(folder_of(o), part_of(o), NULL); /* made for nothing */
     return xd_fail(err, XD_E_IO,
                    "%s: %llu bytes are too many for its disk, which has room "
                    "for %llu",
@@ -280,10 +278,13 @@ void xd_resume_open_locked(struct xd_engine *e)
     rc = open_all(&o, &error);
     xd_engine_lock(e);
     e->resume.is_open = true;
-    if (rc < 0)
+    if (rc < 0) {
+        if (!o.had_journal && o.journal)
+            (void)xd_journal_remove(o.journal, NULL);
         xd_engine_fail_locked(e, &error);
-    else
+    } else {
         take_over_locked(&o);
+    }
     xd_decide_locked(e);
     xd_journal_free(o.journal);
     xd_journal_story_fini(&o.story);

@@ -158,16 +158,16 @@ void xd_builder_warn(struct xd_builder *b, const char *format, ...)
 
 void xd_builder_name(struct xd_builder *b, struct xd_span name)
 {
-    char safe[XD_NAME_MAX + 1];
+    char safe[XD_PATH_MAX + 1];
     struct xd_quoted q;
-    if (!xd_name_safe(name, safe)) {
+    if (!xd_path_safe(name, safe)) {
         xd_builder_warn(b, "%s is no name for a file", xd_quote(&q, name));
         return;
     }
     if (!xd_span_is(name, safe))
         xd_builder_warn(b, "the name %s is not safe: \"%s\" is used instead",
                         xd_quote(&q, name), safe);
-    b->draft.name = xd_builder_copy(b, xd_span_of(safe));
+    b->draft.path = xd_builder_copy(b, xd_span_of(safe));
 }
 
 void xd_builder_size(struct xd_builder *b, uint64_t size)
@@ -195,7 +195,8 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
     f->row.struct_size = sizeof f->row;
-    f->row.name = d->name;
+    f->row.path = d->path;
+    f->row.name = d->path ? xd_path_name(d->path) : NULL;
     f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
     f->row.max_connections = d->max_connections;
     if (!xd_hashes_take(b, f))
@@ -210,7 +211,8 @@ int xd_builder_end_file(struct xd_builder *b)
     struct xd_draft *d = &b->draft;
     if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0) {
         xd_builder_warn(b, "the file \"%s\" is left out: it has no source",
-                        d->name ? d->name : "");
+                        d->path ? d->path : "");
+        m->n_left_out++;
         reset_draft(d);
         return 0;
     }
@@ -226,51 +228,31 @@ int xd_builder_end_file(struct xd_builder *b)
     return rc;
 }
 
-struct named {
-    const char *name;
-    size_t file;
-};
-
-static int by_name(const void *left, const void *right)
+static int compare_strings(const void *left, const void *right)
 {
-    const struct named *a = left, *b = right;
-    int c = strcmp(a->name, b->name);
-    return c ? c : (a->file > b->file) - (a->file < b->file);
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Of files of the same name the first stays: the second would take its place
- * on the disk. */
-static int drop_same_names(struct xd_builder *b)
+/* The second of two files with one path would take the place of the first. */
+static int check_paths_differ(struct xd_builder *b)
 {
     struct xd_manifest *m = b->manifest;
-    struct named *names = xd_alloc(m->n_files, sizeof *names);
-    bool *drop = xd_alloc(m->n_files, sizeof *drop);
-    size_t n = 0, kept = 0;
-    if (!names || !drop) {
-        xd_free(names);
-        xd_free(drop);
+    const char **paths = xd_alloc(m->n_files, sizeof *paths);
+    size_t n = 0;
+    int rc = 0;
+    if (!paths)
         return xd_fail_nomem(b->err);
-    }
     for (size_t i = 0; i < m->n_files; i++) {
-        if (m->files[i].row.name)
-            names[n++] = (struct named){m->files[i].row.name, i};
+        if (m->files[i].row.path)
+            paths[n++] = m->files[i].row.path;
     }
-    qsort(names, n, sizeof *names, by_name);
-    for (size_t i = 1; i < n; i++)
-        drop[names[i].file] = strcmp(names[i - 1].name, names[i].name) == 0;
-    for (size_t i = 0; i < m->n_files; i++) {
-        if (drop[i]) {
-            xd_builder_warn(b, "another file \"%s\" is left out",
-                            m->files[i].row.name);
-            xd_model_file_fini(&m->files[i]);
-        } else {
-            m->files[kept++] = m->files[i];
-        }
+    qsort(paths, n, sizeof *paths, compare_strings);
+    for (size_t i = 1; rc == 0 && i < n; i++) {
+        if (strcmp(paths[i - 1], paths[i]) == 0)
+            rc = xd_builder_fail(b, "two files have the path \"%s\"", paths[i]);
     }
-    m->n_files = kept;
-    xd_free(names);
-    xd_free(drop);
-    return 0;
+    xd_free(paths);
+    return rc;
 }
 
 /* The last place is for the count of those that found none. */
@@ -295,7 +277,7 @@ int xd_builder_finish(struct xd_builder *b, const char *format,
         return xd_builder_fail(b, "no file in it has a source%s%s",
                                dropped ? "; " : "",
                                dropped ? m->warnings[dropped - 1] : "");
-    int rc = b->out_of_memory ? 0 : drop_same_names(b);
+    int rc = b->out_of_memory ? 0 : check_paths_differ(b);
     count_lost_warnings(b);
     if (rc < 0)
         return rc;

@@ -60,7 +60,7 @@ struct xd_piece_list {
 
 /* The file being read. */
 struct xd_draft {
-    const char *name;
+    const char *path; /* safe (manifest/names.h), or NULL */
     uint64_t size;
     bool size_is_contradicted;
     unsigned max_connections;

@@ -97,7 +97,7 @@ static int take_url(void *user, struct xd_span text)
         }
     }
     if (!r->is_torrent &&
-        (!ends_in_torrent(path) || ends_in_torrent(xd_span_of(b->draft.name))))
+        (!ends_in_torrent(path) || ends_in_torrent(xd_span_of(b->draft.path))))
         return xd_metalink_take_url(&r->common, text);
     xd_builder_drop_source(b, "it is a torrent");
     return 0;

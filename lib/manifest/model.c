@@ -52,6 +52,7 @@ int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of)
     m->format = of->format;
     m->warnings = of->warnings;
     m->n_warnings = of->n_warnings;
+    m->n_left_out = of->n_left_out;
     m->of = xd_manifest_ref(of);
     for (; m->n_files < of->n_files; m->n_files++) {
         struct xd_model_file *f = &m->files[m->n_files];
@@ -93,6 +94,11 @@ const char *xd_manifest_warning(const struct xd_manifest *m, size_t i)
 size_t xd_manifest_n_files(const struct xd_manifest *m)
 {
     return m->n_files;
+}
+
+size_t xd_manifest_n_left_out(const struct xd_manifest *m)
+{
+    return m->n_left_out;
 }
 
 /* A struct whose size was not set is no struct of ours. */

@@ -35,6 +35,7 @@ struct xd_manifest {
     struct xd_pool pool;
     struct xd_model_file *files;
     size_t n_files, files_capacity;
+    size_t n_left_out; /* files without a source, which are not in the list */
     const char **warnings;
     size_t n_warnings, warnings_capacity;
     struct xd_manifest *of; /* whose files these are, but for their hashes; or

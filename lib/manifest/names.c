@@ -63,10 +63,15 @@ static size_t copy_harmless(char *out, size_t max, struct xd_span s)
     return n;
 }
 
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
 static struct xd_span last_component(struct xd_span s)
 {
     size_t begin = s.len;
-    while (begin > 0 && s.s[begin - 1] != '/' && s.s[begin - 1] != '\\')
+    while (begin > 0 && !is_separator(s.s[begin - 1]))
         begin--;
     s = xd_span_trim(xd_span(s.s + begin, s.len - begin));
     while (s.len > 0 && (s.s[s.len - 1] == '.' || xd_is_blank(s.s[s.len - 1])))
@@ -108,6 +113,66 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1])
         out[n + 1] = '\0';
     }
     return true;
+}
+
+/* Cuts the first component and its separator off. */
+static struct xd_span take_component(struct xd_span *path)
+{
+    size_t len = 0;
+    while (len < path->len && !is_separator(path->s[len]))
+        len++;
+    struct xd_span component = xd_span(path->s, len);
+    len += len < path->len;
+    *path = xd_span(path->s + len, path->len - len);
+    return component;
+}
+
+static bool is_absolute(struct xd_span path)
+{
+    bool has_drive =
+        path.len > 2 && path.s[1] == ':' && is_separator(path.s[2]);
+    return path.len > 0 && (is_separator(path.s[0]) || has_drive);
+}
+
+/* False if it is absolute, has a component of which nothing is left, or is too
+ * long. */
+static bool join_safe(struct xd_span given, char out[XD_PATH_MAX + 1])
+{
+    size_t n = 0;
+    bool is_last = false;
+    if (is_absolute(given))
+        return false;
+    while (!is_last) {
+        struct xd_span component = take_component(&given);
+        is_last = given.len == 0;
+        if (!is_last && (component.len == 0 || xd_span_is(component, ".")))
+            continue;
+        char name[XD_NAME_MAX + 1];
+        if (!xd_name_safe(component, name))
+            return false;
+        size_t len = strlen(name);
+        if (n + 1 + len > XD_PATH_MAX)
+            return false;
+        if (n > 0)
+            out[n++] = '/';
+        memcpy(out + n, name, len + 1);
+        n += len;
+    }
+    return true;
+}
+
+bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1])
+{
+    struct xd_span trimmed = xd_span_trim(given);
+    if (last_component(trimmed).len == 0)
+        return false;
+    return join_safe(trimmed, out) || xd_name_safe(trimmed, out);
+}
+
+const char *xd_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 static int hex_digit(char c)

@@ -1,10 +1,9 @@
 /*
  * Names and other words out of a manifest, made harmless.
  *
- * A manifest must never choose where a file goes.  Of the name that it gives,
- * one path component remains, with these changes:
+ * A manifest must never choose a place outside of the folder that its files go
+ * to.  Each component of a path that it gives is changed so:
  *
- *     a/b\c            c            what is behind the last '/' or '\'
  *     " x . "          x            no blanks around, no dots or blanks behind
  *     -x ~x .x         _x           no option, home or hidden file
  *     x<ESC>y          x_y          a control, an invisible character, one that
@@ -24,8 +23,27 @@
 
 #define XD_NAME_MAX 240
 
-/* False if nothing is left of it: "", ".", "..", "x/". */
+/* The last component alone.  False if nothing is left of it: "", ".", "..",
+ * "x/". */
 bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1]);
+
+/* Of PATH_MAX, 4096 on Linux, the rest is for the folder before it. */
+#define XD_PATH_MAX 1024
+
+/*
+ * A path within a folder: safe components with '/' between.
+ *
+ *     a/b, a\b, ./a//b     a/b     both separate; "" and "." are no components
+ *     /a/b, C:\a\b, a/../b  b      what is absolute or has ".." (RFC 5854,
+ *                                  section 4.1.2.1, forbids both), or is longer
+ *                                  than XD_PATH_MAX: the last component alone
+ *
+ * False as above.
+ */
+bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1]);
+
+/* The last component of a safe path, within it. */
+const char *xd_path_name(const char *path);
 
 /* The same of the last component of the URL's path, percent-decoded.  False
  * also for IBP, whose capabilities carry no name. */

@@ -37,7 +37,7 @@ void xd_write_escaped(struct xd_text *to, const char *s)
 
 const char *xd_write_name(const struct xd_model_file *f)
 {
-    return f->row.name ? f->row.name : "(a file without a name)";
+    return f->row.path ? f->row.path : "(a file without a name)";
 }
 
 static bool can_stand_in_xml(const char *s)

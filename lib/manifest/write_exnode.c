@@ -111,8 +111,8 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
     xd_text_addf(to, "%s<exnode xmlns:exnode=\"%s\">\n", XD_XML_DECLARATION,
                  XD_EXNODE_URI);
     write_string(to, FILE_METADATA, "Version", "3.0");
-    if (f->row.name)
-        write_string(to, FILE_METADATA, "filename", f->row.name);
+    if (f->row.path)
+        write_string(to, FILE_METADATA, "filename", f->row.path);
     write_number(to, FILE_METADATA, "size", f->row.size);
     write_limit(to, FILE_METADATA, f->row.max_connections);
     write_hashes(to, f);

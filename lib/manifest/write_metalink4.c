@@ -96,9 +96,9 @@ static void write_url(struct xd_text *to, const struct xd_replica *r)
 static void write_file(struct xd_text *to, const struct xd_model_file *f)
 {
     xd_text_addf(to, "  <file");
-    if (f->row.name) {
+    if (f->row.path) {
         xd_text_addf(to, " name=\"");
-        xd_write_escaped(to, f->row.name);
+        xd_write_escaped(to, f->row.path);
         xd_text_addf(to, "\"");
     }
     write_connections(to, f->row.max_connections);

@@ -62,13 +62,19 @@ static bool folder_of(char out[LONGEST_PATH], const char *path)
     return true;
 }
 
-static int open_folder(const char *folder, int how)
+/* For its files alone: one that may not be read can be written to. */
+static int open_folder(int in, const char *folder, int how)
 {
     int fd;
 
+    how |= O_DIRECTORY | O_CLOEXEC;
     do
-        fd = open(folder, how | O_DIRECTORY | O_CLOEXEC);
+        fd = openat(in, folder, how | O_RDONLY);
     while (fd < 0 && errno == EINTR);
+#ifdef O_PATH
+    if (fd < 0 && errno == EACCES)
+        fd = openat(in, folder, how | O_PATH);
+#endif
     return fd;
 }
 
@@ -79,14 +85,129 @@ int xd_folder_open(int *out_folder, const char *path, struct xd_error *err)
 
     if (!folder_of(folder, path))
         return xd_fail(err, XD_E_IO, "%s: the name is too long", path);
-    fd = open_folder(folder, O_RDONLY);
-#ifdef O_PATH
-    /* One that may not be read can be written to. */
-    if (fd < 0 && errno == EACCES)
-        fd = open_folder(folder, O_PATH);
-#endif
+    fd = open_folder(AT_FDCWD, folder, 0);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    *out_folder = fd;
+    return 0;
+}
+
+/* How many bytes of the path are its folder. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* The last component of the first *end bytes of the path, which are then those
+ * before it. */
+static void cut_last(char name[LONGEST_PATH], const char *path, size_t *end)
+{
+    size_t begin, after = *end;
+
+    while (after > 0 && path[after - 1] == '/')
+        after--;
+    for (begin = after; begin > 0 && path[begin - 1] != '/'; begin--)
+        ;
+    memcpy(name, path + begin, after - begin);
+    name[after - begin] = '\0';
+    *end = begin;
+}
+
+/* Whether `folder` was `name` in `parent`, and is gone. */
+static bool remove_folder(int folder, int parent, const char *name)
+{
+    struct stat is, was;
+
+    return look_at(parent, name, &is) && fstat(folder, &was) == 0 &&
+           is_one(&is, &was) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
+/* `end` bytes of the path are that of `folder`. */
+static void unmake(int folder, unsigned made, const char *path, size_t end)
+{
+    char name[LONGEST_PATH];
+    int fd = folder;
+
+    while (made > 0 && fd >= 0) {
+        int parent = open_folder(fd, "..", 0);
+
+        cut_last(name, path, &end);
+        made = parent >= 0 && remove_folder(fd, parent, name) ? made - 1 : 0;
+        if (fd != folder)
+            xd_file_close(fd);
+        fd = parent;
+    }
+    if (fd != folder && fd >= 0)
+        xd_file_close(fd);
+}
+
+void xd_folder_unmake(int folder, unsigned made, const char *path)
+{
+    unmake(folder, made, path, folder_length(path));
+}
+
+/* Open the folder `name` in `in`, and make it first if it is not there; -1
+ * after a failure.  *made is how many were made one in the other. */
+static int enter(int in, const char *name, unsigned *made)
+{
+    if (mkdirat(in, name, 0777) == 0)
+        ++*made;
+    else if (errno == EEXIST)
+        *made = 0;
+    else
+        return -1;
+    return open_folder(in, name, O_NOFOLLOW);
+}
+
+static int fail_enter(int in, const char *name, const char *path, size_t len,
+                      struct xd_error *err)
+{
+    int os_errno = errno;
+    struct stat st;
+
+    if (fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+        return xd_fail(err, XD_E_IO,
+                       "%.*s: is a symbolic link, and none is followed to a "
+                       "place that a manifest or a list names",
+                       (int)len, path);
+    return xd_fail_errno(err, XD_E_IO, os_errno, "%.*s", (int)len, path);
+}
+
+int xd_folder_make(int *out_folder, unsigned *out_made, const char *path,
+                   size_t given, struct xd_error *err)
+{
+    const size_t end = folder_length(path);
+    char name[LONGEST_PATH];
+    size_t len;
+    int fd;
+
+    *out_made = 0;
+    if (given >= end)
+        return xd_folder_open(out_folder, path, err);
+    if (end >= LONGEST_PATH)
+        return xd_fail(err, XD_E_IO, "%s: the name is too long", path);
+    memcpy(name, given > 0 ? path : ".", given > 0 ? given : 1);
+    name[given > 0 ? given : 1] = '\0';
+    fd = open_folder(AT_FDCWD, name, 0);
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", name);
+    for (size_t at = given; at < end; at += len) {
+        int in = fd, rc;
+
+        at += strspn(path + at, "/");
+        len = strcspn(path + at, "/");
+        memcpy(name, path + at, len);
+        name[len] = '\0';
+        fd = enter(in, name, out_made);
+        rc = fd < 0 ? fail_enter(in, name, path, at + len, err) : 0;
+        if (rc < 0)
+            unmake(in, *out_made, path, at);
+        xd_file_close(in);
+        if (rc < 0)
+            return rc;
+    }
     *out_folder = fd;
     return 0;
 }
@@ -412,6 +533,15 @@ int xd_file_remove(int folder, const char *path, struct xd_error *err)
     if (unlinkat(folder, name_of(path), 0) == 0 || errno == ENOENT)
         return 0;
     return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be removed", path);
+}
+
+bool xd_file_remove_empty(int fd, int folder, const char *path)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_size == 0 &&
+           xd_file_has_name(fd, folder, path) &&
+           unlinkat(folder, name_of(path), 0) == 0;
 }
 
 bool xd_file_is_same(int folder, const char *a, const char *b)

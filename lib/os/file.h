@@ -21,6 +21,19 @@
  */
 int xd_folder_open(int *out_folder, const char *path, struct xd_error *err);
 
+/*
+ * The same where somebody else chose the path: only its first `given` bytes name
+ * a folder that is opened as it stands (0: the current one).  Each folder behind
+ * them is made if it is not there, and must be no symbolic link.
+ * *out_made is how many were made.
+ */
+int xd_folder_make(int *out_folder, unsigned *out_made, const char *path,
+                   size_t given, struct xd_error *err);
+
+/* Remove the last `made` folders of `path`, the last of which is open as
+ * `folder`, as far as they are empty. */
+void xd_folder_unmake(int folder, unsigned made, const char *path);
+
 /* Whether `path` still leads into it. */
 bool xd_folder_is_of(int folder, const char *path);
 
@@ -82,6 +95,10 @@ int xd_file_rename(int folder, const char *from, const char *to, bool replace,
 /* Take the name away; a name that is not there is none, and an
  * open file lives on without it. */
 int xd_file_remove(int folder, const char *path, struct xd_error *err);
+
+/* The same for a name that the file `fd` has, if that file is empty.  Returns
+ * whether the name is gone. */
+bool xd_file_remove_empty(int fd, int folder, const char *path);
 
 /* Whether both are names of one file. */
 bool xd_file_is_same(int folder, const char *a, const char *b);

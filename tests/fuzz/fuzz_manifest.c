@@ -23,6 +23,17 @@ static bool is_hex(const char *s)
     return *s != '\0' && s[strspn(s, "0123456789abcdef")] == '\0';
 }
 
+static void check_path(const char *path, const char *name)
+{
+    char again[XD_PATH_MAX + 1];
+
+    FUZZ_CHECK(xd_path_safe(xd_span_of(path), again));
+    FUZZ_CHECK(strcmp(path, again) == 0);
+    FUZZ_CHECK(name == xd_path_name(path));
+    FUZZ_CHECK(path[0] != '/' && strstr(path, "//") == NULL);
+    FUZZ_CHECK(strstr(path, "/.") == NULL && strstr(path, "/~") == NULL);
+}
+
 static void check_name(const char *name)
 {
     char again[XD_NAME_MAX + 1];
@@ -134,8 +145,11 @@ static void check_manifest(const struct xd_manifest *m, bool may_be_local)
     for (size_t i = 0; i < n; i++) {
         FUZZ_CHECK(xd_manifest_file(m, i, &f) == 0);
         FUZZ_CHECK(f.size == XD_SIZE_UNKNOWN || f.size <= INT64_MAX);
-        if (f.name != NULL)
+        FUZZ_CHECK((f.path != NULL) == (f.name != NULL));
+        if (f.path != NULL) {
+            check_path(f.path, f.name);
             check_name(f.name);
+        }
         check_extents(m, i, &f, may_be_local);
         check_hashes(m, i, &f);
         if (may_be_local) { /* once for each text is enough */

@@ -443,7 +443,8 @@ ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 def test_a_signal_ends_it_with_130_and_a_sentence(lab, sig):
     lab.file("f.bin", SIZE)
     process = lab.start(lab.exnode("f.bin", [lab.depot(rate=20_000)]))
-    wait_until(lambda: lab.path("f.bin.part").exists(), "it begins")
+    part = lab.path("f.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_size > 0, "it begins")
     process.send(sig)
     run = process.wait()
     assert run.rc == 130

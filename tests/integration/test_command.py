@@ -370,12 +370,15 @@ def test_it_goes_on_after_a_failure_and_ends_with_its_status(lab):
 
 @pytest.mark.parametrize("kind", ["slow", "silent"])
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_is_130_and_leaves_the_part(lab, sig, kind):
+def test_interrupted_is_130_and_leaves_what_came(lab, sig, kind):
+    """Where nothing came nothing is left, no journal either."""
     lab.file("f.bin", SIZE)
     depots = {"slow": lambda: [lab.depot(rate=100_000), lab.depot(rate=50_000)],
               "silent": lambda: [lab.silent(), lab.silent()]}[kind]()
     process = lab.start(lab.exnode("f.bin", depots), "--silence", "10m")
-    wait_until(lambda: lab.path("f.bin.part").exists(), "it begins")
+    part = lab.path("f.bin.part")
+    wait_until(lambda: part.exists() and
+               (kind == "silent" or part.stat().st_size > 0), "it begins")
     time.sleep(0.3)
     began = time.monotonic()
     process.send(sig)
@@ -385,8 +388,72 @@ def test_interrupted_is_130_and_leaves_the_part(lab, sig, kind):
     # A second is promised; this only tells a stop from a time-out.
     assert time.monotonic() - began < 10
     assert not lab.path("f.bin").exists()
-    assert lab.path("f.bin.part").exists()
+    assert part.exists() == (kind == "slow")
+    assert lab.path("f.bin.part.journal").exists() == (kind == "slow")
+    assert ("f.bin.part stays" in run.err) == (kind == "slow")
     assert run.report["outcome"] == "interrupted"
+
+
+@pytest.mark.parametrize("size", [5000, 3 << 20])
+@pytest.mark.parametrize("status", [404, 403, 503])
+def test_what_nobody_has_leaves_nothing_behind(lab, status, size):
+    """Neither an empty file nor a journal, nor a folder that was made."""
+    manifest = lab.metalink_of([("d/e/f.bin", lab.depots(2, status=status),
+                                 size)])
+    there = os.listdir(lab.work)
+    run = lab.xdownload("--retry", "1", "--patience", "0s", manifest)
+    assert run.rc == 1, run.err
+    assert os.listdir(lab.work) == there
+
+
+def test_a_refused_start_leaves_nothing_behind(lab):
+    """No disk has room for it; and of another file a journal tells."""
+    there = lab.metalink_of([("d/f.bin", [lab.dead()], 1 << 60)])
+    before = os.listdir(lab.work)
+    run = lab.xdownload(there)
+    assert run.rc == 5 and "too many for its disk" in run.err
+    assert os.listdir(lab.work) == before
+
+
+def test_files_of_one_name_in_two_folders_are_two(lab):
+    """The folders are made, within --directory, and the files are told apart:
+    on the display, by --file, and in what is written."""
+    for folder, seed in ("pa", 1), ("pb", 2):
+        (lab.www / folder).mkdir()
+        lab.file(f"{folder}/x.txt", SIZE, seed)
+    depots = lab.depots(2)
+    manifest = lab.metalink_of([("pa/x.txt", depots, None),
+                                ("pb/x.txt", depots, None)])
+    lab.path("in").mkdir()
+    run = lab.xdownload("-d", "in", manifest)
+    assert run.rc == 0, run.err
+    for name in "pa/x.txt", "pb/x.txt":
+        assert lab.read(f"in/{name}") == (lab.www / name).read_bytes()
+        assert f"{name}: complete" in run.err
+    assert [r["file"] for r in run.reports] == ["in/pa/x.txt", "in/pb/x.txt"]
+
+    run = lab.xdownload("--file", "pb/x.txt", manifest)
+    assert run.rc == 0 and not lab.path("pa").exists()
+    run = lab.xdownload("--file", "x.txt", manifest)
+    assert run.rc == 2
+    assert "more than one file x.txt, but pa/x.txt, pb/x.txt" in run.err
+    lab.write("again.meta4", lab.xdownload(
+        "show", "--format", "metalink", manifest, report=False).out.decode())
+    lab.path("again").mkdir()
+    assert lab.xdownload("-d", "again", "again.meta4").rc == 0
+    assert lab.read("again/pa/x.txt") == lab.read("in/pa/x.txt")
+
+
+def test_a_file_that_is_left_out_is_status_1(lab):
+    data = lab.file("f.bin", SIZE)
+    url = lab.depot().url("f.bin")
+    run = lab.xdownload(lab.write("m.meta4", f"""
+        <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+        <file name="torrent"><size>5</size></file>
+        <file name="f.bin"><url>{url}</url></file></metalink>"""))
+    assert run.rc == 1 and lab.read("f.bin") == data
+    assert "1 of its 2 files is left out" in run.err
+    assert [r["outcome"] for r in run.reports] == ["complete", "failed"]
 
 
 def test_interrupting_one_file_ends_the_whole_run(lab):

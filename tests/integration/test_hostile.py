@@ -91,7 +91,7 @@ NAMES = ["", " ", ".", "..", "/x", "//x", "x/", "./x", "../x", "x/../y",
 
 
 @pytest.mark.parametrize("name", NAMES, ids=[repr(n[:20]) for n in NAMES])
-def test_a_name_is_one_component_in_the_folder(lab, name):
+def test_a_name_is_a_path_in_the_folder(lab, name):
     """An empty file is made without a depot."""
     folder = lab.work / "in"
     folder.mkdir()
@@ -104,11 +104,13 @@ def test_a_name_is_one_component_in_the_folder(lab, name):
         assert "give -o" in run.err and os.listdir(folder) == []
         return
     assert run.rc == 0, run.err
-    (made,) = folder.iterdir()
-    assert made.is_file() and len(os.fsencode(made.name)) <= 240
-    assert made.name[0] not in "-~. " and made.name[-1] not in ". "
-    assert not made.name.endswith((".part", ".part.journal"))
-    assert made.name.isprintable()
+    (made,) = (p for p in folder.rglob("*") if not p.is_dir())
+    assert made.is_file() and not made.is_symlink()
+    for part in made.relative_to(folder).parts:
+        assert len(os.fsencode(part)) <= 240
+        assert part[0] not in "-~. " and part[-1] not in ". "
+        assert not part.endswith((".part", ".part.journal"))
+        assert part.isprintable()
 
 
 def test_a_zero_byte_in_a_name_is_broken_xml(lab):
@@ -116,13 +118,45 @@ def test_a_zero_byte_in_a_name_is_broken_xml(lab):
     refuse(lab, text, "the XML is broken")
 
 
-def test_two_files_of_one_name_are_not_mixed(lab):
-    files, run = show(lab, f"""<metalink {METALINK}>
+@pytest.mark.parametrize("second", ["x", "../x", "./x", "/x"])
+def test_two_files_of_one_path_are_refused(lab, second):
+    refuse(lab, f"""<metalink {METALINK}>
         <file name="x"><size>1</size><url>{GOOD}</url></file>
-        <file name="../x"><size>2</size><url>{GOOD}</url></file>
+        <file name="{second}"><size>2</size><url>{GOOD}</url></file>
+        </metalink>""", 'two files have the path "x"')
+
+
+def test_two_files_of_one_name_in_two_folders_are_two(lab):
+    files, _ = show(lab, f"""<metalink {METALINK}>
+        <file name="pa/x"><size>1</size><url>{GOOD}</url></file>
+        <file name="pb/x"><size>2</size><url>{GOOD}</url></file>
         <file name="X"><size>3</size><url>{GOOD}</url></file></metalink>""")
-    assert [(f["name"], f["size"]) for f in files] == [("x", 1), ("X", 3)]
-    assert "line 3: " in run.err
+    assert [(f["name"], f["path"], f["size"]) for f in files] == [
+        ("x", "pa/x", 1), ("x", "pb/x", 2), ("X", "X", 3)]
+
+
+def test_no_link_is_followed_on_the_way_to_a_file(lab, url):
+    """A folder of the manifest's path that is a link, to a folder of another
+    place or to nowhere; not the one that --directory names."""
+    elsewhere = lab.folder / "elsewhere"
+    elsewhere.mkdir()
+    (lab.work / "in").symlink_to(elsewhere)
+    inside = elsewhere / "real"
+    inside.mkdir()
+    (elsewhere / "link").symlink_to(inside)
+    (inside / "gone").symlink_to(lab.folder / "nowhere")
+    run = lab.xdownload("-d", "in", lab.write("hostile", f"""
+        <metalink {METALINK}>
+        <file name="real/f"><url>{url}</url></file>
+        <file name="link/g"><url>{url}</url></file>
+        <file name="real/gone/f"><url>{url}</url></file>
+        <file name="new/deep/f"><url>{url}</url></file></metalink>"""))
+    assert run.rc == 5
+    assert "in/link: is a symbolic link" in run.err
+    assert "in/real/gone: is a symbolic link" in run.err
+    assert sorted(p.relative_to(elsewhere).as_posix()
+                  for p in elsewhere.rglob("*") if p.is_file()) == ["new/deep/f", "real/f"]
+    assert not (lab.folder / "nowhere").exists()
 
 
 def test_metaurls_and_signatures_name_no_file(lab, url):

@@ -109,7 +109,7 @@ def test_a_file_that_is_there_is_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("sample, form, words", [
-    ("several.meta4", "exnode", "has 3 files, but an exNode holds one"),
+    ("several.meta4", "exnode", "has 4 files, but an exNode holds one"),
     ("odd.meta4", "exnode", "its size is not known"),
     ("stripes.xnd", "metalink", "only copies of the whole file"),
 ])

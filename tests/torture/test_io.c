@@ -161,7 +161,7 @@ static int write_file(void)
     int rc;
 
     torture_begin();
-    rc = xd_file_sink_new(&s, path, true, &error);
+    rc = xd_file_sink_new(&s, path, SIZE_MAX, true, &error);
     if (rc == 0)
         rc = xd_sink_write(s, 0, "bytes", 5, &error);
     if (rc == 0)

@@ -7,6 +7,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 
@@ -29,6 +30,50 @@ int xd_download_new(struct xd_download **out, struct xd_manifest *m,
     rc = xd_engine_new(&e, m, file, XD_OUTPUT_FILE, path, -1, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
+    return rc;
+}
+
+/* Whether `path` has components alone that lead further down. */
+static bool leads_inside(const char *path)
+{
+    while (*path) {
+        size_t len = strcspn(path, "/");
+
+        if (len == 0 ||
+            (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+            return false;
+        if (path[len] == '/' && path[len + 1] == '\0')
+            return false;
+        path += len + (path[len] == '/');
+    }
+    return true;
+}
+
+int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
+                       size_t file, const char *directory, const char *path,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_file info = {.struct_size = sizeof info};
+    struct xd_text whole = {0};
+    int rc;
+
+    *out = NULL;
+    if (!path && xd_manifest_file(m, file, &info) == 0)
+        path = info.path;
+    if (!path || *path == '\0')
+        return xd_fail(err, XD_E_INVAL,
+                       "the manifest gives no usable name: a path is needed");
+    if (!leads_inside(path))
+        return xd_fail(err, XD_E_INVAL, "%s: is no path within a folder", path);
+    if (directory && *directory != '\0')
+        xd_text_addf(&whole, "%s/", directory);
+    const size_t given = whole.len;
+    xd_text_add(&whole, path, strlen(path));
+    rc = whole.failed ? xd_fail_nomem(err)
+                      : xd_download_new(out, m, file, whole.s, o, err);
+    if (rc == 0)
+        engine_of(*out)->path_given = given;
+    xd_text_fini(&whole);
     return rc;
 }
 
@@ -203,15 +248,10 @@ void xd_download_unref(struct xd_download *d)
 static int fetch_file(struct xd_manifest *m, const char *path,
                       const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_file file = {.struct_size = sizeof file};
     struct xd_download *d;
-    int rc;
+    int rc = path ? xd_download_new(&d, m, 0, path, o, err)
+                  : xd_download_new_in(&d, m, 0, NULL, NULL, o, err);
 
-    xd_manifest_file(m, 0, &file);
-    if (!path && !file.name)
-        return xd_fail(err, XD_E_INVAL,
-                       "the manifest gives no usable name: a path is needed");
-    rc = xd_download_new(&d, m, 0, path ? path : file.name, o, err);
     if (rc < 0)
         return rc;
     rc = xd_download_start(d, err);

@@ -18,7 +18,8 @@ struct file_sink {
     /* Constant after new(). */
     char *path, *part;
     bool replace;
-    int folder; /* that both lie in; -1: they lie in none */
+    int folder;    /* that both lie in; -1: they lie in none */
+    unsigned made; /* folders for it, that one included */
     int fd;
     uint64_t found;
     /* Owned by who calls sync() and finish(). */
@@ -99,8 +100,10 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 
 static void release(struct file_sink *f)
 {
-    if (f->folder >= 0)
+    if (f->folder >= 0) {
+        xd_folder_unmake(f->folder, f->made, f->path); /* if it is empty */
         xd_file_close(f->folder);
+    }
     xd_free(f->part);
     xd_free(f->path);
     xd_free(f);
@@ -110,6 +113,7 @@ static void file_free(struct xd_sink *s)
 {
     struct file_sink *f = (struct file_sink *)s;
 
+    xd_file_sink_remove_empty(s);
     xd_file_close(f->fd);
     release(f);
 }
@@ -166,6 +170,13 @@ int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err)
     return xd_file_truncate(f->fd, f->part, 0, err);
 }
 
+bool xd_file_sink_remove_empty(struct xd_sink *s)
+{
+    const struct file_sink *f = (const struct file_sink *)s;
+
+    return f->folder >= 0 && xd_file_remove_empty(f->fd, f->folder, f->part);
+}
+
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
 {
     return sync_file((struct file_sink *)s, err);
@@ -208,9 +219,9 @@ static struct file_sink *make(const char *path, const char *suffix)
 }
 
 /* finish() refuses to replace too; here it is said before a byte is spent. */
-static int create(struct file_sink *f, struct xd_error *err)
+static int create(struct file_sink *f, size_t given, struct xd_error *err)
 {
-    int rc = xd_folder_open(&f->folder, f->path, err);
+    int rc = xd_folder_make(&f->folder, &f->made, f->path, given, err);
 
     if (rc < 0)
         return rc;
@@ -223,8 +234,8 @@ static int create(struct file_sink *f, struct xd_error *err)
                   : xd_file_own(&f->fd, &f->found, f->folder, f->part, err);
 }
 
-int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
-                     struct xd_error *err)
+int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
+                     bool replace, struct xd_error *err)
 {
     struct file_sink *f = make(path, PART);
     int rc;
@@ -232,7 +243,7 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
     if (f == NULL)
         return xd_fail_nomem(err);
     f->replace = replace;
-    rc = create(f, err);
+    rc = create(f, given, err);
     if (rc < 0) {
         release(f);
         return rc;

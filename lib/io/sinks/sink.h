@@ -28,17 +28,19 @@ struct xd_sink_ops {
 /*
  * PATH.part by positioned writes; finish() brings it to the disk and gives it
  * the name PATH, never over an existing file unless `replace`.
- * free() without finish() leaves PATH.part.  A PATH.part that is there is taken
- * as it is, unless it is in use.
+ * free() without finish() leaves PATH.part, unless it is empty: then it goes,
+ * and folders go that were made for it.  A PATH.part that is there is taken
+ * as it is, unless it is in use.  `given` is as in xd_folder_make().
  * Errors: IO, NOMEM.  Blocks: on the disk.
  */
-int xd_file_sink_new(struct xd_sink **out, const char *path, bool replace,
-                     struct xd_error *err);
+int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
+                     bool replace, struct xd_error *err);
 
 /*
  * Of a file sink alone.  folder() is what all its files are made in, however its
  * name is called by then; it stays the sink's.  found() is how long PATH.part
- * was at first; empty() takes all of it away; sync() returns when what was
+ * was at first; empty() takes all of it away; remove_empty() takes PATH.part away
+ * if nothing is in it, and returns whether it did; sync() returns when what was
  * written is on the disk, sync_name() when the name that finish() gave is;
  * space() is how many bytes its disk has left for it, what it has of them now
  * included.  Errors: IO.
@@ -47,6 +49,7 @@ int xd_file_sink_folder(const struct xd_sink *s);
 uint64_t xd_file_sink_found(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
+bool xd_file_sink_remove_empty(struct xd_sink *s);
 /* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
 int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err);

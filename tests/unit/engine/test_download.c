@@ -344,6 +344,74 @@ START_TEST(two_downloads_of_one_path_are_one_too_many)
 }
 END_TEST
 
+/* A path that a manifest could not have, and what a program may have mended. */
+START_TEST(a_path_that_leads_elsewhere_is_refused)
+{
+    static const char *const bad[] = {"",     "/x",  "../x", "a/../x", "./x",
+                                      "a//x", "a/.", "..",   "a/"};
+
+    describe("http://127.0.0.1:1/x", NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder,
+                                            bad[i], options, &error),
+                         XD_E_INVAL);
+        ck_assert_ptr_null(download);
+    }
+    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder,
+                                        "..a/.b", options, &error),
+                     0);
+}
+END_TEST
+
+START_TEST(the_manifests_path_is_made_within_a_folder)
+{
+    struct mock_server *server = mock_start(good);
+    char made[80];
+
+    describe(mock_url(server), NULL);
+    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, "p/q/f",
+                                        options, &error),
+                     0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
+    snprintf(made, sizeof made, "%s/p/q/f", folder);
+    xd_download_unref(download);
+    ck_assert_int_eq(unlink(made), 0);
+    /* "f", as the manifest has it. */
+    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, NULL,
+                                        options, &error),
+                     0);
+    for (char *end = made;
+         (end = strrchr(made, '/')) > made + strlen(folder);) {
+        *end = '\0';
+        ck_assert_int_eq(rmdir(made), 0);
+    }
+    mock_stop(server);
+}
+END_TEST
+
+START_TEST(a_download_of_which_nothing_came_leaves_nothing)
+{
+    char url[64], made[80];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
+    set("retry", "1");
+    set("patience", "0s");
+    describe(url, NULL);
+    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, "p/q/f",
+                                        options, &error),
+                     0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);
+    snprintf(made, sizeof made, "%s/p/q/f.part", folder);
+    ck_assert_int_eq(access(made, F_OK), -1);
+    xd_download_unref(download);
+    download = NULL;
+    snprintf(made, sizeof made, "%s/p", folder);
+    ck_assert_int_eq(access(made, F_OK), -1);
+}
+END_TEST
+
 START_TEST(an_existing_file_is_kept_and_named)
 {
     describe("http://127.0.0.1:1/x", NULL);
@@ -659,6 +727,9 @@ int main(void)
     tcase_add_test(tcase,
                    free_does_not_wait_for_a_name_server_that_never_answers);
     tcase_add_test(tcase, two_downloads_of_one_path_are_one_too_many);
+    tcase_add_test(tcase, a_path_that_leads_elsewhere_is_refused);
+    tcase_add_test(tcase, the_manifests_path_is_made_within_a_folder);
+    tcase_add_test(tcase, a_download_of_which_nothing_came_leaves_nothing);
     tcase_add_test(tcase, an_existing_file_is_kept_and_named);
     tcase_add_test(tcase, an_existing_file_is_replaced_by_force);
     tcase_add_test(tcase, options_are_copied);

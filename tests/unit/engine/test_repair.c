@@ -69,7 +69,7 @@ static void setup(void)
     ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
                                    -1, options, &error),
                      0);
-    ck_assert_int_eq(xd_file_sink_new(&sink, path, false, &error), 0);
+    ck_assert_int_eq(xd_file_sink_new(&sink, path, SIZE_MAX, false, &error), 0);
     ck_assert_int_eq(xd_sink_write(sink, 0, zeros, SIZE, &error), 0);
     engine->sink = sink;
     engine->state = ENGINE_RUNNING;

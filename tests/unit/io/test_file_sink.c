@@ -29,7 +29,7 @@ static struct xd_sink *open_sink(bool replace)
 {
     struct xd_sink *s = NULL;
 
-    ck_assert_int_eq(xd_file_sink_new(&s, path, replace, &err), 0);
+    ck_assert_int_eq(xd_file_sink_new(&s, path, SIZE_MAX, replace, &err), 0);
     return s;
 }
 
@@ -89,12 +89,40 @@ START_TEST(free_without_finish_leaves_the_part)
 }
 END_TEST
 
+START_TEST(free_leaves_no_empty_part_and_no_folder_made_for_it)
+{
+    char deep[100], mine[100];
+    struct xd_sink *s = open_sink(false);
+
+    xd_sink_free(s);
+    ck_assert(access(part, F_OK) != 0);
+
+    /* One that was there, and was emptied, too. */
+    put(part, "old");
+    s = open_sink(false);
+    ck_assert(!xd_file_sink_remove_empty(s));
+    ck_assert_int_eq(xd_file_sink_empty(s, &err), 0);
+    ck_assert(xd_file_sink_remove_empty(s));
+    ck_assert(access(part, F_OK) != 0);
+    xd_sink_free(s);
+
+    snprintf(deep, sizeof deep, "%s/p/q/f", folder);
+    snprintf(mine, sizeof mine, "%s/p", folder);
+    ck_assert_int_eq(xd_file_sink_new(&s, deep, strlen(folder), false, &err),
+                     0);
+    ck_assert_int_eq(access(mine, F_OK), 0);
+    xd_sink_free(s);
+    ck_assert(access(mine, F_OK) != 0);
+}
+END_TEST
+
 START_TEST(existing_file_is_refused_before_anything_is_made)
 {
     struct xd_sink *s = NULL;
 
     put(path, "old");
-    ck_assert_int_eq(xd_file_sink_new(&s, path, false, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_sink_new(&s, path, SIZE_MAX, false, &err),
+                     XD_E_IO);
     ck_assert_ptr_null(s);
     ck_assert_ptr_nonnull(strstr(err.msg, path));
     ck_assert_ptr_nonnull(strstr(err.msg, "already exists"));
@@ -151,7 +179,8 @@ START_TEST(folder_that_is_not_there_is_an_io_error)
     char nowhere[100];
 
     snprintf(nowhere, sizeof nowhere, "%s/no/f", folder);
-    ck_assert_int_eq(xd_file_sink_new(&s, nowhere, false, &err), XD_E_IO);
+    ck_assert_int_eq(xd_file_sink_new(&s, nowhere, SIZE_MAX, false, &err),
+                     XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, nowhere));
 }
 END_TEST
@@ -193,6 +222,7 @@ int main(void)
     tcase_add_test(tcase, file_has_its_name_only_after_finish);
     tcase_add_test(tcase, what_lies_behind_the_size_is_cut_off);
     tcase_add_test(tcase, free_without_finish_leaves_the_part);
+    tcase_add_test(tcase, free_leaves_no_empty_part_and_no_folder_made_for_it);
     tcase_add_test(tcase, existing_file_is_refused_before_anything_is_made);
     tcase_add_test(tcase, existing_file_is_replaced_only_at_finish);
     tcase_add_test(tcase, file_that_appears_meanwhile_is_not_replaced);

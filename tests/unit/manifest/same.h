@@ -67,7 +67,7 @@ static inline void expect_same_file(const struct xd_manifest *a, size_t file_a,
     struct xd_file x = {.struct_size = sizeof x}, y = x;
     ck_assert_int_eq(xd_manifest_file(a, file_a, &x), 0);
     ck_assert_int_eq(xd_manifest_file(b, file_b, &y), 0);
-    expect_same_word(x.name, y.name);
+    expect_same_word(x.path, y.path);
     ck_assert_uint_eq(x.size, y.size);
     ck_assert_uint_eq(x.n_extents, y.n_extents);
     ck_assert_uint_eq(x.n_hashes, y.n_hashes);

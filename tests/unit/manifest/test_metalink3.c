@@ -343,12 +343,12 @@ START_TEST(every_file_of_several_is_read)
 {
     parse(METALINK3
           "<files><file name='a'><resources><url>http://a/a</url></resources>"
-          "</file><file name='b'><size>0</size></file><file name='a'>"
+          "</file><file name='b'><size>0</size></file><file name='d/a'>"
           "<resources><url>http://a/c</url></resources></file></files>"
           "</metalink>");
-    ck_assert_uint_eq(xd_manifest_n_files(manifest), 2);
+    ck_assert_uint_eq(xd_manifest_n_files(manifest), 3);
     ck_assert_uint_eq(file_at(1).size, 0);
-    expect_warning("another file \"a\" is left out");
+    ck_assert_str_eq(file_at(2).path, "d/a");
 }
 END_TEST
 

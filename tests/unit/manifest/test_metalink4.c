@@ -235,15 +235,33 @@ END_TEST
 START_TEST(several_files_are_read_and_unusable_ones_left_out)
 {
     read_data("several.meta4");
-    ck_assert_uint_eq(xd_manifest_n_files(manifest), 3);
+    ck_assert_uint_eq(xd_manifest_n_files(manifest), 4);
+    ck_assert_uint_eq(xd_manifest_n_left_out(manifest), 1);
     ck_assert_str_eq(file_at(0).name, "one.iso");
     expect_url(0, 0, 0, "http://a.example/one.iso");
     ck_assert_str_eq(file_at(1).name, "two.iso");
     expect_warning("the name \"../two.iso\" is not safe: \"two.iso\"");
     expect_warning("line 5: the file \"nowhere.iso\" is left out");
-    expect_warning("another file \"one.iso\" is left out");
-    ck_assert_ptr_null(file_at(2).name);
+    ck_assert_str_eq(file_at(2).name, "one.iso");
+    ck_assert_str_eq(file_at(2).path, "b/one.iso");
+    ck_assert_ptr_null(file_at(3).name);
+    ck_assert_ptr_null(file_at(3).path);
     expect_warning("line 7: a <file> without a name");
+}
+END_TEST
+
+START_TEST(two_files_of_one_path_are_refused)
+{
+    static const char *const others[] = {"d/x", "d//x", "./d/x", "d\\x"};
+    char text[300];
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(text, sizeof text,
+                 METALINK "<file name='d/x'><size>0</size></file>"
+                          "<file name='%s'><size>0</size></file></metalink>",
+                 others[i]);
+        expect_refused(text, "two files have the path \"d/x\"");
+    }
 }
 END_TEST
 
@@ -500,6 +518,7 @@ int main(void)
     tcase_add_test(t, a_hash_of_an_unknown_kind_is_bounded);
     tcase_add_test(t, a_size_of_zero_is_an_empty_file);
     tcase_add_test(t, several_files_are_read_and_unusable_ones_left_out);
+    tcase_add_test(t, two_files_of_one_path_are_refused);
     tcase_add_test(t, what_a_file_lacks_stays_unknown);
     tcase_add_test(t,
                    a_document_without_a_usable_file_is_refused_with_the_reason);

@@ -97,6 +97,67 @@ START_TEST(of_a_name_one_safe_component_remains)
 }
 END_TEST
 
+START_TEST(a_path_stays_within_its_folder)
+{
+    static const struct {
+        const char *given, *wanted;
+    } paths[] = {
+        {"x", "x"},
+        {"a/b/c.iso", "a/b/c.iso"},
+        {"a\\b/c", "a/b/c"},
+        {"./a/./b//x", "a/b/x"},
+        {" a / b ", "a/b"},
+        {".git/hooks/x", "_git/hooks/x"},
+        {"~root/-rf", "_root/_rf"},
+        {"x.part/y", "x.part_/y"},
+        {"a\x1b/b", "a_/b"},
+        {"C:x/y", "C:x/y"},
+        {"/etc/passwd", "passwd"},
+        {"//host/share/x", "x"},
+        {"\\\\host\\share\\x", "x"},
+        {"C:\\dir\\x", "x"},
+        {"C:/dir/x", "x"},
+        {"../x", "x"},
+        {"a/../../x", "x"},
+        {"a/.../x", "x"},
+        {"a/ .. /x", "x"},
+        {"a\\..\\x", "x"},
+        {"", NULL},
+        {"/", NULL},
+        {"a/", NULL},
+        {"a/..", NULL},
+        {"a/.", NULL},
+        {"..", NULL},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char path[XD_PATH_MAX + 1], again[XD_PATH_MAX + 1];
+        bool is_safe = xd_path_safe(xd_span_of(paths[i].given), path);
+        ck_assert_msg(is_safe == (paths[i].wanted != NULL), "%s",
+                      paths[i].given);
+        if (!is_safe)
+            continue;
+        ck_assert_str_eq(path, paths[i].wanted);
+        ck_assert(xd_path_safe(xd_span_of(path), again));
+        ck_assert_str_eq(again, path);
+    }
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long_keeps_its_last_component)
+{
+    char given[2 * XD_PATH_MAX], path[XD_PATH_MAX + 1];
+    for (size_t i = 0; i < sizeof given; i += 2)
+        memcpy(given + i, "d/", 2);
+    given[XD_PATH_MAX - 1] = '-';
+    ck_assert(xd_path_safe(xd_span(given, XD_PATH_MAX), path));
+    ck_assert_uint_eq(strlen(path), XD_PATH_MAX);
+    given[XD_PATH_MAX - 1] = '/';
+    memcpy(given + XD_PATH_MAX, "xy", 2);
+    ck_assert(xd_path_safe(xd_span(given, XD_PATH_MAX + 2), path));
+    ck_assert_str_eq(path, "xy");
+}
+END_TEST
+
 START_TEST(a_zero_byte_ends_no_name)
 {
     expect_name(xd_span("a\0b", 3), "a_b");
@@ -204,6 +265,8 @@ int main(void)
 {
     TCase *t = tcase_create("names");
     tcase_add_test(t, of_a_name_one_safe_component_remains);
+    tcase_add_test(t, a_path_stays_within_its_folder);
+    tcase_add_test(t, a_path_that_is_too_long_keeps_its_last_component);
     tcase_add_test(t, a_zero_byte_ends_no_name);
     tcase_add_test(t, long_names_are_cut_and_keep_their_extension);
     tcase_add_test(t, long_names_are_cut_between_characters);

@@ -173,12 +173,26 @@ START_TEST(an_exnode_holds_one_file_which_may_be_chosen)
 {
     read_data("several.meta4");
     expect_not_sayable("exnode",
-                       "the manifest has 3 files, but an exNode holds one");
+                       "the manifest has 4 files, but an exNode holds one");
     struct xd_manifest *before = write_and_read(1, "exnode");
     ck_assert_uint_eq(xd_manifest_n_files(manifest), 1);
     expect_same_file(before, 1, manifest, 0);
     ck_assert_str_eq(file_at(0).name, "two.iso");
     xd_manifest_unref(before);
+}
+END_TEST
+
+START_TEST(a_path_is_written_as_a_whole)
+{
+    static const char *const formats[] = {"metalink", "exnode"};
+    for (size_t i = 0; i < 2; i++) {
+        parse(METALINK "<file name='pa/x.txt'><size>5</size>"
+                       "<url>http://a/x</url></file></metalink>");
+        struct xd_manifest *before = write_and_read(0, formats[i]);
+        ck_assert_str_eq(file_at(0).path, "pa/x.txt");
+        ck_assert_str_eq(file_at(0).name, "x.txt");
+        xd_manifest_unref(before);
+    }
 }
 END_TEST
 
@@ -195,8 +209,8 @@ END_TEST
 START_TEST(a_file_number_or_format_that_is_none_is_refused)
 {
     read_data("several.meta4");
-    ck_assert_int_eq(write_file(3, "metalink"), XD_E_INVAL);
-    ck_assert_str_eq(error.msg, "the manifest has no file number 3");
+    ck_assert_int_eq(write_file(4, "metalink"), XD_E_INVAL);
+    ck_assert_str_eq(error.msg, "the manifest has no file number 4");
     ck_assert_int_eq(write_file(0, "metalink3"), XD_E_INVAL);
     ck_assert_str_eq(error.msg, "no manifest can be written as \"metalink3\": "
                                 "give metalink or exnode");
@@ -334,6 +348,7 @@ int main(void)
     tcase_add_test(t, the_hash_of_the_only_extent_is_that_of_the_file);
     tcase_add_test(t, an_exnode_cannot_say_an_unknown_size);
     tcase_add_test(t, an_exnode_holds_one_file_which_may_be_chosen);
+    tcase_add_test(t, a_path_is_written_as_a_whole);
     tcase_add_test(t, one_file_of_several_makes_a_metalink);
     tcase_add_test(t, a_file_number_or_format_that_is_none_is_refused);
     tcase_add_test(t, characters_of_xml_stand_for_themselves_again);

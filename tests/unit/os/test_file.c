@@ -295,6 +295,115 @@ START_TEST(a_folder_that_is_missing_is_named)
 }
 END_TEST
 
+/* Of the path `dir` and `below`, with the folders that `dir` does not name. */
+static int make(const char *below, unsigned *made, char path[400])
+{
+    int folder = -1;
+
+    snprintf(path, 400, "%s%s", dir, below);
+    if (xd_folder_make(&folder, made, path, strlen(dir), &err) < 0)
+        return -1;
+    ck_assert(xd_folder_is_of(folder, path));
+    return folder;
+}
+
+static bool has_folder(const char *below)
+{
+    char path[300];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s%s", dir, below);
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+START_TEST(folders_that_are_missing_are_made_and_removed_while_empty)
+{
+    char path[400];
+    unsigned made;
+    int folder = make("/p/q/r/x", &made, path);
+
+    ck_assert_int_ge(folder, 0);
+    ck_assert_uint_eq(made, 3);
+    ck_assert(has_folder("/p/q/r"));
+    snprintf(path, sizeof path, "%s/p/mine", dir);
+    put(path, "");
+    snprintf(path, sizeof path, "%s/p/q/r/x", dir);
+    xd_folder_unmake(folder, made, path);
+    xd_file_close(folder);
+    ck_assert(has_folder("/p") && !has_folder("/p/q"));
+
+    folder = make("/p/q/x", &made, path);
+    ck_assert_uint_eq(made, 1);
+    xd_folder_unmake(folder, 0, path);
+    ck_assert(has_folder("/p/q"));
+    xd_folder_unmake(folder, made, path);
+    xd_file_close(folder);
+    ck_assert(has_folder("/p") && !has_folder("/p/q"));
+
+    snprintf(path, sizeof path, "%s/p/mine", dir);
+    ck_assert_int_eq(remove(path), 0);
+    snprintf(path, sizeof path, "%s/p", dir);
+    ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+START_TEST(folders_that_were_made_on_a_way_that_ends_are_removed)
+{
+    char below[300] = "/p/q/", path[400];
+    unsigned made;
+
+    memset(below + strlen(below), 'n', 260);
+    strcpy(below + 265, "/x");
+    ck_assert_int_eq(make(below, &made, path), -1);
+    ck_assert_int_eq(err.os_errno, ENAMETOOLONG);
+    ck_assert(!has_folder("/p"));
+}
+END_TEST
+
+START_TEST(a_link_among_the_folders_that_are_made_is_not_followed)
+{
+    char path[400], link[80], there[90];
+    unsigned made;
+
+    snprintf(link, sizeof link, "%s/link", dir);
+    ck_assert_int_eq(symlink(".", link), 0);
+    ck_assert_int_eq(make("/link/p/x", &made, path), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "/link: is a symbolic link"));
+    put(a, "");
+    ck_assert_int_eq(make("/a/x", &made, path), -1);
+    fails_with(XD_E_IO, a, strerror(ENOTDIR));
+
+    /* What the caller names may be one. */
+    int folder;
+    snprintf(there, sizeof there, "%s/p/x", link);
+    ck_assert_int_eq(
+        xd_folder_make(&folder, &made, there, strlen(link) + 1, &err), 0);
+    ck_assert(has_folder("/p"));
+    xd_folder_unmake(folder, made, there);
+    ck_assert(!has_folder("/p"));
+    xd_file_close(folder);
+    ck_assert_int_eq(remove(link), 0);
+}
+END_TEST
+
+START_TEST(only_an_empty_file_is_removed_as_such)
+{
+    uint64_t size;
+    int fd;
+
+    ck_assert_int_eq(xd_file_own(&fd, &size, in, a, &err), 0);
+    put(b, "");
+    ck_assert(!xd_file_remove_empty(fd, in, b)); /* another file's name */
+    ck_assert_int_eq(xd_file_write(fd, a, 0, "x", 1, &err), 0);
+    ck_assert(!xd_file_remove_empty(fd, in, a));
+    ck_assert_int_eq(xd_file_truncate(fd, a, 0, &err), 0);
+    ck_assert(xd_file_remove_empty(fd, in, a));
+    ck_assert(!xd_file_remove_empty(fd, in, a));
+    ck_assert(!xd_file_exists(in, a) && xd_file_exists(in, b));
+    xd_file_close(fd);
+}
+END_TEST
+
 START_TEST(a_folder_without_a_slash_is_the_one_that_we_are_in)
 {
     int folder;
@@ -575,6 +684,11 @@ int main(void)
     tcase_add_test(t, a_file_with_two_names_is_not_owned);
     tcase_add_test(t, a_fifo_is_neither_opened_nor_waited_for);
     tcase_add_test(t, a_folder_that_is_missing_is_named);
+    tcase_add_test(t,
+                   folders_that_are_missing_are_made_and_removed_while_empty);
+    tcase_add_test(t, folders_that_were_made_on_a_way_that_ends_are_removed);
+    tcase_add_test(t, a_link_among_the_folders_that_are_made_is_not_followed);
+    tcase_add_test(t, only_an_empty_file_is_removed_as_such);
     tcase_add_test(t, a_folder_without_a_slash_is_the_one_that_we_are_in);
     tcase_add_test(t, a_folder_that_may_not_be_read_is_written_to);
     tcase_add_test(t, what_a_folder_is_replaced_by_is_not_written_to);
