@@ -44,6 +44,8 @@ TABLE = {
     "never_answers": r"no bytes|silent|[Nn]o byte",
     "header_only": r"no bytes|silent|[Nn]o byte",
     "endless_header": r"header is longer",
+    "long_header_line": r"line of more than 100 KiB|[Tt]oo large",
+    "long_status_line": r"line of more than 100 KiB|[Tt]oo large|[Ww]eird",
     "endless_interim_answers": r"header is longer|interim",
     "trickles": "",
     "closes_mid_body": r"closed|end of|remaining",

@@ -128,6 +128,19 @@ class Faults:
         self.without_end(c, e, b"HTTP/1.1 206 Partial Content\r\n",
                          b"X-More: " + b"x" * 1000 + b"\r\n")
 
+    def long_header_line(self, c, e):
+        """Sends a header with one line of 200 KiB."""
+        e.fired = True
+        c.send(b"HTTP/1.1 206 Partial Content\r\nX-More: "
+               + b"x" * (200 << 10) + b"\r\n")
+        raise Hang
+
+    def long_status_line(self, c, e):
+        """Sends a status line of 200 KiB."""
+        e.fired = True
+        c.send(b"HTTP/1.1 206 " + b"x" * (200 << 10) + b"\r\n")
+        raise Hang
+
     def endless_interim_answers(self, c, e):
         """Sends one interim answer after the other."""
         self.without_end(c, e, b"", b"HTTP/1.1 102 Processing\r\n\r\n" * 40)

@@ -97,7 +97,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     if (xd_http_fetch_follow(f)) {
         if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
             return;
-        xd_http_fetch_conclude(f, CURLE_OUT_OF_MEMORY);
+        xd_http_fetch_fail_nomem(f);
     }
     f->is_busy = false;
     xd_request_locate(&f->outcome, f->first, f->url);
@@ -197,7 +197,7 @@ static void sweep(struct http *h)
     }
 }
 
-/* libcurl itself failed: it ran out of memory, or of descriptors. */
+/* A call of the multi handle failed: no memory, or no descriptors. */
 static void give_up_all(struct http *h, CURLMcode rc)
 {
     for (unsigned i = 0; i < h->n_fetches; i++) {
@@ -206,9 +206,9 @@ static void give_up_all(struct http *h, CURLMcode rc)
         if (!f->is_busy)
             continue;
         snprintf(f->reason, sizeof f->reason, "%s", curl_multi_strerror(rc));
-        xd_http_fetch_conclude(f, rc == CURLM_OUT_OF_MEMORY
-                                      ? CURLE_OUT_OF_MEMORY
-                                      : CURLE_FAILED_INIT);
+        if (rc == CURLM_OUT_OF_MEMORY)
+            xd_http_fetch_fail_nomem(f);
+        xd_http_fetch_conclude(f, CURLE_FAILED_INIT);
         finish(h, f);
     }
 }

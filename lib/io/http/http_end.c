@@ -19,6 +19,9 @@ static bool is_final(CURLcode result)
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+#if LIBCURL_VERSION_NUM >= 0x080600
+    case CURLE_TOO_LARGE: /* a line of a header */
+#endif
         return true;
     default:
         return false;
@@ -44,6 +47,30 @@ static void fail_kept_out(struct xd_http_fetch *f)
                                          : "this machine or a private network");
 }
 
+/*
+ * Before 8.6.0 libcurl has one code for a line of a header that exceeds its
+ * 100 KiB and for lack of memory.  With the first bytes of an answer it is the
+ * former: a server must not be able to end the download with it.
+ */
+static bool is_line_too_long(const struct xd_http_fetch *f, CURLcode result)
+{
+    curl_off_t first_byte = 0;
+
+    return result == CURLE_OUT_OF_MEMORY &&
+           curl_easy_getinfo(f->easy, CURLINFO_STARTTRANSFER_TIME_T,
+                             &first_byte) == CURLE_OK &&
+           (first_byte > 0 || f->header_bytes > 0);
+}
+
+static void fail_line_too_long(struct xd_http_fetch *f)
+{
+    xd_http_fetch_decide(f, XD_VERDICT_GONE);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: sent a header line of more than 100 KiB", f->name);
+}
+
+/* Whatever libcurl says is the depot's failure: there is no code that a server
+ * cannot provoke.  Where memory is short, the engine's own fails too. */
 static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
 {
     /* libcurl quotes what it does not understand, a proxy's URL for one: that
@@ -59,8 +86,6 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
                 f->name, reason, f->at);
     else
         xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
-    if (result == CURLE_OUT_OF_MEMORY)
-        f->outcome.error.code = XD_E_NOMEM;
     if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
         f->outcome.error.os_errno = (int)os_errno;
 }
@@ -107,8 +132,18 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else if (f->is_kept_out && !f->is_judged)
         fail_kept_out(f);
+    else if (is_line_too_long(f, result))
+        fail_line_too_long(f);
     else
         fail_by_curl(f, result);
+}
+
+void xd_http_fetch_fail_nomem(struct xd_http_fetch *f)
+{
+    if (f->is_decided)
+        return;
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    xd_fail_nomem(&f->outcome.error);
 }
 
 /* What libcurl holds of a request that was paused it keeps, up to 7.88 at

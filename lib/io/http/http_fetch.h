@@ -75,6 +75,9 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 /* Decide the outcome, unless it is, from how libcurl says that it ended. */
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
 
+/* Decide it, unless it is: a call of ours, not an answer, found no memory. */
+void xd_http_fetch_fail_nomem(struct xd_http_fetch *f);
+
 /* After it was taken off the wire: whether it is to be put there again, now
  * for what a redirect pointed to. */
 bool xd_http_fetch_follow(struct xd_http_fetch *f);

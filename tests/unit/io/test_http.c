@@ -601,6 +601,24 @@ START_TEST(header_without_an_end_is_refused)
 }
 END_TEST
 
+/* libcurl reports it as a lack of memory, which would end the download. */
+START_TEST(line_of_a_header_that_is_too_long_is_the_depots_failure)
+{
+    static char long_line[150 << 10];
+    struct mock_step script[] = {SAY("HTTP/1.1 200 OK\r\n"), SAY(long_line),
+                                 CLOSE, END};
+
+    memset(long_line, 'h', sizeof long_line - 1);
+    memcpy(long_line + 1, ": ", 2);
+    memcpy(long_line + sizeof long_line - 3, "\r\n", 2);
+    check_end(fetch(script, range(0, 200)), XD_VERDICT_GONE, 0);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
+    stop_server();
+    check_end(fetch(script + 1, range(0, 200)), XD_VERDICT_GONE, 0);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
+}
+END_TEST
+
 START_TEST(headers_of_several_requests_are_not_summed_up)
 {
     static const struct mock_step script[] = {
@@ -1229,6 +1247,8 @@ int main(void)
     tcase_add_test(tcase, other_schemes_are_refused);
     tcase_add_test(tcase, answer_without_a_header_is_refused);
     tcase_add_test(tcase, header_without_an_end_is_refused);
+    tcase_add_test(tcase,
+                   line_of_a_header_that_is_too_long_is_the_depots_failure);
     tcase_add_test(tcase, headers_of_several_requests_are_not_summed_up);
     tcase_add_test(tcase, redirect_is_followed);
     tcase_add_test(tcase,
