@@ -7,6 +7,16 @@
 
 #include "common/text.h"
 
+/* As two surrogates where it takes more than four digits. */
+static void put_escaped(FILE *to, uint32_t rune)
+{
+    if (rune < 0x10000)
+        fprintf(to, "\\u%04x", (unsigned)rune);
+    else
+        fprintf(to, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (rune >> 10)),
+                (unsigned)(0xdc00 + (rune & 0x3ff)));
+}
+
 static void put_string(FILE *to, const char *s)
 {
     uint32_t rune;
@@ -15,10 +25,10 @@ static void put_string(FILE *to, const char *s)
     for (size_t n; (n = text_rune(s, &rune)) > 0; s += n) {
         if (rune == '"' || rune == '\\')
             fprintf(to, "\\%c", (int)rune);
-        else if (rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
-            fprintf(to, "\\u%04x", (unsigned)rune);
         else if (rune == 0xfffd)
             fputs("\\ufffd", to); /* `s` may hold stray bytes instead */
+        else if (text_is_deceptive(rune))
+            put_escaped(to, rune);
         else
             fwrite(s, 1, n, to);
     }

@@ -47,24 +47,38 @@ size_t text_rune(const char *s, uint32_t *out_rune)
     return (size_t)follow + 1;
 }
 
-/* Not to be sent to a terminal: controls, and the marks that turn the
- * direction of writing, with which a name can be made to look like another. */
-static bool is_control(uint32_t rune)
+/* The same characters as xd_is_deceptive() of lib/base/unicode.c has, which
+ * knows why. */
+bool text_is_deceptive(uint32_t rune)
 {
-    return rune < 0x20 || (rune >= 0x7f && rune < 0xa0) ||
-           (rune >= 0x202a && rune <= 0x202e) ||
-           (rune >= 0x2066 && rune <= 0x2069);
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},
+        {0x34f, 0x34f},     {0x61c, 0x61c},     {0x115f, 0x1160},
+        {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
+        {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+        {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+        {0xfff0, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+        {0xe0000, 0xe0fff},
+    };
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (rune >= ranges[i].first && rune <= ranges[i].last)
+            return true;
+    return (rune & 0xfffe) == 0xfffe;
 }
 
 /* Two for all that may be wide: a line may come out short, never too long. */
 static unsigned columns_of(uint32_t rune)
 {
-    return rune < 0x1100 || rune == REPLACEMENT || is_control(rune) ? 1 : 2;
+    return rune < 0x1100 || rune == REPLACEMENT || text_is_deceptive(rune) ? 1
+                                                                           : 2;
 }
 
 static void put_rune(FILE *to, const char *s, size_t n, uint32_t rune)
 {
-    if (rune == REPLACEMENT || is_control(rune))
+    if (rune == REPLACEMENT || text_is_deceptive(rune))
         putc('?', to);
     else
         fwrite(s, 1, n, to);
@@ -80,15 +94,15 @@ void text_put(FILE *to, const char *s)
 
 size_t text_login(const char *url, size_t *out_len)
 {
-    const char *at = strstr(url, "://");
+    const char *scheme = strstr(url, "://");
+    const char *at = scheme != NULL ? scheme + 3 : url;
 
     *out_len = 0;
-    if (at == NULL)
-        return 0;
-    at += 3;
     for (size_t i = strcspn(at, "/?#"); i > 0 && *out_len == 0; i--)
         if (at[i - 1] == '@')
             *out_len = i - 1;
+    if (scheme == NULL && memchr(at, ':', *out_len) == NULL)
+        *out_len = 0;
     return (size_t)(at - url);
 }
 

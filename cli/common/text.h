@@ -14,11 +14,16 @@
  * UTF-8.  Returns the bytes it takes, 0 at the end of the string. */
 size_t text_rune(const char *s, uint32_t *out_rune);
 
-/* `s` with every control character as '?'. */
+/* Whether people do not see it, or a terminal obeys it: controls, changes of
+ * direction, characters without a shape. */
+bool text_is_deceptive(uint32_t rune);
+
+/* `s` with every such character as '?'. */
 void text_put(FILE *to, const char *s);
 
 /* The login in a URL, "name:password", which begins at the place returned;
- * *out_len is 0 if it has none. */
+ * *out_len is 0 if it has none.  In a word without a scheme, as of a URL whose
+ * scheme was forgotten, only what has a password is a login. */
 size_t text_login(const char *url, size_t *out_len);
 
 #define TEXT_URL_SIZE 8200 /* the longest URL that the library hands out */

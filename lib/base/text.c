@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/unicode.h"
 
 void xd_text_fini(struct xd_text *t)
 {
@@ -91,18 +92,28 @@ static void drop_cut_character(char *s, size_t len)
         s[lead] = '\0';
 }
 
-/* What arguments bring from outside must not end the line or command the
- * terminal: C0, DEL, and C1, which UTF-8 writes as C2 80 to C2 9F. */
-static void blot_controls(char *s)
+/* What comes from outside must not end the line, command the terminal or look
+ * like something else; bytes that are not UTF-8 stay, as file names have
+ * them. */
+static void blot_deceptive(char *s)
 {
-    for (; *s != '\0'; s++) {
-        unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+    size_t len = strlen(s);
+    char *to = s;
 
-        if (c < 0x20 || c == 0x7f)
-            s[0] = '?';
-        else if (c == 0xc2 && next >= 0x80 && next <= 0x9f)
-            s[0] = s[1] = '?';
+    while (len > 0) {
+        uint32_t c = 0;
+        size_t n = xd_utf8_decode(s, len, &c);
+        size_t taken = n > 0 ? n : 1;
+
+        if (n > 0 && xd_is_deceptive(c))
+            *to++ = '?';
+        else
+            for (size_t i = 0; i < taken; i++)
+                *to++ = s[i];
+        s += taken;
+        len -= taken;
     }
+    *to = '\0';
 }
 
 void xd_format_line(char *out, size_t size, const char *format, va_list args)
@@ -113,5 +124,5 @@ void xd_format_line(char *out, size_t size, const char *format, va_list args)
         out[0] = '\0';
     else if ((size_t)len >= size)
         drop_cut_character(out, size - 1);
-    blot_controls(out);
+    blot_deceptive(out);
 }

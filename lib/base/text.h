@@ -24,7 +24,7 @@ void xd_text_addf(struct xd_text *t, const char *format, ...) XD_PRINTF(2, 3);
 
 /*
  * One line for people: at most size - 1 bytes, cut between characters, with
- * '?' for every control character.  `size` is at least 1.
+ * '?' for every character of which xd_is_deceptive() of base/unicode.h is true.  `size` is at least 1.
  */
 void xd_format_line(char *out, size_t size, const char *format, va_list args)
     XD_PRINTF(3, 0);

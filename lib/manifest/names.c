@@ -2,44 +2,11 @@
 
 #include <strings.h>
 
+#include "base/unicode.h"
 #include "base/url.h"
 
 /* Names of real formats end within so many bytes (".tar.zst.torrent"). */
 #define MAX_EXTENSION 16
-
-size_t xd_utf8_decode(struct xd_span s, uint32_t *out_character)
-{
-    const unsigned char *b = (const unsigned char *)s.s;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = 4;
-    if (b[0] < 0x80)
-        n = 1;
-    else if (b[0] < 0xe0)
-        n = 2;
-    else if (b[0] < 0xf0)
-        n = 3;
-    if (n > s.len || (b[0] >= 0x80 && b[0] < 0xc2) || b[0] > 0xf4)
-        return 0;
-    uint32_t c = n == 1 ? b[0] : b[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((b[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (b[i] & 0x3fu);
-    }
-    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    *out_character = c;
-    return n;
-}
-
-/* Controls; and what cannot be seen or makes a name look like another. */
-static bool is_treacherous(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad ||
-           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-           (c >= 0xfff9 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe;
-}
 
 /* Whole characters of `s`, at most `max` bytes; returns how many bytes. */
 static size_t copy_harmless(char *out, size_t max, struct xd_span s)
@@ -47,8 +14,8 @@ static size_t copy_harmless(char *out, size_t max, struct xd_span s)
     size_t n = 0;
     while (s.len > 0 && n < max) {
         uint32_t c = 0;
-        size_t len = xd_utf8_decode(s, &c);
-        if (len == 0 || is_treacherous(c)) {
+        size_t len = xd_utf8_decode(s.s, s.len, &c);
+        if (len == 0 || xd_is_deceptive(c)) {
             out[n++] = '_';
             len = len > 0 ? len : 1;
         } else if (n + len > max) {

@@ -49,11 +49,6 @@ const char *xd_path_name(const char *path);
  * also for IBP, whose capabilities carry no name. */
 bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1]);
 
-/* The length of the UTF-8 character at the front of `s`, which is not empty; 0
- * if there is none.  Overlong forms, surrogates and what lies past U+10FFFF are
- * none. */
-size_t xd_utf8_decode(struct xd_span s, uint32_t *out_character);
-
 /* Foreign text within quotation marks, for a sentence of ours: made harmless
  * in the same way, and cut. */
 struct xd_quoted {

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "manifest/names.h"
+#include "base/unicode.h"
 
 static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
                                                   &xd_writer_exnode};
@@ -45,7 +45,7 @@ static bool can_stand_in_xml(const char *s)
     struct xd_span rest = xd_span_of(s);
     while (rest.len > 0) {
         uint32_t character;
-        size_t len = xd_utf8_decode(rest, &character);
+        size_t len = xd_utf8_decode(rest.s, rest.len, &character);
         if (len == 0 || !xmlIsCharQ(character))
             return false;
         rest = xd_span(rest.s + len, rest.len - len);

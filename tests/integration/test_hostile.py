@@ -113,6 +113,33 @@ def test_a_name_is_a_path_in_the_folder(lab, name):
         assert part.isprintable()
 
 
+# Unicode 15: Bidi_Control, Default_Ignorable_Code_Point, and the separators
+# of lines.
+UNSEEN = [0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xfeff,
+          0xffa0, *range(0x180b, 0x1810), *range(0x200b, 0x2010),
+          *range(0x2028, 0x202f), *range(0x2060, 0x2070),
+          *range(0xfe00, 0xfe10), *range(0xfff0, 0xfff9),
+          *range(0x1bca0, 0x1bca4), *range(0x1d173, 0x1d17b),
+          *range(0xe0000, 0xe1000)]
+
+
+def test_what_cannot_be_seen_is_neither_in_names_nor_printed(lab):
+    """Nor is it printed of what a person typed."""
+    files = "".join(f'<file name="a{chr(c)}{i}"><url>{GOOD}</url></file>'
+                    for i, c in enumerate(UNSEEN))
+    found, run = show(lab, f"<metalink {METALINK}>{files}</metalink>")
+    assert [f["name"] for f in found] \
+        == [f"a_{i}" for i in range(len(UNSEEN))]
+    for at in range(0, len(UNSEEN), 100):
+        word = "no" + "".join(map(chr, UNSEEN[at:at + 100]))
+        run = lab.xdownload("show", word[:70], report=False)
+        assert run.rc == 5
+        assert not {*map(ord, run.err)} & {*UNSEEN}
+        run = lab.xdownload("show", f"x-y://{word}", report=False)
+        assert run.rc == 2
+        assert not {*map(ord, run.err)} & {*UNSEEN}
+
+
 def test_a_zero_byte_in_a_name_is_broken_xml(lab):
     text = metalink(f"<url>{GOOD}</url>").replace('"f.bin"', '"a&#0;b"')
     refuse(lab, text, "the XML is broken")
