@@ -60,16 +60,26 @@ static int set_format(struct args *a, const char *value, const char *name)
     return set_once(&a->format, value, name);
 }
 
-/* A copy; in the word itself, which a list of processes shows, a login is
- * blanked. */
+static bool is_file(const char *word)
+{
+    return access(word, F_OK) == 0;
+}
+
+/* A copy.  In the word itself, which a list of processes shows, the login and
+ * the query of a URL are blanked: the query may be a signature that lets
+ * everybody in. */
 static char *copy_and_hide(char *word)
 {
     size_t len;
     const size_t begin = text_login(word, &len);
     char *copy = strdup(word);
 
-    if (args_is_url(word))
-        memset(word + begin, '*', len);
+    if (!args_is_url(word) && is_file(word))
+        return copy;
+    memset(word + begin, '*', len);
+    char *query = word + begin + len + strcspn(word + begin + len, "?#");
+    if (*query == '?')
+        memset(query + 1, '*', strlen(query + 1));
     return copy;
 }
 
@@ -415,11 +425,6 @@ static int copy_inputs(struct args *a, size_t n, char **words)
             return no_memory();
     }
     return 0;
-}
-
-static bool is_file(const char *word)
-{
-    return access(word, F_OK) == 0;
 }
 
 /* "xdownload -q play film.xnd" */

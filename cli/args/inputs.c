@@ -10,6 +10,7 @@
 
 #include "args/choose.h"
 #include "common/status.h"
+#include "common/text.h"
 #include "common/words.h"
 
 enum kind {
@@ -214,19 +215,20 @@ void inputs_fini(struct inputs *in)
     in->checksums = NULL;
 }
 
-/* Who forgets the scheme of a URL gets no file. */
+/* A URL without its scheme is taken for a file, which is not there. */
 static int read_manifest(struct xd_manifest **out, const char *path,
                          struct xd_error *err)
 {
+    char shown[TEXT_URL_SIZE];
     struct stat st;
     const int rc = xd_manifest_read(out, path, err);
 
     if (rc == XD_E_IO && strcmp(path, "-") != 0 && stat(path, &st) < 0 &&
-        errno == ENOENT)
+        (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
         snprintf(err->msg, sizeof err->msg,
-                 "%s: there is no such file; a URL begins with https://, "
+                 "%.300s: there is no such file; a URL begins with https://, "
                  "http:// or ftp://",
-                 path);
+                 text_without_password(shown, path));
     return rc;
 }
 

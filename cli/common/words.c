@@ -17,6 +17,26 @@ static char *end_of_url(char *url)
     return end > url && strchr(":,;", end[-1]) != NULL ? end - 1 : end;
 }
 
+/* Of a word "name:password@host", as of a URL without its scheme, the host
+ * remains. */
+static void hide_logins(char *line)
+{
+    for (char *word = line; *word != '\0';) {
+        char *end = word + strcspn(word, " ");
+        const char mark = *end;
+        size_t len;
+
+        *end = '\0';
+        const size_t begin = text_login(word, &len);
+        *end = mark;
+        if (begin == 0 && len > 0) {
+            memmove(word, word + len + 1, strlen(word + len + 1) + 1);
+            end -= len + 1;
+        }
+        word = end + strspn(end, " ");
+    }
+}
+
 /* Take user names, passwords and queries out of all URLs. */
 static void hide_secrets(char *line)
 {
@@ -42,6 +62,7 @@ static void say(const char *format, va_list args)
 
     vsnprintf(line, sizeof line, format, args);
     hide_secrets(line);
+    hide_logins(line);
     fputs("xdownload: ", stderr);
     text_put(stderr, line);
     putc('\n', stderr);

@@ -341,16 +341,43 @@ def test_a_list_of_processes_does_not_show_them(lab, known):
 
 @pytest.mark.parametrize("where", [[], ["--checksum"]],
                          ids=["url", "checksum"])
-def test_a_list_of_processes_shows_no_login_of_a_url(lab, where):
+def test_a_list_of_processes_shows_no_secret_of_a_url(lab, where):
+    """A query may be a signature that lets everybody in."""
     depot = lab.odd(lambda head: time.sleep(20) or b"")
-    url = f"http://me:s3cr3t@{depot.host}/f.bin"
+    url = f"http://me:s3cr3t@{depot.host}/f.bin?X-Signature=s3cr3t"
     process = lab.start(*where, url, *[depot.url("f.bin")] * len(where))
     wait_until(lambda: depot.heads, "it asks")
     command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
     process.kill()
     assert lines(depot.heads[0], "Authorization") == [BASIC]
-    assert f"@{depot.host}/f.bin".encode() in command
+    assert f"@{depot.host}/f.bin?".encode() in command
     assert b"s3cr3t" not in command and b"me:" not in command
+    assert b"Signature" not in command
+
+
+@pytest.mark.parametrize("args", [[], ["show"], ["--checksum"],
+                                  ["--report", "-"], ["--dry-run"]],
+                         ids=lambda a: " ".join(a) or "get")
+def test_a_url_without_a_scheme_does_not_show_its_password(lab, args):
+    word = "me:s3cr3t@a.example/f.bin"
+    after = [lab.write("m.urls", "http://b.example/f")] if "--checksum" in args else []
+    run = lab.xdownload(*args, word, *after, report=False)
+    assert run.rc != 0
+    assert "s3cr3t" not in run.err and "a.example/f.bin" in run.err
+    if args != ["--checksum"]:
+        assert "a URL begins with https://" in run.err
+
+
+def test_a_url_with_a_secret_can_be_read_from_standard_input(lab):
+    data = lab.file("f.bin", 200_000)
+    depots = lab.depots(2)
+    lab.write("in", "".join(d.url("f.bin") + "?X-Signature=s3cr3t\n"
+                            for d in depots))
+    with open(lab.path("in"), "rb") as f:
+        run = lab.xdownload("-", stdin=f)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "s3cr3t" not in run.err + str(run.report)
 
 
 def test_show_prints_no_password_unless_it_writes_a_manifest(lab):
