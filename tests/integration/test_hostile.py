@@ -209,6 +209,25 @@ def test_a_link_in_the_folder_is_not_written_through(lab, tail, force):
         assert not lab.path("big.bin").is_symlink()
 
 
+@pytest.mark.parametrize("dangles", [False, True])
+def test_the_report_is_not_written_through_a_link(lab, url, dangles):
+    victim = lab.folder / "victim"
+    if not dangles:
+        victim.write_text("mine")
+    (lab.work / "r.json").symlink_to(victim)
+    run = lab.xdownload("--report", "r.json", url, report=False)
+    assert run.rc == 5 and "r.json" in run.err and "link" in run.err
+    assert not victim.exists() if dangles else victim.read_text() == "mine"
+    assert not lab.path("f.bin").exists()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1",
+                                  "/proc/self/fd/1"])
+def test_the_report_may_go_to_an_open_descriptor(lab, url, name):
+    run = lab.xdownload("-q", "--report", name, url, report=False)
+    assert run.rc == 0 and json.loads(run.out)["outcome"] == "complete"
+
+
 # ---- URLs ----
 
 SCHEMES = ["file:///etc/passwd", "data:,x", "javascript:alert(1)",
