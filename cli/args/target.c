@@ -97,10 +97,21 @@ int target_check(const struct target *t, const struct args *a, char *why,
     return STATUS_LOCAL;
 }
 
+static bool is_writable(int fd)
+{
+    const int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 int target_open(struct target *t, const struct args *a, char *why, size_t size)
 {
     struct stat st;
 
+    if (t->path == NULL && !is_writable(t->fd)) {
+        snprintf(why, size, "standard output is not open for writing");
+        return STATUS_LOCAL;
+    }
     const int status = target_check(t, a, why, size);
     if (status != 0 || !target_is_ordered(t))
         return status;

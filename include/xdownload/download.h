@@ -127,6 +127,8 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * the option `lookahead` is held in memory.
  * Ownership: `fd` stays the caller's and must be open until the last unref(); a reader
  * that goes away ends the download with PIPE and raises no signal.
+ * Errors: those of xd_download_new(); INVAL also when `fd` is not open for
+ *         writing.
  */
 XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
                                             struct xd_manifest *m, size_t file,

@@ -565,6 +565,13 @@ bool xd_file_exists(int folder, const char *path)
     return look_at(folder, path, &st);
 }
 
+bool xd_file_is_writable(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* Not again after EINTR: the descriptor is gone, and may be another's. */
 void xd_file_close(int fd)
 {

@@ -109,6 +109,9 @@ bool xd_file_has_name(int fd, int folder, const char *path);
 /* Whether anything, a dangling link included, has this name. */
 bool xd_file_exists(int folder, const char *path);
 
+/* Whether `fd` is an open descriptor that may be written to. */
+bool xd_file_is_writable(int fd);
+
 void xd_file_close(int fd);
 
 /* Another after each start of the machine; "" where nobody tells. */

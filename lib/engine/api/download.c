@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "os/file.h"
 
 /* A download is an engine that feeds a file or a descriptor. */
 static struct xd_engine *engine_of(struct xd_download *d)
@@ -85,6 +86,9 @@ int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
     int rc;
 
     *out = NULL;
+    if (!xd_file_is_writable(fd))
+        return xd_fail(err, XD_E_INVAL, "descriptor %d is not open for writing",
+                       fd);
     rc = xd_engine_new(&e, m, file, XD_OUTPUT_IN_ORDER, NULL, fd, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;

@@ -699,6 +699,26 @@ START_TEST(a_reader_that_goes_away_ends_it_without_a_signal)
 }
 END_TEST
 
+START_TEST(a_descriptor_that_is_not_open_for_writing_is_refused)
+{
+    int fds[2];
+
+    ck_assert_int_eq(pipe(fds), 0);
+    close(fds[1]);
+    describe("http://127.0.0.1:1/x", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        const int bad[] = {-1, fds[0], fds[1]};
+
+        ck_assert_int_eq(
+            xd_download_new_fd(&download, manifest, 0, bad[i], options, &error),
+            XD_E_INVAL);
+        ck_assert_ptr_null(download);
+        ck_assert_ptr_nonnull(strstr(error.msg, "not open for writing"));
+    }
+    close(fds[0]);
+}
+END_TEST
+
 START_TEST(a_file_number_past_the_last_is_refused)
 {
     describe("http://127.0.0.1:1/x", NULL);
@@ -748,6 +768,7 @@ int main(void)
                    a_caller_with_a_smaller_struct_gets_no_more_than_that);
     tcase_add_test(tcase, an_empty_file_is_made_without_a_request);
     tcase_add_test(tcase, a_reader_that_goes_away_ends_it_without_a_signal);
+    tcase_add_test(tcase, a_descriptor_that_is_not_open_for_writing_is_refused);
     tcase_add_test(tcase, a_file_number_past_the_last_is_refused);
     return run_suite("download", tcase);
 }
