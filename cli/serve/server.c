@@ -7,14 +7,17 @@
 
 #include <microhttpd.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "common/http_words.h"
 #include "common/words.h"
 #include "serve/answer.h"
 #include "serve/leavers.h"
 
-/* A browser takes six for a site, a player up to nine. */
+/* A browser takes six for a site, a player up to nine.  The library leaves half
+ * of the descriptors to others, of which half are the clients'. */
 #define CONNECTIONS_MAX 200
+#define CONNECTIONS_SHARE 4
 
 /* Of these for one address, if others than this machine can come. */
 #define CONNECTIONS_EACH 32
@@ -158,13 +161,23 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
                               (unsigned)IDLE_S);
 }
 
+static unsigned most_connections(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur / CONNECTIONS_SHARE >= CONNECTIONS_MAX)
+        return CONNECTIONS_MAX;
+    return (unsigned)limit.rlim_cur / CONNECTIONS_SHARE;
+}
+
 static struct MHD_Daemon *start_daemon(struct server *s)
 {
     return MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
             MHD_USE_POLL | MHD_USE_ITC,
         0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_LIMIT, most_connections(),
         MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         s->listener.is_loopback ? 0U : (unsigned)CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,

@@ -110,7 +110,8 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
     if (lane->first_byte != XD_NEVER)
         record.first_byte_s =
             (double)(lane->first_byte - e->started) / (double)XD_SECOND;
-    if (lane->outcome.verdict == XD_VERDICT_STOPPED)
+    if (lane->outcome.verdict == XD_VERDICT_STOPPED ||
+        lane->outcome.verdict == XD_VERDICT_LOCAL)
         record.code = XD_E_CANCELED;
     xd_records_put(&e->records, &record);
 }
@@ -218,6 +219,10 @@ static void reject_unkept_locked(struct xd_engine *e,
     }
 }
 
+/* When a depot is asked again that could not be asked for want of
+ * descriptors; others give theirs back within moments, or not for long. */
+#define HINDRANCE XD_SECOND
+
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
@@ -240,6 +245,12 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
         break;
     case XD_VERDICT_STOPPED:
         event.kind = XD_EV_CANCELED;
+        tell_locked(e, event);
+        break;
+    case XD_VERDICT_LOCAL:
+        event.kind = XD_EV_CANCELED;
+        event.retry_at = now + HINDRANCE;
+        xd_engine_say_locked(e, XD_LOG_DEBUG, "%s", lane->outcome.error.msg);
         tell_locked(e, event);
         break;
     case XD_VERDICT_AGAIN:
@@ -265,7 +276,8 @@ static void tell_census_failed_locked(struct xd_engine *e,
     xd_usec retry_at = 0;
 
     count_failure_locked(e, depot, &outcome->error);
-    if (outcome->verdict != XD_VERDICT_AGAIN && lane->source)
+    if (outcome->verdict != XD_VERDICT_AGAIN &&
+        outcome->verdict != XD_VERDICT_LOCAL && lane->source)
         lane->source->is_gone = true;
     if (outcome->retry_after > 0)
         retry_at = now + outcome->retry_after;
@@ -273,6 +285,18 @@ static void tell_census_failed_locked(struct xd_engine *e,
         xd_census_again(e->census, number, now, retry_at);
     else
         xd_census_failed(e->census, number);
+}
+
+/* As in a scheduler, it counts as a failure when patience is at its end. */
+static void tell_census_hindered_locked(struct xd_engine *e,
+                                        struct xd_depot *depot,
+                                        struct xd_lane *lane, xd_usec now)
+{
+    if (now >= e->started + e->options.patience)
+        tell_census_failed_locked(e, depot, lane, now);
+    else
+        xd_census_hindered(e->census, (unsigned)(depot - e->depots.list),
+                           now + HINDRANCE);
 }
 
 /* What a depot's answer to the first byte says of the size. */
@@ -295,6 +319,9 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         tell_census_failed_locked(e, depot, lane, now);
         return;
     case XD_VERDICT_STOPPED: /* the others have told enough */
+        return;
+    case XD_VERDICT_LOCAL:
+        tell_census_hindered_locked(e, depot, lane, now);
         return;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:

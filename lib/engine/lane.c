@@ -71,6 +71,14 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
 
+void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
+                           const struct xd_error *error)
+{
+    begin_locked(w, lane);
+    end_unasked(lane, lane->stop ? XD_VERDICT_STOPPED : XD_VERDICT_LOCAL,
+                error);
+}
+
 static void start(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];

@@ -18,6 +18,11 @@ size_t xd_lane_buffer_bytes(size_t n_lanes);
 /* Under the lock: an asked-for request becomes the thread's own. */
 void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 
+/* Under the lock: end an asked-for request that the worker has no transport for, as
+ * `error` says; the depot has nothing to do with that. */
+void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
+                           const struct xd_error *error);
+
 /* Without the lock: start, stop or resume at the transport. */
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
 

@@ -1,5 +1,7 @@
 #include "engine/lifetime.h"
 
+#include <errno.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/decide.h"
@@ -7,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/worker.h"
+#include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)
 {
@@ -77,12 +80,57 @@ static void obey_max_connections(struct xd_engine *e)
                          (unsigned long long)most);
 }
 
+/* A depot's thread holds two descriptors to be woken by, and for each of its
+ * lanes a connection, with what it takes to make one or an idle one beside it. */
+#define WAKEUP_DESCRIPTORS 2U
+#define LANE_DESCRIPTORS 2U
+
+/* What else is opened: the file, its journal and folder, the depot cache, what a
+ * sample is asked with; and some to spare. */
+#define OTHER_DESCRIPTORS 12U
+#define LEAST_DESCRIPTORS 8U
+
+static unsigned most_open(const struct xd_engine *e)
+{
+    unsigned most = xd_options_most_depots(&e->options);
+
+    return most < e->depots.n ? most : (unsigned)e->depots.n;
+}
+
+/* Fewer depots at a time, and then fewer requests at each, where there are
+ * fewer descriptors.  Half of them are the readers'. */
+static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_options *o = &e->options;
+    unsigned lanes = xd_options_lanes(o), open = most_open(e);
+    unsigned each = WAKEUP_DESCRIPTORS + lanes * LANE_DESCRIPTORS;
+    bool has_readers = e->output == XD_OUTPUT_READERS;
+    unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
+    unsigned n_free = xd_descriptors_free(most), n;
+
+    if (n_free == most)
+        return 0;
+    if (n_free < LEAST_DESCRIPTORS)
+        return xd_fail_errno(err, XD_E_IO, EMFILE,
+                             "only %u more files can be opened: raise their "
+                             "number (ulimit -n)",
+                             n_free);
+    n = has_readers ? n_free / 2 : n_free;
+    n = n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0;
+    o->max_depots = n >= each ? n / each : 1;
+    if (n < each)
+        o->threads_per_depot = 1;
+    xd_engine_say_locked(e, XD_LOG_INFO,
+                         "%llu depots at a time, for want of descriptors: only "
+                         "%u more files can be opened (ulimit -n)",
+                         (unsigned long long)o->max_depots, n_free);
+    return 0;
+}
+
 /* What needs memory: workers are made as depots are opened. */
 static int init_tables(struct xd_engine *e, const char *path)
 {
-    e->max_workers = xd_options_most_depots(&e->options);
-    if (e->max_workers > e->depots.n)
-        e->max_workers = (unsigned)e->depots.n;
+    e->max_workers = most_open(e);
     e->workers = xd_alloc(e->max_workers + 1u, sizeof *e->workers);
     if (path)
         e->path = xd_strdup(path);
@@ -165,6 +213,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     if (rc < 0)
         goto fini_threads;
     xd_depot_cache_load(e);
+    rc = obey_descriptors(e, err);
+    if (rc < 0)
+        goto fini_tables;
     obey_max_connections(e);
     rc = init_tables(e, path);
     if (rc < 0) {

@@ -5,6 +5,7 @@
 #include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/lane.h"
+#include "os/descriptors.h"
 
 /* What is in a lane's buffer for so long is written, full or not: a slow
  * depot's bytes count, and are safe, within half a second. */
@@ -12,6 +13,9 @@
 
 /* The scheduler hears of bytes at most so often, and at once of the first. */
 #define TELL_EVERY (20 * XD_MS)
+
+/* Between two attempts to open what there are no descriptors for. */
+#define HINDRANCE (XD_SECOND / 2)
 
 static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
                          struct xd_error *err)
@@ -22,6 +26,28 @@ static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
 
     return xd_transport_new(&w->transports[kind], kind, &config, &w->handler,
                             err);
+}
+
+/* No descriptors are left for a transport.  What was asked of the depot ends,
+ * which the scheduler gives to others or asks again; wait until others may have
+ * closed some. */
+static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
+{
+    struct xd_engine *e = w->engine;
+
+    if (xd_engine_is_over_locked(e) || !w->depot)
+        return;
+    w->served = w->depot;
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        if (w->lanes[i].state != LANE_ASKED)
+            continue;
+        xd_lane_hinder_locked(w, &w->lanes[i], error);
+        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+        w->lanes[i].is_over = false;
+    }
+    xd_decide_locked(e);
+    if (!xd_engine_is_over_locked(e))
+        xd_cond_wait_until(&e->work_ready, &e->lock, xd_now() + HINDRANCE);
 }
 
 /*
@@ -42,7 +68,9 @@ static bool choose_transport_locked(struct xd_worker *w)
     xd_engine_unlock(e);
     rc = new_transport(w, kind, &error);
     xd_engine_lock(e);
-    if (rc < 0)
+    if (rc < 0 && xd_descriptors_ran_out(error.os_errno))
+        hinder_locked(w, &error);
+    else if (rc < 0)
         xd_engine_fail_locked(e, &error);
     return false;
 }

@@ -16,6 +16,7 @@
 #include "base/url.h"
 #include "io/request.h"
 #include "os/clock.h"
+#include "os/descriptors.h"
 #include "os/file.h"
 #include "os/thread.h"
 
@@ -64,10 +65,11 @@ static void decide(struct local_fetch *f, enum xd_verdict verdict)
 static void fail_to_open(struct local_fetch *f)
 {
     int os_errno = f->outcome.error.os_errno;
-    bool may_pass =
-        os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM;
 
-    decide(f, may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+    if (xd_descriptors_ran_out(os_errno))
+        decide(f, XD_VERDICT_LOCAL);
+    else
+        decide(f, os_errno == ENOMEM ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
 }
 
 /* What is there is what was asked for; an empty file has no first byte. */

@@ -63,6 +63,8 @@ enum xd_verdict {
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
     XD_VERDICT_DIFFERENT, /* the object has another size: another file */
     XD_VERDICT_CHANGED,   /* the object is not that of `if_range` any more */
+    XD_VERDICT_LOCAL,     /* this machine had no descriptor left for it: the
+                             depot did nothing wrong */
     XD_VERDICT_STOPPED    /* stop() was called, or the handler refused */
 };
 
@@ -116,7 +118,8 @@ struct xd_transport_ops {
 
 /*
  * HTTP and FTP through libcurl.  `handler` and its user outlive the transport.
- * Errors: NOMEM; IO, for a file that the options name.
+ * Errors: NOMEM; IO, for a file that the options name, or when no descriptors
+ *         are left for what wakeup() needs (os_errno EMFILE).
  */
 int xd_http_new(struct xd_transport **out,
                 const struct xd_transport_config *config,

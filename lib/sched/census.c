@@ -112,6 +112,16 @@ void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
     v->rest_until = now + pause > retry_at ? now + pause : retry_at;
 }
 
+void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at)
+{
+    struct voter *v = &c->voters[depot];
+
+    if (c->is_over || v->state != VOTER_ASKED)
+        return;
+    v->state = VOTER_RESTING;
+    v->rest_until = retry_at;
+}
+
 /* The most preferred voter in that state; n_voters if there is none. */
 static unsigned find(const struct xd_census *c, enum voter_state state)
 {

@@ -43,6 +43,9 @@ void xd_census_failed(struct xd_census *c, unsigned depot);
 void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
                      xd_usec retry_at);
 
+/* It could not be asked for no fault of its own, and is asked at `retry_at`. */
+void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at);
+
 /* Call again until it says WAIT, FINISH or FAIL. */
 struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now);
 

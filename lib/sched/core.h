@@ -72,9 +72,12 @@ void xd_core_find_unwanted(struct xd_sched *s);
 void xd_core_forget_searches(struct xd_sched *s);
 
 /* standing.c: a request has failed, or others had brought all that it was to
- * before its first byte came: its depot rests, or is given up. */
+ * before its first byte came: its depot rests, or is given up.  One that this
+ * machine hindered is asked again for as long as patience lasts. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
+void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
+                      const struct xd_sched_event *ev);
 void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 

@@ -310,6 +310,8 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         rc = lack(s, s->book.wanted);
     if (ev->kind == XD_EV_FAILED)
         xd_core_failed(s, f, ev);
+    else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
+        xd_core_hindered(s, f, ev);
     else if (was_overtaken(s, f))
         xd_core_overtaken(s, f, ev->now);
     return rc;

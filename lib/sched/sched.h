@@ -99,7 +99,8 @@ enum xd_sched_event_kind {
                        again, but not before retry_at (0: as the scheduler
                        sees fit) */
     XD_EV_CANCELED, /* fetch: obeyed a CANCEL, or ended for no fault of its
-                       depot, at range.end */
+                       depot, at range.end; its depot is not asked again before
+                       retry_at (0: it may be at once) */
     XD_EV_HELD,     /* range: here since before, and not yet found good */
     XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */

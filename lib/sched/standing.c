@@ -129,6 +129,17 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
     }
 }
 
+void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
+                      const struct xd_sched_event *ev)
+{
+    if (s->book.depots[f->depot].state == XD_HOLDER_DROPPED)
+        return;
+    if (ev->now < s->heard_at + s->book.o.patience)
+        rest(s, f->depot, ev->retry_at);
+    else
+        xd_core_failed(s, f, ev);
+}
+
 /* Who never answers may always be overtaken before that is a failure. */
 void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now)

@@ -129,7 +129,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     size_t i = item_in(port, slot);
 
     port->slots[slot] = NO_ITEM;
-    if (outcome->verdict == XD_VERDICT_AGAIN &&
+    if ((outcome->verdict == XD_VERDICT_AGAIN ||
+         outcome->verdict == XD_VERDICT_LOCAL) &&
         try_again(port->batch, i, outcome))
         return;
     if (outcome->verdict == XD_VERDICT_STOPPED)

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "io/http/http_redirect.h"
+#include "os/descriptors.h"
 
 /* ---- one request ---- */
 
@@ -152,6 +153,23 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
 
 /* ---- the thread ---- */
 
+#define HINDRANCE (XD_SECOND / 2)
+
+/* Others may close some; false when the download is over. */
+static bool wait_for_descriptors(struct xd_engine *e)
+{
+    xd_usec until = xd_now() + HINDRANCE;
+    bool goes_on;
+
+    xd_engine_lock(e);
+    while (!xd_engine_is_over_locked(e) &&
+           xd_cond_wait_until(&e->sampler.news, &e->lock, until))
+        ;
+    goes_on = !xd_engine_is_over_locked(e);
+    xd_engine_unlock(e);
+    return goes_on;
+}
+
 static void *sampler_main(void *arg)
 {
     struct xd_engine *e = arg;
@@ -164,9 +182,12 @@ static void *sampler_main(void *arg)
     struct xd_error error = {0};
     unsigned depot;
     size_t i;
-    int rc = xd_transport_new(&transport, XD_TRANSPORT_WEB, &config, &handler,
-                              &error);
+    int rc;
 
+    while ((rc = xd_transport_new(&transport, XD_TRANSPORT_WEB, &config,
+                                  &handler, &error)) < 0 &&
+           xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
+        ;
     xd_engine_lock(e);
     if (rc < 0)
         xd_engine_fail_locked(e, &error);

@@ -7,7 +7,7 @@
  */
 #include "io/transport.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 
 #include <curl/curl.h>
@@ -24,6 +24,9 @@
  * the depots, beside what was to be waited: see look(). */
 #define MAX_UNWATCHED (250 * XD_MS)
 #define MAX_WAIT XD_SECOND /* of depots that are asked */
+
+/* No poll lasts longer, so that a wakeup() which is lost costs no more. */
+#define MAX_POLL (10 * XD_SECOND)
 
 struct http {
     struct xd_transport base;
@@ -129,7 +132,7 @@ static bool obey(struct http *h)
 /* When the next request may have been silent for too long. */
 static xd_usec until_silence(const struct http *h)
 {
-    xd_usec least = XD_NEVER;
+    xd_usec least = MAX_POLL;
 
     for (unsigned i = 0; i < h->n_fetches; i++) {
         const struct xd_http_fetch *f = &h->fetches[i];
@@ -153,8 +156,6 @@ static CURLMcode wait_for_bytes(struct http *h, xd_usec timeout)
     xd_usec ms = most / XD_MS + (most % XD_MS != 0);
     CURLMcode rc;
 
-    if (ms > INT_MAX)
-        ms = INT_MAX;
     rc = curl_multi_poll(h->multi, NULL, 0, (int)ms, NULL);
     look(h, ms * XD_MS);
     return rc;
@@ -262,15 +263,36 @@ static const struct xd_transport_ops http_ops = {.start = http_start,
                                                  .wakeup = http_wakeup,
                                                  .free = http_free};
 
+/* Two for each slot, which is what the engine reckons with: one connection in
+ * use and one to where a redirect came from. */
+static bool bound_connections(struct http *h, unsigned n_slots)
+{
+    return curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, 2L * n_slots) ==
+           CURLM_OK;
+}
+
+/* Without descriptors for it libcurl makes a handle that nobody can wake. */
+static int check_wakeup(struct http *h, struct xd_error *err)
+{
+    if (curl_multi_wakeup(h->multi) == CURLM_OK)
+        return 0;
+    return xd_fail_errno(err, XD_E_IO, EMFILE,
+                         "no descriptors are left for another depot");
+}
+
 static int set_up(struct http *h, const struct xd_transport_config *config,
                   struct xd_error *err)
 {
-    int rc = 0;
+    int rc;
 
     h->multi = curl_multi_init();
     h->fetches = xd_alloc(config->n_slots, sizeof *h->fetches);
-    if (h->multi == NULL || h->fetches == NULL)
+    if (h->multi == NULL || h->fetches == NULL ||
+        !bound_connections(h, config->n_slots))
         return xd_fail_nomem(err);
+    rc = check_wakeup(h, err);
+    if (rc < 0)
+        return rc;
     rc = xd_http_options_init(&h->options, config->net, err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,

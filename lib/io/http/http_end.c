@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -5,6 +6,12 @@
 #include "base/error.h"
 #include "io/http/ftp_answer.h"
 #include "io/http/http_hear.h"
+#include "os/descriptors.h"
+
+/* What a connection needs at most while it is made: its socket and a second one
+ * for another address, libcurl's pair for the look-up of its name, the
+ * resolver's socket, a file of certificates. */
+#define CONNECTING_DESCRIPTORS 6
 
 /* What no second attempt will change. */
 static bool is_final(CURLcode result)
@@ -69,7 +76,22 @@ static void fail_line_too_long(struct xd_http_fetch *f)
             "%s: sent a header line of more than 100 KiB", f->name);
 }
 
-/* Whatever libcurl says is the depot's failure: there is no code that a server
+/* Libcurl's and the resolver's own descriptors fail under many names. */
+static bool ran_out_of_descriptors(const struct xd_http_fetch *f)
+{
+    return f->lacks_descriptor ||
+           (!f->is_judged && xd_descriptors_free(CONNECTING_DESCRIPTORS) <
+                                 CONNECTING_DESCRIPTORS);
+}
+
+static void fail_locally(struct xd_http_fetch *f)
+{
+    xd_http_fetch_decide(f, XD_VERDICT_LOCAL);
+    xd_fail_errno(&f->outcome.error, XD_E_IO, EMFILE,
+                  "%s: no descriptor is left to connect with", f->name);
+}
+
+/* Whatever else libcurl says is the depot's failure: there is no code that a server
  * cannot provoke.  Where memory is short, the engine's own fails too. */
 static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
 {
@@ -134,6 +156,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_kept_out(f);
     else if (is_line_too_long(f, result))
         fail_line_too_long(f);
+    else if (ran_out_of_descriptors(f))
+        fail_locally(f);
     else
         fail_by_curl(f, result);
 }

@@ -1,5 +1,6 @@
 #include "io/http/http_fetch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/url.h"
 #include "io/http/http_hear.h"
 #include "io/http/http_redirect.h"
+#include "os/descriptors.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
 #define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
@@ -68,8 +70,10 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     type |= SOCK_CLOEXEC;
 #endif
     fd = socket(address->family, type, address->protocol);
-    if (fd < 0)
+    if (fd < 0) {
+        f->lacks_descriptor |= xd_descriptors_ran_out(errno);
         return CURL_SOCKET_BAD;
+    }
 #ifndef SOCK_CLOEXEC
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 #endif
@@ -232,7 +236,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->at = request->whole ? 0 : request->offset;
     f->n_redirects = 0;
     f->reach = request->reach;
-    f->is_kept_out = false;
+    f->is_kept_out = f->lacks_descriptor = false;
     f->header_bytes = 0;
     f->is_decided = f->heard = false;
     reset_answer(f);

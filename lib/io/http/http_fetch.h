@@ -35,8 +35,9 @@ struct xd_http_fetch {
     char *first, *url; /* owned: what was asked first, and after redirects */
     bool is_trusted;   /* the server of `first` may see credentials */
     uint64_t n_redirects;
-    enum xd_reach reach; /* of `url`: what lies nearer is refused */
-    bool is_kept_out;    /* an address of it did */
+    enum xd_reach reach;   /* of `url`: what lies nearer is refused */
+    bool is_kept_out;      /* an address of it did */
+    bool lacks_descriptor; /* there was none for a socket */
 
     /* The answer. */
     struct xd_http_answer answer;

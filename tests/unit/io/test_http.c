@@ -1,9 +1,11 @@
 #include <curl/curl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -513,6 +515,47 @@ START_TEST(connection_refused_may_pass)
     ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
     ck_assert_int_ne(caught[0].outcome.error.os_errno, 0);
     check_says(&caught[0], url);
+}
+END_TEST
+
+/* All descriptors but `n` are in use. */
+static void leave_descriptors(unsigned n)
+{
+    struct rlimit limit;
+    int last = 0;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = 200;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int fd; (fd = dup(0)) >= 0;)
+        last = fd;
+    for (; n > 0; n--)
+        close(last--);
+}
+
+START_TEST(want_of_descriptors_is_no_failure_of_the_depot)
+{
+    struct xd_request r = range(0, 100);
+
+    server = mock_start(range_script);
+    leave_descriptors(0);
+    check_end(fetch(NULL, r), XD_VERDICT_LOCAL, 0);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
+    check_says(&caught[0], "no descriptor is left");
+    r.url = "http://a-name.invalid/";
+    check_end(fetch(NULL, r), XD_VERDICT_LOCAL, 0);
+}
+END_TEST
+
+START_TEST(without_descriptors_to_wake_it_by_there_is_no_transport)
+{
+    struct xd_transport_config config = {.n_slots = 1, .silence = XD_SECOND};
+    struct xd_transport *none = NULL;
+
+    leave_descriptors(0);
+    ck_assert_int_eq(xd_http_new(&none, &config, &handler, &err), XD_E_IO);
+    ck_assert_int_eq(err.os_errno, EMFILE);
+    ck_assert_ptr_null(none);
 }
 END_TEST
 
@@ -1242,6 +1285,9 @@ int main(void)
     tcase_add_test(tcase, connection_closed_without_an_answer_may_pass);
     tcase_add_test(tcase, connection_closed_in_the_header_may_pass);
     tcase_add_test(tcase, connection_refused_may_pass);
+    tcase_add_test(tcase, want_of_descriptors_is_no_failure_of_the_depot);
+    tcase_add_test(tcase,
+                   without_descriptors_to_wake_it_by_there_is_no_transport);
     tcase_add_test(tcase, name_that_does_not_resolve_may_pass);
     tcase_add_test(tcase, tls_that_breaks_off_may_pass);
     tcase_add_test(tcase, other_schemes_are_refused);

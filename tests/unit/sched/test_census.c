@@ -254,6 +254,18 @@ START_TEST(the_pause_that_a_depot_asks_for_is_kept)
 }
 END_TEST
 
+START_TEST(one_that_could_not_be_asked_is_asked_in_its_time_and_has_not_failed)
+{
+    make(2, 1);
+    expect_asked(0, 0);
+    for (xd_usec now = 100; now <= 1000; now += 100) {
+        xd_census_hindered(c, 0, now);
+        expect_wait(now - 1, now);
+        expect(XD_DO_FETCH, 0, now);
+    }
+}
+END_TEST
+
 START_TEST(who_rests_is_not_waited_for_when_another_has_answered)
 {
     make(2, 4);
@@ -362,6 +374,8 @@ int main(void)
         t, one_that_may_answer_later_is_asked_again_after_a_pause_that_doubles);
     tcase_add_test(t, it_is_given_up_after_max_failures);
     tcase_add_test(t, the_pause_that_a_depot_asks_for_is_kept);
+    tcase_add_test(
+        t, one_that_could_not_be_asked_is_asked_in_its_time_and_has_not_failed);
     tcase_add_test(t, who_rests_is_not_waited_for_when_another_has_answered);
     tcase_add_test(t, one_in_reserve_is_asked_before_another_is_asked_again);
     tcase_add_test(t, without_depots_it_fails);

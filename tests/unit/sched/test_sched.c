@@ -116,6 +116,48 @@ START_TEST(a_canceled_fetch_may_still_end_with_done)
 }
 END_TEST
 
+static void play_hindered(struct play *p, unsigned fetch, xd_usec retry_at)
+{
+    play_event(p, (struct xd_sched_event){.kind = XD_EV_CANCELED,
+                                          .fetch = fetch,
+                                          .retry_at = retry_at});
+}
+
+START_TEST(a_depot_that_was_hindered_is_asked_again_in_its_time)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.patience = 1000;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (p.now = 0; p.now < 1000; p.now += 100) {
+        unsigned fetch = expect_block(&p, 0, 0);
+
+        play_hindered(&p, fetch, p.now + 100);
+        ck_assert_uint_eq(play_next(&p).until, p.now + 100);
+    }
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_depot_that_is_hindered_for_longer_than_patience_has_failed)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.patience = 1000;
+    p.o.max_failures = 1;
+    play_start(&p);
+    expect_opened(&p, 1);
+    play_hindered(&p, expect_block(&p, 0, 0), 100);
+    p.now = 1000;
+    play_hindered(&p, expect_block(&p, 0, 0), 1100);
+    ck_assert_int_eq(play_next(&p).kind, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(losers_run_on_if_asked_to)
 {
     struct play p;
@@ -352,6 +394,9 @@ int main(void)
     tcase_add_test(t, a_depot_that_allows_more_lanes_than_there_are_gets_those);
     tcase_add_test(t, a_fetch_is_canceled_when_another_has_completed_its_block);
     tcase_add_test(t, a_canceled_fetch_may_still_end_with_done);
+    tcase_add_test(t, a_depot_that_was_hindered_is_asked_again_in_its_time);
+    tcase_add_test(
+        t, a_depot_that_is_hindered_for_longer_than_patience_has_failed);
     tcase_add_test(t, losers_run_on_if_asked_to);
     tcase_add_test(t, a_fetch_that_has_all_its_bytes_is_no_loser);
     tcase_add_test(t, a_loser_that_is_needed_again_is_not_canceled);
