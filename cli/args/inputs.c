@@ -84,27 +84,23 @@ static int say_none_answered(struct inputs *in)
     return fail(in, STATUS_FAILED, in->asked[0].error.msg);
 }
 
-/* The size on which all agree that told one. */
-static int agree_on_size(struct inputs *in)
+/* The size on which all agree that told one: that of no file, if they differ.
+ */
+static void find_size(struct inputs *in)
 {
-    char *const *urls = in->args->inputs;
-    size_t teller = 0;
+    bool is_known = false;
 
     for (size_t i = 0; i < in->args->n_inputs; i++) {
         const struct xd_inspected *asked = &in->asked[i];
-        if (kind_of(asked) != REPLICA || asked->size == XD_SIZE_UNKNOWN ||
-            asked->size == in->size)
+        if (kind_of(asked) != REPLICA || asked->size == XD_SIZE_UNKNOWN)
             continue;
-        if (in->size != XD_SIZE_UNKNOWN) {
-            words_error("these look like different files: %s has %" PRIu64
-                        " bytes, %s has %" PRIu64,
-                        urls[teller], in->size, urls[i], asked->size);
-            return fail(in, STATUS_USAGE, "these look like different files");
+        if (is_known && asked->size != in->size) {
+            in->size = XD_SIZE_UNKNOWN;
+            return;
         }
         in->size = asked->size;
-        teller = i;
+        is_known = true;
     }
-    return 0;
 }
 
 /* From what the URLs lead to, what they are. */
@@ -130,7 +126,8 @@ static int judge(struct inputs *in)
     if (replica == a->n_inputs)
         return say_none_answered(in);
     in->are_replicas = true;
-    return agree_on_size(in);
+    find_size(in);
+    return 0;
 }
 
 static int add_checksum(struct inputs *in, const char *checksum,
@@ -252,23 +249,43 @@ static int plain_manifest(const struct inputs *in, size_t i,
     return asked->error.code;
 }
 
-int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
-                    struct xd_error *err)
+/* With the checksums of what is wanted of it; takes over `m`. */
+static int add_checksums(const struct inputs *in, struct xd_manifest **out,
+                         struct xd_manifest *m, struct xd_error *err)
 {
     const struct args *a = in->args;
-    struct xd_manifest *m;
     size_t file = XD_ALL_FILES;
+    int rc = 0;
 
-    int rc = plain_manifest(in, i, &m, err);
-    if (rc < 0 || in->checksums == NULL) {
+    if (in->checksums == NULL) {
         *out = m;
-        return rc;
+        return 0;
     }
     /* That there is none of that name is said where it is asked for. */
     if (a->file == NULL || choose_find(&file, a, m))
         rc = xd_checksums_apply(out, in->checksums, m, file, err);
     else
         *out = xd_manifest_ref(m);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
+                    struct xd_error *err)
+{
+    const struct args *a = in->args;
+    struct xd_manifest *plain, *m;
+
+    int rc = plain_manifest(in, i, &plain, err);
+    if (rc == 0)
+        rc = add_checksums(in, &m, plain, err);
+    if (rc < 0)
+        return rc;
+    if (a->command == COMMAND_SHOW || a->dry_run) {
+        *out = m;
+        return 0;
+    }
+    rc = xd_copies_check(out, m, a->options, err);
     xd_manifest_unref(m);
     return rc;
 }

@@ -16,7 +16,8 @@ struct inputs {
     /* What URLs lead to, one entry for each; NULL: none was asked. */
     struct xd_inspected *asked;
     bool are_replicas;              /* the URLs, of one file */
-    uint64_t size;                  /* of that file, or XD_SIZE_UNKNOWN */
+    uint64_t size;                  /* of that file, if all agree, or
+                                       XD_SIZE_UNKNOWN */
     struct xd_checksums *checksums; /* of --checksum; NULL: there are none */
     char why[500];                  /* in short, why init() failed */
 };
@@ -30,8 +31,9 @@ struct inputs {
 int inputs_init(struct inputs *in, const struct args *a);
 void inputs_fini(struct inputs *in);
 
-/* The i-th manifest, with the checksums of what is wanted of it.  Ownership and
- * errors: as with xd_manifest_read() and xd_checksums_apply(). */
+/* The i-th manifest, with the checksums of what is wanted of it; the URLs of a
+ * list are asked whether they are copies of one file.  Ownership and errors: as
+ * with xd_manifest_read(), xd_checksums_apply() and xd_copies_check(). */
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);
 

@@ -48,6 +48,36 @@ XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
 
 XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
 
+/*
+ * Check that the URLs of a list are copies of one file, before it is fetched.
+ * Only a list of URLs is checked (xd_manifest_format() "urls"), of at least
+ * two, and only without a hash of the file, which would decide; of any other
+ * manifest *out is `m` itself.
+ *
+ * Each URL is asked for its size and for five samples of 16 KiB, both ends
+ * among them; of a file below 1 MiB for all of it.  Each host has one vote for
+ * each file that it has.  If the last components of the URLs (query included)
+ * are the same, or the option `same-file` is set, the file for which more than
+ * half of the votes are is meant: *out is the list without the other URLs,
+ * with the file's size and a warning for each URL that was left out.  If the
+ * names differ, all must agree.
+ *
+ * A URL that does not answer within 500 ms of the first one, or within twice
+ * the time that the first one took, is left out if the names differ or if the
+ * file is shorter than 1 MiB.  If no URL answers, *out is `m` itself.
+ *
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
+ *            stays the caller's.
+ * Threads:   any.  Works on a thread of its own, which has ended on return.
+ * Blocks:    until all have answered, failed or been left out.
+ * Errors:    CORRUPT (the files differ, and there is no majority), INVAL (they
+ *            differ, and so do the names), NOMEM, IO (a file of the options).
+ */
+XD_API XD_MUST_CHECK int xd_copies_check(struct xd_manifest **out,
+                                         struct xd_manifest *m,
+                                         const struct xd_options *o,
+                                         struct xd_error *err);
+
 XD_END_DECLS
 
 #endif

@@ -107,10 +107,10 @@ static bool parse_switch(const char *value, uint64_t *out)
 }
 
 /* "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110, 14.1.2) */
-static bool parse_span(const char *value, struct xd_span *out)
+static bool parse_span(const char *value, struct xd_range_option *out)
 {
     const char *dash = strchr(value, '-');
-    struct xd_span span = {.last = UINT64_MAX};
+    struct xd_range_option span = {.last = UINT64_MAX};
 
     if (!dash)
         return false;
@@ -457,7 +457,7 @@ bool xd_options_want_all(const struct xd_options *o)
 int xd_options_wanted(const struct xd_options *o, uint64_t size,
                       struct xd_range *out, struct xd_error *err)
 {
-    const struct xd_span *span = &o->range;
+    const struct xd_range_option *span = &o->range;
     uint64_t begin = span->first;
 
     if (span->first == XD_AUTO)

@@ -10,7 +10,7 @@
 #include "io/net_options.h"
 
 /* What --range said, before the size is known. */
-struct xd_span {
+struct xd_range_option {
     uint64_t first; /* XD_AUTO: the last `count` bytes */
     uint64_t last;  /* included; UINT64_MAX: to the end */
     uint64_t count;
@@ -20,9 +20,10 @@ struct xd_span {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, force, no_continue, no_cancel, silence, retry, patience,
-        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time;
-    struct xd_span range;
+        max_depots, same_file, force, no_continue, no_cancel, silence, retry,
+        patience, lookahead, lookahead_time /* 0: lookahead says it */, records,
+        max_time;
+    struct xd_range_option range;
     char *exclude; /* a list of base/hosts.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */
     struct xd_net_options net;        /* its strings are owned */

@@ -128,20 +128,6 @@ const char *xd_builder_copy(struct xd_builder *b, struct xd_span s)
     return copy;
 }
 
-static void keep_warning(struct xd_builder *b, const char *sentence)
-{
-    struct xd_manifest *m = b->manifest;
-    const char *copy = xd_builder_copy(b, xd_span_of(sentence));
-    const char **more = xd_grow(m->warnings, m->n_warnings,
-                                &m->warnings_capacity, sizeof *more);
-    if (more)
-        m->warnings = more;
-    if (!more || !copy)
-        b->out_of_memory = true;
-    else
-        m->warnings[m->n_warnings++] = copy;
-}
-
 void xd_builder_warn(struct xd_builder *b, const char *format, ...)
 {
     if (++b->n_warnings > XD_WARNINGS_MAX)
@@ -153,7 +139,8 @@ void xd_builder_warn(struct xd_builder *b, const char *format, ...)
     xd_format_line(sentence, sizeof sentence, format, args);
     va_end(args);
     snprintf(line, sizeof line, "%s%s", say_place(b, &place), sentence);
-    keep_warning(b, line);
+    if (xd_model_warn(b->manifest, line) < 0)
+        b->out_of_memory = true;
 }
 
 void xd_builder_name(struct xd_builder *b, struct xd_span name)
@@ -264,7 +251,8 @@ static void count_lost_warnings(struct xd_builder *b)
     snprintf(line, sizeof line, "%zu more warnings are not listed",
              b->n_warnings - (XD_WARNINGS_MAX - 1));
     b->manifest->n_warnings = XD_WARNINGS_MAX - 1;
-    keep_warning(b, line);
+    if (xd_model_warn(b->manifest, line) < 0)
+        b->out_of_memory = true;
 }
 
 int xd_builder_finish(struct xd_builder *b, const char *format,

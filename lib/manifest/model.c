@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/copy_out.h"
 
 void xd_model_file_fini(struct xd_model_file *f)
@@ -78,6 +79,19 @@ int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more)
     if (n > 0)
         memcpy(f->hashes, g->hashes, n * sizeof *f->hashes);
     f->row.n_hashes = n;
+    return 0;
+}
+
+int xd_model_warn(struct xd_manifest *m, const char *sentence)
+{
+    const char *copy = xd_pool_copy(&m->pool, xd_span_of(sentence));
+    const char **more = xd_grow(m->warnings, m->n_warnings,
+                                &m->warnings_capacity, sizeof *more);
+    if (more)
+        m->warnings = more;
+    if (!more || !copy)
+        return XD_E_NOMEM;
+    m->warnings[m->n_warnings++] = copy;
     return 0;
 }
 

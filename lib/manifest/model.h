@@ -50,6 +50,9 @@ struct xd_manifest {
 int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of);
 int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
 
+/* One more warning, of a manifest that nobody else has yet.  Errors: NOMEM. */
+int xd_model_warn(struct xd_manifest *m, const char *sentence);
+
 /* Releases the arrays of one file. */
 void xd_model_file_fini(struct xd_model_file *f);
 

@@ -433,6 +433,7 @@ class Lab:
         if files is not None:
             root = Path(tempfile.mkdtemp(dir=self.folder, prefix="www-"))
             for name, data in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_bytes(data)
         lines = f"root {root}; {config}"
         if not ranges:

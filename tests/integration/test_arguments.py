@@ -117,17 +117,6 @@ def test_manifests_and_copies_do_not_mix(lab):
     assert run.report["outcome"] == "failed"
 
 
-def test_copies_of_different_size_are_different_files(lab):
-    lab.file("a.bin", 1000)
-    lab.file("b.bin", 2000)
-    depot = lab.depot()
-    run = lab.xdownload(depot.url("a.bin"), depot.url("b.bin"))
-    assert run.rc == 2
-    assert (f"these look like different files: {depot.url('a.bin')} has 1000 "
-            f"bytes, {depot.url('b.bin')} has 2000") in run.err
-    assert work_files(lab) == []
-
-
 def test_a_password_that_was_typed_is_not_said(lab):
     lab.file("a.bin", 1000)
     lab.file("b.bin", 2000)
@@ -138,14 +127,6 @@ def test_a_password_that_was_typed_is_not_said(lab):
     assert depot.url("a.bin") in run.err and depot.url("b.bin") in run.err
     assert "secret" not in run.err
 
-
-def test_urls_that_do_not_answer_count_as_copies_of_what_others_have(lab):
-    data = lab.file("f.bin", SIZE)
-    depots = [lab.dead(), lab.silent(), lab.depot(status=503), lab.depot()]
-    run = lab.xdownload("-o", "out", *[d.url("f.bin") for d in depots])
-    assert run.rc == 0, run.err
-    assert lab.read("out") == data
-    assert len(run.report["depots"]) == 4
 
 
 def test_where_no_url_answers_all_reasons_are_said(lab):

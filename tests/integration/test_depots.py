@@ -1,4 +1,5 @@
 """Whole downloads from depots of every kind."""
+import hashlib
 import time
 
 import pytest
@@ -152,7 +153,8 @@ def test_without_a_size_the_one_that_most_depots_report_holds(lab):
     data = lab.file("f.bin", SIZE)
     other = lab.depot(files={"f.bin": bytes_of(SIZE * 2, seed=2)})
     manifest = lab.urls("f.bin", [other, *lab.depots(3)])
-    run = lab.xdownload(manifest, "-b", "64k")
+    run = lab.xdownload(manifest, "-b", "64k", "--checksum",
+                        "sha-256=" + hashlib.sha256(data).hexdigest())
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert depot_of(run, other)["bytes"] == 0

@@ -341,6 +341,44 @@ START_TEST(an_inspection_that_lacks_something_ends_and_says_so)
 }
 END_TEST
 
+static int check_copies(void)
+{
+    struct xd_manifest *list, *checked;
+    const char *urls[2];
+    int rc;
+
+    for (size_t i = 0; i < 2; i++) {
+        servers[i] = mock_start(good);
+        urls[i] = mock_url(servers[i]);
+    }
+    ck_assert_int_eq(
+        xd_manifest_from_urls(&list, urls, 2, XD_SIZE_UNKNOWN, NULL), 0);
+    torture_begin();
+    rc = xd_copies_check(&checked, list, options, &error);
+    torture_end();
+    ck_assert((rc == 0) == (checked != NULL));
+    if (rc == 0) {
+        struct xd_file file = {.struct_size = sizeof file};
+        struct xd_extent extent = {.struct_size = sizeof extent};
+
+        ck_assert_int_eq(xd_manifest_file(checked, 0, &file), 0);
+        ck_assert_int_eq(xd_manifest_extent(checked, 0, 0, &extent), 0);
+        ck_assert_uint_eq(file.size, SIZE);
+        ck_assert_uint_eq(extent.n_replicas, 2);
+    }
+    xd_manifest_unref(checked);
+    xd_manifest_unref(list);
+    mock_stop(servers[0]);
+    mock_stop(servers[1]);
+    return rc;
+}
+
+START_TEST(copies_that_cannot_be_compared_for_want_of_memory_are_no_copies)
+{
+    torture(check_copies);
+}
+END_TEST
+
 static int fetch_checksums(void)
 {
     struct xd_checksums *c;
@@ -380,6 +418,8 @@ int main(void)
     tcase_add_test(t, a_source_in_memory_that_lacks_something_fails_or_goes_on);
     tcase_add_test(t, depots_without_memory_are_none);
     tcase_add_test(t, an_inspection_that_lacks_something_ends_and_says_so);
+    tcase_add_test(
+        t, copies_that_cannot_be_compared_for_want_of_memory_are_no_copies);
     tcase_add_test(t, checksums_that_lack_something_are_not_had_and_it_is_said);
     return run_suite("torture.engine", t);
 }

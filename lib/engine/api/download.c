@@ -2,6 +2,7 @@
  * The public face of an engine.
  */
 #include <xdownload/download.h>
+#include <xdownload/inspect.h>
 
 #include <string.h>
 
@@ -268,9 +269,13 @@ static int fetch_file(struct xd_manifest *m, const char *path,
 int xd_fetch(const char *manifest, const char *path, const struct xd_options *o,
              struct xd_error *err)
 {
-    struct xd_manifest *m;
-    int rc = xd_manifest_read(&m, manifest, err);
+    struct xd_manifest *said, *m;
+    int rc = xd_manifest_read(&said, manifest, err);
 
+    if (rc < 0)
+        return rc;
+    rc = xd_copies_check(&m, said, o, err);
+    xd_manifest_unref(said);
     if (rc < 0)
         return rc;
     rc = fetch_file(m, path, o, err);

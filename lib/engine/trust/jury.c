@@ -5,21 +5,14 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/scatter.h"
 
 /* A shorter file is here sooner than a second depot has answered. */
 #define SMALLEST ((uint64_t)1 << 20)
 #define SHARE 1000 /* one byte of so many is looked at */
 
 /* No two files have their samples at the same places, and nothing but the file
- * decides on them (the finalizer of splitmix64). */
-static uint64_t scatter(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
+ * decides on them. */
 size_t xd_sample_ranges(struct xd_range wanted,
                         struct xd_range out[XD_SAMPLES_MAX])
 {
@@ -36,7 +29,7 @@ size_t xd_sample_ranges(struct xd_range wanted,
     }
     part = length / n;
     for (size_t i = 0; i < n; i++) {
-        uint64_t at = scatter(length + i) % (part - bytes + 1);
+        uint64_t at = xd_scatter(length + i) % (part - bytes + 1);
 
         out[i].begin = wanted.begin + i * part + at;
         out[i].end = out[i].begin + bytes;

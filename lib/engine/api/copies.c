@@ -1,0 +1,393 @@
+/*
+ * A list of URLs claims that all of them are copies of one file, but nobody
+ * has checked it.  Here each is asked for a few samples before anything is
+ * fetched, and the hosts vote (trust/copies_vote.h).
+ *
+ *     1  the first bytes of each: its size, or that it does not answer
+ *     2  the rest of the samples, of those that have one size with another
+ *     3  the vote
+ */
+#include <xdownload/inspect.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "engine/options.h"
+#include "engine/trust/copies_vote.h"
+#include "engine/trust/places.h"
+#include "manifest/format.h"
+#include "manifest/model.h"
+#include "manifest/select.h"
+#include "os/clock.h"
+#include "transfer/sample.h"
+
+typedef unsigned long long ull;
+
+/* Samples of each URL: its first bytes, and further ones. */
+#define SAMPLE_BYTES ((uint64_t)16 << 10)
+#define FURTHER_PLACES ((size_t)XD_COPY_SAMPLES - 1)
+
+#define MAX_SLOTS 16u
+
+/* A URL that has not answered so long after the first one is late. */
+#define LEAST_GRACE (XD_SECOND / 2)
+
+struct copies {
+    const struct xd_manifest *manifest;
+    const struct xd_options *options;
+    struct xd_batch *batch;
+    xd_usec until;
+    size_t n;
+    const char **urls; /* the manifest's */
+    char **names;      /* the same, for sentences */
+    char **hosts;
+    struct xd_sample *first;   /* of each URL */
+    struct xd_sample *further; /* FURTHER_PLACES for each URL */
+    struct xd_text *digests;   /* of all samples of each URL */
+    struct xd_copy *votes;
+    bool *keeps;
+    bool is_one_name;
+};
+
+/* ---- asking ---- */
+
+static int take(struct copies *c, struct xd_sample *list, size_t n,
+                struct xd_error *err)
+{
+    struct xd_batch_times times = {.until = c->until, .grace = LEAST_GRACE};
+
+    return n > 0 ? xd_samples_take(c->batch, list, n, &times, err) : 0;
+}
+
+static int take_first(struct copies *c, struct xd_error *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->first[i].request =
+            (struct xd_request){.url = c->urls[i],
+                                .length = SAMPLE_BYTES,
+                                .object_size = XD_SIZE_UNKNOWN};
+    return take(c, c->first, c->n, err);
+}
+
+/* A depot may not know the size, but that its object has ended. */
+static uint64_t size_of(const struct xd_sample *first)
+{
+    return first->object_size == XD_SIZE_UNKNOWN &&
+                   first->received < SAMPLE_BYTES
+               ? first->received
+               : first->object_size;
+}
+
+/* Only a copy that has the size of another needs to be compared further. */
+static bool has_equal(const struct copies *c, size_t i)
+{
+    uint64_t size = size_of(&c->first[i]);
+
+    if (!xd_sample_was_taken(&c->first[i]) || size == XD_SIZE_UNKNOWN ||
+        size <= SAMPLE_BYTES)
+        return false;
+    for (size_t j = 0; j < c->n; j++) {
+        if (j != i && xd_sample_was_taken(&c->first[j]) &&
+            size_of(&c->first[j]) == size)
+            return true;
+    }
+    return false;
+}
+
+/* Of a short file all the rest is compared. */
+static int find_places(struct xd_places *out, uint64_t size)
+{
+    struct xd_range rest = {SAMPLE_BYTES, size};
+
+    return xd_places_init(out, rest, FURTHER_PLACES,
+                          xd_range_length(rest) < XD_COMPARED_WHOLE
+                              ? xd_range_length(rest)
+                              : SAMPLE_BYTES,
+                          size);
+}
+
+static int take_further(struct copies *c, struct xd_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct xd_places places;
+
+        if (!has_equal(c, i))
+            continue;
+        if (find_places(&places, size_of(&c->first[i])) < 0)
+            return xd_fail_nomem(err);
+        for (size_t k = 0; k < places.n; k++) {
+            struct xd_range at = places.list[k];
+
+            c->further[n++].request =
+                (struct xd_request){.url = c->urls[i],
+                                    .offset = at.begin,
+                                    .length = xd_range_length(at),
+                                    .object_size = size_of(&c->first[i])};
+        }
+        xd_places_fini(&places);
+    }
+    return take(c, c->further, n, err);
+}
+
+/* ---- what they say ---- */
+
+/* Add the digests of what URL `i` was asked for beside its first bytes.  A
+ * depot that knows no ranges cannot show them: the size and the first bytes
+ * have to do.  False if it failed to show one otherwise. */
+static bool add_further(const struct copies *c, size_t i, struct xd_copy *copy)
+{
+    const struct xd_sample *s = c->further;
+    const struct xd_sample *end = s + FURTHER_PLACES * c->n;
+
+    for (size_t k = 1; s < end && s->request.url; s++) {
+        if (s->request.url != c->urls[i])
+            continue;
+        if (xd_sample_was_taken(s))
+            copy->samples[k] = s->digest;
+        else if (s->outcome.verdict != XD_VERDICT_NO_RANGES)
+            return false;
+        k++;
+    }
+    return true;
+}
+
+static struct xd_copies_vote vote(const struct copies *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct xd_copy *copy = &c->votes[i];
+
+        *copy = (struct xd_copy){.host = c->hosts[i],
+                                 .size = size_of(&c->first[i]),
+                                 .samples = {c->first[i].digest}};
+        copy->has_answered =
+            xd_sample_was_taken(&c->first[i]) && add_further(c, i, copy);
+    }
+    return xd_copies_vote(c->votes, c->n);
+}
+
+/* ---- what follows ---- */
+
+/* "URL has 17 bytes" */
+static void describe(char *out, size_t out_size, const struct copies *c,
+                     size_t i)
+{
+    uint64_t size = size_of(&c->first[i]);
+
+    if (size == XD_SIZE_UNKNOWN)
+        snprintf(out, out_size, "%.200s does not say its size", c->names[i]);
+    else
+        snprintf(out, out_size, "%.200s has %llu bytes", c->names[i],
+                 (ull)size);
+}
+
+static int fail_different(const struct copies *c,
+                          const struct xd_copies_vote *v, struct xd_error *err)
+{
+    char one[250], other[250];
+    bool is_size = size_of(&c->first[v->file]) != size_of(&c->first[v->other]);
+
+    describe(one, sizeof one, c, v->file);
+    describe(other, sizeof other, c, v->other);
+    if (!c->is_one_name)
+        return xd_fail(err, XD_E_INVAL,
+                       "these are different files: %s, %s%s; -i fetches each, "
+                       "--same-file takes them for copies of one",
+                       one, other, is_size ? "" : ", and their bytes differ");
+    return xd_fail(err, XD_E_CORRUPT,
+                   "these are not copies of one file: %s, %s%s; no checksum "
+                   "and no majority decides: give --checksum, or the URL that "
+                   "is meant",
+                   one, other, is_size ? "" : ", and their bytes differ");
+}
+
+static void warn(struct xd_text *out, const struct copies *c, size_t i,
+                 const struct xd_copies_vote *v)
+{
+    const struct xd_error *why = &c->first[i].outcome.error;
+    char what[250];
+
+    describe(what, sizeof what, c, i);
+    if (!c->votes[i].has_answered)
+        xd_text_addf(out, "%s: could not be compared, and is not used%s%s",
+                     c->names[i], why->code < 0 ? ": " : "",
+                     why->code < 0 ? why->msg : "");
+    else if (size_of(&c->first[i]) != size_of(&c->first[v->file]))
+        xd_text_addf(out, "%s, but most others have %llu: it is not used", what,
+                     (ull)size_of(&c->first[v->file]));
+    else
+        xd_text_addf(out,
+                     "%s: its bytes differ from those of most others: it "
+                     "is not used",
+                     c->names[i]);
+}
+
+/* A URL that did not answer may still be of use later, and the engine compares
+ * what it sends: but not if the file is short. */
+static bool may_be_used(const struct copies *c, size_t i,
+                        const struct xd_copies_vote *v)
+{
+    if (c->votes[i].has_answered)
+        return c->votes[i].file == v->file;
+    return c->is_one_name && size_of(&c->first[v->file]) >= XD_COMPARED_WHOLE;
+}
+
+static int select_copies(struct xd_manifest **out, struct copies *c,
+                         const struct xd_copies_vote *v, struct xd_error *err)
+{
+    int rc;
+
+    for (size_t i = 0; i < c->n; i++)
+        c->keeps[i] = may_be_used(c, i, v);
+    rc = xd_manifest_select(out, c->manifest, c->keeps,
+                            size_of(&c->first[v->file]), err);
+    for (size_t i = 0; rc == 0 && i < c->n; i++) {
+        struct xd_text line = {0};
+
+        if (c->keeps[i])
+            continue;
+        warn(&line, c, i, v);
+        if (line.failed || xd_model_warn(*out, line.s) < 0)
+            rc = xd_fail_nomem(err);
+        xd_text_fini(&line);
+    }
+    return rc;
+}
+
+static int judge(struct xd_manifest **out, struct copies *c,
+                 struct xd_manifest *m, struct xd_error *err)
+{
+    struct xd_copies_vote v = vote(c);
+
+    if (v.file == XD_NO_COPY) { /* the download will say why */
+        *out = xd_manifest_ref(m);
+        return 0;
+    }
+    if (v.other != XD_NO_COPY && (!v.is_decided || !c->is_one_name))
+        return fail_different(c, &v, err);
+    return select_copies(out, c, &v, err);
+}
+
+/* ---- life ---- */
+
+static int add_url(struct copies *c, size_t i)
+{
+    struct xd_replica replica = {.struct_size = sizeof replica};
+    struct xd_url url;
+
+    xd_manifest_replica(c->manifest, 0, 0, i, &replica);
+    c->urls[i] = replica.url;
+    c->names[i] = xd_url_public(replica.url);
+    if (xd_url_split(replica.url, &url))
+        c->hosts[i] = xd_url_depot(&url);
+    return c->names[i] && c->hosts[i] ? 0 : XD_E_NOMEM;
+}
+
+static int init(struct copies *c, struct xd_error *err)
+{
+    int rc = 0;
+
+    c->urls = xd_alloc(c->n, sizeof *c->urls);
+    c->names = xd_alloc(c->n, sizeof *c->names);
+    c->hosts = xd_alloc(c->n, sizeof *c->hosts);
+    c->first = xd_alloc(c->n, sizeof *c->first);
+    c->further = xd_alloc(c->n, FURTHER_PLACES * sizeof *c->further);
+    c->votes = xd_alloc(c->n, sizeof *c->votes);
+    c->keeps = xd_alloc(c->n, sizeof *c->keeps);
+    if (!c->urls || !c->names || !c->hosts || !c->first || !c->further ||
+        !c->votes || !c->keeps)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < c->n; i++)
+        rc = add_url(c, i);
+    if (rc < 0)
+        return xd_fail_nomem(err);
+    c->is_one_name =
+        c->options->same_file || xd_copies_have_one_name(c->urls, c->n);
+    return 0;
+}
+
+static int open_batch(struct copies *c, struct xd_error *err)
+{
+    const struct xd_options *o = c->options;
+    struct xd_batch_config config = {.net = &o->net,
+                                     .exclude = o->exclude,
+                                     .silence = o->silence,
+                                     .max_failures = (unsigned)o->retry};
+
+    c->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
+    return xd_batch_new(&c->batch, &config,
+                        c->n < MAX_SLOTS ? (unsigned)c->n : MAX_SLOTS, err);
+}
+
+static void fini(struct copies *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->names)
+            xd_free(c->names[i]);
+        if (c->hosts)
+            xd_free(c->hosts[i]);
+    }
+    if (c->first)
+        xd_samples_fini(c->first, c->n);
+    if (c->further)
+        xd_samples_fini(c->further, FURTHER_PLACES * c->n);
+    xd_batch_free(c->batch);
+    xd_free(c->urls);
+    xd_free(c->names);
+    xd_free(c->hosts);
+    xd_free(c->first);
+    xd_free(c->further);
+    xd_free(c->votes);
+    xd_free(c->keeps);
+}
+
+static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
+                   const struct xd_options *o, struct xd_error *err)
+{
+    struct copies c = {.manifest = m, .options = o, .n = n};
+    int rc = init(&c, err);
+
+    if (rc == 0)
+        rc = open_batch(&c, err);
+    if (rc == 0)
+        rc = take_first(&c, err);
+    if (rc == 0)
+        rc = take_further(&c, err);
+    if (rc == 0)
+        rc = judge(out, &c, m, err);
+    fini(&c);
+    return rc;
+}
+
+static bool has_hash(const struct xd_manifest *m)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    for (size_t i = 0; xd_manifest_hash(m, 0, i, &hash) == 0; i++) {
+        if (xd_hash_strength(hash.algorithm) >= 0)
+            return true;
+    }
+    return false;
+}
+
+int xd_copies_check(struct xd_manifest **out, struct xd_manifest *m,
+                    const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_options defaults;
+
+    *out = NULL;
+    xd_options_init(&defaults);
+    xd_manifest_extent(m, 0, 0, &extent);
+    if (strcmp(xd_manifest_format(m), XD_FORMAT_URLS) != 0 ||
+        extent.n_replicas < 2 || has_hash(m)) {
+        *out = xd_manifest_ref(m);
+        return 0;
+    }
+    return compare(out, m, extent.n_replicas, o ? o : &defaults, err);
+}

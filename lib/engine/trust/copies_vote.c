@@ -1,0 +1,123 @@
+#include "engine/trust/copies_vote.h"
+
+#include <string.h>
+#include <xdownload/manifest.h>
+
+/* As far as both tell. */
+static bool are_same(const struct xd_copy *a, const struct xd_copy *b)
+{
+    if (a->size != XD_SIZE_UNKNOWN && b->size != XD_SIZE_UNKNOWN &&
+        a->size != b->size)
+        return false;
+    for (size_t k = 0; k < XD_COPY_SAMPLES; k++) {
+        if (a->samples[k] && b->samples[k] &&
+            strcmp(a->samples[k], b->samples[k]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Which file copy `i` is of, among those that have been found. */
+static size_t find_file(const struct xd_copy *list, size_t n, size_t i)
+{
+    for (size_t j = 0; j < n; j++) {
+        if (list[j].file == j && are_same(&list[j], &list[i]))
+            return j;
+    }
+    return i;
+}
+
+/* Those of known size come first: a copy of unknown size tells of no file how
+ * long it is. */
+static void find_files(struct xd_copy *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        list[i].file = XD_NO_COPY;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].has_answered && list[i].size != XD_SIZE_UNKNOWN)
+            list[i].file = find_file(list, n, i);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].has_answered && list[i].size == XD_SIZE_UNKNOWN)
+            list[i].file = find_file(list, n, i);
+    }
+}
+
+/* A host that has a file twice has one vote for it. */
+static bool is_vote(const struct xd_copy *list, size_t i)
+{
+    if (list[i].file == XD_NO_COPY)
+        return false;
+    for (size_t j = 0; j < i; j++) {
+        if (list[j].file == list[i].file &&
+            strcmp(list[j].host, list[i].host) == 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t count_votes(const struct xd_copy *list, size_t n, size_t file)
+{
+    size_t votes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        votes += list[i].file == file && is_vote(list, i);
+    return votes;
+}
+
+/* The file with most votes but for `but`; of several, that of the first URL. */
+static size_t find_most(const struct xd_copy *list, size_t n, size_t but)
+{
+    size_t best = XD_NO_COPY, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t votes =
+            list[i].file == i && i != but ? count_votes(list, n, i) : 0;
+
+        if (votes > most) {
+            most = votes;
+            best = i;
+        }
+    }
+    return best;
+}
+
+struct xd_copies_vote xd_copies_vote(struct xd_copy *list, size_t n)
+{
+    struct xd_copies_vote vote;
+    size_t all = 0;
+
+    find_files(list, n);
+    for (size_t i = 0; i < n; i++)
+        all += is_vote(list, i);
+    vote.file = find_most(list, n, XD_NO_COPY);
+    vote.other = find_most(list, n, vote.file);
+    vote.is_decided =
+        vote.file != XD_NO_COPY && 2 * count_votes(list, n, vote.file) > all;
+    return vote;
+}
+
+/* From behind the last '/' of the path on, without the fragment. */
+static size_t find_name(const char *url, const char **out)
+{
+    size_t path = strcspn(url, "?#"), end = strcspn(url, "#");
+
+    while (path > 0 && url[path - 1] != '/')
+        path--;
+    *out = url + path;
+    return end - path;
+}
+
+bool xd_copies_have_one_name(const char *const *urls, size_t n)
+{
+    const char *first, *name;
+    size_t first_len = n > 0 ? find_name(urls[0], &first) : 0;
+
+    for (size_t i = 1; i < n; i++) {
+        size_t len = find_name(urls[i], &name);
+
+        if (len != first_len || memcmp(name, first, len) != 0)
+            return false;
+    }
+    return true;
+}

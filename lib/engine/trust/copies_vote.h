@@ -1,0 +1,46 @@
+/*
+ * Which of several URLs lead to the same file, as far as samples show: each
+ * host has one vote for each file that it has.
+ *
+ *     a.example/f   size 900, samples 1f.. 07..   file 0 \  two votes: these
+ *     b.example/f   size 900, samples 1f.. 07..   file 0 /  are the copies
+ *     c.example/f   size 500, samples 3c.. 07..   file 1    one vote
+ *     d.example/f   no answer
+ *
+ * Pure.
+ */
+#ifndef XD_ENGINE_COPIES_VOTE_H
+#define XD_ENGINE_COPIES_VOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XD_NO_COPY SIZE_MAX
+
+#define XD_COPY_SAMPLES 5
+
+struct xd_copy {
+    /* Set by the caller. */
+    const char *host;
+    bool has_answered;
+    uint64_t size; /* or XD_SIZE_UNKNOWN */
+    /* Digests: the first one of its first bytes.  NULL: it was not asked for
+     * this one, or could not show it. */
+    const char *samples[XD_COPY_SAMPLES];
+    /* Set by the vote. */
+    size_t file; /* the first copy of the same file, or XD_NO_COPY */
+};
+
+struct xd_copies_vote {
+    size_t file;  /* that most hosts have; XD_NO_COPY: no copy has answered */
+    size_t other; /* another file, the one with most votes; or XD_NO_COPY */
+    bool is_decided; /* more hosts have `file` than all others together */
+};
+
+struct xd_copies_vote xd_copies_vote(struct xd_copy *list, size_t n);
+
+/* Whether the last components of all URLs, query included, are the same. */
+bool xd_copies_have_one_name(const char *const *urls, size_t n);
+
+#endif

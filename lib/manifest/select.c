@@ -1,0 +1,71 @@
+#include "manifest/select.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "manifest/format.h"
+#include "manifest/model.h"
+
+static int build(struct xd_manifest **out, const struct xd_model_file *f,
+                 const bool *keeps, uint64_t size, struct xd_error *err)
+{
+    struct xd_builder b;
+    int rc = xd_builder_init(&b, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < f->extents[0].row.n_replicas; i++) {
+        if (keeps[i])
+            xd_urls_add(&b, xd_span_of(f->replicas[i].url));
+    }
+    if (f->row.name)
+        xd_builder_name(&b, xd_span_of(f->row.name));
+    if (size != XD_SIZE_UNKNOWN)
+        xd_builder_size(&b, size);
+    rc = xd_builder_end_file(&b);
+    if (rc == 0)
+        rc = xd_builder_finish(&b, XD_FORMAT_URLS, out);
+    xd_builder_fini(&b);
+    return rc;
+}
+
+static int copy_hashes(struct xd_manifest *m, const struct xd_model_file *of)
+{
+    struct xd_model_file *f = &m->files[0];
+    size_t n = of->row.n_hashes;
+
+    if (n == 0)
+        return 0;
+    f->hashes = xd_alloc(n, sizeof *f->hashes);
+    if (!f->hashes)
+        return XD_E_NOMEM;
+    for (; f->row.n_hashes < n; f->row.n_hashes++) {
+        struct xd_hash *h = &f->hashes[f->row.n_hashes];
+
+        *h = of->hashes[f->row.n_hashes];
+        h->algorithm = xd_pool_copy(&m->pool, xd_span_of(h->algorithm));
+        h->hex = xd_pool_copy(&m->pool, xd_span_of(h->hex));
+        if (!h->algorithm || !h->hex)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+int xd_manifest_select(struct xd_manifest **out, const struct xd_manifest *m,
+                       const bool *keeps, uint64_t size, struct xd_error *err)
+{
+    struct xd_manifest *made;
+    int rc = build(&made, &m->files[0], keeps, size, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = copy_hashes(made, &m->files[0]);
+    for (size_t i = 0; rc == 0 && i < m->n_warnings; i++)
+        rc = xd_model_warn(made, m->warnings[i]);
+    if (rc < 0) {
+        xd_manifest_unref(made);
+        return xd_fail_nomem(err);
+    }
+    *out = made;
+    return 0;
+}
