@@ -12,6 +12,7 @@
 #include "common/http_words.h"
 #include "common/words.h"
 #include "serve/answer.h"
+#include "serve/hurry.h"
 #include "serve/leavers.h"
 
 /* A browser takes six for a site, a player up to nine.  The library leaves half
@@ -22,7 +23,8 @@
 /* Of these for one address, if others than this machine can come. */
 #define CONNECTIONS_EACH 32
 
-/* Without a request. */
+/* Without a request, and for one to be complete: a client that sends a byte now
+ * and then keeps its place no longer than one that sends none. */
 #define IDLE_S 30
 
 /* While an answer is under way: a player may pause so long. */
@@ -32,6 +34,7 @@ struct server {
     struct MHD_Daemon *daemon;
     struct listener listener;
     struct leavers *leavers;
+    struct hurry *hurry;
     const struct shelf *shelf;
     const char *origin;
 };
@@ -125,6 +128,27 @@ static void allow_origin(const struct server *s, struct MHD_Connection *c,
                   "Accept-Ranges, Content-Length, Content-Range, ETag");
 }
 
+static struct hurried *hurried_of(struct MHD_Connection *c)
+{
+    return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+        ->socket_context;
+}
+
+/* MHD calls it when a connection has been made, and before it is closed. */
+static void connected(void *user, struct MHD_Connection *c, void **context,
+                      enum MHD_ConnectionNotificationCode what)
+{
+    const struct server *s = user;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        hurry_remove(s->hurry, *context);
+        return;
+    }
+    *context = hurry_add(
+        s->hurry, MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
+                      ->connect_fd);
+}
+
 /* MHD calls it when the head is there, for each part of a body, and when all is
  * there. */
 static enum MHD_Result handle(void *user, struct MHD_Connection *c,
@@ -140,6 +164,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
         *body_len = 0;
         return MHD_YES;
     }
+    hurry_pause(s->hurry, hurried_of(c));
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)ANSWERING_S);
     const struct answer a = answer_request(s, c, path, method, version);
@@ -154,9 +179,11 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
 static void completed(void *user, struct MHD_Connection *c, void **request,
                       enum MHD_RequestTerminationCode how)
 {
-    (void)user;
+    const struct server *s = user;
+
     (void)request;
     (void)how;
+    hurry_resume(s->hurry, hurried_of(c));
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)IDLE_S);
 }
@@ -181,7 +208,8 @@ static struct MHD_Daemon *start_daemon(struct server *s)
         MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         s->listener.is_loopback ? 0U : (unsigned)CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_NOTIFY_CONNECTION,
+        connected, s, MHD_OPTION_END);
 }
 
 /* Threads, which leave signals to the one that looks for them. */
@@ -192,7 +220,8 @@ static bool start_threads(struct server *s)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     s->leavers = leavers_new(CONNECTIONS_MAX);
-    if (s->leavers != NULL)
+    s->hurry = hurry_new(IDLE_S);
+    if (s->leavers != NULL && s->hurry != NULL)
         s->daemon = start_daemon(s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return s->daemon != NULL;
@@ -211,6 +240,7 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
     if (!start_threads(s)) {
         words_error("the server at %s cannot be started", l->authority);
         leavers_free(s->leavers);
+        hurry_free(s->hurry);
         free(s);
         return NULL;
     }
@@ -224,5 +254,6 @@ void server_stop(struct server *s)
         return;
     MHD_stop_daemon(s->daemon);
     leavers_free(s->leavers);
+    hurry_free(s->hurry);
     free(s);
 }

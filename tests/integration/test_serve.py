@@ -638,3 +638,45 @@ def test_no_memory_of_it_is_left_on_the_disk(lab, film):
     assert film.end()[0].rc == 130
     assert [p.name for p in lab.work.iterdir()
             if not p.name.startswith("manifest")] == []
+
+
+# ---- clients that take their time ----
+
+def trickle(served, request, ended):
+    """A byte every two seconds, until the server has enough; `ended` gets for
+    how long it had not."""
+    began = time.monotonic()
+    with contextlib.closing(served.connect(request)) as client, \
+            contextlib.suppress(OSError):
+        client.settimeout(2)
+        while time.monotonic() < began + 60:
+            with contextlib.suppress(TimeoutError):
+                if not client.recv(1 << 16):
+                    break
+            client.sendall(b"x")
+    ended.append(time.monotonic() - began)
+
+
+@pytest.mark.slow
+def test_a_request_has_thirty_seconds_in_all(film):
+    """A byte now and then keeps no place, in the head, in the body, and behind
+    an answer; an answer may take longer."""
+    _, _, path = film.address()
+    first = "GET / HTTP/1.1\r\nHost: localhost\r\n"
+    ended = []
+    clients = [threading.Thread(target=trickle, args=(film, request, ended))
+               for request in ("", "G", first, first + "\r\nGET /",
+                               first + "Content-Length: 100\r\n\r\n")]
+    for client in clients:
+        client.start()
+    with contextlib.closing(film.connect(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")) as slow:
+        received = len(slow.recv(1000))
+        time.sleep(35)
+        while received < SIZE:
+            received += len(slow.recv(1 << 16))
+    for client in clients:
+        client.join()
+    assert len(ended) == len(clients)
+    assert all(25 < seconds < 40 for seconds in ended), ended
+    assert film.end()[0].rc == 130
