@@ -290,8 +290,12 @@ static int tell_urls(struct args *a)
     for (size_t i = 0; i < a->n_inputs; i++)
         if (has_other_scheme(a->inputs[i]))
             return words_usage("%s: only URLs with http, https and ftp are "
-                               "fetched",
-                               a->inputs[i]);
+                               "fetched%s",
+                               a->inputs[i],
+                               strncasecmp(a->inputs[i], "file:", 5) == 0
+                                   ? "; give the path of a manifest, or name "
+                                     "the file in one, with --allow-file"
+                                   : "");
     a->urls = args_is_url(a->inputs[0]);
     for (size_t i = 1; i < a->n_inputs; i++)
         if (args_is_url(a->inputs[i]) != a->urls)

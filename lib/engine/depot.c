@@ -20,6 +20,8 @@ struct entries {
     struct entry *list;
     size_t n, capacity;
     const char *exclude; /* hosts, or NULL */
+    bool allow_file;
+    size_t n_files_refused;
 };
 
 static int by_host(const void *a, const void *b)
@@ -84,6 +86,10 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     if (!xd_url_split(replica->url, &url) ||
         xd_transport_kind_of(url.scheme) == XD_N_TRANSPORTS)
         return 0;
+    if (url.scheme == XD_SCHEME_FILE && !e->allow_file) {
+        e->n_files_refused++;
+        return 0;
+    }
     is_excluded = xd_hosts_have(e->exclude, &url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
@@ -190,10 +196,10 @@ static int make_depots(struct xd_depots *d, struct entries *e)
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   const char *exclude, struct xd_error *err)
+                   const char *exclude, bool allow_file, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
-    struct entries entries = {.exclude = exclude};
+    struct entries entries = {.exclude = exclude, .allow_file = allow_file};
     int rc;
 
     if (xd_manifest_file(m, file, &info) < 0)
@@ -211,11 +217,16 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
     for (size_t i = 0; i < entries.n; i++)
         xd_free(entries.list[i].host);
     xd_free(entries.list);
-    if (rc < 0) {
+    d->n_files_refused = entries.n_files_refused;
+    if (rc < 0)
+        rc = xd_fail_nomem(err);
+    else if (d->n == 0 && d->n_files_refused > 0)
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "the manifest names only files of this machine as "
+                     "sources: allow-file lets them be used");
+    if (rc < 0)
         xd_depots_fini(d);
-        return xd_fail_nomem(err);
-    }
-    return 0;
+    return rc;
 }
 
 void xd_depots_fini(struct xd_depots *d)

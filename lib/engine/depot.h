@@ -80,12 +80,15 @@ struct xd_depots {
     size_t n;
     uint64_t size;            /* of the file, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* to all together; 0: no limit */
+    size_t n_files_refused;   /* sources: for want of allow_file */
 };
 
-/* Those of `exclude`, a list of base/hosts.h or NULL, are left out.
- * Errors: INVAL, NOMEM.  On failure nothing is held. */
+/* Those of `exclude`, a list of base/hosts.h or NULL, are left out, and unless
+ * `allow_file` so are files of this machine.
+ * Errors: INVAL, NOMEM, NOREPLICA (nothing but such files holds the file).  On
+ * failure nothing is held. */
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   const char *exclude, struct xd_error *err);
+                   const char *exclude, bool allow_file, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
 
 /* Give every depot that is not known its promise, by what is known of others,

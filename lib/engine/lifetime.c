@@ -209,9 +209,15 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         rc = xd_fail_nomem(err);
         goto fini_options;
     }
-    rc = xd_depots_init(&e->depots, m, file, e->options.exclude, err);
+    rc = xd_depots_init(&e->depots, m, file, e->options.exclude,
+                        e->options.allow_file, err);
     if (rc < 0)
         goto fini_threads;
+    if (e->depots.n_files_refused > 0)
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "%zu sources are not used: they are files of this "
+                             "machine, and allow-file is not set",
+                             e->depots.n_files_refused);
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
     if (rc < 0)

@@ -483,7 +483,11 @@ class Disk(Depot):
 @pytest.mark.parametrize("make", ["exnode", "metalink", "urls"])
 def test_a_manifest_here_may_name_files_here(lab, make):
     data = lab.file("f.bin", SIZE)
-    run = lab.xdownload(getattr(lab, make)("f.bin", [Disk(lab.www)]))
+    manifest = getattr(lab, make)("f.bin", [Disk(lab.www)])
+    run = lab.xdownload(manifest)
+    assert run.rc == 1 and "allow-file" in run.err
+    assert not lab.path("f.bin").exists()
+    run = lab.xdownload("--allow-file", manifest)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
 
@@ -495,7 +499,8 @@ def test_a_local_copy_and_depots_share_a_file(lab):
     depot = lab.depot()
     run = lab.xdownload(lab.exnode_of("f.bin", [
         (0, half, Disk(lab.www).url("half"), 0, half),
-        (half, SIZE - half, depot.url("f.bin"), half, SIZE)]), "-o", "-")
+        (half, SIZE - half, depot.url("f.bin"), half, SIZE)]),
+        "--allow-file", "-o", "-")
     assert run.rc == 0, run.err
     assert run.out == data
 
@@ -504,7 +509,7 @@ def test_one_worker_serves_the_disk_and_then_a_depot(lab):
     data = lab.file("f.bin", SIZE)
     nowhere = Disk(lab.folder / "nowhere")
     run = lab.xdownload(lab.metalink("f.bin", [nowhere, lab.depot()]),
-                        "--max-depots", 1)
+                        "--allow-file", "--max-depots", 1)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert "No such file" in depot_of(run, nowhere)["error"]
@@ -514,10 +519,22 @@ def test_a_manifest_from_elsewhere_names_no_files_here(lab):
     lab.file("f.bin", SIZE)
     manifest = lab.exnode("f.bin", [Disk(lab.www)])
     with open(manifest) as stdin:
-        run = lab.xdownload("-", stdin=stdin)
+        run = lab.xdownload("--allow-file", "-", stdin=stdin)
     assert run.rc == 3
     assert "file: URL" in run.err
     assert not lab.path("f.bin").exists()
+
+
+def test_a_file_here_is_left_out_unless_it_is_allowed(lab):
+    """Whoever wrote the manifest could choose any file that we can read."""
+    lab.file("f.bin", SIZE)
+    (lab.www / "secret").write_bytes(b"s" * SIZE)
+    manifest = lab.write("m.urls", "\n".join(
+        [Disk(lab.www).url("secret"), lab.depot().url("f.bin")]))
+    run = lab.xdownload("-o", "out", manifest)
+    assert run.rc == 0, run.err
+    assert "files of this machine" in run.err
+    assert lab.read("out") == (lab.www / "f.bin").read_bytes()
 
 
 def test_what_is_no_regular_file_is_not_waited_for(lab):
@@ -527,7 +544,7 @@ def test_what_is_no_regular_file_is_not_waited_for(lab):
     os.mkfifo(odd / "f.bin")
     fifo = Disk(odd)
     run = lab.xdownload(lab.exnode("f.bin", [fifo, lab.depot()], SIZE),
-                        "-a", "basic")
+                        "--allow-file", "-a", "basic")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert "not a regular file" in depot_of(run, fifo)["error"]

@@ -73,6 +73,7 @@ static void setup(void)
     for (size_t i = 0; i < LARGE; i++)
         bytes[i] = mock_byte(i);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("allow-file", "yes");
     set("algorithm", "basic");
     set("block-size", "2m");
 }

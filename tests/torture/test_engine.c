@@ -290,7 +290,7 @@ static int lay_out(void)
 
     open_depots(good, good, "<size>100</size>");
     torture_begin();
-    rc = xd_depots_init(&d, manifest, 0, "x.example", &error);
+    rc = xd_depots_init(&d, manifest, 0, "x.example", false, &error);
     if (rc == 0) {
         rc = xd_depots_layout(&d, wanted, &layout, &error);
         if (rc == 0)

@@ -12,7 +12,7 @@ static void read_without(const char *exclude, const char *text)
     int rc = xd_manifest_parse(&manifest, text, strlen(text), NULL, &error);
 
     ck_assert_msg(rc == 0, "%s", error.msg);
-    rc = xd_depots_init(&depots, manifest, 0, exclude, &error);
+    rc = xd_depots_init(&depots, manifest, 0, exclude, false, &error);
     ck_assert_msg(rc == 0, "%s", error.msg);
 }
 

@@ -155,6 +155,7 @@ static int run(uint64_t *out_resumed, struct xd_error *err)
     struct xd_progress progress = {.struct_size = sizeof progress};
     struct xd_manifest *manifest;
     struct xd_download *download;
+    struct xd_options *options;
     char text[400];
     int n = snprintf(text, sizeof text,
                      "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
@@ -166,8 +167,11 @@ static int run(uint64_t *out_resumed, struct xd_error *err)
     atomic_store(&calls, 0);
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", err), 0);
-    ck_assert_int_eq(xd_download_new(&download, manifest, 0, path, NULL, err),
-                     0);
+    ck_assert_int_eq(xd_options_new(&options, err), 0);
+    ck_assert_int_eq(xd_options_set(options, "allow-file", "yes", err), 0);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 0, path, options, err), 0);
+    xd_options_free(options);
     rc = xd_download_start(download, err);
     if (rc == 0)
         rc = xd_download_wait(download, -1, err);

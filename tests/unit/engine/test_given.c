@@ -50,6 +50,7 @@ static void setup(void)
         bytes[i] = (unsigned char)(i * 7 + i / 1000);
     write_file(path, bytes, SIZE);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("allow-file", "yes");
     set("spool", folder);
 }
 

@@ -42,6 +42,7 @@ static void setup(void)
     ck_assert_int_eq(ftruncate(fileno(f), (off_t)SIZE), 0); /* a hole */
     fclose(f);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("allow-file", "yes");
     set("spool", folder);
     set("block-size", "64k");
     set("retry", "1");

@@ -547,6 +547,7 @@ static int download(const char *option, const char *value,
     int rc;
 
     ck_assert_int_eq(xd_options_new(&options, err), 0);
+    ck_assert_int_eq(xd_options_set(options, "allow-file", "yes", err), 0);
     ck_assert_int_eq(xd_options_set(options, "block-size", "64k", err), 0);
     /* Blocks come from several places of the file at a time. */
     ck_assert_int_eq(xd_options_set(options, "algorithm", "basic", err), 0);

@@ -78,6 +78,7 @@ static void setup(void)
         bytes[i] = mock_byte(i);
     write_file(copy_path, bytes, SIZE);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("allow-file", "yes");
     set("spool", folder);
     set("silence", "10s");
 }
