@@ -96,8 +96,10 @@ static int add_checksum(struct args *a, char *value)
                            CHECKSUMS_MAX);
     if (*value == '\0')
         return words_usage("--checksum needs a checksum, and got an empty one");
-    a->checksums[a->n_checksums] = copy_and_hide(value);
-    return a->checksums[a->n_checksums++] == NULL ? no_memory() : 0;
+    char *const copy = copy_and_hide(value);
+    a->checksum_words[a->n_checksums] = copy;
+    a->checksums[a->n_checksums++] = copy;
+    return copy == NULL ? no_memory() : 0;
 }
 
 static int set_library(struct args *a, const char *name, const char *value)
@@ -188,6 +190,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->output, value, row->name);
     case OPTION_DIRECTORY:
         return set_once(&a->directory, value, row->name);
+    case OPTION_INPUT_FILE:
+        return set_once(&a->list, value, row->name);
     case OPTION_REPORT:
         return set_once(&a->report, value, row->name);
     case OPTION_PROGRESS:
@@ -287,6 +291,8 @@ static bool has_other_scheme(const char *word)
 /* Whether the inputs are URLs: all of them, or none. */
 static int tell_urls(struct args *a)
 {
+    if (a->n_inputs == 0)
+        return 0;
     for (size_t i = 0; i < a->n_inputs; i++)
         if (has_other_scheme(a->inputs[i]))
             return words_usage("%s: only URLs with http, https and ftp are "
@@ -303,6 +309,40 @@ static int tell_urls(struct args *a)
                 "%s is a %s, but %s is a %s: give either files or URLs",
                 a->inputs[0], a->urls ? "URL" : "file", a->inputs[i],
                 a->urls ? "file" : "URL");
+    return 0;
+}
+
+static int check_list(const struct args *a)
+{
+    if (a->n_inputs > 0)
+        return words_usage(
+            "--input-file lists what is to be fetched, and %s is "
+            "given beside it: write it into the list, or fetch "
+            "it by a command of its own",
+            a->inputs[0]);
+    if (a->output != NULL)
+        return words_usage("--output names one file: in the list out=NAME in "
+                           "an indented line below a URL names its file, and "
+                           "--directory is where all of them go");
+    if (a->file != NULL)
+        return words_usage("--file chooses a file of a manifest, and "
+                           "--input-file is a list of files");
+    return 0;
+}
+
+/* It can be read once. */
+static int check_stdin(const struct args *a)
+{
+    size_t n = a->list != NULL && strcmp(a->list, "-") == 0;
+
+    for (size_t i = 0; i < a->n_inputs; i++)
+        n += strcmp(a->inputs[i], "-") == 0;
+    for (size_t i = 0; i < a->n_checksums; i++)
+        n += strcmp(a->checksums[i], "-") == 0;
+    if (n > 1)
+        return words_usage("- stands for standard input, which is read once, "
+                           "and is given %zu times: give the others as files",
+                           n);
     return 0;
 }
 
@@ -395,7 +435,7 @@ static int check(struct args *a)
 
     if (a->quiet)
         a->verbose = false;
-    if (a->n_inputs == 0)
+    if (a->n_inputs == 0 && a->list == NULL)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"
                                : "no manifest and no URL is given");
@@ -404,6 +444,10 @@ static int check(struct args *a)
                  : a->command == COMMAND_PLAY   ? check_play(a)
                  : a->command == COMMAND_SERVE  ? check_serve(a)
                                                 : 0;
+    if (status == 0 && a->list != NULL)
+        status = check_list(a);
+    if (status == 0)
+        status = check_stdin(a);
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
                              "--checksum is of the whole");
@@ -420,14 +464,15 @@ static int check(struct args *a)
 
 static int copy_inputs(struct args *a, size_t n, char **words)
 {
-    a->inputs = calloc(n + 1, sizeof *a->inputs);
-    if (a->inputs == NULL)
+    a->words = calloc(n + 1, sizeof *a->words);
+    if (a->words == NULL)
         return no_memory();
     for (; a->n_inputs < n; a->n_inputs++) {
-        a->inputs[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
-        if (a->inputs[a->n_inputs] == NULL)
+        a->words[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
+        if (a->words[a->n_inputs] == NULL)
             return no_memory();
     }
+    a->inputs = (const char *const *)a->words;
     return 0;
 }
 
@@ -489,11 +534,11 @@ int args_parse(struct args *out, int argc, char **argv)
 void args_fini(struct args *a)
 {
     xd_options_free(a->options);
-    for (char **input = a->inputs; input != NULL && *input != NULL; input++)
-        free(*input);
-    free(a->inputs);
+    for (char **word = a->words; word != NULL && *word != NULL; word++)
+        free(*word);
+    free(a->words);
     for (size_t i = 0; i < a->n_checksums; i++)
-        free(a->checksums[i]);
+        free(a->checksum_words[i]);
     free(a->token);
 }
 

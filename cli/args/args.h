@@ -39,6 +39,7 @@ struct args {
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;
+    const char *list; /* --input-file: then there are no inputs */
     const char *listen, *allow_origin;
     const char *player; /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
@@ -46,11 +47,14 @@ struct args {
     double rate;        /* of the media, in bytes per second; or 0 */
     double prebuffer;   /* seconds before a simulated player begins */
     /* Copies, for what may log in is blanked in argv. */
-    char *checksums[CHECKSUMS_MAX]; /* values, files and URLs */
+    const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
+    char *checksum_words[CHECKSUMS_MAX];
     size_t n_checksums;
     char *token;
-    char **inputs; /* what is to be fetched or shown, at least one, and then
-                      NULL; with verify the file stands in `output` */
+    char **words; /* the inputs, and then NULL */
+    /* What is to be fetched or shown, at least one; with verify the file stands
+     * in `output`. */
+    const char *const *inputs;
     size_t n_inputs;
     bool urls;          /* the inputs are URLs, not files */
     bool are_manifests; /* what the URLs lead to, says --manifests */

@@ -39,8 +39,8 @@ static int ask(struct inputs *in, size_t first, size_t n)
     struct xd_inspection *found;
     struct xd_error err;
 
-    const int rc = xd_inspect(&found, (const char *const *)a->inputs + first, n,
-                              a->are_manifests, a->options, &err);
+    const int rc = xd_inspect(&found, a->inputs + first, n, a->are_manifests,
+                              a->options, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return fail(in, status_of(rc), err.msg);
@@ -130,31 +130,38 @@ static int judge(struct inputs *in)
     return 0;
 }
 
-static int add_checksum(struct inputs *in, const char *checksum,
-                        struct xd_error *err)
+static int add_checksum(struct xd_checksums *c, const char *checksum,
+                        const struct args *a, struct xd_error *err)
 {
     if (args_is_url(checksum))
-        return xd_checksums_fetch(in->checksums, checksum, in->args->options,
-                                  err);
+        return xd_checksums_fetch(c, checksum, a->options, err);
     if (xd_checksum_is_value(checksum))
-        return xd_checksums_add(in->checksums, checksum, err);
-    return xd_checksums_read(in->checksums, checksum, err);
+        return xd_checksums_add(c, checksum, err);
+    return xd_checksums_read(c, checksum, err);
+}
+
+int inputs_checksums(struct xd_checksums **out, const struct args *a,
+                     struct xd_error *err)
+{
+    int rc = 0;
+
+    *out = NULL;
+    if (a->n_checksums > 0)
+        rc = xd_checksums_new(out, err);
+    for (size_t i = 0; rc == 0 && i < a->n_checksums; i++)
+        rc = add_checksum(*out, a->checksums[i], a, err);
+    if (rc == 0)
+        return 0;
+    words_error("%s", err->msg);
+    return status_of(rc);
 }
 
 static int read_checksums(struct inputs *in)
 {
-    const struct args *a = in->args;
     struct xd_error err;
-    int rc = 0;
+    const int status = inputs_checksums(&in->checksums, in->args, &err);
 
-    if (a->n_checksums > 0)
-        rc = xd_checksums_new(&in->checksums, &err);
-    for (size_t i = 0; rc == 0 && i < a->n_checksums; i++)
-        rc = add_checksum(in, a->checksums[i], &err);
-    if (rc == 0)
-        return 0;
-    words_error("%s", err.msg);
-    return fail(in, status_of(rc), err.msg);
+    return status == 0 ? 0 : fail(in, status, err.msg);
 }
 
 static int find_out(struct inputs *in)
@@ -237,8 +244,8 @@ static int plain_manifest(const struct inputs *in, size_t i,
     if (!a->urls)
         return read_manifest(out, a->inputs[i], err);
     if (in->are_replicas)
-        return xd_manifest_from_urls(out, (const char *const *)a->inputs,
-                                     a->n_inputs, in->size, err);
+        return xd_manifest_from_urls(out, a->inputs, a->n_inputs, in->size,
+                                     err);
     const struct xd_inspected *asked = &in->asked[i];
     if (asked->manifest != NULL) {
         *out = xd_manifest_ref(asked->manifest);
@@ -249,24 +256,20 @@ static int plain_manifest(const struct inputs *in, size_t i,
     return asked->error.code;
 }
 
-/* With the checksums of what is wanted of it; takes over `m`. */
-static int add_checksums(const struct inputs *in, struct xd_manifest **out,
-                         struct xd_manifest *m, struct xd_error *err)
+/* With the checksums, or NULL: *m is another then. */
+static int apply(const struct inputs *in, const struct xd_checksums *c,
+                 struct xd_manifest **m, struct xd_error *err)
 {
     const struct args *a = in->args;
+    struct xd_manifest *with;
     size_t file = XD_ALL_FILES;
-    int rc = 0;
 
-    if (in->checksums == NULL) {
-        *out = m;
-        return 0;
-    }
     /* That there is none of that name is said where it is asked for. */
-    if (a->file == NULL || choose_find(&file, a, m))
-        rc = xd_checksums_apply(out, in->checksums, m, file, err);
-    else
-        *out = xd_manifest_ref(m);
-    xd_manifest_unref(m);
+    if (c == NULL || (a->file != NULL && !choose_find(&file, a, *m)))
+        return 0;
+    const int rc = xd_checksums_apply(&with, c, *m, file, err);
+    xd_manifest_unref(*m);
+    *m = with;
     return rc;
 }
 
@@ -274,16 +277,16 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err)
 {
     const struct args *a = in->args;
-    struct xd_manifest *plain, *m;
+    struct xd_manifest *m;
 
-    int rc = plain_manifest(in, i, &plain, err);
+    int rc = plain_manifest(in, i, &m, err);
     if (rc == 0)
-        rc = add_checksums(in, &m, plain, err);
-    if (rc < 0)
-        return rc;
-    if (a->command == COMMAND_SHOW || a->dry_run) {
+        rc = apply(in, in->checksums, &m, err);
+    if (rc == 0)
+        rc = apply(in, in->common, &m, err);
+    if (rc < 0 || a->command == COMMAND_SHOW || a->dry_run) {
         *out = m;
-        return 0;
+        return rc;
     }
     rc = xd_copies_check(out, m, a->options, err);
     xd_manifest_unref(m);

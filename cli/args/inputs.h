@@ -18,9 +18,17 @@ struct inputs {
     bool are_replicas;              /* the URLs, of one file */
     uint64_t size;                  /* of that file, if all agree, or
                                        XD_SIZE_UNKNOWN */
-    struct xd_checksums *checksums; /* of --checksum; NULL: there are none */
-    char why[500];                  /* in short, why init() failed */
+    struct xd_checksums *checksums; /* of these inputs; NULL: there are none */
+    /* The same of all inputs that there are, the caller's; or NULL. */
+    const struct xd_checksums *common;
+    char why[500]; /* in short, why init() failed */
 };
+
+/* What --checksum names, or NULL.  Returns 0, or a status after the reason was
+ * said, which is also in *err.
+ * Ownership: *out is the caller's, whatever it returns. */
+int inputs_checksums(struct xd_checksums **out, const struct args *a,
+                     struct xd_error *err);
 
 /*
  * Find out what is there; URLs are asked for that, files are not opened yet,

@@ -88,14 +88,35 @@ int words_usage(const char *format, ...)
     return STATUS_USAGE;
 }
 
-void words_warnings(const struct xd_manifest *m)
+/* The n-th; the first few of them are said. */
+static void warn(const char *warning, size_t n)
 {
-    size_t n = 0;
-    const char *warning;
+    if (n < WARNINGS)
+        words_error("warning: %s", warning);
+}
 
-    for (; (warning = xd_manifest_warning(m, n)) != NULL; n++)
-        if (n < WARNINGS)
-            words_error("warning: %s", warning);
+static void end_warnings(size_t n)
+{
     if (n > WARNINGS)
         words_error("warning: and %zu more like these", n - WARNINGS);
+}
+
+void words_warnings(const struct xd_manifest *m)
+{
+    const char *warning;
+    size_t n = 0;
+
+    for (; (warning = xd_manifest_warning(m, n)) != NULL; n++)
+        warn(warning, n);
+    end_warnings(n);
+}
+
+void words_list_warnings(const struct xd_list *l)
+{
+    const char *warning;
+    size_t n = 0;
+
+    for (; (warning = xd_list_warning(l, n)) != NULL; n++)
+        warn(warning, n);
+    end_warnings(n);
 }

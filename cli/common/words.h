@@ -6,6 +6,7 @@
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
+#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
 /* "xdownload: " and a sentence. */
@@ -15,7 +16,9 @@ void words_error(const char *format, ...) XD_PRINTF(1, 2);
  * STATUS_USAGE. */
 int words_usage(const char *format, ...) XD_PRINTF(1, 2);
 
-/* What was dropped from a manifest: the first few, and how many more. */
+/* What was dropped from a manifest, or passed over in a list: the first few, and
+ * how many more. */
 void words_warnings(const struct xd_manifest *m);
+void words_list_warnings(const struct xd_list *l);
 
 #endif

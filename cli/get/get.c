@@ -18,16 +18,23 @@
 #include "get/present.h"
 #include "tell/report.h"
 
+#define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
+
 struct get {
     const struct args *args;
-    FILE *report; /* NULL: none is wanted */
-    int status;   /* of the first that failed; an interruption outdoes it */
+    /* Of --input-file, or NULL; and what --checksum says of all its files. */
+    const struct xd_listed *listed;
+    const struct xd_checksums *common;
+    FILE *report;    /* NULL: none is wanted */
+    int status;      /* of the first that failed; an interruption outdoes it */
+    size_t n_failed; /* files, and inputs that came to nothing */
 };
 
 static void note(struct get *g, int status)
 {
     if (g->status == STATUS_COMPLETE || status == STATUS_INTERRUPTED)
         g->status = status;
+    g->n_failed += status != STATUS_COMPLETE;
 }
 
 /* Asked before each file. */
@@ -52,15 +59,32 @@ static void note_input(struct get *g, int status, const char *error)
     snapshot_fini(&nothing);
 }
 
+/* Where a file goes that its manifest puts at `path`: `out` has room for two
+ * paths. */
+static const char *place(const struct get *g, const char *path,
+                         char out[PLACE_SIZE])
+{
+    const struct xd_listed *l = g->listed;
+
+    if (l == NULL || path == NULL)
+        return path;
+    snprintf(out, PLACE_SIZE, "%s%s%s", l->directory,
+             l->directory[0] != '\0' ? "/" : "",
+             l->name != NULL ? l->name : path);
+    return out;
+}
+
 static void get_file(struct get *g, struct xd_manifest *m, size_t i,
                      const char *input)
 {
     struct xd_file file = {.struct_size = sizeof file};
+    char placed[PLACE_SIZE];
     struct target target;
 
     if (xd_manifest_file(m, i, &file) < 0)
         return;
-    const int status = target_init(&target, g->args, file.path, input);
+    const int status =
+        target_init(&target, g->args, place(g, file.path, placed), input);
     if (status != 0) {
         note_input(g, status, "the file has no name");
         return;
@@ -98,12 +122,20 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
             note_input(g, status, "no file of that name");
         return;
     }
-    if (g->args->output != NULL && n > 1) {
+    if (n > 1 && g->args->output != NULL) {
         note_input(g,
                    words_usage("%s describes %zu files, and --output names "
                                "one: use --directory or --file",
                                input, n),
                    "several files, and one --output");
+        return;
+    }
+    if (n > 1 && g->listed != NULL && g->listed->name != NULL) {
+        note_input(g,
+                   words_usage("%s describes %zu files, and out=%s names one: "
+                               "dir= puts them into a folder",
+                               input, n, g->listed->name),
+                   "several files, and one out=");
         return;
     }
     for (size_t i = 0; i < n && goes_on(g); i++)
@@ -139,6 +171,7 @@ static void get_inputs(struct get *g)
     struct inputs in;
 
     const int status = inputs_init(&in, g->args);
+    in.common = g->common;
     if (status != 0)
         note_input(g, status, in.why);
     else if (g->args->output != NULL && in.n > 1)
@@ -151,6 +184,87 @@ static void get_inputs(struct get *g)
         for (size_t i = 0; i < in.n && goes_on(g); i++)
             get_input(g, &in, i);
     inputs_fini(&in);
+}
+
+/* A line of the list is what its URLs would be as arguments. */
+static void get_listed(struct get *g, const struct xd_listed *l)
+{
+    const struct args *const all = g->args;
+    struct args one = *all;
+
+    one.inputs = l->urls;
+    one.n_inputs = l->n_urls;
+    one.urls = true;
+    one.n_checksums = 0;
+    if (l->checksum != NULL)
+        one.checksums[one.n_checksums++] = l->checksum;
+    g->args = &one;
+    g->listed = l;
+    get_inputs(g);
+    g->args = all;
+    g->listed = NULL;
+}
+
+static void get_files(struct get *g, const struct xd_list *list)
+{
+    const size_t n = xd_list_n_files(list);
+    size_t n_failed = 0;
+
+    for (size_t i = 0; i < n && goes_on(g); i++) {
+        struct xd_listed l = {.struct_size = sizeof l};
+        const size_t before = g->n_failed;
+        if (xd_list_file(list, i, &l) == 0)
+            get_listed(g, &l);
+        n_failed += g->n_failed > before;
+    }
+    if (n_failed > 0 && n > 1)
+        words_error("%s: %zu of %zu lines failed", g->args->list, n_failed, n);
+}
+
+static int read_list(struct xd_list **out, const struct args *a)
+{
+    struct xd_error err;
+    const int rc = xd_list_read(out, a->list, &err);
+
+    if (rc < 0)
+        words_error("%s", err.msg);
+    else if (!a->quiet)
+        words_list_warnings(*out);
+    return status_of(rc);
+}
+
+static int check_common(const struct args *a, const struct xd_checksums *common,
+                        const struct xd_list *list)
+{
+    if (common == NULL || !xd_checksums_are_of_one(common) ||
+        xd_list_n_files(list) == 1)
+        return 0;
+    return words_usage(
+        "a --checksum without a name is of one file, and %s lists "
+        "%zu: write checksum=TYPE=HEX in an indented line below "
+        "a URL",
+        a->list, xd_list_n_files(list));
+}
+
+static void get_list(struct get *g)
+{
+    struct xd_checksums *common = NULL;
+    struct xd_list *list;
+    struct xd_error err;
+
+    int status = read_list(&list, g->args);
+    if (status == 0)
+        status = inputs_checksums(&common, g->args, &err);
+    if (status == 0)
+        status = check_common(g->args, common, list);
+    g->common = common;
+    if (status == 0)
+        get_files(g, list);
+    else
+        note_input(g, status, "the list cannot be used");
+    g->common = NULL;
+    xd_checksums_free(common);
+    xd_list_free(list);
 }
 
 static int check_directory(const char *path)
@@ -244,7 +358,10 @@ int get_all(const struct args *a)
         g.status = open_report(&g.report, a->report);
     if (g.status != 0)
         return g.status;
-    get_inputs(&g);
+    if (a->list != NULL)
+        get_list(&g);
+    else
+        get_inputs(&g);
     close_report(&g);
     return g.status;
 }

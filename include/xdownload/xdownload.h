@@ -22,6 +22,7 @@
 #include <xdownload/download.h>
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>
+#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 #include <xdownload/simulate.h>

@@ -136,6 +136,18 @@ bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1])
     return join_safe(trimmed, out) || xd_name_safe(trimmed, out);
 }
 
+bool xd_path_inside(struct xd_span given, char out[XD_PATH_MAX + 1])
+{
+    struct xd_span trimmed = xd_span_trim(given);
+    size_t len = trimmed.len;
+    while (len > 1 && is_separator(trimmed.s[len - 1]))
+        len--;
+    trimmed.len = len;
+    out[0] = '\0';
+    return trimmed.len == 0 || xd_span_is(trimmed, ".") ||
+           join_safe(trimmed, out);
+}
+
 const char *xd_path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -42,6 +42,10 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1]);
  */
 bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1]);
 
+/* The same of a folder within another, "" for that itself ("", ".", "a/"
+ * is "a").  False where only the last component would remain. */
+bool xd_path_inside(struct xd_span given, char out[XD_PATH_MAX + 1]);
+
 /* The last component of a safe path, within it. */
 const char *xd_path_name(const char *path);
 

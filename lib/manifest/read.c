@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <xdownload/checksums.h>
+#include <xdownload/list.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -66,6 +67,17 @@ int xd_manifest_read(struct xd_manifest **out, const char *path,
     int rc = read_path(path, &text, err);
     if (rc == 0)
         rc = xd_manifest_parse(out, text.s, text.len, path, err);
+    xd_free(text.s);
+    return rc;
+}
+
+int xd_list_read(struct xd_list **out, const char *path, struct xd_error *err)
+{
+    struct buffer text = {NULL, 0, 0};
+    *out = NULL;
+    int rc = read_path(path, &text, err);
+    if (rc == 0)
+        rc = xd_list_parse(out, text.s, text.len, path, err);
     xd_free(text.s);
     return rc;
 }

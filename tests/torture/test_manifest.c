@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <xdownload/checksums.h>
+#include <xdownload/list.h>
 
 #include "suite.h"
 #include "torture.h"
@@ -210,6 +211,31 @@ START_TEST(checksums_stay_as_they_were_when_others_cannot_be_taken)
 }
 END_TEST
 
+static int parse_list(void)
+{
+    static const char text[] =
+        "http://a/x\thttp://b/x\n out=.y\n dir=d\n"
+        " checksum=md5=d41d8cd98f00b204e9800998ecf8427e\n"
+        " split=5\nhttp://a/z\n";
+    struct xd_list *l = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc;
+
+    torture_begin();
+    rc = xd_list_parse(&l, text, strlen(text), "l", &error);
+    torture_end();
+    ck_assert((rc == 0) == (l != NULL));
+    ck_assert_int_eq(rc, error.code);
+    xd_list_free(l);
+    return rc;
+}
+
+START_TEST(a_list_is_parsed_whole_or_not_at_all)
+{
+    torture(parse_list);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("manifest");
@@ -219,6 +245,7 @@ int main(void)
                         N_SAMPLES);
     tcase_add_test(t, a_manifest_is_read_whole_or_not_at_all);
     tcase_add_test(t, urls_become_a_manifest_or_none);
+    tcase_add_test(t, a_list_is_parsed_whole_or_not_at_all);
     tcase_add_test(t, a_manifest_is_written_whole_or_not_at_all);
     tcase_add_test(t, checksums_are_applied_whole_or_not_at_all);
     tcase_add_test(t, checksums_stay_as_they_were_when_others_cannot_be_taken);

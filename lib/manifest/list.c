@@ -1,0 +1,439 @@
+/*
+ * Lists of different files, line by line.
+ *
+ * A list is written by hand, or by a program that somebody else wrote: what
+ * cannot be meant ends it before anything is fetched, and its paths are made
+ * safe as those of manifests are.
+ */
+#include <xdownload/list.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <xdownload/checksums.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "manifest/names.h"
+#include "manifest/parse.h"
+#include "manifest/pool.h"
+
+#define MIB ((size_t)1 << 20)
+#define WARNINGS_MAX 100
+
+struct row {
+    struct xd_listed file;
+    size_t first_url;
+};
+
+struct xd_list {
+    struct xd_pool pool; /* all strings */
+    struct row *rows;
+    size_t n, capacity;
+    const char **urls; /* of all files, file by file */
+    size_t n_urls, urls_capacity;
+    const char **warnings;
+    size_t n_warnings, warnings_capacity;
+};
+
+struct reader {
+    struct xd_list *list;
+    const char *said; /* where the text came from */
+    size_t line;
+    struct xd_error *err;
+};
+
+void xd_list_free(struct xd_list *l)
+{
+    if (!l)
+        return;
+    xd_pool_fini(&l->pool);
+    xd_free(l->rows);
+    xd_free(l->urls);
+    xd_free(l->warnings);
+    xd_free(l);
+}
+
+/* ---- what is said ---- */
+
+static int fail(const struct reader *r, const char *format, ...)
+    XD_PRINTF(2, 3);
+
+static int fail(const struct reader *r, const char *format, ...)
+{
+    char sentence[400];
+    va_list args;
+    va_start(args, format);
+    xd_format_line(sentence, sizeof sentence, format, args);
+    va_end(args);
+    return xd_fail(r->err, XD_E_INVAL, "%s: line %zu: %s", r->said, r->line,
+                   sentence);
+}
+
+static int warn(struct reader *r, const char *format, ...) XD_PRINTF(2, 3);
+
+static int warn(struct reader *r, const char *format, ...)
+{
+    struct xd_list *l = r->list;
+    char sentence[300], line[400];
+    va_list args;
+    if (l->n_warnings == WARNINGS_MAX)
+        return 0;
+    va_start(args, format);
+    xd_format_line(sentence, sizeof sentence, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "line %zu: %s", r->line, sentence);
+    const char *copy = xd_pool_copy(&l->pool, xd_span_of(line));
+    const char **more = xd_grow(l->warnings, l->n_warnings,
+                                &l->warnings_capacity, sizeof *more);
+    if (more)
+        l->warnings = more;
+    if (!more || !copy)
+        return xd_fail_nomem(r->err);
+    l->warnings[l->n_warnings++] = copy;
+    return 0;
+}
+
+/* ---- URLs ---- */
+
+static bool is_fetched(enum xd_scheme scheme)
+{
+    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS ||
+           scheme == XD_SCHEME_FTP;
+}
+
+/* Why `url` is none; what may be a secret of it is not said. */
+static int fail_url(const struct reader *r, const char *url)
+{
+    struct xd_url parts;
+    struct xd_quoted q;
+    char *said = xd_url_public(url);
+    int rc;
+    if (!said)
+        return xd_fail_nomem(r->err);
+    xd_quote(&q, xd_span_of(said));
+    xd_free(said);
+    if (url[0] == '<')
+        rc = fail(r, "this is XML or HTML, and no list: a manifest is given "
+                     "without --input-file");
+    else if (xd_url_split(url, &parts))
+        rc = fail(r, "%s: only URLs with http, https and ftp are fetched", q.s);
+    else if (strstr(url, "://") && strpbrk(url, " \t"))
+        rc = fail(r,
+                  "%s is no URL: tabs separate the URLs on one line, and a "
+                  "blank in a URL is written as %%20",
+                  q.s);
+    else if (strstr(url, "://"))
+        rc = fail(r, "%s is no URL that can be used", q.s);
+    else
+        rc = fail(r,
+                  "%s is no URL: a URL begins with https://, http:// or "
+                  "ftp://",
+                  q.s);
+    return rc;
+}
+
+static int add_url(struct reader *r, struct xd_span text)
+{
+    struct xd_list *l = r->list;
+    struct xd_url parts;
+    const char *url = xd_pool_copy(&l->pool, text);
+    const char **more =
+        xd_grow(l->urls, l->n_urls, &l->urls_capacity, sizeof *more);
+    if (more)
+        l->urls = more;
+    if (!more || !url)
+        return xd_fail_nomem(r->err);
+    if (!xd_url_split(url, &parts) || !is_fetched(parts.scheme))
+        return fail_url(r, url);
+    l->urls[l->n_urls++] = url;
+    l->rows[l->n - 1].file.n_urls++;
+    return 0;
+}
+
+static int read_urls(struct reader *r, struct xd_span line)
+{
+    struct xd_list *l = r->list;
+    struct row *more = xd_grow(l->rows, l->n, &l->capacity, sizeof *more);
+    int rc = 0;
+    if (!more)
+        return xd_fail_nomem(r->err);
+    l->rows = more;
+    l->rows[l->n++] = (struct row){
+        .file = {.struct_size = sizeof(struct xd_listed), .line = r->line},
+        .first_url = l->n_urls};
+    while (rc == 0 && line.len > 0) {
+        const char *tab = memchr(line.s, '\t', line.len);
+        size_t len = tab ? (size_t)(tab - line.s) : line.len;
+        rc = add_url(r, xd_span_trim(xd_span(line.s, len)));
+        line = xd_span_trim(xd_span(line.s + len, line.len - len));
+    }
+    return rc;
+}
+
+/* ---- options ---- */
+
+static int keep(struct reader *r, const char **field, const char *value)
+{
+    *field = xd_pool_copy(&r->list->pool, xd_span_of(value));
+    return *field ? 0 : xd_fail_nomem(r->err);
+}
+
+static int warn_changed(struct reader *r, const char *option,
+                        struct xd_span given, const char *safe)
+{
+    struct xd_quoted q;
+    if (safe[0] == '\0' || xd_span_is(given, safe))
+        return 0;
+    return warn(r, "%s=%s is read as \"%s\"", option, xd_quote(&q, given),
+                safe);
+}
+
+static int take_out(struct reader *r, struct xd_listed *f, struct xd_span value)
+{
+    char safe[XD_NAME_MAX + 1];
+    struct xd_quoted q;
+    if (memchr(value.s, '/', value.len) || memchr(value.s, '\\', value.len))
+        return fail(r,
+                    "out=%s is a path: out= takes the name alone, and dir= the "
+                    "folder, within --directory",
+                    xd_quote(&q, value));
+    if (!xd_name_safe(value, safe))
+        return fail(r, "out=%s is no name for a file", xd_quote(&q, value));
+    int rc = warn_changed(r, "out", value, safe);
+    return rc < 0 ? rc : keep(r, &f->name, safe);
+}
+
+static int take_dir(struct reader *r, struct xd_listed *f, struct xd_span value)
+{
+    char safe[XD_PATH_MAX + 1];
+    struct xd_quoted q;
+    if (!xd_path_inside(value, safe))
+        return fail(r,
+                    "dir=%s is no folder within that of --directory: it has to "
+                    "be relative and without ..",
+                    xd_quote(&q, value));
+    while (value.len > 0 && value.s[value.len - 1] == '/')
+        value.len--;
+    int rc = warn_changed(r, "dir", value, safe);
+    return rc < 0 ? rc : keep(r, &f->directory, safe);
+}
+
+static int take_checksum(struct reader *r, struct xd_listed *f,
+                         struct xd_span value)
+{
+    struct xd_checksums *c;
+    struct xd_error why;
+    int rc;
+    f->checksum = xd_pool_copy(&r->list->pool, value);
+    if (!f->checksum || xd_checksums_new(&c, &why) < 0)
+        return xd_fail_nomem(r->err);
+    rc = xd_checksums_add(c, f->checksum, &why);
+    xd_checksums_free(c);
+    if (rc == XD_E_NOMEM)
+        return xd_fail_nomem(r->err);
+    return rc < 0 ? fail(r, "%s", why.msg) : 0;
+}
+
+static const struct option {
+    const char *name;
+    int (*take)(struct reader *r, struct xd_listed *f, struct xd_span value);
+} options[] = {
+    {"out", take_out}, {"dir", take_dir}, {"checksum", take_checksum}};
+
+static bool was_given(const struct xd_listed *f, const struct option *o)
+{
+    return o->take == take_out   ? f->name != NULL
+           : o->take == take_dir ? f->directory != NULL
+                                 : f->checksum != NULL;
+}
+
+/* "name=value" */
+static int read_option(struct reader *r, struct xd_span line)
+{
+    struct xd_list *l = r->list;
+    struct xd_quoted q;
+    const char *sign = memchr(line.s, '=', line.len);
+    if (!sign)
+        return fail(r,
+                    "%s is neither a URL nor an option of the line above "
+                    "(name=value)",
+                    xd_quote(&q, line));
+    struct xd_span name =
+        xd_span_trim(xd_span(line.s, (size_t)(sign - line.s)));
+    struct xd_span value =
+        xd_span_trim(xd_span(sign + 1, line.len - (size_t)(sign + 1 - line.s)));
+    if (l->n == 0)
+        return fail(r, "the option %s stands before the first URL",
+                    xd_quote(&q, name));
+    struct xd_listed *f = &l->rows[l->n - 1].file;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+        if (!xd_span_is(name, o->name))
+            continue;
+        if (was_given(f, o))
+            return fail(r, "%s= is given twice for one file", o->name);
+        return o->take(r, f, value);
+    }
+    return warn(r, "the option %s is not known, and is passed over",
+                xd_quote(&q, name));
+}
+
+/* ---- the text ---- */
+
+static bool begins_with_scheme(struct xd_span s)
+{
+    size_t n = 0;
+    while (n < s.len && s.s[n] != ':' && s.s[n] != '/' && s.s[n] != '=')
+        n++;
+    return n > 0 && s.len - n > 3 && memcmp(s.s + n, "://", 3) == 0;
+}
+
+static int read_line(struct reader *r, struct xd_span line)
+{
+    bool is_indented = line.len > 0 && (line.s[0] == ' ' || line.s[0] == '\t');
+    line = xd_span_trim(line);
+    if (line.len == 0 || line.s[0] == '#')
+        return 0;
+    return is_indented && !begins_with_scheme(line) ? read_option(r, line)
+                                                    : read_urls(r, line);
+}
+
+static int read_lines(struct reader *r, struct xd_span text)
+{
+    int rc = 0;
+    if (text.len >= 3 && memcmp(text.s, "\xef\xbb\xbf", 3) == 0)
+        text = xd_span(text.s + 3, text.len - 3);
+    while (rc == 0 && text.len > 0) {
+        const char *end = memchr(text.s, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.s) : text.len;
+        r->line++;
+        rc = read_line(r, xd_span(text.s, len));
+        len += end != NULL;
+        text = xd_span(text.s + len, text.len - len);
+    }
+    return rc;
+}
+
+/* ---- paths ---- */
+
+static int make_path(struct reader *r, struct row *row)
+{
+    struct xd_listed *f = &row->file;
+    char name[XD_NAME_MAX + 1], path[XD_PATH_MAX + 1];
+    f->urls = r->list->urls + row->first_url;
+    f->directory = f->directory ? f->directory : "";
+    r->line = f->line;
+    if (f->name) {
+        strcpy(name, f->name);
+    } else if (!xd_name_from_url(f->urls[0], name)) {
+        return fail(r, "the URL does not name the file: write out=NAME in an "
+                       "indented line below it");
+    }
+    const char *slash = f->directory[0] != '\0' ? "/" : "";
+    int n = snprintf(path, sizeof path, "%s%s%s", f->directory, slash, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return fail(r, "the path of the file is longer than %d bytes",
+                    XD_PATH_MAX);
+    return keep(r, &f->path, path);
+}
+
+static int by_path(const void *left, const void *right)
+{
+    const struct xd_listed *const *a = left, *const *b = right;
+    int c = strcmp((*a)->path, (*b)->path);
+    return c ? c : ((*a)->line > (*b)->line) - ((*a)->line < (*b)->line);
+}
+
+static int check_paths_differ(struct reader *r)
+{
+    struct xd_list *l = r->list;
+    const struct xd_listed **files = xd_alloc(l->n, sizeof *files);
+    int rc = 0;
+    if (!files)
+        return xd_fail_nomem(r->err);
+    for (size_t i = 0; i < l->n; i++)
+        files[i] = &l->rows[i].file;
+    qsort(files, l->n, sizeof *files, by_path);
+    for (size_t i = 1; rc == 0 && i < l->n; i++) {
+        r->line = files[i]->line;
+        if (strcmp(files[i - 1]->path, files[i]->path) == 0)
+            rc = fail(r,
+                      "%s is the file of line %zu already: give it another "
+                      "name with out=, or write copies of one file on one "
+                      "line, with tabs between them",
+                      files[i]->path, files[i - 1]->line);
+    }
+    xd_free(files);
+    return rc;
+}
+
+static int finish(struct reader *r)
+{
+    struct xd_list *l = r->list;
+    int rc = 0;
+    if (l->n == 0)
+        return xd_fail(r->err, XD_E_INVAL, "%s: there is no URL in it",
+                       r->said);
+    for (size_t i = 0; rc == 0 && i < l->n; i++)
+        rc = make_path(r, &l->rows[i]);
+    return rc < 0 ? rc : check_paths_differ(r);
+}
+
+static int check_text(const struct reader *r, struct xd_span text)
+{
+    const char *nul = text.len > 0 ? memchr(text.s, '\0', text.len) : NULL;
+    if (text.len > XD_MANIFEST_MAX)
+        return xd_fail(r->err, XD_E_INVAL,
+                       "%s: longer than %zu MiB: no list is", r->said,
+                       XD_MANIFEST_MAX / MIB);
+    if (nul)
+        return xd_fail(r->err, XD_E_INVAL,
+                       "%s: byte %zu is zero: this is not UTF-8 text", r->said,
+                       (size_t)(nul - text.s));
+    return 0;
+}
+
+int xd_list_parse(struct xd_list **out, const void *data, size_t len,
+                  const char *origin, struct xd_error *err)
+{
+    struct xd_span text = xd_span(data, len);
+    struct reader r = {.said =
+                           strcmp(origin, "-") == 0 ? "standard input" : origin,
+                       .err = err};
+    *out = NULL;
+    r.list = xd_alloc(1, sizeof *r.list);
+    if (!r.list)
+        return xd_fail_nomem(err);
+    int rc = check_text(&r, text);
+    if (rc == 0)
+        rc = read_lines(&r, text);
+    if (rc == 0)
+        rc = finish(&r);
+    if (rc < 0)
+        xd_list_free(r.list);
+    else
+        *out = r.list;
+    return rc;
+}
+
+size_t xd_list_n_files(const struct xd_list *l)
+{
+    return l->n;
+}
+
+int xd_list_file(const struct xd_list *l, size_t i, struct xd_listed *out)
+{
+    if (i >= l->n)
+        return XD_E_INVAL;
+    xd_copy_out(out, &l->rows[i].file, sizeof l->rows[i].file);
+    return 0;
+}
+
+const char *xd_list_warning(const struct xd_list *l, size_t i)
+{
+    return i < l->n_warnings ? l->warnings[i] : NULL;
+}
