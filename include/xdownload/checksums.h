@@ -64,8 +64,9 @@ XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
                                            struct xd_error *err);
 
 /* The same of what lies at a URL, at most 64 MiB; `o` (NULL: the defaults) says
- * how it is asked.  Errors: also NET, TIMEOUT, NOREPLICA (its host is
- * excluded).  Blocks: until it has come; works on a thread of its own. */
+ * how it is asked.  Errors: also NET, TIMEOUT, CANCELED, NOREPLICA (its host
+ * is excluded).  Blocks: until it has come; a cancel of the options ends it.
+ * Works on a thread of its own. */
 XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
                                             const char *url,
                                             const struct xd_options *o,

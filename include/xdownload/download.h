@@ -86,8 +86,8 @@ XD_BEGIN_DECLS
  * manifest at path `manifest` describes to `path` (NULL: the manifest's path
  * for it, in the current folder, as with xd_download_new_in()).  The URLs of a
  * list are checked first (xd_copies_check()).
- * Blocks: until the end.  Errors: those of xd_manifest_read(), of
- * xd_copies_check() and of xd_download_wait().
+ * Blocks: until the end; a cancel of the options ends it.  Errors: those of
+ *         xd_manifest_read(), of xd_copies_check() and of xd_download_wait().
  */
 XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
                                   const struct xd_options *o,

@@ -32,7 +32,8 @@ XD_BEGIN_DECLS
  *            `urls` must live as long.
  * Threads:   any.  Works on a thread of its own, which has ended on return.
  * Blocks:    until all have answered, failed or been left.
- * Errors:    NOMEM, INVAL (no URL).  What is wrong with one URL stands with
+ *            A cancel of the options ends it.
+ * Errors:    NOMEM, INVAL (no URL), CANCELED.  What is wrong with one URL stands with
  *            it: NET, MANIFEST, AGAIN, NOREPLICA (its host is excluded).
  */
 XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,

@@ -7,6 +7,7 @@
 #define XDOWNLOAD_OPTIONS_H
 
 #include <stddef.h>
+#include <xdownload/cancel.h>
 #include <xdownload/error.h>
 
 struct xd_options;
@@ -66,6 +67,16 @@ XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
 /* Where the library's words go.  NULL: nowhere (the default). */
 XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
                                void *user);
+
+/*
+ * What ends all that the set is given to: downloads and sources with their
+ * readers, xd_fetch(), xd_inspect(), xd_copies_check() and
+ * xd_checksums_fetch().  NULL: nothing (the default).  The option `max-time` is
+ * the other way to bound these.
+ * Ownership: the set, and what it is given to, keep what they need of `c`, which
+ *            the caller may free at any time.
+ */
+XD_API void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c);
 
 /* The i-th row of the table.  1, or 0 past the last.  Threads: any. */
 XD_API int xd_option_info(size_t i, struct xd_option_info *out);

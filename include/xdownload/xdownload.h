@@ -10,6 +10,7 @@
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
  *   xd_check_*       whether a file is the right one          <check.h>
+ *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
  *   xd_version()     which library this is                    <version.h>
@@ -17,6 +18,7 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
+#include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
 #include <xdownload/download.h>

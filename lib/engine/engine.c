@@ -91,6 +91,16 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
     xd_readers_wake_locked(e);
 }
 
+void xd_engine_cancel(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_CANCELED, "the download was canceled");
+    xd_engine_lock(e);
+    xd_engine_fail_locked(e, &error);
+    xd_engine_unlock(e);
+}
+
 void xd_engine_fail_nomem_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};

@@ -40,6 +40,7 @@
 #include "engine/trust/verify.h"
 #include "io/sinks/sink.h"
 #include "io/transport.h"
+#include "os/cancel.h"
 #include "os/log.h"
 #include "os/thread.h"
 #include "sched/census.h"
@@ -141,6 +142,8 @@ struct xd_engine {
     bool has_keeper;
     xd_usec started;
 
+    struct xd_cancel_hook cancel_hook, chore; /* os/cancel.h's own */
+
     struct xd_log log;
     struct xd_mutex lock;
     struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
@@ -195,6 +198,9 @@ void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
 /* End it with `error`, unless it has ended or nothing can go wrong any more. */
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
 void xd_engine_fail_nomem_locked(struct xd_engine *e);
+
+/* End it because somebody asked for that.  Without the lock. */
+void xd_engine_cancel(struct xd_engine *e);
 
 /* It is complete or has failed, and no worker serves it any more. */
 void xd_engine_end_locked(struct xd_engine *e);

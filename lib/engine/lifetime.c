@@ -273,6 +273,11 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
     return xd_keeper_start_locked(e, err);
 }
 
+static void cancel(void *user)
+{
+    xd_engine_cancel(user);
+}
+
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_ordered_sink *ordered = NULL;
@@ -302,6 +307,8 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     xd_engine_unlock(e);
     if (rc < 0 && err)
         *err = error;
+    if (rc == 0)
+        xd_cancel_attach(e->options.cancel, &e->cancel_hook, cancel, e);
     return rc;
 }
 
@@ -313,6 +320,7 @@ struct xd_engine *xd_engine_ref(struct xd_engine *e)
 
 static void free_engine(struct xd_engine *e)
 {
+    xd_cancel_detach(e->options.cancel, &e->cancel_hook);
     xd_engine_lock(e);
     xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
     xd_engine_unlock(e);

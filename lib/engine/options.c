@@ -9,6 +9,7 @@
 #include "base/hosts.h"
 #include "base/number.h"
 #include "engine/option_texts.h"
+#include "os/cancel.h"
 #include "sched/sched.h"
 
 enum algorithm {
@@ -290,6 +291,7 @@ int xd_options_copy(struct xd_options *out, const struct xd_options *o)
     struct xd_options copy = *o;
     int rc = 0;
 
+    xd_cancel_ref(copy.cancel);
     for (size_t i = 0; i < N_ROWS; i++) {
         char **field = is_text(&rows[i]) ? text_of(&copy, &rows[i]) : NULL;
         const char *text = field ? *field : NULL;
@@ -313,6 +315,7 @@ void xd_options_fini(struct xd_options *o)
         if (is_text(&rows[i]))
             xd_free(*text_of(o, &rows[i]));
     }
+    xd_cancel_unref(o->cancel);
 }
 
 int xd_options_new(struct xd_options **out, struct xd_error *err)
@@ -371,6 +374,13 @@ void xd_options_set_log(struct xd_options *o, xd_log_fn *log, void *user)
 {
     o->log = log;
     o->log_user = user;
+}
+
+void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c)
+{
+    xd_cancel_ref(c);
+    xd_cancel_unref(o->cancel);
+    o->cancel = c;
 }
 
 /* "aggressive and progress"; NULL for a set of all. */

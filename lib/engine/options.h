@@ -30,6 +30,7 @@ struct xd_options {
     uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;
+    struct xd_cancel *cancel; /* NULL: there is none; a reference */
 };
 
 /* The defaults. */

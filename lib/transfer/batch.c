@@ -39,7 +39,8 @@ struct run {
     struct xd_batch_times times;
     const struct xd_batch_handler *handler;
     xd_usec started, late_at; /* XD_NEVER: no request has answered yet */
-    bool is_late, is_over;
+    bool has_begun;           /* until then what ends is of an earlier one */
+    bool is_late;
 };
 
 /* One transport of a batch. */
@@ -112,8 +113,7 @@ static bool try_again(const struct xd_batch *b, size_t i,
     xd_usec pause = item->failures < DOUBLINGS ? FIRST_PAUSE << item->failures
                                                : LONGEST_PAUSE;
 
-    if (++item->failures >= b->config.max_failures ||
-        run->late_at != XD_NEVER || run->is_over)
+    if (++item->failures >= b->config.max_failures || run->late_at != XD_NEVER)
         return false;
     if (pause < outcome->retry_after)
         pause = outcome->retry_after;
@@ -129,6 +129,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     size_t i = item_in(port, slot);
 
     port->slots[slot] = NO_ITEM;
+    if (!run->has_begun)
+        return;
     if ((outcome->verdict == XD_VERDICT_AGAIN ||
          outcome->verdict == XD_VERDICT_LOCAL) &&
         try_again(port->batch, i, outcome))
@@ -241,9 +243,9 @@ static void stop_in(struct xd_batch *b, size_t i)
     }
 }
 
-/* End request `i`, because of `code`. */
-static void stop(struct xd_batch *b, size_t i, enum xd_code code,
-                 const char *sentence)
+/* Why request `i` ends. */
+static void explain(struct xd_batch *b, size_t i, enum xd_code code,
+                    const char *sentence)
 {
     struct item *item = &b->run->items[i];
     char *name = xd_url_public(b->run->requests[i].url);
@@ -253,10 +255,6 @@ static void stop(struct xd_batch *b, size_t i, enum xd_code code,
     xd_fail(&item->why.error, code, "%s: %s", name ? name : "a depot",
             sentence);
     xd_free(name);
-    if (item->state == ITEM_IS_ASKED)
-        stop_in(b, i);
-    else if (item->state == ITEM_WAITS)
-        end_item(b->run, i, &item->why);
 }
 
 /* Enough is known from others.  Those that have not had their turn still get
@@ -268,25 +266,37 @@ static void stop_late(struct xd_batch *b)
     run->is_late = true;
     for (size_t i = 0; i < run->n; i++) {
         const struct item *item = &run->items[i];
+        bool waits = item->state == ITEM_WAITS && item->failures > 0;
 
-        if ((item->state == ITEM_WAITS && item->failures > 0) ||
-            (item->state == ITEM_IS_ASKED && !item->has_answered))
-            stop(b, i, XD_E_AGAIN, "has not answered yet");
+        if (!waits && (item->state != ITEM_IS_ASKED || item->has_answered))
+            continue;
+        explain(b, i, XD_E_AGAIN, "has not answered yet");
+        if (waits)
+            end_item(run, i, &item->why);
+        else
+            stop_in(b, i);
     }
 }
 
-static void stop_all(struct xd_batch *b)
+/*
+ * End all at once.  The transports are not told, for to stop a request may take
+ * as long as a name server: what they still carry ends before the next run, or
+ * when they are freed.
+ */
+static void abandon_all(struct xd_batch *b)
 {
     struct run *run = b->run;
     bool is_canceled = atomic_load(&b->is_canceled);
 
-    run->is_over = true;
     for (size_t i = 0; i < run->n; i++) {
+        if (run->items[i].state == ITEM_HAS_ENDED)
+            continue;
         if (is_canceled)
-            stop(b, i, XD_E_CANCELED, "was not waited for");
+            explain(b, i, XD_E_CANCELED, "was not waited for");
         else
-            stop(b, i, XD_E_TIMEOUT,
-                 "has not answered in the time allowed (max-time)");
+            explain(b, i, XD_E_TIMEOUT,
+                    "has not answered in the time allowed (max-time)");
+        end_item(run, i, &run->items[i].why);
     }
 }
 
@@ -318,24 +328,42 @@ static xd_usec earlier(xd_usec a, xd_usec b)
     return a < b ? a : b;
 }
 
+/* End what a run before this one has abandoned. */
+static void settle(struct xd_batch *b)
+{
+    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+        struct port *port = &b->ports[kind];
+
+        for (unsigned slot = 0; slot < b->n_slots; slot++) {
+            if (port->slots[slot] != NO_ITEM)
+                xd_transport_stop(port->transport, slot);
+        }
+        while (is_in_use(b, port))
+            xd_transport_poll(port->transport, 0);
+    }
+}
+
 static void *batch_main(void *arg)
 {
     struct xd_batch *b = arg;
     struct run *run = b->run;
 
+    if (!atomic_load(&b->is_canceled))
+        settle(b);
+    run->has_begun = true;
     while (run->n_ended < run->n) {
         xd_usec now = xd_now(), next = now + LONGEST_POLL;
 
-        if (!run->is_over &&
-            (now >= run->times.until || atomic_load(&b->is_canceled)))
-            stop_all(b);
-        else if (now >= run->late_at)
+        if (now >= run->times.until || atomic_load(&b->is_canceled)) {
+            abandon_all(b);
+            break;
+        }
+        if (now >= run->late_at)
             stop_late(b);
         next = earlier(next, start_waiting(b, now));
         if (!run->is_late)
             next = earlier(next, run->late_at);
-        if (!run->is_over)
-            next = earlier(next, run->times.until);
+        next = earlier(next, run->times.until);
         if (run->n_ended < run->n)
             poll(b, next > now ? next - now : 0);
     }

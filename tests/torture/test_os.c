@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "os/cancel.h"
 #include "os/log.h"
 #include "os/thread.h"
 #include "suite.h"
@@ -109,6 +110,27 @@ START_TEST(memory_is_there_or_not)
 }
 END_TEST
 
+static int make_cancel(void)
+{
+    struct xd_cancel *c;
+    struct xd_error err = {.code = XD_OK};
+    int rc;
+
+    torture_begin();
+    rc = xd_cancel_new(&c, &err);
+    ck_assert((rc == 0) == (c != NULL));
+    ck_assert_int_eq(rc, err.code);
+    xd_cancel_free(c);
+    torture_end();
+    return rc;
+}
+
+START_TEST(a_cancel_is_made_or_not)
+{
+    torture(make_cancel);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("os");
@@ -117,5 +139,6 @@ int main(void)
     tcase_add_test(t, a_thread_that_cannot_be_started_leaves_no_trace);
     tcase_add_test(t, a_lock_or_condition_is_made_or_not);
     tcase_add_test(t, memory_is_there_or_not);
+    tcase_add_test(t, a_cancel_is_made_or_not);
     return run_suite("torture.os", t);
 }

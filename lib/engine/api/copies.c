@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "engine/options.h"
+#include "engine/api/asker.h"
 #include "engine/trust/copies_vote.h"
 #include "engine/trust/places.h"
 #include "manifest/format.h"
@@ -39,8 +39,7 @@ typedef unsigned long long ull;
 struct copies {
     const struct xd_manifest *manifest;
     const struct xd_options *options;
-    struct xd_batch *batch;
-    xd_usec until;
+    struct xd_asker *asker;
     size_t n;
     const char **urls; /* the manifest's */
     char **names;      /* the same, for sentences */
@@ -58,9 +57,10 @@ struct copies {
 static int take(struct copies *c, struct xd_sample *list, size_t n,
                 struct xd_error *err)
 {
-    struct xd_batch_times times = {.until = c->until, .grace = LEAST_GRACE};
+    struct xd_batch_times times = {.until = c->asker->until,
+                                   .grace = LEAST_GRACE};
 
-    return n > 0 ? xd_samples_take(c->batch, list, n, &times, err) : 0;
+    return n > 0 ? xd_samples_take(c->asker->batch, list, n, &times, err) : 0;
 }
 
 static int take_first(struct copies *c, struct xd_error *err)
@@ -311,19 +311,6 @@ static int init(struct copies *c, struct xd_error *err)
     return 0;
 }
 
-static int open_batch(struct copies *c, struct xd_error *err)
-{
-    const struct xd_options *o = c->options;
-    struct xd_batch_config config = {.net = &o->net,
-                                     .exclude = o->exclude,
-                                     .silence = o->silence,
-                                     .max_failures = (unsigned)o->retry};
-
-    c->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
-    return xd_batch_new(&c->batch, &config,
-                        c->n < MAX_SLOTS ? (unsigned)c->n : MAX_SLOTS, err);
-}
-
 static void fini(struct copies *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -336,7 +323,6 @@ static void fini(struct copies *c)
         xd_samples_fini(c->first, c->n);
     if (c->further)
         xd_samples_fini(c->further, FURTHER_PLACES * c->n);
-    xd_batch_free(c->batch);
     xd_free(c->urls);
     xd_free(c->names);
     xd_free(c->hosts);
@@ -346,6 +332,19 @@ static void fini(struct copies *c)
     xd_free(c->keeps);
 }
 
+static int ask(struct copies *c, struct xd_error *err)
+{
+    int rc = xd_asker_new(&c->asker, c->options,
+                          c->n < MAX_SLOTS ? (unsigned)c->n : MAX_SLOTS, err);
+
+    if (rc < 0)
+        return rc;
+    rc = take_first(c, err);
+    if (rc == 0)
+        rc = take_further(c, err);
+    return xd_asker_end(c->asker, c->options, rc, err);
+}
+
 static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
                    const struct xd_options *o, struct xd_error *err)
 {
@@ -353,11 +352,7 @@ static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
     int rc = init(&c, err);
 
     if (rc == 0)
-        rc = open_batch(&c, err);
-    if (rc == 0)
-        rc = take_first(&c, err);
-    if (rc == 0)
-        rc = take_further(&c, err);
+        rc = ask(&c, err);
     if (rc == 0)
         rc = judge(out, &c, m, err);
     fini(&c);

@@ -231,13 +231,7 @@ int xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
 
 void xd_download_cancel(struct xd_download *d)
 {
-    struct xd_engine *e = engine_of(d);
-    struct xd_error error = {0};
-
-    xd_fail(&error, XD_E_CANCELED, "the download was canceled");
-    xd_engine_lock(e);
-    xd_engine_fail_locked(e, &error);
-    xd_engine_unlock(e);
+    xd_engine_cancel(engine_of(d));
 }
 
 struct xd_download *xd_download_ref(struct xd_download *d)
@@ -250,6 +244,13 @@ void xd_download_unref(struct xd_download *d)
     xd_engine_unref(engine_of(d));
 }
 
+static void release(void *user)
+{
+    xd_download_unref(user);
+}
+
+/* What was ended early may take long to go away: the cancel's thread does it,
+ * if there is one. */
 static int fetch_file(struct xd_manifest *m, const char *path,
                       const struct xd_options *o, struct xd_error *err)
 {
@@ -262,7 +263,11 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     rc = xd_download_start(d, err);
     if (rc == 0)
         rc = xd_download_wait(d, -1, err);
-    xd_download_unref(d);
+    if (rc == XD_E_CANCELED || rc == XD_E_TIMEOUT)
+        xd_cancel_dispose(o ? o->cancel : NULL, &engine_of(d)->chore, release,
+                          d);
+    else
+        xd_download_unref(d);
     return rc;
 }
 

@@ -8,10 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "engine/options.h"
+#include "engine/api/asker.h"
 #include "manifest/parse.h"
-#include "os/clock.h"
-#include "transfer/batch.h"
 
 /* So much decides what it is. */
 #define DECIDES ((size_t)64 << 10)
@@ -128,14 +126,14 @@ fail:
     return XD_E_NOMEM;
 }
 
-static int ask_all(struct xd_inspection *in, struct xd_batch *batch,
-                   xd_usec max_time, struct xd_error *err)
+static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
+                   struct xd_error *err)
 {
     struct xd_batch_handler handler = {
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
-    struct xd_batch_times times = {
-        .until = max_time > 0 ? xd_now() + max_time : XD_NEVER,
-        .grace = in->what == FIND_OUT ? LEAST_GRACE : XD_NEVER};
+    struct xd_batch_times times = {.until = a->until,
+                                   .grace = in->what == FIND_OUT ? LEAST_GRACE
+                                                                 : XD_NEVER};
     struct xd_request *requests = xd_alloc(in->n, sizeof *requests);
     int rc;
 
@@ -145,46 +143,38 @@ static int ask_all(struct xd_inspection *in, struct xd_batch *batch,
         requests[i] = (struct xd_request){.url = in->items[i].url,
                                           .length = XD_TO_END,
                                           .object_size = XD_SIZE_UNKNOWN};
-    rc = xd_batch_run(batch, requests, in->n, &times, &handler, err);
+    rc = xd_batch_run(a->batch, requests, in->n, &times, &handler, err);
     xd_free(requests);
     return rc;
 }
 
-/* `o` is not NULL. */
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
                    struct xd_error *err)
 {
-    struct xd_batch_config config = {.net = &o->net,
-                                     .exclude = o->exclude,
-                                     .silence = o->silence,
-                                     .max_failures = (unsigned)o->retry};
-    unsigned n_slots = in->n < MAX_SLOTS ? (unsigned)in->n : MAX_SLOTS;
-    struct xd_batch *batch;
-    int rc = xd_batch_new(&batch, &config, n_slots, err);
+    struct xd_asker *a;
+    int rc = xd_asker_new(&a, o,
+                          in->n < MAX_SLOTS ? (unsigned)in->n : MAX_SLOTS, err);
 
     if (rc < 0)
         return rc;
-    rc = ask_all(in, batch, o->max_time, err);
-    xd_batch_free(batch);
-    return rc;
+    rc = ask_all(in, a, err);
+    return xd_asker_end(a, o, rc, err);
 }
 
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
                int are_manifests, const struct xd_options *o,
                struct xd_error *err)
 {
-    struct xd_options defaults;
     struct xd_inspection *in;
     int rc;
 
     *out = NULL;
     if (n == 0)
         return xd_fail(err, XD_E_INVAL, "no URL was given");
-    xd_options_init(&defaults);
     if (make(&in, urls, n) < 0)
         return xd_fail_nomem(err);
     in->what = are_manifests ? ARE_MANIFESTS : FIND_OUT;
-    rc = inspect(in, o ? o : &defaults, err);
+    rc = inspect(in, o, err);
     if (rc < 0)
         xd_inspection_free(in);
     else
@@ -195,15 +185,13 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
 int xd_checksums_fetch(struct xd_checksums *c, const char *url,
                        const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_options defaults;
     struct xd_inspection *in;
     int rc;
 
-    xd_options_init(&defaults);
     if (make(&in, &url, 1) < 0)
         return xd_fail_nomem(err);
     in->what = ARE_TEXTS;
-    rc = inspect(in, o ? o : &defaults, err);
+    rc = inspect(in, o, err);
     if (rc == 0 && in->items[0].error.code < 0) {
         rc = in->items[0].error.code;
         if (err)

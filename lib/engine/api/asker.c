@@ -1,0 +1,66 @@
+#include "engine/api/asker.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/clock.h"
+
+static void release(void *user)
+{
+    struct xd_asker *a = user;
+
+    xd_batch_free(a->batch);
+    xd_options_fini(&a->options);
+    xd_free(a);
+}
+
+static void cancel_batch(void *user)
+{
+    xd_batch_cancel(user);
+}
+
+static int copy_options(struct xd_options *out, const struct xd_options *o)
+{
+    if (o)
+        return xd_options_copy(out, o);
+    xd_options_init(out);
+    return 0;
+}
+
+int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
+                 unsigned n_slots, struct xd_error *err)
+{
+    struct xd_asker *a = xd_alloc(1, sizeof *a);
+    struct xd_batch_config config;
+    int rc;
+
+    if (!a || copy_options(&a->options, o) < 0) {
+        xd_free(a);
+        return xd_fail_nomem(err);
+    }
+    o = &a->options;
+    a->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
+    config = (struct xd_batch_config){.net = &o->net,
+                                      .exclude = o->exclude,
+                                      .silence = o->silence,
+                                      .max_failures = (unsigned)o->retry};
+    rc = xd_batch_new(&a->batch, &config, n_slots, err);
+    if (rc < 0) {
+        release(a);
+        return rc;
+    }
+    xd_cancel_attach(o->cancel, &a->hook, cancel_batch, a->batch);
+    *out = a;
+    return 0;
+}
+
+int xd_asker_end(struct xd_asker *a, const struct xd_options *o, int rc,
+                 struct xd_error *err)
+{
+    struct xd_cancel *cancel = o ? o->cancel : NULL;
+
+    xd_cancel_detach(cancel, &a->hook);
+    xd_cancel_dispose(cancel, &a->chore, release, a);
+    if (cancel && xd_cancel_is_triggered(cancel))
+        rc = xd_fail(err, XD_E_CANCELED, "the caller has canceled it");
+    return rc;
+}
