@@ -210,7 +210,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         goto fini_options;
     }
     rc = xd_depots_init(&e->depots, m, file, e->options.exclude,
-                        e->options.allow_file, err);
+                        e->options.net.allow_file, err);
     if (rc < 0)
         goto fini_threads;
     if (e->depots.n_files_refused > 0)

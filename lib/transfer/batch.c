@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/url.h"
+#include "io/net_options.h"
 #include "os/clock.h"
 #include "os/thread.h"
 #include "transfer/registry.h"
@@ -149,17 +150,26 @@ static int check(const struct xd_batch *b, const struct xd_request *request,
     char *name;
     struct xd_url url;
     int is_excluded = 0, rc;
+    bool is_refused;
 
     if (!xd_url_split(request->url, &url))
         return 0; /* the transport says it */
     is_excluded = xd_hosts_have(b->config.exclude, &url);
-    if (is_excluded == 0 && xd_transport_kind_of(url.scheme) != XD_N_TRANSPORTS)
+    is_refused = url.scheme == XD_SCHEME_FILE &&
+                 (!b->config.net || !b->config.net->allow_file);
+    if (is_excluded == 0 && !is_refused &&
+        xd_transport_kind_of(url.scheme) != XD_N_TRANSPORTS)
         return 0;
     name = xd_url_public(request->url);
     if (is_excluded < 0 || !name)
         rc = xd_fail_nomem(err);
     else if (is_excluded)
         rc = xd_fail(err, XD_E_NOREPLICA, "%s: its host is excluded", name);
+    else if (is_refused)
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "%s: is a file of this machine, which is used with "
+                     "allow-file alone",
+                     name);
     else
         rc = xd_fail(err, XD_E_NOREPLICA,
                      "%s: its scheme is not supported: use http, https, ftp "
