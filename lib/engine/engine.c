@@ -64,6 +64,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
             xd_transport_wakeup(e->workers[i]->transport);
     }
     xd_sampler_wake_locked(e);
+    xd_resume_wake_locked(e);
 }
 
 void xd_engine_end_locked(struct xd_engine *e)

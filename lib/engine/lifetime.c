@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/worker.h"
-#include "io/http/http_names.h"
 #include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)
@@ -153,7 +152,6 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->fetches);
     xd_free(e->workers);
     xd_free(e->path);
-    xd_http_names_free(e->names);
     xd_depots_fini(&e->depots);
 }
 
@@ -212,7 +210,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         goto fini_options;
     }
     rc = xd_depots_init(&e->depots, m, file, e->options.exclude,
-                        e->options.net.allow_file, err);
+                        e->options.allow_file, err);
     if (rc < 0)
         goto fini_threads;
     if (e->depots.n_files_refused > 0)
@@ -222,8 +220,6 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                              e->depots.n_files_refused);
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
-    if (rc == 0)
-        rc = xd_http_names_new(&e->names, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);

@@ -459,6 +459,15 @@ const char *xd_options_algorithm(const struct xd_options *o)
     return algorithm_names[o->algorithm];
 }
 
+struct xd_batch_config xd_options_batch(const struct xd_options *o)
+{
+    return (struct xd_batch_config){.net = &o->net,
+                                    .exclude = o->exclude,
+                                    .allow_file = o->allow_file,
+                                    .silence = o->silence,
+                                    .max_failures = (unsigned)o->retry};
+}
+
 bool xd_options_want_all(const struct xd_options *o)
 {
     return o->range.first == 0 && o->range.last == UINT64_MAX;

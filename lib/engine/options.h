@@ -8,6 +8,7 @@
 
 #include "base/range.h"
 #include "io/net_options.h"
+#include "transfer/batch.h"
 
 /* What --range said, before the size is known. */
 struct xd_range_option {
@@ -20,9 +21,9 @@ struct xd_range_option {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, same_file, force, no_continue, no_cancel, silence, retry,
-        patience, lookahead, lookahead_time /* 0: lookahead says it */, records,
-        max_time;
+        max_depots, allow_file, same_file, force, no_continue, no_cancel,
+        silence, retry, patience, lookahead,
+        lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_range_option range;
     char *exclude; /* a list of base/hosts.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */
@@ -52,6 +53,9 @@ const char *xd_options_algorithm(const struct xd_options *o);
 
 /* Whether the user has set a row of the table. */
 bool xd_options_is_set(const struct xd_options *o, const char *name);
+
+/* How a batch of requests is carried out; lives as long as `o`. */
+struct xd_batch_config xd_options_batch(const struct xd_options *o);
 
 /* Whether no range was given. */
 bool xd_options_want_all(const struct xd_options *o);

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "io/journal/journal.h"
@@ -26,6 +25,7 @@ void xd_resume_fini(struct xd_resume *r)
 {
     xd_journal_free(r->journal);
     xd_text_fini(&r->depots);
+    xd_manifest_unref(r->bound);
     xd_rangeset_fini(&r->dropped);
     xd_resume_init(r);
 }
@@ -136,6 +136,7 @@ void xd_resume_save_locked(struct xd_engine *e)
     struct xd_resume *r = &e->resume;
     struct xd_rangeset dropped = r->dropped;
 
+    xd_resume_note_failure_locked(e);
     if (!r->notes_bytes || (r->unsynced == 0 && dropped.n == 0))
         return;
     xd_rangeset_init(&r->dropped);
@@ -189,34 +190,16 @@ const char *xd_resume_find_validator(const char *list, const char *url,
     return found;
 }
 
-/* What earlier runs brought is of another file than this depot has now; what of
- * that is to be noted goes to `out`. */
-static void doubt_locked(struct xd_engine *e, const char *url,
-                         struct xd_rangeset *out)
-{
-    xd_engine_say_locked(e, XD_LOG_WARN,
-                         "%s: its copy has changed: what earlier runs brought "
-                         "is fetched again",
-                         url);
-    e->resume.is_on_trust = false;
-    xd_verify_reject_held_locked(e);
-    *out = e->resume.dropped;
-    xd_rangeset_init(&e->resume.dropped);
-    xd_decide_locked(e);
-}
-
 int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
                       const char *validator, struct xd_error *err)
 {
     struct xd_depot_source *source = lane->source;
-    struct xd_rangeset dropped;
     const char *known;
     bool is_new, is_same;
     size_t len;
     char *url;
     int rc = 0;
 
-    xd_rangeset_init(&dropped);
     xd_engine_lock(e);
     is_new = e->resume.notes_bytes && validator && !source->is_noted &&
              !lane->is_distrusted;
@@ -227,18 +210,12 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
     url = xd_url_public(source->url);
     if (!url)
         return xd_fail_nomem(err);
-    xd_engine_lock(e);
+    /* Constant since the journal was opened, before anything was fetched. */
     known = xd_resume_find_validator(e->resume.depots.s, url, &len);
     is_same = known && strlen(validator) == len &&
               strncmp(validator, known, len) == 0;
-    if (known && !is_same && e->resume.is_on_trust)
-        doubt_locked(e, url, &dropped);
-    xd_engine_unlock(e);
-    /* In this order: with the new validator nobody would doubt them again. */
-    rc = note_dropped(e, &dropped, err);
-    if (rc == 0 && !is_same)
+    if (!is_same)
         rc = xd_journal_validator(e->resume.journal, url, validator, err);
-    xd_rangeset_fini(&dropped);
     xd_free(url);
     return rc;
 }

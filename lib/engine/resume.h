@@ -6,10 +6,12 @@
  *     workers:  note in it what they have written
  *     keeper:   every few seconds brings both to the disk
  *
- * A download of which the manifest has a hash goes on whatever its URLs are
- * now.  Without one, what is there is believed only if one of the depots is
- * still asked, and only until one says by its validator that its copy is
- * another now.
+ * What is there is used if a hash will prove it.  Without one it is compared
+ * with samples of what the depots have (trust/sample_check.h), before anything
+ * is fetched.
+ *
+ * Of a complete file that did not match its hash, the journal keeps that hash:
+ * it must hold in later runs too, unless they have a hash of their own.
  */
 #ifndef XD_ENGINE_RESUME_H
 #define XD_ENGINE_RESUME_H
@@ -20,6 +22,7 @@
 #include "base/text.h"
 #include "base/time.h"
 
+struct xd_batch;
 struct xd_engine;
 struct xd_error;
 struct xd_journal;
@@ -31,11 +34,13 @@ struct xd_resume {
     /* Constant once it is open. */
     struct xd_journal *journal; /* NULL: none is kept */
     bool notes_bytes;           /* false: it only says whose the .part is */
+    struct xd_text depots;      /* "URL validator\n", of the earlier runs */
+    struct xd_manifest *bound;  /* the manifest with the hash that an earlier
+                                   run failed by; NULL: none did */
 
     /* Guarded by lock. */
     bool is_open;               /* before that nothing is fetched */
-    bool is_on_trust;           /* what was there stands and falls with: */
-    struct xd_text depots;      /* "URL validator\n", of the earlier runs */
+    struct xd_batch *batch;     /* of a comparison that is going on, or NULL */
     struct xd_rangeset dropped; /* not noted yet */
     uint64_t unsynced;          /* bytes */
     xd_usec sync_at;            /* XD_NEVER: all are on the disk */
@@ -56,6 +61,13 @@ bool xd_resume_must_open_locked(const struct xd_engine *e);
 void xd_resume_open_locked(struct xd_engine *e);
 bool xd_resume_can_work_locked(const struct xd_engine *e);
 void xd_resume_work_locked(struct xd_engine *e);
+
+/* The download is over: end a comparison that is going on. */
+void xd_resume_wake_locked(struct xd_engine *e);
+
+/* If the download has failed because the complete file did not match its hash,
+ * the journal says so.  Releases the lock. */
+void xd_resume_note_failure_locked(struct xd_engine *e);
 
 /* The download has failed, or was canceled: what came is brought to the disk for
  * the next run, as long as that takes.  Releases the lock. */

@@ -1,14 +1,18 @@
 #include "engine/resume.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <xdownload/checksums.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
+#include "engine/trust/sample_check.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
+#include "transfer/batch.h"
 
 typedef unsigned long long ull;
 
@@ -26,8 +30,11 @@ struct opening {
     struct xd_text hashes;
     char boot_id[XD_BOOT_ID_SIZE];
     bool had_journal;
-    bool is_on_trust;
-    const char *warning; /* or NULL */
+    bool forgets_failure;      /* what the journal says of a failed hash is of
+                                  another version of the file */
+    struct xd_manifest *bound; /* as in struct xd_resume; or NULL */
+    size_t n_compared;         /* samples */
+    char warning[500];         /* "": none */
 };
 
 static const char *part_of(const struct opening *o)
@@ -131,69 +138,182 @@ static int check_identity(const struct opening *o, struct xd_error *err)
     if (story->wanted.begin != identity->wanted.begin ||
         story->wanted.end != identity->wanted.end)
         return fail_other(o, "range", err);
-    if (xd_journal_compare_hashes(hashes, identity->hashes) < 0)
+    /* A hash by which an earlier run failed may have been the wrong one. */
+    if (story->failed.len == 0 &&
+        xd_journal_compare_hashes(hashes, identity->hashes) < 0)
         return fail_other(o, "hash", err);
     return 0;
 }
 
-/* Whether a depot that told a validator before is among those of this run. */
-static bool shares_depot(const struct opening *o)
-{
-    const struct xd_depots *d = &o->e->depots;
-
-    if (o->story.depots.len == 0)
-        return false;
-    for (size_t i = 0; i < d->n; i++) {
-        for (size_t j = 0; j < d->list[i].n_sources; j++) {
-            char *url = xd_url_public(d->list[i].sources[j].url);
-            size_t len;
-            bool is_known = url && xd_resume_find_validator(o->story.depots.s,
-                                                            url, &len) != NULL;
-
-            xd_free(url);
-            if (is_known)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Whether what is there may be taken for bytes of this file. */
-static bool is_credible(struct opening *o)
+/* Whether a hash of this run tells in the end whether what is there is right. */
+static bool is_proved(const struct opening *o)
 {
     const struct xd_verify *v = &o->e->verify;
-    const char *hashes = o->story.hashes.s ? o->story.hashes.s : "";
 
-    if (!size_is_known(o))
-        return false;
-    if (xd_journal_compare_hashes(hashes, o->identity.hashes) > 0 || v->whole ||
-        (v->pieces.n > 0 && xd_pieces_cover(&v->pieces, o->e->wanted)))
-        return true;
-    o->is_on_trust = shares_depot(o);
-    return o->is_on_trust;
+    return v->whole || o->bound ||
+           (v->pieces.n > 0 && xd_pieces_cover(&v->pieces, o->e->wanted));
+}
+
+/* The hash by which an earlier run failed binds this one if it has none of its
+ * own.  One that nobody can compute, as in a damaged journal, does not. */
+static int bind(struct opening *o, struct xd_error *err)
+{
+    const char *failed = o->story.failed.s;
+    struct xd_checksums *checksums;
+    struct xd_text line = {0};
+    int rc;
+
+    if (o->story.failed.len == 0 || o->identity.hashes[0] ||
+        !xd_options_want_all(&o->e->options))
+        return 0;
+    xd_text_add(&line, failed, strcspn(failed, "\n"));
+    if (line.failed)
+        return xd_fail_nomem(err);
+    rc = xd_checksums_new(&checksums, err);
+    if (rc == 0) {
+        rc = xd_checksums_add(checksums, line.s, err);
+        if (rc == 0)
+            rc = xd_checksums_apply(&o->bound, checksums, o->e->depots.manifest,
+                                    o->e->depots.file, err);
+        xd_checksums_free(checksums);
+    }
+    if (rc == 0)
+        snprintf(o->warning, sizeof o->warning,
+                 "an earlier run has found that it does not match its %.150s, "
+                 "which must hold now, too: --checksum with the right value "
+                 "overrules that, --no-continue forgets it",
+                 line.s);
+    xd_text_fini(&line);
+    return rc == XD_E_NOMEM ? rc : 0;
+}
+
+static int read_part(void *user, uint64_t offset, void *data, size_t len,
+                     struct xd_error *err)
+{
+    const struct opening *o = user;
+
+    return xd_sink_read(o->e->sink, offset - o->identity.wanted.begin, data,
+                        len, err);
+}
+
+/* A batch that the end of the download cancels. */
+static int open_batch(struct opening *o, unsigned n_slots, struct xd_error *err)
+{
+    struct xd_engine *e = o->e;
+    struct xd_batch_config config = xd_options_batch(&e->options);
+    struct xd_batch *batch;
+    int rc = xd_batch_new(&batch, &config, n_slots, err);
+
+    if (rc < 0)
+        return rc;
+    xd_engine_lock(e);
+    e->resume.batch = batch;
+    if (xd_engine_is_over_locked(e))
+        xd_batch_cancel(batch);
+    xd_engine_unlock(e);
+    return 0;
+}
+
+static void close_batch(struct opening *o)
+{
+    struct xd_batch *batch = o->e->resume.batch;
+
+    xd_engine_lock(o->e);
+    o->e->resume.batch = NULL;
+    xd_engine_unlock(o->e);
+    xd_batch_free(batch);
+}
+
+static int run_check(struct opening *o, struct xd_sample_check *check,
+                     struct xd_error *err)
+{
+    struct xd_engine *e = o->e;
+    struct xd_depots depots;
+    int rc = xd_depots_init(&depots, e->depots.manifest, e->depots.file,
+                            e->options.exclude, e->options.allow_file, err);
+
+    if (rc < 0)
+        return rc;
+    if (depots.size == XD_SIZE_UNKNOWN)
+        xd_depots_set_size(&depots, o->identity.size);
+    rc = open_batch(o, xd_sample_check_slots(&depots), err);
+    if (rc == 0) {
+        check->depots = &depots;
+        check->batch = e->resume.batch;
+        check->until = e->deadline;
+        rc = xd_sample_check_run(check, err);
+        close_batch(o);
+    }
+    xd_depots_fini(&depots);
+    return rc;
+}
+
+/* What is there cannot be used, but it is not thrown away either. */
+static int fail_check(const struct opening *o, const struct xd_error *why,
+                      const char *what, struct xd_error *err)
+{
+    return xd_fail(err, why->code,
+                   "%s: %s%.250s: the URLs of the earlier run go on with it, "
+                   "--no-continue begins it anew",
+                   part_of(o), what, why->msg);
+}
+
+/* No hash proves what is there: the depots have to agree with it. */
+static int compare(struct opening *o, struct xd_error *err)
+{
+    struct xd_sample_check check = {.held = &o->held,
+                                    .read = read_part,
+                                    .user = o,
+                                    .known = o->story.depots.s};
+    int rc = run_check(o, &check, err);
+
+    if (rc < 0)
+        return rc;
+    o->n_compared = check.n_compared;
+    switch (check.verdict) {
+    case XD_SAMPLES_AGREE:
+    case XD_SAMPLES_SPARED:
+        return 0;
+    case XD_SAMPLES_OUTDATED:
+        o->forgets_failure = true;
+        snprintf(o->warning, sizeof o->warning, "begun anew: %.250s",
+                 check.error.msg);
+        xd_rangeset_fini(&o->held);
+        return 0;
+    case XD_SAMPLES_DIFFER:
+        return fail_check(o, &check.error, "", err);
+    case XD_SAMPLES_IMPOSSIBLE:
+        return fail_check(
+            o, &check.error,
+            "cannot be compared with what the depots have: ", err);
+    case XD_SAMPLES_CANCELED:
+        break;
+    }
+    return xd_fail(err, XD_E_CANCELED, "the download was canceled");
 }
 
 static int believe(struct opening *o, struct xd_error *err)
 {
+    int rc = 0;
+
     if (!o->story.has_header) {
         if (xd_file_sink_found(o->e->sink) > 0)
-            o->warning = o->had_journal ? "its journal is damaged"
-                                        : "no journal says what is in it";
+            snprintf(o->warning, sizeof o->warning, "begun anew: %s",
+                     o->had_journal ? "its journal is damaged"
+                                    : "no journal says what is in it");
         return 0;
     }
     if (o->e->options.no_continue)
         return 0;
     if (check_identity(o, err) < 0)
         return XD_E_IO;
-    if (!is_credible(o)) {
-        if (xd_file_sink_found(o->e->sink) > 0)
-            o->warning = "nothing tells that the depots hold the same file";
-        return 0;
-    }
+    rc = bind(o, err);
+    if (rc < 0 || !size_is_known(o))
+        return rc;
     if (xd_journal_believed(&o->story, o->boot_id,
                             xd_file_sink_found(o->e->sink), &o->held) < 0)
         return xd_fail_nomem(err);
-    return 0;
+    return o->held.bytes > 0 && !is_proved(o) ? compare(o, err) : 0;
 }
 
 /* A file that many runs have worked at has a long journal. */
@@ -205,6 +325,12 @@ static int go_on(struct opening *o, struct xd_error *err)
     if (rc == 0 && xd_journal_shrink(o->journal, &why) < 0)
         xd_log(&o->e->log, XD_LOG_WARN, "%s", why.msg);
     return rc;
+}
+
+static bool keeps_failure(const struct opening *o)
+{
+    return o->story.failed.len > 0 && !o->forgets_failure &&
+           !o->e->options.no_continue;
 }
 
 static int open_journal(struct opening *o, struct xd_error *err)
@@ -220,6 +346,8 @@ static int open_journal(struct opening *o, struct xd_error *err)
         return go_on(o, err);
     /* First the journal: nothing may say of an empty file what is in it. */
     rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
+    if (rc == 0 && keeps_failure(o))
+        rc = xd_journal_failed(o->journal, o->story.failed.s, err);
     return rc < 0 ? rc : xd_file_sink_empty(o->e->sink, err);
 }
 
@@ -244,16 +372,23 @@ static void take_over_locked(struct opening *o)
 {
     struct xd_engine *e = o->e;
     struct xd_resume *r = &e->resume;
+    struct xd_error error = {0};
 
     r->journal = o->journal;
     r->notes_bytes = o->journal && size_is_known(o);
-    r->is_on_trust = o->is_on_trust && o->held.bytes > 0;
     r->depots = o->story.depots;
+    r->bound = o->bound;
     o->journal = NULL;
     o->story.depots = (struct xd_text){0};
-    if (o->warning)
-        xd_engine_say_locked(e, XD_LOG_WARN, "%s: begun anew: %s", part_of(o),
-                             o->warning);
+    o->bound = NULL;
+    if (r->bound && xd_verify_bind_locked(e, r->bound, &error) < 0)
+        xd_engine_fail_locked(e, &error);
+    if (o->warning[0])
+        xd_engine_say_locked(e, XD_LOG_WARN, "%s: %s", part_of(o), o->warning);
+    if (o->n_compared > 0 && o->held.bytes > 0)
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "%s: continued, %zu samples compared", part_of(o),
+                             o->n_compared);
     if (o->held.bytes > 0)
         xd_engine_say_locked(
             e, XD_LOG_INFO, "%s: %llu of %llu bytes are there already",
@@ -266,6 +401,16 @@ bool xd_resume_must_open_locked(const struct xd_engine *e)
 {
     return e->path && !e->resume.is_open && !e->census &&
            e->state == ENGINE_RUNNING;
+}
+
+static void fini(struct opening *o)
+{
+    xd_journal_free(o->journal);
+    xd_journal_story_fini(&o->story);
+    xd_rangeset_fini(&o->held);
+    xd_text_fini(&o->hashes);
+    xd_manifest_unref(o->bound);
+    xd_free(o->path);
 }
 
 void xd_resume_open_locked(struct xd_engine *e)
@@ -286,9 +431,59 @@ void xd_resume_open_locked(struct xd_engine *e)
         take_over_locked(&o);
     }
     xd_decide_locked(e);
-    xd_journal_free(o.journal);
-    xd_journal_story_fini(&o.story);
-    xd_rangeset_fini(&o.held);
-    xd_text_fini(&o.hashes);
-    xd_free(o.path);
+    fini(&o);
+}
+
+void xd_resume_wake_locked(struct xd_engine *e)
+{
+    if (e->resume.batch && xd_engine_is_over_locked(e))
+        xd_batch_cancel(e->resume.batch);
+}
+
+/* ---- a hash that the complete file did not match ---- */
+
+/* A short file has no journal until there is something to say of it. */
+static int begin_journal(struct opening *o, struct xd_error *err)
+{
+    int rc = identify(o, err);
+
+    if (rc == 0)
+        rc =
+            xd_journal_open(&o->journal, &o->story, folder_of(o), o->path, err);
+    if (rc == 0)
+        rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
+    return rc;
+}
+
+static int note_failure(struct xd_engine *e, const char *hash,
+                        struct xd_error *err)
+{
+    struct opening o = {.e = e};
+    int rc = 0;
+
+    if (!e->resume.journal)
+        rc = begin_journal(&o, err);
+    if (rc == 0)
+        rc = xd_journal_failed(o.journal ? o.journal : e->resume.journal, hash,
+                               err);
+    fini(&o);
+    return rc;
+}
+
+void xd_resume_note_failure_locked(struct xd_engine *e)
+{
+    const struct xd_verify *v = &e->verify;
+    struct xd_error error = {0};
+    struct xd_text hash = {0};
+
+    if (!e->path || !e->sink || !v->whole_algorithm ||
+        e->error.code != XD_E_CORRUPT)
+        return;
+    xd_text_addf(&hash, "%s:%s\n", v->whole_algorithm, v->whole_hex);
+    xd_engine_unlock(e);
+    /* If it cannot be said, the next run has nothing to go on with, either. */
+    if (!hash.failed && note_failure(e, hash.s, &error) < 0)
+        xd_log(&e->log, XD_LOG_WARN, "%s", error.msg);
+    xd_text_fini(&hash);
+    xd_engine_lock(e);
 }

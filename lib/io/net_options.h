@@ -1,6 +1,6 @@
 /*
- * What people may say of how depots are asked: curl's options, by curl's
- * names.
+ * What people may say of how HTTP and FTP depots are asked: curl's options, by
+ * curl's names.
  *
  * Whom the credentials among them may reach is decided by http_options.c, for
  * each server that a request comes to.
@@ -28,7 +28,6 @@ struct xd_net_options {
     uint64_t insecure, ipv4, ipv6;
     uint64_t max_redirs;
     uint64_t allow_private_redirs;
-    uint64_t allow_file;      /* ask for file: URLs at all */
     uint64_t connect_timeout; /* microseconds; 0: none but the silence */
     uint64_t limit_rate;      /* bytes per second that the handler will take;
                                  0: all */

@@ -24,7 +24,6 @@
 #include "io/reach.h"
 
 struct xd_net_options;
-struct xd_http_names;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
@@ -42,9 +41,6 @@ struct xd_request {
                                 server; or NULL */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
-    bool takes_encoded;      /* the object is known to be a compressed file, or
-                                its bytes are proved later: a Content-Encoding
-                                does not matter */
 };
 
 /* What the depot says before the first byte. */
@@ -65,19 +61,15 @@ enum xd_verdict {
     XD_VERDICT_AGAIN,     /* may pass: broke off, silent, busy */
     XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
-    XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
-                                 for its range or its `if_range` alone */
-    XD_VERDICT_DIFFERENT,     /* the object has another size: another file */
-    XD_VERDICT_CHANGED, /* the object is not that of `if_range` any more */
-    XD_VERDICT_LOCAL,   /* this machine had no descriptor left for it: the
+    XD_VERDICT_DIFFERENT, /* the object has another size: another file */
+    XD_VERDICT_CHANGED,   /* the object is not that of `if_range` any more */
+    XD_VERDICT_LOCAL,     /* this machine had no descriptor left for it: the
                              depot did nothing wrong */
-    XD_VERDICT_STOPPED  /* stop() was called, or the handler refused */
+    XD_VERDICT_STOPPED    /* stop() was called, or the handler refused */
 };
 
 struct xd_outcome {
     enum xd_verdict verdict;
-    bool is_cut; /* with OK: the depot sent less than was asked for, of an
-                    object that goes on */
     struct xd_error error; /* code XD_OK if all was well */
     xd_usec retry_after;   /* the depot asks for this pause; 0: it does not */
     uint64_t object_size;  /* with DIFFERENT and NO_RANGES: what it has, or
@@ -105,13 +97,9 @@ struct xd_transport_handler {
 struct xd_transport_config {
     unsigned n_slots;
     xd_usec silence; /* a request ends when nothing came for so long, before
-                           the first byte too; a paused one never does.  The
-                           time in which its server's name is looked up does
-                           not count, and has a bound of its own */
+                           the first byte too; a paused one never does */
     const struct xd_net_options *net; /* of people, or NULL; outlives the
                                          transport, with its strings */
-    struct xd_http_names *names;      /* shared with other transports, or NULL;
-                                    outlives the transport */
 };
 
 struct xd_transport {

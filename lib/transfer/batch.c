@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/url.h"
-#include "io/net_options.h"
 #include "os/clock.h"
 #include "os/thread.h"
 #include "transfer/registry.h"
@@ -143,40 +142,49 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 
 /* ---- asking ---- */
 
+/* Why no request may be made to this URL, or NULL. */
+static const char *find_objection(const struct xd_batch *b,
+                                  const struct xd_url *url, bool *out_no_memory)
+{
+    int is_excluded = xd_hosts_have(b->config.exclude, url);
+
+    *out_no_memory = is_excluded < 0;
+    if (is_excluded != 0)
+        return "its host is excluded";
+    switch (xd_transport_kind_of(url->scheme)) {
+    case XD_TRANSPORT_WEB:
+        return NULL;
+    case XD_TRANSPORT_DISK:
+        return b->config.allow_file
+                   ? NULL
+                   : "files of this machine are read with allow-file only";
+    case XD_N_TRANSPORTS:
+        break;
+    }
+    return "its scheme is not supported: use http, https, ftp or file";
+}
+
 /* Why a request may not be made, or 0. */
 static int check(const struct xd_batch *b, const struct xd_request *request,
                  struct xd_error *err)
 {
-    char *name;
+    const char *objection;
     struct xd_url url;
-    int is_excluded = 0, rc;
-    bool is_refused;
+    bool no_memory;
+    char *name;
 
     if (!xd_url_split(request->url, &url))
         return 0; /* the transport says it */
-    is_excluded = xd_hosts_have(b->config.exclude, &url);
-    is_refused = url.scheme == XD_SCHEME_FILE &&
-                 (!b->config.net || !b->config.net->allow_file);
-    if (is_excluded == 0 && !is_refused &&
-        xd_transport_kind_of(url.scheme) != XD_N_TRANSPORTS)
+    objection = find_objection(b, &url, &no_memory);
+    if (!objection)
         return 0;
     name = xd_url_public(request->url);
-    if (is_excluded < 0 || !name)
-        rc = xd_fail_nomem(err);
-    else if (is_excluded)
-        rc = xd_fail(err, XD_E_NOREPLICA, "%s: its host is excluded", name);
-    else if (is_refused)
-        rc = xd_fail(err, XD_E_NOREPLICA,
-                     "%s: is a file of this machine, which is used with "
-                     "allow-file alone",
-                     name);
+    if (no_memory || !name)
+        xd_fail_nomem(err);
     else
-        rc = xd_fail(err, XD_E_NOREPLICA,
-                     "%s: its scheme is not supported: use http, https, ftp "
-                     "or file",
-                     name);
+        xd_fail(err, XD_E_NOREPLICA, "%s: %s", name, objection);
     xd_free(name);
-    return rc;
+    return no_memory || !name ? XD_E_NOMEM : XD_E_NOREPLICA;
 }
 
 static struct port *port_for(struct xd_batch *b, const char *url)

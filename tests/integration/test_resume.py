@@ -3,6 +3,7 @@ import filecmp
 import hashlib
 import os
 import random
+import signal
 import struct
 import subprocess
 import time
@@ -425,18 +426,74 @@ def test_without_a_hash_an_unchanged_depot_is_enough(lab):
     assert needed(run) == SIZE - there
 
 
-def test_without_a_hash_other_depots_hold_another_file(lab):
-    lab.file("f.bin", SIZE)
+def test_without_a_hash_other_depots_may_go_on_if_their_samples_agree(lab):
+    data = lab.file("f.bin", SIZE)
     interrupt(lab, lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    there = bytes_written(lab)
+    # Another mirror: another host, another date, another validator.
+    other = lab.depots(2, files={"f.bin": data})
+    run = lab.xdownload(lab.exnode("f.bin", other))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "continued, 8 samples compared" in run.err
+    assert needed(run) == SIZE - there
+
+
+def test_without_a_hash_what_other_depots_hold_differs(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(1, rate=2_000_000)
+    interrupt(lab, lab.exnode("f.bin", depots))
+    before = snapshot(lab)
     other = bytes_of(SIZE, seed=9)
-    run = lab.xdownload(lab.exnode(
-        "f.bin", [lab.depot(files={"f.bin": other})]))
+    second = lab.exnode("f.bin", [lab.depot(files={"f.bin": other})])
+    run = lab.xdownload(second)
+    assert run.rc == 4
+    assert "f.bin.part: its bytes 0-65535 differ from those of" in run.err
+    assert "the URLs of the earlier run go on with it" in run.err
+    assert "--no-continue begins it anew" in run.err
+    assert snapshot(lab) == before
+    # Both ways on, as the sentence says.
+    assert lab.xdownload(lab.exnode("f.bin", depots)).rc == 0
+    assert lab.read("f.bin") == data
+    lab.path("f.bin").unlink()
+    interrupt(lab, lab.exnode("f.bin", depots))
+    run = lab.xdownload("--no-continue", second)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == other
-    assert "begun anew" in run.err
 
 
-def test_without_a_hash_a_changed_copy_is_fetched_whole(lab):
+def test_one_of_three_other_depots_that_differs_is_overruled(lab):
+    data = lab.file("f.bin", SIZE)
+    interrupt(lab, lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    other = [lab.depot(files={"f.bin": d}) for d in
+             (bytes_of(SIZE, seed=9), data, data)]
+    run = lab.xdownload(lab.exnode("f.bin", other))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_without_a_depot_to_compare_with_what_is_there_is_kept(lab):
+    lab.file("f.bin", SIZE)
+    interrupt(lab, lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    before = snapshot(lab)
+    run = lab.xdownload("--retry", "1", lab.exnode("f.bin", [lab.dead()]))
+    assert run.rc == 1
+    assert "f.bin.part: cannot be compared with what the depots have" in run.err
+    assert snapshot(lab) == before
+
+
+def test_a_depot_without_ranges_is_compared_byte_by_byte(lab):
+    data = lab.file("f.bin", SIZE)
+    # From one depot in order, so that what is there has no gap.
+    interrupt(lab, "-a", "basic", "-t", "1",
+              lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    run = lab.xdownload("-v", lab.exnode(
+        "f.bin", [lab.depot(files={"f.bin": data}, ranges=False)]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_the_same_url_with_a_new_file_is_a_new_version(lab):
     lab.file("f.bin", SIZE)
     depots = lab.depots(1, rate=3_000_000)
     interrupt(lab, lab.exnode("f.bin", depots))
@@ -445,7 +502,84 @@ def test_without_a_hash_a_changed_copy_is_fetched_whole(lab):
     run = lab.xdownload(lab.exnode("f.bin", depots))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == other
-    assert "changed" in run.err
+    assert "begun anew" in run.err
+    assert f"{depots[0].url('f.bin')}: leads to a new version" in run.err
+
+
+def test_an_interrupted_comparison_ends_at_once(lab):
+    lab.file("f.bin", SIZE)
+    interrupt(lab, lab.exnode("f.bin", lab.depots(1, rate=2_000_000)))
+    before = snapshot(lab)
+    process = lab.start("--silence", "1m", lab.exnode("f.bin", [lab.silent()]))
+    time.sleep(0.5)
+    began = time.monotonic()
+    process.send(signal.SIGINT)
+    run = process.wait()
+    assert run.rc == 130
+    assert time.monotonic() - began < 2
+    assert snapshot(lab) == before
+
+
+# ---- a hash that did not match ----
+
+def checksum(data):
+    return "sha-256=" + hashlib.sha256(data).hexdigest()
+
+
+SIZES = pytest.mark.parametrize("size", [300_000, SIZE])
+
+
+@SIZES
+def test_what_failed_its_checksum_is_not_blessed_without_it(lab, size):
+    data = bytes_of(size)
+    bad = bytes([data[0] ^ 1]) + data[1:]
+    depot = lab.depot(files={"f.bin": bad})
+    url = depot.url("f.bin")
+    assert lab.xdownload("--checksum", checksum(data), url).rc == 4
+    for _ in range(2):
+        run = lab.xdownload(url)
+        assert run.rc == 4, run.err
+        assert not lab.path("f.bin").exists()
+        assert "an earlier run has found that it does not match its sha-256" \
+            in run.err
+        assert "--no-continue forgets it" in run.err
+    # From a depot that is right:
+    good = lab.depot(files={"f.bin": data})
+    run = lab.xdownload(good.url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "verified with sha-256" in run.err
+    assert not journal_of(lab).exists()
+
+
+@SIZES
+def test_a_checksum_that_matches_overrules_one_that_did_not(lab, size):
+    data = lab.file("f.bin", size)
+    url = lab.depot().url("f.bin")
+    assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
+    run = lab.xdownload("--checksum", checksum(data), url)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@SIZES
+def test_no_continue_forgets_a_checksum_that_did_not_match(lab, size):
+    data = lab.file("f.bin", size)
+    url = lab.depot().url("f.bin")
+    assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
+    run = lab.xdownload("--no-continue", url)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_what_was_fetched_whole_is_not_fetched_again_for_another_checksum(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    url = depot.url("f.bin")
+    assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
+    run = lab.xdownload("--checksum", checksum(data), url)
+    assert run.rc == 0, run.err
+    assert needed(run) == 0
 
 
 def test_no_secret_stands_in_the_journal(lab):

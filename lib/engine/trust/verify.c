@@ -84,6 +84,20 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
+int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
+                          struct xd_error *err)
+{
+    struct xd_verify *v = &e->verify;
+    int rc =
+        xd_proof_new(&v->whole, m, e->depots.file, &v->pieces, e->wanted, err);
+
+    if (rc == 0 && !v->buffer) {
+        v->buffer = xd_alloc(BUFFER_BYTES, 1);
+        rc = v->buffer ? 0 : xd_fail_nomem(err);
+    }
+    return rc;
+}
+
 void xd_verify_fini(struct xd_verify *v)
 {
     xd_blame_free(v->suspicions);
@@ -95,14 +109,6 @@ void xd_verify_fini(struct xd_verify *v)
     xd_free(v->queue);
     xd_free(v->buffer);
     *v = (struct xd_verify){0};
-}
-
-bool xd_verify_decides(const struct xd_engine *e)
-{
-    const struct xd_pieces *pieces = &e->verify.pieces;
-
-    return (pieces->n > 0 && xd_pieces_cover(pieces, e->wanted)) ||
-           (e->verify.whole && e->output == XD_OUTPUT_FILE);
 }
 
 /* Whether who wrote piece `i` has hashed it in passing, and nothing of it was

@@ -252,6 +252,19 @@ int xd_journal_synced(struct xd_journal *j, uint64_t mark, struct xd_error *err)
     return rc < 0 ? rc : sync_name(j, err);
 }
 
+int xd_journal_failed(struct xd_journal *j, const char *hashes,
+                      struct xd_error *err)
+{
+    struct xd_journal_record record;
+    int rc;
+
+    xd_journal_put_failed(&record, hashes);
+    rc = append(j, &record, err);
+    if (rc == 0)
+        rc = xd_file_sync(j->fd, j->path, err);
+    return rc < 0 ? rc : sync_name(j, err);
+}
+
 /* Those of a session of no known machine; and it ends the belief in earlier
  * ones that were not synced. */
 int xd_journal_lost(struct xd_journal *j, struct xd_error *err)

@@ -54,6 +54,11 @@ int xd_journal_dropped(struct xd_journal *j, struct xd_range range,
 int xd_journal_validator(struct xd_journal *j, const char *url,
                          const char *validator, struct xd_error *err);
 
+/* The file is complete, and does not match these hashes ("sha-256:HEX\n" each).
+ * On return that is on the disk.  Errors: IO. */
+int xd_journal_failed(struct xd_journal *j, const char *hashes,
+                      struct xd_error *err);
+
 /* What was said until now; and that since then all of it was brought to the
  * disk.  synced() returns when that is on the disk too.  Errors: IO. */
 uint64_t xd_journal_mark(struct xd_journal *j);

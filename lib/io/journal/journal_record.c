@@ -114,6 +114,13 @@ void xd_journal_put_validator(struct xd_journal_record *r, const char *url,
     end(r);
 }
 
+void xd_journal_put_failed(struct xd_journal_record *r, const char *hashes)
+{
+    begin(r, XD_JOURNAL_FAILED);
+    add_bytes(r, hashes, strlen(hashes));
+    end(r);
+}
+
 void xd_journal_put_line(struct xd_journal_record *r, const char *line,
                          size_t len)
 {

@@ -20,7 +20,8 @@ enum xd_journal_kind {
     XD_JOURNAL_WRITTEN,    /* bytes are in the file */
     XD_JOURNAL_DROPPED,    /* they were wrong */
     XD_JOURNAL_SYNCED,     /* they are on the disk */
-    XD_JOURNAL_VALIDATOR   /* what a depot said of its copy */
+    XD_JOURNAL_VALIDATOR,  /* what a depot said of its copy */
+    XD_JOURNAL_FAILED      /* the file did not match these hashes */
 };
 
 /* Which file. */
@@ -45,7 +46,9 @@ void xd_journal_put_range(struct xd_journal_record *r,
 void xd_journal_put_synced(struct xd_journal_record *r, uint64_t mark);
 void xd_journal_put_validator(struct xd_journal_record *r, const char *url,
                               const char *validator);
-/* The same, of a line "URL validator\n" that was read. */
+/* "sha-256:HEX\n" each, at least one. */
+void xd_journal_put_failed(struct xd_journal_record *r, const char *hashes);
+/* A validator, as the line "URL validator\n" that was read. */
 void xd_journal_put_line(struct xd_journal_record *r, const char *line,
                          size_t len);
 

@@ -18,6 +18,7 @@ void xd_journal_story_fini(struct xd_journal_story *s)
 {
     xd_text_fini(&s->hashes);
     xd_text_fini(&s->depots);
+    xd_text_fini(&s->failed);
     xd_rangeset_fini(&s->synced);
     xd_free(s->written);
     *s = (struct xd_journal_story){0};
@@ -179,6 +180,17 @@ static int take_validator(struct xd_journal_story *s, const unsigned char *body,
     return s->depots.failed ? XD_E_NOMEM : 1;
 }
 
+/* The last one holds: it is of all that earlier ones were of. */
+static int take_failed(struct xd_journal_story *s, const unsigned char *body,
+                       size_t len)
+{
+    if (len < 3 || body[len - 1] != '\n' || memchr(body, '\0', len))
+        return 0;
+    xd_text_clear(&s->failed);
+    xd_text_add(&s->failed, (const char *)body, len);
+    return s->failed.failed ? XD_E_NOMEM : 1;
+}
+
 static int take_record(struct xd_journal_story *s, unsigned kind,
                        const unsigned char *body, size_t len)
 {
@@ -197,6 +209,8 @@ static int take_record(struct xd_journal_story *s, unsigned kind,
         return take_synced(s, body, len);
     case XD_JOURNAL_VALIDATOR:
         return take_validator(s, body, len);
+    case XD_JOURNAL_FAILED:
+        return take_failed(s, body, len);
     }
     return 0;
 }
@@ -328,6 +342,10 @@ int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out)
     if (tell_unsynced(out, s) < 0)
         return XD_E_NOMEM;
     tell_validators(out, s->depots.s);
+    if (s->failed.len > 0) {
+        xd_journal_put_failed(&r, s->failed.s);
+        tell(out, &r);
+    }
     return out->failed ? XD_E_NOMEM : 0;
 }
 

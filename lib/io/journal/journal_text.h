@@ -24,6 +24,8 @@ struct xd_journal_story {
     struct xd_range wanted;
     struct xd_text hashes; /* as in the identity */
     struct xd_text depots; /* "URL validator\n" each */
+    struct xd_text failed; /* hashes that the file did not match when it was
+                              last complete; as in the identity */
 
     char boot_id[40]; /* of the last session */
     struct xd_rangeset synced;

@@ -1,0 +1,628 @@
+#include "engine/trust/sample_check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "engine/depot.h"
+#include "engine/resume.h"
+#include "engine/trust/places.h"
+#include "os/clock.h"
+#include "transfer/sample.h"
+
+typedef unsigned long long ull;
+
+#define SAMPLE_BYTES ((uint64_t)64 << 10)
+
+/* One sample for each so many bytes, but no fewer and no more than these. */
+#define BYTES_PER_SAMPLE ((uint64_t)64 << 20)
+#define FEWEST ((size_t)8)
+#define MOST ((size_t)1024)
+#define MOST_HOLES ((size_t)16)
+
+/* Between the ends so many places are looked at for one without a set bit. */
+#define LOOKS 16u
+
+#define MOST_SLOTS 8u
+
+/* A depot that has not answered so long after the first one is late. */
+#define LEAST_GRACE (XD_SECOND / 2)
+
+/* One place of the file, and what depots say of it. */
+struct place {
+    struct xd_range at;
+    char digest[XD_HASH_HEX_MAX + 1];
+    size_t next_depot; /* to ask; from here on none was asked */
+    size_t n_asked, n_agree, n_differ;
+    size_t differs; /* a depot that does; if n_differ > 0 */
+};
+
+/* A depot in use. */
+struct witness {
+    bool is_out; /* it failed, or was outvoted */
+    bool no_ranges;
+    bool was_asked;
+    size_t place;    /* of which it was asked last */
+    char *validator; /* that it gave, or NULL */
+};
+
+struct check {
+    struct xd_sample_check *c;
+    struct place *places;
+    size_t n_places;
+    struct witness *witnesses; /* of each depot */
+    unsigned char *buffer;     /* SAMPLE_BYTES */
+    struct xd_hasher *hasher;
+
+    /* Of one round. */
+    struct xd_sample *samples;
+    size_t *place_of, *depot_of; /* of each sample */
+    size_t n_samples;
+};
+
+/* Two for each depot, unless the manifest allows fewer. */
+unsigned xd_sample_check_slots(const struct xd_depots *d)
+{
+    unsigned n = d->n < MOST_SLOTS / 2 ? 2 * (unsigned)d->n : MOST_SLOTS;
+
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->list[i].max_connections == 1)
+            n = 1;
+    }
+    if (d->max_connections > 0 && d->max_connections < n)
+        n = d->max_connections;
+    return n > 0 ? n : 1;
+}
+
+/* ---- places ---- */
+
+/* The `length` bytes at `at` of those that are held, counted without the gaps:
+ * the first run of them. */
+static struct xd_range map(const struct xd_rangeset *held, struct xd_range at)
+{
+    for (size_t i = 0; i < held->n; i++) {
+        uint64_t n = xd_range_length(held->ranges[i]);
+
+        if (at.begin < n) {
+            struct xd_range found = {held->ranges[i].begin + at.begin,
+                                     held->ranges[i].begin + at.end};
+
+            return xd_range_clip(found, held->ranges[i]);
+        }
+        at.begin -= n;
+        at.end -= n;
+    }
+    return (struct xd_range){0, 0};
+}
+
+static int read_place(struct check *k, struct xd_range at, struct xd_error *err)
+{
+    return k->c->read(k->c->user, at.begin, k->buffer,
+                      (size_t)xd_range_length(at), err);
+}
+
+static bool is_blank(const unsigned char *bytes, size_t n)
+{
+    return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
+}
+
+/* Of some places in the same part one that is blank, or else the first. */
+static int choose(struct check *k, struct xd_range first, size_t part,
+                  const struct xd_places *looks, struct xd_range *out,
+                  struct xd_error *err)
+{
+    *out = first;
+    for (size_t look = 0; look < LOOKS; look++) {
+        struct xd_range at = map(k->c->held, looks[look].list[part]);
+        int rc = read_place(k, at, err);
+
+        if (rc < 0)
+            return rc;
+        if (is_blank(k->buffer, (size_t)xd_range_length(at))) {
+            *out = at;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static size_t count_places(uint64_t bytes)
+{
+    uint64_t n = bytes / BYTES_PER_SAMPLE;
+
+    return n < FEWEST ? FEWEST : n > MOST ? MOST : (size_t)n;
+}
+
+/* A depot that holds a part of the file may hold a part of the place. */
+static struct xd_range fit(const struct check *k, struct xd_range at)
+{
+    const struct xd_depots *d = k->c->depots;
+
+    for (; xd_range_length(at) > 1; at.end -= xd_range_length(at) / 2) {
+        for (size_t i = 0; i < d->n; i++) {
+            if (xd_depot_source(&d->list[i], at))
+                return at;
+        }
+    }
+    return at;
+}
+
+static void add_place(struct check *k, struct xd_range at)
+{
+    if (!xd_range_is_empty(at))
+        k->places[k->n_places++].at = fit(k, at);
+}
+
+static void add_holes(struct check *k)
+{
+    const struct xd_rangeset *holes = k->c->holes;
+
+    for (size_t i = 0; holes && i < holes->n && i < MOST_HOLES; i++) {
+        struct xd_range at = xd_rangeset_next(k->c->held, holes->ranges[i]);
+
+        if (xd_range_length(at) > SAMPLE_BYTES)
+            at.end = at.begin + SAMPLE_BYTES;
+        add_place(k, at);
+    }
+}
+
+static int fill_places(struct check *k, const struct xd_places *looks,
+                       struct xd_error *err)
+{
+    const struct xd_places *p = &looks[0];
+    int rc = 0;
+
+    k->places = xd_alloc(p->n + MOST_HOLES, sizeof *k->places);
+    if (!k->places)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < p->n; i++) {
+        struct xd_range at = map(k->c->held, p->list[i]);
+
+        /* Only where places were chosen are there others to choose. */
+        if (i > 0 && i + 1 < p->n && looks[1].n == p->n &&
+            looks[1].list[i].begin != p->list[i].begin)
+            rc = choose(k, at, i, looks, &at, err);
+        add_place(k, at);
+    }
+    add_holes(k);
+    return rc;
+}
+
+static int find_places(struct check *k, struct xd_error *err)
+{
+    uint64_t bytes = k->c->held->bytes;
+    struct xd_places looks[LOOKS];
+    size_t n = 0;
+    int rc = 0;
+
+    for (; rc == 0 && n < LOOKS; n++)
+        rc =
+            xd_places_init(&looks[n], (struct xd_range){0, bytes},
+                           count_places(bytes), SAMPLE_BYTES, bytes + n * MOST);
+    if (rc == 0)
+        rc = fill_places(k, looks, err);
+    else
+        xd_fail_nomem(err);
+    while (n > 0)
+        xd_places_fini(&looks[--n]);
+    return rc;
+}
+
+/* What is there of [at) hashes to. */
+static int hash_place(struct check *k, struct xd_range at,
+                      char digest[XD_HASH_HEX_MAX + 1], struct xd_error *err)
+{
+    while (!xd_range_is_empty(at)) {
+        struct xd_range part = at;
+        int rc;
+
+        if (xd_range_length(part) > SAMPLE_BYTES)
+            part.end = part.begin + SAMPLE_BYTES;
+        rc = read_place(k, part, err);
+        if (rc < 0)
+            return rc;
+        xd_hasher_add(k->hasher, k->buffer, (size_t)xd_range_length(part));
+        at.begin = part.end;
+    }
+    xd_hasher_end(k->hasher, digest);
+    return 0;
+}
+
+static int hash_places(struct check *k, struct xd_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < k->n_places; i++)
+        rc = hash_place(k, k->places[i].at, k->places[i].digest, err);
+    return rc;
+}
+
+/* ---- a round of questions ---- */
+
+static bool is_settled(const struct place *p)
+{
+    return p->n_agree > p->n_differ;
+}
+
+/* The next depot that can be asked for the place, round and round; n: none. */
+static size_t find_depot(const struct check *k, const struct place *p)
+{
+    const struct xd_depots *d = k->c->depots;
+
+    for (size_t i = p->n_asked; i < d->n; i++) {
+        size_t depot = (p->next_depot + i - p->n_asked) % d->n;
+
+        if (!k->witnesses[depot].is_out && !k->witnesses[depot].no_ranges &&
+            xd_depot_source(&d->list[depot], p->at))
+            return depot;
+    }
+    return d->n;
+}
+
+static void ask(struct check *k, size_t place, size_t depot)
+{
+    struct place *p = &k->places[place];
+    struct xd_depots *d = k->c->depots;
+    const struct xd_depot_source *source =
+        xd_depot_source(&d->list[depot], p->at);
+
+    p->n_asked += (depot + d->n - p->next_depot) % d->n + 1;
+    p->next_depot = (depot + 1) % d->n;
+    k->witnesses[depot].was_asked = true;
+    k->witnesses[depot].place = place;
+    k->place_of[k->n_samples] = place;
+    k->depot_of[k->n_samples] = depot;
+    k->samples[k->n_samples++] = (struct xd_sample){
+        .request = {.url = source->url,
+                    .offset = source->object_offset +
+                              (p->at.begin - source->range.begin),
+                    .length = xd_range_length(p->at),
+                    .object_size = source->object_size}};
+}
+
+/* In the first round each depot is asked once: it may say that nothing needs
+ * to be compared, or not answer. */
+static void ask_open(struct check *k, bool is_first)
+{
+    for (size_t i = 0; i < k->n_places; i++) {
+        size_t depot = is_settled(&k->places[i]) ? k->c->depots->n
+                                                 : find_depot(k, &k->places[i]);
+
+        if (depot < k->c->depots->n &&
+            !(is_first && k->witnesses[depot].was_asked))
+            ask(k, i, depot);
+    }
+}
+
+static int note_validator(struct witness *w, const char *validator)
+{
+    if (!validator || w->validator)
+        return 0;
+    w->validator = xd_strdup(validator);
+    return w->validator ? 0 : XD_E_NOMEM;
+}
+
+static void note_failure(struct check *k, size_t depot,
+                         const struct xd_sample *s)
+{
+    struct witness *w = &k->witnesses[depot];
+
+    if (s->outcome.verdict == XD_VERDICT_NO_RANGES)
+        w->no_ranges = true;
+    else
+        w->is_out = true;
+    if (s->outcome.error.code < 0 && k->c->error.code == XD_OK)
+        k->c->error = s->outcome.error;
+}
+
+static int note_samples(struct check *k, struct xd_error *err)
+{
+    for (size_t i = 0; i < k->n_samples; i++) {
+        const struct xd_sample *s = &k->samples[i];
+        struct place *p = &k->places[k->place_of[i]];
+        size_t depot = k->depot_of[i];
+
+        if (note_validator(&k->witnesses[depot], s->validator) < 0)
+            return xd_fail_nomem(err);
+        if (!xd_sample_was_taken(s) || s->received < s->request.length) {
+            note_failure(k, depot, s);
+        } else if (strcmp(s->digest, p->digest) == 0) {
+            p->n_agree++;
+        } else {
+            p->n_differ++;
+            p->differs = depot;
+        }
+    }
+    return 0;
+}
+
+static int run_round(struct check *k, struct xd_error *err)
+{
+    struct xd_batch_times times = {.until = k->c->until, .grace = LEAST_GRACE};
+    int rc =
+        xd_samples_take(k->c->batch, k->samples, k->n_samples, &times, err);
+
+    if (rc == 0)
+        rc = note_samples(k, err);
+    return rc;
+}
+
+static void end_round(struct check *k)
+{
+    xd_samples_fini(k->samples, k->n_samples);
+    k->n_samples = 0;
+}
+
+static bool was_canceled(const struct check *k)
+{
+    return k->c->error.code == XD_E_CANCELED;
+}
+
+/* ---- what earlier runs were told ---- */
+
+static bool is_strong_tag(const char *validator)
+{
+    return validator[0] == '"';
+}
+
+/* Whether any URL had this validator before. */
+static bool was_given(const char *known, const char *validator)
+{
+    size_t len = strlen(validator);
+
+    while (*known) {
+        size_t line = strcspn(known, "\n"), url = strcspn(known, " \n");
+
+        if (url < line && line - url - 1 == len &&
+            strncmp(known + url + 1, validator, len) == 0)
+            return true;
+        known += line + (known[line] == '\n');
+    }
+    return false;
+}
+
+/* 1: it has the validator that it had before; -1: another one; 0: nothing is
+ * known of it. */
+static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
+{
+    const char *validator = k->witnesses[depot].validator, *before;
+    const struct xd_depot *d = &k->c->depots->list[depot];
+    size_t len;
+    int known = 0;
+
+    for (size_t i = 0; known == 0 && i < d->n_sources; i++) {
+        char *url = xd_url_public(d->sources[i].url);
+
+        *out_no_mem |= !url;
+        before = url ? xd_resume_find_validator(k->c->known, url, &len) : NULL;
+        if (before)
+            known =
+                strlen(validator) == len && strncmp(validator, before, len) == 0
+                    ? 1
+                    : -1;
+        xd_free(url);
+    }
+    if (known <= 0 && is_strong_tag(validator) &&
+        was_given(k->c->known, validator))
+        return 1;
+    return known;
+}
+
+/* Ask a depot for its validator once more: those of servers that answer for
+ * each other differ from answer to answer, and mean nothing. */
+static int is_stable(struct check *k, size_t depot, bool *out,
+                     struct xd_error *err)
+{
+    char *validator = k->witnesses[depot].validator;
+    size_t place = k->witnesses[depot].place;
+    int rc;
+
+    k->witnesses[depot].validator = NULL;
+    k->places[place].next_depot = depot;
+    ask(k, place, depot);
+    rc = run_round(k, err);
+    end_round(k);
+    *out = rc == 0 && k->witnesses[depot].validator &&
+           strcmp(k->witnesses[depot].validator, validator) == 0;
+    xd_free(validator);
+    return rc;
+}
+
+static bool has_dispute(const struct check *k)
+{
+    for (size_t i = 0; i < k->n_places; i++) {
+        if (!is_settled(&k->places[i]) && k->places[i].n_differ > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether validators decide, after the first round. */
+static int heed_validators(struct check *k, bool *out_decides,
+                           struct xd_error *err)
+{
+    bool has_no_memory = false, is_new = false;
+    size_t outdated = k->c->depots->n;
+    int rc = 0;
+
+    *out_decides = false;
+    for (size_t i = 0; k->c->known && i < k->c->depots->n; i++) {
+        int known =
+            k->witnesses[i].validator ? compare_known(k, i, &has_no_memory) : 0;
+
+        if (has_no_memory)
+            return xd_fail_nomem(err);
+        if (known > 0 && !has_dispute(k)) {
+            k->c->verdict = XD_SAMPLES_SPARED;
+            *out_decides = true;
+            return 0;
+        }
+        if (known < 0 && outdated == k->c->depots->n)
+            outdated = i;
+    }
+    if (outdated < k->c->depots->n)
+        rc = is_stable(k, outdated, &is_new, err);
+    if (is_new) {
+        k->c->verdict = XD_SAMPLES_OUTDATED;
+        xd_fail(&k->c->error, XD_E_DIFFERENT,
+                "%s: leads to a new version of the file",
+                k->c->depots->list[outdated].url);
+        *out_decides = true;
+    }
+    return rc;
+}
+
+/* ---- the verdict ---- */
+
+static void judge(struct check *k)
+{
+    struct xd_sample_check *c = k->c;
+    size_t n_open = 0;
+
+    c->n_compared = 0;
+    c->verdict = XD_SAMPLES_AGREE;
+    for (size_t i = 0; i < k->n_places; i++) {
+        const struct place *p = &k->places[i];
+
+        c->n_compared += is_settled(p);
+        n_open += !is_settled(p);
+        if (is_settled(p) || p->n_differ == 0)
+            continue;
+        c->verdict = XD_SAMPLES_DIFFER;
+        xd_fail(&c->error, XD_E_CORRUPT,
+                "its bytes %llu-%llu differ from those of %s", (ull)p->at.begin,
+                (ull)(p->at.end - 1), c->depots->list[p->differs].url);
+        return;
+    }
+    if (n_open > 0)
+        c->verdict = XD_SAMPLES_IMPOSSIBLE;
+    if (n_open > 0 && c->error.code == XD_OK)
+        xd_fail(&c->error, XD_E_NOREPLICA, "no depot can show samples of it");
+}
+
+/* Where all that can be asked know no ranges, all of what is there is compared
+ * with what one of them has. */
+static int compare_whole(struct check *k, struct xd_error *err)
+{
+    const struct xd_range all = k->c->held->ranges[0];
+    int rc = 0;
+
+    for (size_t i = 0; i < k->c->depots->n && k->c->held->n == 1; i++) {
+        const struct xd_depot_source *source =
+            xd_depot_source(&k->c->depots->list[i], all);
+
+        if (!k->witnesses[i].no_ranges || k->witnesses[i].is_out || !source ||
+            source->object_offset + (all.begin - source->range.begin) > 0)
+            continue;
+        k->n_places = 1;
+        k->places[0] = (struct place){.at = all, .next_depot = i};
+        k->c->error = (struct xd_error){0};
+        rc = hash_place(k, all, k->places[0].digest, err);
+        if (rc == 0) {
+            ask(k, 0, i);
+            k->samples[0].request.whole = true;
+            rc = run_round(k, err);
+            end_round(k);
+        }
+        break;
+    }
+    return rc;
+}
+
+static bool no_ranges_at_all(const struct check *k)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < k->c->depots->n; i++) {
+        if (!k->witnesses[i].is_out && !k->witnesses[i].no_ranges)
+            return false;
+        some |= k->witnesses[i].no_ranges;
+    }
+    return some;
+}
+
+static int ask_all(struct check *k, struct xd_error *err)
+{
+    bool is_first = true, decides = false;
+    int rc = 0;
+
+    while (rc == 0) {
+        ask_open(k, is_first);
+        if (k->n_samples == 0)
+            break;
+        rc = run_round(k, err);
+        end_round(k);
+        if (rc == 0 && was_canceled(k)) {
+            k->c->verdict = XD_SAMPLES_CANCELED;
+            return 0;
+        }
+        if (rc == 0 && is_first)
+            rc = heed_validators(k, &decides, err);
+        if (decides)
+            return 0;
+        is_first = false;
+    }
+    if (rc == 0 && !has_dispute(k) && no_ranges_at_all(k))
+        rc = compare_whole(k, err);
+    if (rc == 0)
+        judge(k);
+    return rc;
+}
+
+/* ---- life ---- */
+
+static int init(struct check *k, struct xd_error *err)
+{
+    size_t n_depots = k->c->depots->n;
+    int rc;
+
+    k->buffer = xd_alloc(SAMPLE_BYTES, 1);
+    k->witnesses = xd_alloc(n_depots + 1, sizeof *k->witnesses);
+    if (!k->buffer || !k->witnesses)
+        return xd_fail_nomem(err);
+    rc = xd_hasher_new(&k->hasher, XD_SAMPLE_HASH, err);
+    if (rc == 0)
+        rc = find_places(k, err);
+    if (rc < 0)
+        return rc;
+    k->samples = xd_alloc(k->n_places + 1, sizeof *k->samples);
+    k->place_of = xd_alloc(k->n_places + 1, sizeof *k->place_of);
+    k->depot_of = xd_alloc(k->n_places + 1, sizeof *k->depot_of);
+    if (!k->samples || !k->place_of || !k->depot_of)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; n_depots > 0 && i < k->n_places; i++)
+        k->places[i].next_depot = i % n_depots;
+    return hash_places(k, err);
+}
+
+static void fini(struct check *k)
+{
+    for (size_t i = 0; k->witnesses && i < k->c->depots->n; i++)
+        xd_free(k->witnesses[i].validator);
+    xd_hasher_free(k->hasher);
+    xd_free(k->buffer);
+    xd_free(k->places);
+    xd_free(k->witnesses);
+    xd_free(k->samples);
+    xd_free(k->place_of);
+    xd_free(k->depot_of);
+}
+
+int xd_sample_check_run(struct xd_sample_check *c, struct xd_error *err)
+{
+    struct check k = {.c = c};
+    int rc;
+
+    c->error = (struct xd_error){0};
+    c->n_compared = 0;
+    c->verdict = XD_SAMPLES_AGREE;
+    if (c->held->bytes == 0)
+        return 0;
+    rc = init(&k, err);
+    if (rc == 0)
+        rc = ask_all(&k, err);
+    fini(&k);
+    return rc;
+}
