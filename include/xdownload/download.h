@@ -9,10 +9,19 @@
 #ifndef XDOWNLOAD_DOWNLOAD_H
 #define XDOWNLOAD_DOWNLOAD_H
 
+#include <stdbool.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
 struct xd_download;
+
+/*
+ * "Look": something may have changed.
+ * Threads:  called from any thread, one call at a time for each download or
+ *           source, its readers among them.
+ * May call: nothing of this library: wake the thread that will look.
+ */
+typedef void xd_wakeup_fn(void *user);
 
 /* The structs below are filled in by the library and may grow: the caller
  * sets struct_size first, and gets that many bytes. */
@@ -29,6 +38,7 @@ struct xd_progress {
     unsigned depots_open;
     unsigned depots_reserve;
     unsigned depots_failed;
+    bool is_paused; /* by xd_download_pause() */
     /* The values that are in force; 0 where the algorithm has no such thing. */
     const char *algorithm;
     unsigned redundancy, progress_number, threads_per_depot;
@@ -153,6 +163,29 @@ XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
 XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
                                           struct xd_error *err);
 
+/*
+ * Have `function` called when there is something new to look at: the size, a
+ * record, a depot in another state, or the end; bytes alone are nothing new.  It
+ * is called once, and again only after the next xd_download_wait(), which is the
+ * look, with a timeout of 0 for those who do not want to wait.  At first it is
+ * called at once.
+ * Ownership: `user` must live until another function, or NULL for none, was set,
+ *            or the download is released: then no call runs any more.
+ * Blocks: while the function that was set before runs.
+ */
+XD_API void xd_download_set_wakeup(struct xd_download *d,
+                                   xd_wakeup_fn *function, void *user);
+
+/*
+ * A descriptor for poll(), on POSIX: readable when there is something new to
+ * look at, until the next xd_download_wait(), and for good at the end.
+ * Ownership: the download's: not to be read, written or closed; it lives as long
+ *            as the download.
+ * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
+ */
+XD_API XD_MUST_CHECK int xd_download_descriptor(struct xd_download *d,
+                                                struct xd_error *err);
+
 /* How far it is.  Blocks: no. */
 XD_API void xd_download_progress(struct xd_download *d,
                                  struct xd_progress *out);
@@ -173,6 +206,20 @@ XD_API int xd_download_depot(struct xd_download *d, size_t i,
 XD_API int xd_download_next_record(struct xd_download *d,
                                    struct xd_fetch_record *out,
                                    uint64_t *out_lost);
+
+/*
+ * Have it ask for nothing, until resume(): requests end where they are, but for
+ * those that a depot could not continue, which are held back.  The time that it
+ * is paused counts for none of its options.  Readers get what is here, and wait
+ * for the rest.  Paused twice it is paused once; before start() it starts paused.
+ * Blocks: no.
+ */
+XD_API void xd_download_pause(struct xd_download *d);
+XD_API void xd_download_resume(struct xd_download *d);
+
+/* Take at most so many bytes per second from now on, from all depots together;
+ * 0: no limit.  It replaces the option `limit-rate`.  Blocks: no. */
+XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
 
 /* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon: once what
  * came is on the disk, to go on from there. */

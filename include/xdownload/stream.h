@@ -184,6 +184,25 @@ XD_API XD_MUST_CHECK int64_t xd_reader_read(struct xd_reader *r, void *buf,
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_seek(struct xd_reader *r, uint64_t to);
 
+/*
+ * Have `function` called when the call that returned AGAIN, a read or a size,
+ * may now have another result; until the next AGAIN it is called once.  At first
+ * it is called at once.  Ownership and Blocks: as xd_download_set_wakeup().
+ */
+XD_API void xd_reader_set_wakeup(struct xd_reader *r, xd_wakeup_fn *function,
+                                 void *user);
+
+/*
+ * A descriptor for poll(), on POSIX: readable unless the last read or size
+ * returned AGAIN and would do so again.  Read without waiting until AGAIN comes,
+ * then poll.
+ * Ownership: the reader's: not to be read, written or closed; it lives as long
+ *            as the reader.
+ * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
+ */
+XD_API XD_MUST_CHECK int xd_reader_descriptor(struct xd_reader *r,
+                                              struct xd_error *err);
+
 XD_API uint64_t xd_reader_position(struct xd_reader *r);
 
 /* on: the read or size that waits, and all later ones, return CANCELED at once,

@@ -25,6 +25,7 @@ xd_usec xd_bucket_pay(struct xd_bucket *b, xd_usec now, uint64_t bytes)
 
 void xd_bucket_refund(struct xd_bucket *b, uint64_t bytes)
 {
-    if (b->rate > 0)
-        b->paid -= time_of(b, bytes);
+    xd_usec time = b->rate > 0 ? time_of(b, bytes) : 0;
+
+    b->paid -= time < b->paid ? time : b->paid;
 }

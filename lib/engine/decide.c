@@ -45,6 +45,7 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     w->depot = depot;
     depot->worker = w;
     depot->state = XD_DEPOT_IDLE;
+    xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->work_ready);
     wake_locked(w);
     xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: opened", depot->host);
@@ -58,6 +59,7 @@ static void park_locked(struct xd_engine *e, struct xd_depot *depot)
         depot->state = XD_DEPOT_FAILED;
     if (depot->state != XD_DEPOT_FAILED)
         depot->state = XD_DEPOT_RESERVE;
+    xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: %s", depot->host,
                          depot->state == XD_DEPOT_FAILED ? "given up"
                                                          : "let go");
@@ -250,7 +252,8 @@ static int tell_known_locked(struct xd_engine *e)
 
     for (size_t i = 0; rc == 0 && i < e->depots.n; i++) {
         const struct xd_depot *d = &e->depots.list[i];
-        struct xd_sched_event event = {.now = xd_now(), .depot = (unsigned)i};
+        struct xd_sched_event event = {.now = xd_engine_clock_locked(e),
+                                       .depot = (unsigned)i};
 
         event.kind = XD_EV_NORANGES;
         if (d->knows_no_ranges)
@@ -358,6 +361,7 @@ static void end_census_locked(struct xd_engine *e)
     }
     if (size != XD_SIZE_UNKNOWN)
         xd_depots_set_size(&e->depots, size);
+    xd_engine_raise_locked(e, &e->notifier);
     if (xd_decide_start_locked(e, &error) < 0)
         xd_engine_fail_locked(e, &error);
 }
@@ -387,7 +391,11 @@ static bool act_locked(struct xd_engine *e,
 {
     switch (action->kind) {
     case XD_DO_WAIT:
-        e->until = action->until < e->deadline ? action->until : e->deadline;
+        e->until = action->until < XD_NEVER - e->paused_time
+                       ? action->until + e->paused_time
+                       : XD_NEVER;
+        if (e->until > e->deadline)
+            e->until = e->deadline;
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
         open_locked(e, &e->depots.list[action->depot]);
@@ -436,12 +444,35 @@ static void run_out_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
+/* While it is paused: what can be asked for again later is not waited for.  The
+ * census asks for one byte of each depot, which may as well come. */
+static void hold_lanes_locked(struct xd_engine *e)
+{
+    for (unsigned i = 0; !e->census && i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        for (unsigned j = 0; j < w->n_lanes; j++) {
+            struct xd_lane *lane = &w->lanes[j];
+
+            if (lane->state != LANE_FREE && !lane->stop && w->depot &&
+                !w->depot->knows_no_ranges &&
+                lane->range.end != XD_SIZE_UNKNOWN)
+                xd_decide_stop_locked(e, lane);
+        }
+    }
+}
+
 /* A reader may ask while another still opens the place for the bytes.  In a
  * repair decisions wait for the keeper, or for lanes to end. */
 static bool is_ready_locked(struct xd_engine *e)
 {
     if (!e->target)
         return false;
+    if (e->paused_at != 0) {
+        e->until = XD_NEVER;
+        hold_lanes_locked(e);
+        return false;
+    }
     if (!xd_repair_is_paused_locked(e))
         return true;
     e->until = XD_NEVER;
@@ -453,7 +484,7 @@ static bool is_ready_locked(struct xd_engine *e)
 
 void xd_decide_locked(struct xd_engine *e)
 {
-    xd_usec now = xd_now();
+    xd_usec now = xd_now(), clock = xd_engine_clock_locked(e);
     struct xd_sched_action action;
 
     do {
@@ -466,9 +497,9 @@ void xd_decide_locked(struct xd_engine *e)
             return;
         }
         if (e->sched)
-            action = xd_sched_next(e->sched, now);
+            action = xd_sched_next(e->sched, clock);
         else if (e->census)
-            action = xd_census_next(e->census, now);
+            action = xd_census_next(e->census, clock);
         else /* nothing is wanted: an empty file */
             action = (struct xd_sched_action){.kind = XD_DO_FINISH};
     } while (act_locked(e, &action));

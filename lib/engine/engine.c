@@ -15,9 +15,11 @@ void xd_engine_lock(struct xd_engine *e)
 void xd_engine_unlock(struct xd_engine *e)
 {
     struct xd_news *news = e->news;
+    bool has_wakeups = e->has_wakeups;
 
     e->news = NULL;
     e->news_end = &e->news;
+    e->has_wakeups = false;
     xd_mutex_unlock(&e->lock);
     while (news) {
         struct xd_news *next = news->next;
@@ -27,6 +29,37 @@ void xd_engine_unlock(struct xd_engine *e)
         xd_free(news);
         news = next;
     }
+    if (has_wakeups)
+        xd_notifiers_call(&e->notifiers);
+}
+
+bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
+                           xd_usec until)
+{
+    if (!e->news && !e->has_wakeups)
+        return xd_cond_wait_until(c, &e->lock, until);
+    xd_engine_unlock(e);
+    xd_engine_lock(e);
+    return true;
+}
+
+void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n)
+{
+    if (xd_notifier_raise(n))
+        e->has_wakeups = true;
+}
+
+void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
+                          xd_wakeup_fn *function, void *user)
+{
+    xd_notifier_set_function(&e->notifiers, n, function, user);
+    xd_engine_lock(e);
+    n->has_function = function != NULL;
+    if (function && n->is_raised) {
+        atomic_store(&n->is_due, true);
+        e->has_wakeups = true;
+    }
+    xd_engine_unlock(e);
 }
 
 void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
@@ -71,6 +104,7 @@ void xd_engine_end_locked(struct xd_engine *e)
 {
     e->state = ENGINE_ENDED;
     e->end_time = xd_now();
+    xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->ended);
     xd_readers_wake_locked(e);
 }

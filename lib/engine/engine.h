@@ -14,7 +14,7 @@
  * claims the bytes that nobody has, writes them without the lock, and reports
  * them.  A byte is claimed once, so a second copy can never overwrite it.
  *
- * Lock order: engine.lock, then log.lock.  The lock is never held across curl,
+ * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The lock is never held across curl,
  * file I/O, the user's log function or a join; a transport's wakeup() is the
  * one call into io/ that is made under it.
  */
@@ -42,6 +42,7 @@
 #include "io/transport.h"
 #include "os/cancel.h"
 #include "os/log.h"
+#include "os/notifier.h"
 #include "os/thread.h"
 #include "sched/census.h"
 #include "sched/sched.h"
@@ -109,6 +110,7 @@ struct xd_worker {
 
     /* Owned by the worker thread: made when a depot first wants them. */
     struct xd_transport *transports[XD_N_TRANSPORTS];
+    uint64_t limit_rate; /* that they know */
 
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
@@ -134,6 +136,10 @@ struct xd_engine {
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;
+
+    /* Atomic: set by any thread, read by fetches. */
+    atomic_bool is_paused;
+    atomic_ullong limit_rate; /* bytes per second; 0: none */
 
     /* Constant after start(). */
     struct xd_sink *sink;
@@ -184,12 +190,37 @@ struct xd_engine {
     xd_usec end_time;
     struct xd_records records;
     struct xd_news *news, **news_end;
+    struct xd_notifier notifier; /* of the download */
+    bool has_wakeups;            /* functions of the program are due */
+    xd_usec paused_at;           /* 0: it is not paused */
+    xd_usec paused_time;         /* all former pauses together */
+
+    struct xd_notifiers notifiers; /* with a lock of its own */
 };
 
 void xd_engine_lock(struct xd_engine *e);
 
-/* Tells what was said meanwhile to the user's log function. */
+/* Then tells what was said meanwhile to the program's log function, and calls
+ * its wakeup functions. */
 void xd_engine_unlock(struct xd_engine *e);
+
+/* As xd_cond_wait_until(), after what the program is to hear: the caller looks
+ * again at what it waits for. */
+bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
+                           xd_usec until);
+
+/* There is something new to look at. */
+void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n);
+
+/* Without the lock. */
+void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
+                          xd_wakeup_fn *function, void *user);
+
+/* The clock by which the scheduler lives: it stands still in pauses. */
+static inline xd_usec xd_engine_clock_locked(const struct xd_engine *e)
+{
+    return (e->paused_at ? e->paused_at : xd_now()) - e->paused_time;
+}
 
 /* Say a line when the lock is released. */
 void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,

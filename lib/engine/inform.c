@@ -6,13 +6,23 @@
 #include "engine/trust/blame.h"
 #include "engine/trust/validators.h"
 
+/* A moment, as the scheduler's clock will have it. */
+static xd_usec scheduled_at(const struct xd_engine *e, xd_usec at)
+{
+    if (at == XD_NEVER)
+        return at;
+    return at > e->paused_time ? at - e->paused_time : 0;
+}
+
 static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
 {
     struct xd_error error = {0};
 
     if (!e->sched || xd_engine_is_over_locked(e))
         return;
-    event.now = xd_now();
+    event.now = xd_engine_clock_locked(e);
+    event.retry_at = scheduled_at(e, event.retry_at);
+    event.due = scheduled_at(e, event.due);
     if (xd_sched_event(e->sched, &event) < 0) {
         xd_fail_nomem(&error);
         xd_engine_fail_locked(e, &error);
@@ -114,6 +124,8 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
         lane->outcome.verdict == XD_VERDICT_LOCAL)
         record.code = XD_E_CANCELED;
     xd_records_put(&e->records, &record);
+    if (e->options.records)
+        xd_engine_raise_locked(e, &e->notifier);
 }
 
 /* A failure is said once, where it is noticed, and remembered by its depot. */
@@ -122,6 +134,7 @@ static void count_failure_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     xd_depot_note_failure(depot, error);
     depot->state = XD_DEPOT_PAUSED;
+    xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_INFO, "%s", error->msg);
 }
 
@@ -372,7 +385,7 @@ void xd_inform_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     if (xd_engine_is_over_locked(e))
         return;
     if (e->census)
-        tell_census_locked(e, depot, lane, now);
+        tell_census_locked(e, depot, lane, xd_engine_clock_locked(e));
     else
         tell_sched_locked(e, depot, lane, now);
 }

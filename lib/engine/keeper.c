@@ -19,9 +19,9 @@ static void wait_locked(struct xd_engine *e)
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
            !can_drain_locked(e) &&
            (!xd_engine_is_over_locked(e) || e->n_serving > 0))
-        xd_cond_wait_until(&e->bytes_ready, &e->lock,
-                           xd_engine_is_over_locked(e) ? XD_NEVER
-                                                       : e->resume.sync_at);
+        xd_engine_wait_locked(e, &e->bytes_ready,
+                              xd_engine_is_over_locked(e) ? XD_NEVER
+                                                          : e->resume.sync_at);
 }
 
 /* Write out what lies in order, without the lock. */

@@ -121,8 +121,9 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
 {
     uint64_t front;
 
-    if (e->output == XD_OUTPUT_READERS &&
-        (lane->asks_whole || lane->range.end == XD_SIZE_UNKNOWN))
+    if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->is_paused))
+        return false;
+    if (e->output == XD_OUTPUT_READERS && !xd_lane_can_go_on_later(lane))
         return xd_readers_allow(e, lane->flushed + lane->buffered, end);
     if (!e->ordered)
         return true;
@@ -333,8 +334,10 @@ static xd_usec pay(struct xd_engine *e, struct xd_lane *lane, xd_usec now,
     size_t rest = len > lane->prepaid ? len - lane->prepaid : 0;
     xd_usec wait = 0;
 
-    if (e->options.net.limit_rate == 0)
+    if (atomic_load(&e->limit_rate) == 0) {
+        lane->prepaid = 0;
         return now;
+    }
     if (rest > 0) {
         xd_engine_lock(e);
         wait = xd_bucket_pay(&e->budget, now, rest);

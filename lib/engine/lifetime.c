@@ -27,8 +27,13 @@ static int init_threads(struct xd_engine *e)
         goto fini_ended;
     if (xd_readers_init(&e->readers) < 0)
         goto fini_sampler;
+    if (xd_notifiers_init(&e->notifiers) < 0)
+        goto fini_readers;
+    xd_notifier_init(&e->notifier);
     return 0;
 
+fini_readers:
+    xd_readers_fini(&e->readers);
 fini_sampler:
     xd_sampler_fini(&e->sampler);
 fini_ended:
@@ -47,6 +52,8 @@ fail:
 
 static void fini_threads(struct xd_engine *e)
 {
+    xd_notifier_fini(&e->notifiers, &e->notifier);
+    xd_notifiers_fini(&e->notifiers);
     xd_readers_fini(&e->readers);
     xd_sampler_fini(&e->sampler);
     xd_cond_fini(&e->ended);
@@ -191,6 +198,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->fd = fd;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
+    atomic_init(&e->is_paused, false);
+    atomic_init(&e->limit_rate, e->options.net.limit_rate);
     e->budget.rate = e->options.net.limit_rate;
     xd_resume_init(&e->resume);
     e->window = e->options.lookahead;

@@ -47,7 +47,7 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
     }
     xd_decide_locked(e);
     if (!xd_engine_is_over_locked(e))
-        xd_cond_wait_until(&e->work_ready, &e->lock, xd_now() + HINDRANCE);
+        xd_engine_wait_locked(e, &e->work_ready, xd_now() + HINDRANCE);
 }
 
 /*
@@ -85,7 +85,7 @@ static bool take_locked(struct xd_worker *w)
         if (w->depot) {
             if (choose_transport_locked(w))
                 break;
-        } else if (!xd_cond_wait_until(&e->work_ready, &e->lock, e->until)) {
+        } else if (!xd_engine_wait_locked(e, &e->work_ready, e->until)) {
             xd_decide_locked(e);
         }
     }
@@ -119,9 +119,27 @@ static xd_usec timeout_locked(const struct xd_worker *w)
     return until > now ? until - now : 0;
 }
 
+/* The limit was changed: what waits for its turn under the old one has it. */
+static void obey_limit(struct xd_worker *w)
+{
+    uint64_t limit = atomic_load(&w->engine->limit_rate);
+
+    if (w->limit_rate == limit)
+        return;
+    w->limit_rate = limit;
+    for (unsigned i = 0; i < XD_N_TRANSPORTS; i++) {
+        if (w->transports[i])
+            xd_transport_limit(w->transports[i], limit);
+    }
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        w->lanes[i].resume_at = 0;
+}
+
 static void carry_out(struct xd_worker *w, xd_usec timeout)
 {
     xd_usec now;
+
+    obey_limit(w);
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
@@ -220,6 +238,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     w->n_lanes = xd_options_lanes(&e->options);
     w->buffer_bytes = xd_lane_buffer_bytes((size_t)e->max_workers * w->n_lanes);
     w->handler = xd_lane_handler(w);
+    w->limit_rate = e->options.net.limit_rate;
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || xd_thread_start(&w->thread, worker_main, w) < 0) {
         xd_free(w->lanes);

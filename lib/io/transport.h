@@ -113,6 +113,8 @@ struct xd_transport_ops {
     void (*resume)(struct xd_transport *t, unsigned slot);
     void (*poll)(struct xd_transport *t, xd_usec timeout);
     void (*wakeup)(struct xd_transport *t);
+    /* NULL: it brings no more than its handler takes anyway. */
+    void (*limit)(struct xd_transport *t, uint64_t bytes_per_s);
     void (*free)(struct xd_transport *t);
 };
 
@@ -167,6 +169,15 @@ static inline void xd_transport_resume(struct xd_transport *t, unsigned slot)
 static inline void xd_transport_poll(struct xd_transport *t, xd_usec timeout)
 {
     t->ops->poll(t, timeout);
+}
+
+/* The handler will take so many bytes per second from now on, of all transports
+ * together; 0: all. */
+static inline void xd_transport_limit(struct xd_transport *t,
+                                      uint64_t bytes_per_s)
+{
+    if (t->ops->limit)
+        t->ops->limit(t, bytes_per_s);
 }
 
 static inline void xd_transport_wakeup(struct xd_transport *t)

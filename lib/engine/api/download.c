@@ -8,6 +8,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "engine/decide.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
@@ -113,8 +114,10 @@ int xd_download_wait(struct xd_download *d, int timeout_ms,
     xd_engine_lock(e);
     if (e->state == ENGINE_NEW)
         rc = xd_fail(err, XD_E_STATE, "the download was not started");
+    if (e->state != ENGINE_ENDED)
+        xd_notifier_clear(&e->notifier);
     while (rc == 0 && e->state != ENGINE_ENDED) {
-        if (!xd_cond_wait_until(&e->ended, &e->lock, until))
+        if (!xd_engine_wait_locked(e, &e->ended, until))
             rc = XD_E_AGAIN;
     }
     if (e->state == ENGINE_ENDED) {
@@ -159,6 +162,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     if (e->state != ENGINE_NEW)
         p.seconds = (double)(now - e->started) / (double)XD_SECOND;
     p.bytes_per_s = xd_rate_get(&e->rate, now);
+    p.is_paused = e->paused_at != 0;
     count_depots_locked(e, &p);
     p.algorithm = xd_options_algorithm(&e->options);
     p.threads_per_depot = xd_options_lanes(&e->options);
@@ -227,6 +231,67 @@ int xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
     if (taken)
         xd_copy_out(out, &record, sizeof record);
     return taken;
+}
+
+void xd_download_set_wakeup(struct xd_download *d, xd_wakeup_fn *function,
+                            void *user)
+{
+    struct xd_engine *e = engine_of(d);
+
+    xd_engine_set_wakeup(e, &e->notifier, function, user);
+}
+
+int xd_download_descriptor(struct xd_download *d, struct xd_error *err)
+{
+    struct xd_engine *e = engine_of(d);
+    int fd;
+
+    xd_engine_lock(e);
+    fd = xd_notifier_descriptor(&e->notifier, err);
+    xd_engine_unlock(e);
+    return fd;
+}
+
+void xd_download_pause(struct xd_download *d)
+{
+    struct xd_engine *e = engine_of(d);
+
+    xd_engine_lock(e);
+    if (e->paused_at == 0)
+        e->paused_at = xd_now();
+    atomic_store(&e->is_paused, true);
+    xd_decide_locked(e);
+    xd_engine_unlock(e);
+}
+
+void xd_download_resume(struct xd_download *d)
+{
+    struct xd_engine *e = engine_of(d);
+    xd_usec paused;
+
+    xd_engine_lock(e);
+    if (e->paused_at != 0) {
+        paused = xd_now() - e->paused_at;
+        e->paused_at = 0;
+        e->paused_time += paused;
+        if (e->deadline != XD_NEVER)
+            e->deadline += paused;
+        atomic_store(&e->is_paused, false);
+        xd_decide_locked(e);
+        xd_engine_wake_all_locked(e);
+    }
+    xd_engine_unlock(e);
+}
+
+void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s)
+{
+    struct xd_engine *e = engine_of(d);
+
+    xd_engine_lock(e);
+    atomic_store(&e->limit_rate, bytes_per_s);
+    e->budget = (struct xd_bucket){.rate = bytes_per_s, .paid = xd_now()};
+    xd_engine_wake_all_locked(e);
+    xd_engine_unlock(e);
 }
 
 void xd_download_cancel(struct xd_download *d)

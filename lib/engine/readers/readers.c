@@ -235,6 +235,7 @@ int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out)
         return XD_E_NOMEM;
     r->engine = e;
     r->number = all->next_number++;
+    xd_notifier_init(&r->notifier);
     xd_meter_init(&r->meter);
     xd_meter_blocks(&r->meter, e->options.block_bytes);
     all->list[all->n++] = r;
@@ -261,6 +262,11 @@ void xd_readers_remove_locked(struct xd_reader *r)
             tell_changed_locked(e);
         xd_decide_locked(e);
     }
+}
+
+void xd_reader_release(struct xd_reader *r)
+{
+    xd_notifier_fini(&r->engine->notifiers, &r->notifier);
     xd_meter_fini(&r->meter);
     xd_origins_fini(&r->given);
     xd_free(r);
@@ -283,8 +289,13 @@ void xd_readers_wake_locked(struct xd_engine *e)
 {
     if (e->output != XD_OUTPUT_READERS)
         return;
-    for (size_t i = 0; i < e->readers.n; i++)
-        xd_readers_measure_locked(e->readers.list[i]);
+    for (size_t i = 0; i < e->readers.n; i++) {
+        struct xd_reader *r = e->readers.list[i];
+
+        xd_readers_measure_locked(r);
+        if (!r->notifier.is_raised && xd_reader_is_ready_locked(r))
+            xd_engine_raise_locked(e, &r->notifier);
+    }
     xd_cond_broadcast(&e->readers.readable);
 }
 

@@ -38,6 +38,7 @@
 #include "base/time.h"
 #include "engine/readers/meter.h"
 #include "engine/trust/origins.h"
+#include "os/notifier.h"
 #include "os/thread.h"
 
 struct xd_engine;
@@ -69,6 +70,12 @@ struct xd_reader {
     struct xd_range former;
     bool has_begun; /* it has read: before that it wants nothing */
     bool is_waiting, is_interrupted;
+    enum {
+        READER_AWAITS_NOTHING,
+        READER_AWAITS_BYTES,
+        READER_AWAITS_SIZE
+    } awaits; /* after a call that returned AGAIN */
+    struct xd_notifier notifier;
     struct xd_range copied;   /* out of the store just now */
     struct xd_origins given;  /* so far as no piece covers it */
     struct xd_error disowned; /* why some of it is wrong; until a seek */
@@ -121,7 +128,9 @@ void xd_readers_begin_locked(struct xd_engine *e);
 
 /* Errors: NOMEM. */
 int xd_readers_add_locked(struct xd_engine *e, struct xd_reader **out);
+/* It is the caller's then, to release. */
 void xd_readers_remove_locked(struct xd_reader *r);
+void xd_reader_release(struct xd_reader *r);
 
 /* It was moved, read on, waits, or its player has said something: tell the
  * scheduler if that changes anything. */
@@ -130,6 +139,9 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to);
 
 /* Time passes, and bytes have come: for its meter. */
 void xd_readers_measure_locked(struct xd_reader *r);
+
+/* Whether the call that returned AGAIN may have another result. */
+bool xd_reader_is_ready_locked(struct xd_reader *r);
 
 /* Those that wait look again; meters too. */
 void xd_readers_wake_locked(struct xd_engine *e);

@@ -95,6 +95,7 @@ void xd_reader_free(struct xd_reader *r)
     xd_engine_lock(e);
     xd_readers_remove_locked(r);
     xd_engine_unlock(e);
+    xd_reader_release(r);
     xd_engine_unref(e);
 }
 
@@ -132,7 +133,7 @@ static bool wait_locked(struct xd_reader *r, xd_usec until)
         r->is_waiting = true;
         xd_readers_moved_locked(r);
     }
-    in_time = xd_cond_wait_until(&e->readers.readable, &e->lock, until);
+    in_time = xd_engine_wait_locked(e, &e->readers.readable, until);
     r->blocked += xd_now() - began;
     return in_time;
 }
@@ -155,8 +156,10 @@ static int trouble_locked(struct xd_reader *r)
     return e->error.code;
 }
 
-static int fail_again(struct xd_reader *r, const char *what)
+/* Until something changes that, a program need not ask again. */
+static int fail_again_locked(struct xd_reader *r, const char *what)
 {
+    xd_notifier_clear(&r->notifier);
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);
 }
 
@@ -168,12 +171,13 @@ int64_t xd_reader_size(struct xd_reader *r, int timeout_ms)
 
     xd_engine_lock(e);
     r->error = (struct xd_error){0};
+    r->awaits = READER_AWAITS_SIZE;
     if (!r->is_interrupted && !size_is_known_locked(e))
         start_locked(r);
     while (rc == 0 && (r->is_interrupted || !size_is_known_locked(e))) {
         rc = trouble_locked(r);
         if (rc == 0 && !wait_locked(r, until))
-            rc = fail_again(r, "the size");
+            rc = fail_again_locked(r, "the size");
     }
     r->is_waiting = false;
     if (rc == 0)
@@ -289,6 +293,7 @@ int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
         return 0;
     xd_engine_lock(e);
     r->error = (struct xd_error){0};
+    r->awaits = READER_AWAITS_BYTES;
     xd_meter_wish(&r->meter, xd_now());
     r->has_begun = true;
     r->read_at = xd_now();
@@ -304,11 +309,47 @@ int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
     }
     r->is_waiting = false;
     if (rc == XD_E_AGAIN)
-        rc = fail_again(r, "the next byte");
+        rc = fail_again_locked(r, "the next byte");
     else if (rc == 0 && !xd_range_is_empty(here))
         rc = copy_locked(r, here, buf);
     xd_engine_unlock(e);
     return rc;
+}
+
+bool xd_reader_is_ready_locked(struct xd_reader *r)
+{
+    const struct xd_error error = r->error; /* that of the last call */
+    struct xd_range unused;
+    bool is_ready = true;
+
+    switch (r->awaits) {
+    case READER_AWAITS_NOTHING:
+        break;
+    case READER_AWAITS_BYTES:
+        is_ready = look_locked(r, 1, &unused) != XD_E_AGAIN;
+        break;
+    case READER_AWAITS_SIZE:
+        is_ready = size_is_known_locked(r->engine) || trouble_locked(r) < 0;
+        break;
+    }
+    r->error = error;
+    return is_ready;
+}
+
+void xd_reader_set_wakeup(struct xd_reader *r, xd_wakeup_fn *function,
+                          void *user)
+{
+    xd_engine_set_wakeup(r->engine, &r->notifier, function, user);
+}
+
+int xd_reader_descriptor(struct xd_reader *r, struct xd_error *err)
+{
+    int fd;
+
+    xd_engine_lock(r->engine);
+    fd = xd_notifier_descriptor(&r->notifier, err);
+    xd_engine_unlock(r->engine);
+    return fd;
 }
 
 int64_t xd_reader_seek(struct xd_reader *r, uint64_t to)
@@ -324,6 +365,8 @@ int64_t xd_reader_seek(struct xd_reader *r, uint64_t to)
                      (unsigned long long)to);
     else
         xd_readers_seek_locked(r, to);
+    if (xd_reader_is_ready_locked(r))
+        xd_engine_raise_locked(e, &r->notifier);
     xd_engine_unlock(e);
     return rc;
 }

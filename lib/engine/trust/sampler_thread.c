@@ -163,7 +163,7 @@ static bool wait_for_descriptors(struct xd_engine *e)
 
     xd_engine_lock(e);
     while (!xd_engine_is_over_locked(e) &&
-           xd_cond_wait_until(&e->sampler.news, &e->lock, until))
+           xd_engine_wait_locked(e, &e->sampler.news, until))
         ;
     goes_on = !xd_engine_is_over_locked(e);
     xd_engine_unlock(e);
@@ -193,10 +193,10 @@ static void *sampler_main(void *arg)
         xd_engine_fail_locked(e, &error);
     s->transport = transport;
     while (!xd_engine_is_over_locked(e)) {
-        if (xd_sampler_choose_locked(e, &i, &depot))
+        if (e->paused_at == 0 && xd_sampler_choose_locked(e, &i, &depot))
             ask_locked(e, i, depot);
         else
-            xd_cond_wait(&s->news, &e->lock);
+            xd_engine_wait_locked(e, &s->news, XD_NEVER);
     }
     s->transport = NULL;
     xd_engine_unlock(e);

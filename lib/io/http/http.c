@@ -234,6 +234,15 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
         give_up_all(h, rc);
 }
 
+/* A request that is running keeps its step. */
+static void http_limit(struct xd_transport *t, uint64_t bytes_per_s)
+{
+    struct http *h = (struct http *)t;
+
+    for (unsigned i = 0; i < h->n_fetches; i++)
+        (void)xd_http_fetch_limit(&h->fetches[i], bytes_per_s);
+}
+
 static void http_wakeup(struct xd_transport *t)
 {
     curl_multi_wakeup(((struct http *)t)->multi);
@@ -261,6 +270,7 @@ static const struct xd_transport_ops http_ops = {.start = http_start,
                                                  .resume = http_resume,
                                                  .poll = http_poll,
                                                  .wakeup = http_wakeup,
+                                                 .limit = http_limit,
                                                  .free = http_free};
 
 /* Two for each slot, which is what the engine reckons with: one connection in

@@ -32,10 +32,11 @@ static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
  * quarter of a second's bytes let one connection have all of the rate. */
 static void bound_window(int fd, uint64_t limit_rate)
 {
-    int bytes = (int)clamp(limit_rate / 4, MIN_WINDOW, MAX_WINDOW);
+    int bytes = limit_rate > 0
+                    ? (int)clamp(limit_rate / 4, MIN_WINDOW, MAX_WINDOW)
+                    : (int)MAX_WINDOW;
 
-    if (limit_rate > 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 /* What is handed over at a time is small against what a second may bring. */
@@ -77,8 +78,29 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
 #ifndef SOCK_CLOEXEC
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 #endif
-    bound_window(fd, f->options->net->limit_rate);
+    if (f->limit_rate > 0)
+        bound_window(fd, f->limit_rate);
     return fd;
+}
+
+/* What comes for a stream that is paused, libcurl holds in memory, and the
+ * connection's other streams let it come: so there are none with a limit.  A
+ * connection that is there, and was bounded, is widened as far as that goes. */
+bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
+{
+    long version =
+        bytes_per_s > 0 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
+    curl_socket_t fd;
+
+    f->limit_rate = bytes_per_s;
+    if (f->is_busy &&
+        curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
+        fd != CURL_SOCKET_BAD)
+        bound_window(fd, bytes_per_s);
+    return curl_easy_setopt(f->easy, CURLOPT_HTTP_VERSION, version) ==
+               CURLE_OK &&
+           curl_easy_setopt(f->easy, CURLOPT_BUFFERSIZE,
+                            buffer_bytes(bytes_per_s)) == CURLE_OK;
 }
 
 /* What is the same for all requests. */
@@ -87,12 +109,12 @@ static bool set_up(struct xd_http_fetch *f)
     CURL *e = f->easy;
 
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
-    return SET(CURLOPT_PRIVATE, (void *)f) &&
+    return xd_http_fetch_limit(f, f->options->net->limit_rate) &&
+           SET(CURLOPT_PRIVATE, (void *)f) &&
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
-           SET(CURLOPT_OPENSOCKETDATA, (void *)f) &&
-           SET(CURLOPT_BUFFERSIZE, buffer_bytes(f->options->net->limit_rate)) &&
-           xd_http_fetch_hear(f) && xd_http_options_apply(f->options, e);
+           SET(CURLOPT_OPENSOCKETDATA, (void *)f) && xd_http_fetch_hear(f) &&
+           xd_http_options_apply(f->options, e);
 #undef SET
 }
 

@@ -22,6 +22,7 @@ struct xd_http_fetch {
     const struct xd_http_options *options;
     unsigned slot;
     CURL *easy;
+    uint64_t limit_rate; /* may change between requests, and in one */
     xd_usec *alive_at; /* of the transport: when libcurl was last seen to go on,
                           as it was called or called back */
     char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure, or "" */
@@ -67,6 +68,9 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        xd_usec *alive_at, const struct xd_http_options *options,
                        struct xd_error *err);
 void xd_http_fetch_fini(struct xd_http_fetch *f);
+
+/* Of how large steps bytes come, and what the kernel takes in, from now on. */
+bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s);
 
 /* Errors: NOMEM. */
 int xd_http_fetch_prepare(struct xd_http_fetch *f,

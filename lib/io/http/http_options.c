@@ -184,14 +184,9 @@ static bool set_way(CURL *e, const struct xd_net_options *net)
 bool xd_http_options_apply(const struct xd_http_options *o, CURL *e)
 {
     const struct xd_net_options *net = o->net;
-    /* What comes for a stream that is paused, libcurl holds in memory, and the
-     * connection's other streams let it come. */
-    long version =
-        net->limit_rate > 0 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
     long connect_ms = (long)((net->connect_timeout + XD_MS - 1) / XD_MS);
 
-    return SET(CURLOPT_HTTP_VERSION, version) &&
-           SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
+    return SET(CURLOPT_HTTP09_ALLOWED, 0L) &&
            SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) &&
            SET(CURLOPT_FOLLOWLOCATION, 0L) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, connect_ms) &&
