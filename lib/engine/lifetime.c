@@ -78,7 +78,7 @@ static void obey_max_connections(struct xd_engine *e)
         return;
     o->max_depots = open < most ? open : most;
     if (lanes > most / o->max_depots)
-        o->threads_per_depot = most / o->max_depots;
+        o->most_lanes = (unsigned)(most / o->max_depots);
     if (open <= most && !asked)
         return; /* nobody hoped for more */
     xd_engine_say_locked(e, XD_LOG_WARN,

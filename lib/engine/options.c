@@ -12,6 +12,11 @@
 #include "os/cancel.h"
 #include "sched/sched.h"
 
+/* Connections per depot, if the user says nothing: as browsers open to one
+ * host, and so many of them to begin with. */
+#define MOST_LANES 6
+#define FIRST_LANES 2
+
 enum algorithm {
     ALG_ADAPTIVE,
     ALG_BASIC,
@@ -442,9 +447,18 @@ bool xd_options_have_blocks(const struct xd_options *o)
 
 unsigned xd_options_lanes(const struct xd_options *o)
 {
+    unsigned n = o->algorithm == ALG_ADAPTIVE ? MOST_LANES : 1;
+
     if (o->threads_per_depot > 0)
-        return (unsigned)o->threads_per_depot;
-    return o->algorithm == ALG_ADAPTIVE ? 2 : 1;
+        n = (unsigned)o->threads_per_depot;
+    return o->most_lanes > 0 && o->most_lanes < n ? o->most_lanes : n;
+}
+
+unsigned xd_options_first_lanes(const struct xd_options *o)
+{
+    return o->threads_per_depot == 0 && o->algorithm == ALG_ADAPTIVE
+               ? FIRST_LANES
+               : 0;
 }
 
 unsigned xd_options_most_depots(const struct xd_options *o)

@@ -25,7 +25,8 @@ struct xd_options {
         silence, retry, patience, lookahead,
         lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_range_option range;
-    char *exclude; /* a list of base/hosts.h, or NULL; owned */
+    unsigned most_lanes; /* of a depot, by the manifest; 0: any number */
+    char *exclude;       /* a list of base/hosts.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */
     struct xd_net_options net;        /* its strings are owned */
     uint64_t set; /* bit i: row i of the table was set by the user */
@@ -47,6 +48,7 @@ bool xd_options_have_blocks(const struct xd_options *o);
 
 /* What is in force: what was asked for, or what suits the algorithm. */
 unsigned xd_options_lanes(const struct xd_options *o);
+unsigned xd_options_first_lanes(const struct xd_options *o);
 unsigned xd_options_most_depots(const struct xd_options *o);
 
 const char *xd_options_algorithm(const struct xd_options *o);

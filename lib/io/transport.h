@@ -71,8 +71,10 @@ enum xd_verdict {
 struct xd_outcome {
     enum xd_verdict verdict;
     struct xd_error error; /* code XD_OK if all was well */
-    xd_usec retry_after;   /* the depot asks for this pause; 0: it does not */
-    uint64_t object_size;  /* with DIFFERENT and NO_RANGES: what it has, or
+    bool is_refusal;      /* the depot would not serve the request, now: it said
+                              so, or hung up before a word of an answer */
+    xd_usec retry_after;  /* the depot asks for this pause; 0: it does not */
+    uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */
 };
 

@@ -19,6 +19,7 @@ struct xd_fetch_state {
     bool is_unwanted; /* no window holds the rest of it */
     bool is_canceled; /* told to stop */
     unsigned depot;
+    bool has_company; /* others of its depot brought bytes when it began */
     struct xd_range range;
     uint64_t asked_end; /* it may have been shortened since */
     uint64_t got;       /* all before this is here */
@@ -80,6 +81,9 @@ void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
                       const struct xd_sched_event *ev);
 void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
+
+/* The first byte of a request has come. */
+void xd_core_flows(struct xd_sched *s, unsigned depot);
 
 /* It is asked for nothing any more. */
 void xd_core_drop(struct xd_sched *s, unsigned depot);

@@ -365,6 +365,8 @@ static bool has_free_lane(const struct xd_holder *d, unsigned lane)
 {
     if (d->failures + d->overtaken > 0 && d->running > 0)
         return false;
+    if (d->ceiling > 0 && d->running >= d->ceiling)
+        return false;
     return d->max_lanes == 0 || lane < d->max_lanes;
 }
 
@@ -384,6 +386,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .is_live = true,
         .is_chosen = !d->no_ranges,
         .depot = depot,
+        .has_company = d->flowing > 0,
         .range = a->range,
         .asked_end = a->range.end,
         .got = a->range.begin,

@@ -32,22 +32,26 @@ struct xd_holder {
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
-    unsigned slot;        /* or XD_NO_SLOT */
-    bool is_banned;       /* dropped, and never again */
-    bool no_ranges;       /* sched.c itself gives it work; choose() never hears
+    unsigned slot;         /* or XD_NO_SLOT */
+    bool is_banned;        /* dropped, and never again */
+    bool no_ranges;        /* sched.c itself gives it work; choose() never hears
                            of it */
-    bool shares;          /* one connection, among its fetches */
-    bool resting;         /* failed, and gets nothing before rest_until */
-    xd_usec rest_until;   /* while resting */
-    uint64_t forgiven_to; /* the fetches that had begun when it failed last may
+    bool shares;           /* one connection, among its fetches */
+    bool resting;          /* failed, and gets nothing before rest_until */
+    xd_usec rest_until;    /* while resting */
+    uint64_t forgiven_to;  /* the fetches that had begun when it failed last may
                              fail as well and not count */
-    unsigned failures;    /* in a row */
-    unsigned overtaken;   /* fetches in a row that were canceled before a byte
+    unsigned failures;     /* in a row */
+    unsigned overtaken;    /* fetches in a row that were canceled before a byte
                              of them came */
-    uint64_t excused_to;  /* those that had begun when it was overtaken last
+    uint64_t excused_to;   /* those that had begun when it was overtaken last
                              do not count again */
-    unsigned running;     /* fetches, those being canceled too */
-    uint64_t idle_to;     /* it holds no work before this byte: holders.c */
+    unsigned running;      /* fetches, those being canceled too */
+    unsigned flowing;      /* of them, those of which a byte has come, */
+    unsigned most_flowing; /* at most so far */
+    unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
+                             not */
+    uint64_t idle_to;      /* it holds no work before this byte: holders.c */
 };
 
 /* What a reader wants; without readers, all that is wanted. */

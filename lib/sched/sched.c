@@ -183,6 +183,8 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
 
     if (xd_range_is_empty(fresh))
         return 0;
+    if (f->got == f->range.begin)
+        xd_core_flows(s, f->depot);
     f->got = fresh.end;
     s->heard_at = now;
     if (f->is_chosen)
@@ -232,6 +234,7 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
 {
     f->is_live = false;
     s->book.depots[f->depot].running--;
+    s->book.depots[f->depot].flowing -= f->got > f->range.begin;
     if (!f->is_chosen)
         return 0;
     return s->book.o.policy->ended(s->policy, (unsigned)(f - s->fetches),

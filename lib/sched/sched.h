@@ -32,6 +32,9 @@
  * brought a byte for `patience`; until then those who were given up for failures
  * are asked again if nobody else is left that holds a missing byte.
  *
+ * A depot that refuses a fetch which began while others of it brought bytes has
+ * not failed: it is asked for no more at a time than it has served so far.
+ *
  * A depot that knows no ranges is used only for bytes that no other usable depot
  * holds: one fetch at a time, from the first such byte that is missing to the
  * last, or to the next cut.  A window does not shorten that fetch; the engine
@@ -76,6 +79,8 @@ struct xd_sched_options {
     unsigned redundancy;      /* R, >= 1 */
     uint64_t progress;        /* P, or XD_AUTO: twice the number of lanes */
     unsigned lanes_per_depot; /* n, >= 1 */
+    unsigned first_lanes;     /* adaptive begins with so many of them, and uses
+                             more where they help; 0: it uses all */
     unsigned max_open;        /* depots in use at once, >= 1 */
     uint64_t block_bytes;     /* b, >= 1 */
     uint64_t window_bytes;    /* how long the window of a reader is; 0: there
@@ -125,7 +130,9 @@ struct xd_sched_event {
     unsigned fetch, depot, reader;
     struct xd_range range;
     xd_usec retry_at;
-    xd_usec due; /* XD_NEVER: when nobody else wants anything */
+    bool is_refusal; /* FAILED: the depot would not serve it, and said so or
+                        hung up, before a byte of it came */
+    xd_usec due;     /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;
 };
 

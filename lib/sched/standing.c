@@ -111,6 +111,27 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
         rest(s, depot, until);
 }
 
+void xd_core_flows(struct xd_sched *s, unsigned depot)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    if (++d->flowing > d->most_flowing)
+        d->most_flowing = d->flowing;
+    if (d->ceiling > 0 && d->ceiling < d->flowing)
+        d->ceiling = d->flowing; /* it served one that was not answered yet */
+}
+
+/* A depot that serves others, and not one more.  When it hung up on all of them
+ * for that, it has failed as well. */
+static bool is_ceiling(struct xd_holder *d, const struct xd_fetch_state *f,
+                       const struct xd_sched_event *ev)
+{
+    if (!ev->is_refusal || !f->has_company || f->got > f->range.begin)
+        return false;
+    d->ceiling = d->most_flowing;
+    return d->flowing > 0;
+}
+
 /* Fetches that had begun before the last failure broke off with it, so that a
  * depot with many lanes is not given up sooner than one with few. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -118,7 +139,7 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
 {
     struct xd_holder *d = &s->book.depots[f->depot];
 
-    if (d->state == XD_HOLDER_DROPPED)
+    if (d->state == XD_HOLDER_DROPPED || is_ceiling(d, f, ev))
         return;
     if (f->number >= d->forgiven_to) {
         d->failures++;

@@ -146,6 +146,7 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
     r->fetches[a->fetch] = (struct xd_ruled_fetch){
         .is_live = true,
         .depot = a->depot,
+        .has_company = r->depots[a->depot].flowing > 0,
         .lane = a->lane,
         .block = r->is_papers && !r->depots[a->depot].no_ranges
                      ? xd_paper_begin(r, a)

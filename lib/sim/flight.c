@@ -251,7 +251,8 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     xd_run_tell(r,
                 (struct xd_sched_event){.kind = kind,
                                         .fetch = number_of(r, f),
-                                        .range = {f->range.begin, f->flushed}});
+                                        .range = {f->range.begin, f->flushed},
+                                        .is_refusal = f->is_refused});
 }
 
 void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
@@ -294,6 +295,7 @@ void xd_flight_broken(void *user, unsigned tag)
 {
     struct xd_run *r = user;
 
+    r->flights[tag].is_refused = r->flights[tag].first_byte < 0;
     xd_flight_end(r, &r->flights[tag], XD_EV_FAILED);
 }
 

@@ -13,6 +13,7 @@
 /* A fetch under way. */
 struct xd_flight {
     bool is_live;
+    bool is_refused;
     uint64_t life; /* tells its timers from those of fetches before it */
     unsigned depot, lane;
     struct xd_range range;

@@ -200,6 +200,11 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
 
     if (d->is_dropped)
         return;
+    if (ev->is_refusal && f->has_company && f->got == f->range.begin) {
+        d->ceiling = d->most_flowing;
+        if (d->flowing > 0)
+            return;
+    }
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = r->n_begun;
@@ -244,6 +249,15 @@ static void forget_all(struct xd_rules *r)
     xd_rangeset_fini(&r->accepted);
 }
 
+static void flows(struct xd_ruled_depot *d)
+{
+    d->flowing++;
+    if (d->most_flowing < d->flowing)
+        d->most_flowing = d->flowing;
+    if (d->ceiling > 0 && d->ceiling < d->flowing)
+        d->ceiling = d->flowing;
+}
+
 static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
                      const struct xd_sched_event *ev)
 {
@@ -256,6 +270,8 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     r->depots[f->depot].in_vain = 0;
     if (!r->size_is_unknown)
         r->depots[f->depot].failures = r->depots[f->depot].overtaken = 0;
+    if (f->got == f->range.begin)
+        flows(&r->depots[f->depot]);
     f->got = fresh.end;
     r->heard_at = ev->now;
 }
@@ -298,6 +314,7 @@ static enum xd_rule fetch_event(struct xd_rules *r,
     if (ev->kind == XD_EV_BYTES)
         return XD_RULE_NONE;
     f->is_live = false;
+    r->depots[f->depot].flowing -= f->got > f->range.begin;
     if (ev->kind == XD_EV_FAILED)
         xd_paper_failed(r, f);
     if (r->size_is_unknown &&

@@ -147,7 +147,9 @@ unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot)
 {
     const struct xd_ruled_depot *d = &r->depots[depot];
 
-    return d->failures + d->overtaken > 0 ? 1 : d->lanes;
+    if (d->failures + d->overtaken > 0)
+        return 1;
+    return d->ceiling > 0 && d->ceiling < d->lanes ? d->ceiling : d->lanes;
 }
 
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)

@@ -50,11 +50,12 @@ struct xd_ruled_depot {
     bool is_open, is_dropped, is_banned, no_ranges;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
+    unsigned flowing, most_flowing, ceiling; /* 0: there is none */
     uint64_t forgiven_to, excused_to;
 };
 
 struct xd_ruled_fetch {
-    bool is_live, is_canceled;
+    bool is_live, is_canceled, has_company;
     unsigned depot, lane;
     uint64_t block; /* or UINT64_MAX */
     uint64_t number;

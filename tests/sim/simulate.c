@@ -578,8 +578,10 @@ static void settle(struct xd_sched_options *s)
 {
     bool is_adaptive = s->policy == &xd_policy_adaptive;
 
+    if (s->lanes_per_depot == 0 && is_adaptive)
+        s->first_lanes = 2;
     if (s->lanes_per_depot == 0)
-        s->lanes_per_depot = is_adaptive ? 2 : 1;
+        s->lanes_per_depot = is_adaptive ? 6 : 1;
     if (s->max_open == 0)
         s->max_open = is_adaptive ? 64 : 16;
 }

@@ -8,6 +8,7 @@
 #define CODE_LEN 3
 #define SIZE_REPLY 213
 #define NOT_LOGGED_IN 530
+#define BUSY 421
 
 static size_t trimmed(const char *line, size_t len)
 {
@@ -65,6 +66,7 @@ void xd_ftp_judge_refusal(const struct xd_http_answer *a, const char *name,
     bool may_pass = a->status < 500 || a->status == NOT_LOGGED_IN;
 
     out->verdict = may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE;
+    out->is_refusal = a->status == BUSY || a->status == NOT_LOGGED_IN;
     xd_fail(&out->error, XD_E_NET, "%s: answered %u", name, a->status);
     out->error.http_status = (int)a->status;
 }

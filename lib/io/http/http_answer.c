@@ -324,6 +324,7 @@ static void judge_refusal(const struct xd_http_answer *a, const char *name,
                     a->status >= 500;
 
     out->outcome.verdict = may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE;
+    out->outcome.is_refusal = a->status == 429 || a->status == 503;
     xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
 }
 

@@ -35,6 +35,16 @@ static bool is_final(CURLcode result)
     }
 }
 
+/* What libcurl says of a server that does not accept a connection, or closes
+ * it instead of an answer. */
+static bool has_hung_up(const struct xd_http_fetch *f, CURLcode result)
+{
+    return f->header_bytes == 0 &&
+           (result == CURLE_COULDNT_CONNECT || result == CURLE_GOT_NOTHING ||
+            result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR ||
+            result == CURLE_SSL_CONNECT_ERROR);
+}
+
 static void fail_early(struct xd_http_fetch *f)
 {
     xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
@@ -103,6 +113,7 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
 
     xd_http_fetch_decide(f,
                          is_final(result) ? XD_VERDICT_GONE : XD_VERDICT_AGAIN);
+    f->outcome.is_refusal = has_hung_up(f, result);
     if (f->is_judged)
         xd_fail(&f->outcome.error, XD_E_NET, "%s: %s at offset %" PRIu64,
                 f->name, reason, f->at);

@@ -59,6 +59,7 @@ static void adaptive_free(void *policy)
     if (p == NULL)
         return;
     xd_rangeset_fini(&p->taken);
+    xd_connections_fini(&p->connections);
     xd_free(p->flows);
     xd_free(p->late);
     xd_free(p->forecasts);
@@ -78,7 +79,9 @@ static void *adaptive_new(const struct xd_book *book)
     p->forecasts = xd_alloc(book->n_depots, sizeof *p->forecasts);
     p->depots = xd_alloc(book->n_depots, sizeof *p->depots);
     if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
-        p->depots == NULL || xd_make_room(p) < 0) {
+        p->depots == NULL || xd_make_room(p) < 0 ||
+        xd_connections_init(&p->connections, book->n_depots, book->n_fetches,
+                            book->o.lanes_per_depot, book->o.first_lanes) < 0) {
         adaptive_free(p);
         return NULL;
     }
@@ -183,8 +186,12 @@ static bool is_supplied(const struct xd_adaptive *p, unsigned depot,
 {
     const struct xd_forecast *f = &p->forecasts[depot];
     double latency = xd_seconds(f->latency);
-    double seconds = xd_shares(p, depot) ? SHARED_LEAD * latency + SHARED_LEAD_S
-                                         : lead * latency;
+    double seconds;
+
+    if (xd_connections_bound(p, depot))
+        return false;
+    seconds = xd_shares(p, depot) ? SHARED_LEAD * latency + SHARED_LEAD_S
+                                  : lead * latency;
 
     return (f->watched > 4 * f->latency || lead < LEAD) &&
            p->depots[depot].owed > f->rate * seconds;
@@ -287,6 +294,7 @@ static unsigned adaptive_look(void *policy, xd_usec now)
 
     p->visits = 0;
     xd_take_stock(p, now);
+    xd_decide_connections(p);
     return p->visits;
 }
 
@@ -294,7 +302,8 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
                             xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct xd_adaptive *p = policy;
-    bool chosen = !p->depots[depot].is_overdue && choose(p, fetch, depot, out);
+    bool chosen = xd_lane_is_allowed(p, fetch, depot) &&
+                  !p->depots[depot].is_overdue && choose(p, fetch, depot, out);
     bool is_race;
 
     *visits = p->visits;

@@ -3,6 +3,7 @@
  *
  *     told.c       what happened        stock.c    who owes what
  *     forecast.c   of one depot         growth.c   how many may be open
+ *                                       connections.c  and how many connections
  *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
  *     size.c       and how many of them;
  *     small.c      round trips, where they are all that matters;
@@ -14,6 +15,7 @@
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
 
+#include "sched/adaptive/connections.h"
 #include "sched/adaptive/forecast.h"
 #include "sched/adaptive/growth.h"
 #include "sched/policy.h"
@@ -64,13 +66,14 @@ struct xd_flow {
 
 /* What is known of a depot besides its forecast. */
 struct xd_stock {
-    double owed;       /* bytes that it was asked for and has not brought, but
+    double owed;        /* bytes that it was asked for and has not brought, but
                           for what is overdue */
-    bool is_overdue;   /* with some, and has said nothing for as long */
-    bool is_offered;   /* some of them were offered to others */
-    xd_usec heard_at;  /* a byte of it came last, if any did */
-    xd_usec far_at;    /* it is far if it has not answered by then */
-    uint64_t taken_to; /* it holds none that nobody was asked for before */
+    bool is_overdue;    /* with some, and has said nothing for as long */
+    bool is_offered;    /* some of them were offered to others */
+    xd_usec heard_at;   /* a byte of it came last, if any did */
+    xd_usec far_at;     /* it is far if it has not answered by then */
+    uint64_t taken_to;  /* it holds none that nobody was asked for before */
+    unsigned n_running; /* requests */
 };
 
 struct xd_adaptive {
@@ -81,6 +84,7 @@ struct xd_adaptive {
     struct xd_rangeset taken;      /* arrived, or asked for */
 
     struct xd_growth growth;
+    struct xd_connections connections;
     double hedged;      /* bytes asked for twice, to be done sooner */
     double wasted;      /* that were on the wire behind a new end */
     double most_hedged; /* of each */
@@ -164,6 +168,24 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed);
 int xd_adaptive_arrived(void *policy, struct xd_range r);
 int xd_adaptive_missing(void *policy, struct xd_range r);
 void xd_adaptive_lost(void *policy, unsigned depot);
+
+/* lanes.c */
+
+/* Decide how many connections each depot may use. */
+void xd_decide_connections(struct xd_adaptive *p);
+
+/* Whether a lane of the depot may be asked for something, as far as the number
+ * of its connections goes. */
+bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
+                        unsigned depot);
+
+/* Whether its connections are what bounds a depot: then each brings the same,
+ * however many there are, and has to be kept busy for itself. */
+bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot);
+
+/* What one connection of the depot brings, by the depot's forecast; where they
+ * do not bound it, all that the depot brings. */
+double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot);
 
 /* stock.c */
 

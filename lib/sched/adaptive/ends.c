@@ -49,6 +49,9 @@ static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
     double own = xd_shares(p, f->depot) ? 0 : f->forecast.rate;
     double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
 
+    if (xd_connections_bound(p, f->depot) && rate > 0)
+        return own > 0 ? own : xd_rate_of_lane(p, f->depot);
+
     if (rate <= 0 && p->now > f->asked_at)
         return (double)(f->got - f->range.begin) /
                xd_seconds(p->now - f->asked_at);
@@ -100,6 +103,15 @@ static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
            f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 
+/* Another connection of the depot brings what it brings, whatever the others
+ * do. */
+static bool has_free_connection(const struct xd_adaptive *p, unsigned depot)
+{
+    return xd_connections_bound(p, depot) &&
+           p->depots[depot].n_running <
+               xd_connections_allowed(&p->connections, depot);
+}
+
 /*
  * A request that would end after all others gives the tail that it will not
  * bring until then.  What is on the wire already is left to it.
@@ -122,7 +134,9 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
          left / rate - p->time_left < WORTH_WASTE_S))
         return false;
     tail.begin = f->got + (uint64_t)keep + 1;
-    if (!xd_others_bring(p, f->depot, tail, HUGE_VAL) || xd_offer(p, tail) < 0)
+    if ((!has_free_connection(p, f->depot) &&
+         !xd_others_bring(p, f->depot, tail, HUGE_VAL)) ||
+        xd_offer(p, tail) < 0)
         return false;
     p->wasted += waste;
     f->range.end = f->offered = tail.begin;

@@ -54,6 +54,7 @@ bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
     p->risen = p->book->n_depots;
     if (depot == p->book->n_depots || p->book->o.window_bytes > 0 ||
         p->book->o.lanes_per_depot == 1 || xd_shares(p, depot) ||
+        xd_connections_bound(p, depot) ||
         p->book->depots[depot].slot == XD_NO_SLOT)
         return false;
     f = find_old(p, depot);

@@ -32,6 +32,15 @@
  * a wrong forecast can still be made good. */
 #define SHARE 0.5
 
+/* Where connections bound a depot each is as steady as its bound, and each pause
+ * between requests is lost: one asks for what its connection brings in so long,
+ * and in so much of the time that is left. */
+#define BOUND_S 4.0
+#define BOUND_SHARE 0.8
+
+/* And while that is only tried, for what it brings in so long. */
+#define TRIED_S 0.5
+
 /* What a server has written of a request that is taken back comes all the same
  * on a connection that is shared, and who went elsewhere waits for it.  So while
  * a reader may do that, a depot is asked for what lasts until the next request
@@ -56,11 +65,20 @@ static double least_first(const struct xd_adaptive *p)
     return (double)p->book->o.block_bytes / FIRST_PARTS + 1;
 }
 
+/* Into how many first requests what one depot has to bring is cut. */
+static double parts_of_all(const struct xd_adaptive *p)
+{
+    unsigned lanes = p->book->o.first_lanes > 0 ? p->book->o.first_lanes
+                                                : p->book->o.lanes_per_depot;
+
+    return lanes > PARTS_OF_BOTH / 2 ? 2.0 * lanes : PARTS_OF_BOTH;
+}
+
 double xd_first_size(const struct xd_adaptive *p)
 {
     bool both = opens_both(p);
     double block = (double)p->book->o.block_bytes;
-    double share = both ? p->unasked / (PARTS_OF_BOTH * p->n_open)
+    double share = both ? p->unasked / (parts_of_all(p) * p->n_open)
                         : p->unasked / (2.0 * p->book->n_slots);
     double least = least_first(p);
     double most = both ? block * MOST_BLOCKS : block;
@@ -106,6 +124,12 @@ double xd_most_of(const struct xd_adaptive *p, unsigned depot)
     double block = (double)p->book->o.block_bytes;
     double most = f->rate * XD_REQUEST_S;
 
+    if (xd_connections_are_tried(&p->connections, depot) && d->n_running > 1) {
+        most = xd_rate_of_lane(p, depot) * TRIED_S;
+        return most > least_first(p) ? most : least_first(p);
+    }
+    if (xd_connections_bound(p, depot))
+        most = xd_rate_of_lane(p, depot) * BOUND_S;
     if (d->heard_at == 0 && d->owed > 0 && f->latency > 0 &&
         most_unheard(p, f) < block)
         return most_unheard(p, f);
@@ -142,9 +166,12 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
 {
     const struct xd_forecast *f = &p->forecasts[depot];
     double meanwhile = xd_has_to_connect(p, fetch, depot)
-                           ? f->rate * XD_NEW_LATENCIES * xd_seconds(f->latency)
+                           ? xd_rate_of_lane(p, depot) * XD_NEW_LATENCIES *
+                                 xd_seconds(f->latency)
                            : 0;
 
+    if (xd_connections_bound(p, depot))
+        return meanwhile;
     return p->depots[depot].owed > meanwhile ? p->depots[depot].owed
                                              : meanwhile;
 }
@@ -152,7 +179,8 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
 double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                        struct xd_range r)
 {
-    double rate = p->forecasts[depot].rate;
+    double rate = xd_rate_of_lane(p, depot);
+    double part = xd_connections_bound(p, depot) ? BOUND_SHARE : SHARE;
     double share, most, least, within;
 
     if (rate <= 0)
@@ -162,8 +190,8 @@ double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (least > most)
         least = most;
     share = rate * p->time_left - bytes_before(p, fetch, depot);
-    if (share * SHARE >= least)
-        return share * SHARE < most ? share * SHARE : most;
+    if (share * part >= least)
+        return share * part < most ? share * part : most;
     if (share < least) {
         if (least < (double)xd_range_length(r))
             r.end = r.begin + (uint64_t)least;

@@ -75,6 +75,7 @@ static void count_flows(struct xd_adaptive *p)
         if (!f->is_running)
             continue;
         overdue_at = xd_flow_overdue_at(p, f);
+        d->n_running++;
         d->is_offered |= f->is_offered;
         d->far_at = f->asked_at + XD_FAR;
         p->wake_at = earlier(p->wake_at, far_at(p, f));

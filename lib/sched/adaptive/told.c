@@ -41,10 +41,14 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
         xd_forecast_answered(forecast, now - f->asked_at,
                              xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
                                                     : FIRST_PARTS_OF_WAIT);
+    if (!f->has_begun && f->is_new)
+        xd_connections_answered(&p->connections, f->depot, now - f->asked_at);
     count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
     xd_growth_heard(&p->growth, now, to - f->got);
+    xd_connections_heard(&p->connections, f->depot, fetch, forecast->latency,
+                         now, to - f->got);
     p->brought += (double)(to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
     if (forecast->has_risen)
@@ -128,6 +132,7 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
 
     f->is_broken = f->got < f->asked_end;
     f->is_running = false;
+    xd_connections_ended(&p->connections, fetch);
     if (!is_flowing(p, f->depot))
         xd_forecast_paused(&p->forecasts[f->depot],
                            p->depots[f->depot].heard_at);

@@ -1,0 +1,389 @@
+#include "sched/adaptive/connections.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+
+/* Over less time the 20 ms in which bytes are reported tell no rate, and over
+ * less than two latencies TCP's own rhythm does. */
+#define TURN (100 * XD_MS)
+#define TURN_LATENCIES 2
+
+/* Rates that differ from their mean by no more than this part are equal. */
+#define EQUAL 0.2
+
+/* A rate that is older than so many turns says nothing. */
+#define FRESH_TURNS 3
+
+/* A depot all of whose connections are silent for so long after so many bytes
+ * rations them: nginx's limit_rate was seen to send for 0.2 s what it allows in
+ * one, or more. */
+#define RATION_SILENCE (200 * XD_MS)
+#define RATION_LATENCIES 4
+#define RATION_BYTES (256 << 10)
+
+/* Each connection is to have so much to bring, and the download so long to go
+ * on, before another is tried: it costs some round trips. */
+#define WORTH_BYTES ((double)(1 << 20))
+#define WORTH_S 2.0
+
+/* A handshake and an answer that take longer than the least by more than this
+ * part, and so long, waited in a queue. */
+#define INFLATED_PARTS 4
+#define INFLATED (15 * XD_MS)
+
+/* New connections need a handshake and a request before their first byte, and
+ * then TCP has to find its speed; what comes for so long after that is counted.
+ * Of a depot that rations it is some rations. */
+#define SETTLE_LATENCIES 5
+#define COUNT (150 * XD_MS)
+#define COUNT_LATENCIES 3
+#define COUNT_RATIONS (1500 * XD_MS)
+
+/* The part of what they would bring if each were capped that new connections
+ * have to gain; and the part of that which has to be more in all. */
+#define GAIN 0.25
+#define GAIN_IN_ALL 0.5
+
+#define FIRST_PAUSE (2 * XD_SECOND)
+#define LONGEST_PAUSE (32 * XD_SECOND)
+
+int xd_connections_init(struct xd_connections *c, unsigned n_depots,
+                        unsigned n_lanes, unsigned lanes_per_depot,
+                        unsigned first)
+{
+    *c = (struct xd_connections){.n_depots = n_depots,
+                                 .n_lanes = n_lanes,
+                                 .lanes_per_depot = lanes_per_depot,
+                                 .first = first};
+    c->lanes = xd_alloc(n_lanes, sizeof *c->lanes);
+    c->depots = xd_alloc(n_depots, sizeof *c->depots);
+    if (c->lanes == NULL || c->depots == NULL) {
+        xd_connections_fini(c);
+        return XD_E_NOMEM;
+    }
+    for (unsigned i = 0; i < n_depots; i++)
+        c->depots[i].allowed = first > 0 ? first : lanes_per_depot;
+    return 0;
+}
+
+void xd_connections_fini(struct xd_connections *c)
+{
+    xd_free(c->lanes);
+    xd_free(c->depots);
+    *c = (struct xd_connections){.n_depots = 0};
+}
+
+/* What each connection brings. */
+
+static xd_usec longer(xd_usec a, xd_usec b)
+{
+    return a > b ? a : b;
+}
+
+static xd_usec turn_of(xd_usec latency)
+{
+    return longer(TURN_LATENCIES * latency, TURN);
+}
+
+static void count_lane(struct xd_connection_watch *w, xd_usec latency,
+                       xd_usec now, uint64_t bytes)
+{
+    if (!w->is_flowing) { /* how long these took is not known */
+        w->is_flowing = true;
+        w->turn_at = now;
+        w->bytes = 0;
+        return;
+    }
+    w->bytes += bytes;
+    if (now - w->turn_at < turn_of(latency))
+        return;
+    w->before = w->rate;
+    w->rate = (double)w->bytes * (double)XD_SECOND / (double)(now - w->turn_at);
+    w->turn_at = w->measured_at = now;
+    w->bytes = 0;
+}
+
+void xd_connections_heard(struct xd_connections *c, unsigned depot,
+                          unsigned lane, xd_usec latency, xd_usec now,
+                          uint64_t bytes)
+{
+    struct xd_connections_depot *d = &c->depots[depot];
+
+    count_lane(&c->lanes[lane], latency, now, bytes);
+    if (d->began_at == 0)
+        d->began_at = now;
+    if (c->began_at == 0)
+        c->began_at = now;
+    d->heard_at = now;
+    d->bytes += bytes;
+    c->bytes += bytes;
+}
+
+void xd_connections_ended(struct xd_connections *c, unsigned lane)
+{
+    c->lanes[lane].is_flowing = false;
+}
+
+void xd_connections_answered(struct xd_connections *c, unsigned depot,
+                             xd_usec wait)
+{
+    struct xd_connections_depot *d = &c->depots[depot];
+
+    if (d->least_wait == 0 || wait < d->least_wait)
+        d->least_wait = wait;
+    d->wait = wait;
+}
+
+/* What lanes bring that were measured of late. */
+struct sum {
+    double rate;
+    unsigned n;
+    double least, most; /* of any, in its last two turns */
+};
+
+static bool is_fresh(const struct xd_connection_watch *w,
+                     const struct xd_connections_facts *f)
+{
+    return w->rate > 0 &&
+           f->now - w->measured_at < FRESH_TURNS * turn_of(f->latency);
+}
+
+static void add_turn(struct sum *s, double rate)
+{
+    if (rate > s->most)
+        s->most = rate;
+    if (rate < s->least)
+        s->least = rate;
+}
+
+static struct sum add_up(const struct xd_connections *c, unsigned begin,
+                         unsigned n, const struct xd_connections_facts *f)
+{
+    struct sum s = {.n = 0};
+
+    for (unsigned i = begin; i < begin + n; i++) {
+        const struct xd_connection_watch *w = &c->lanes[i];
+
+        if (!is_fresh(w, f))
+            continue;
+        if (s.n++ == 0)
+            s.least = s.most = w->rate;
+        s.rate += w->rate;
+        add_turn(&s, w->rate);
+        add_turn(&s, w->before);
+    }
+    return s;
+}
+
+/* As if each were capped: steady, and like the others. */
+static bool are_equal(const struct sum *s)
+{
+    double mean = s->rate / s->n;
+
+    return s->least >= mean * (1 - EQUAL) && s->most <= mean * (1 + EQUAL);
+}
+
+static double mean_rate(uint64_t bytes, xd_usec from, xd_usec to)
+{
+    return to > from ? (double)bytes * (double)XD_SECOND / (double)(to - from)
+                     : 0;
+}
+
+/* Trials. */
+
+static unsigned bound_of(const struct xd_connections *c,
+                         const struct xd_connections_facts *f)
+{
+    return f->ceiling > 0 && f->ceiling < c->lanes_per_depot
+               ? f->ceiling
+               : c->lanes_per_depot;
+}
+
+/* When a depot has been silent for as long as one that rations is. */
+static xd_usec rationed_at(const struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    if (d->bytes < RATION_BYTES || f->n_running < d->allowed)
+        return XD_NEVER;
+    return d->heard_at + longer(RATION_SILENCE, RATION_LATENCIES * f->latency);
+}
+
+/* One more would have enough to bring. */
+static bool is_worth_a_trial(const struct xd_connections_depot *d,
+                             const struct xd_connections_facts *f, double each)
+{
+    return f->time_left >= WORTH_S &&
+           f->bytes_left >= (d->allowed + 1) * WORTH_BYTES &&
+           each * f->time_left >= WORTH_BYTES;
+}
+
+static void probe(struct xd_connections *c, struct xd_connections_depot *d,
+                  const struct xd_connections_facts *f, double all_before)
+{
+    if (c->n_trials++ == 0) {
+        c->all_before = all_before;
+        c->gained = 0;
+        c->has_helped = false;
+    }
+    d->stage = XD_CONNECTIONS_PROBING;
+    d->tried_at = f->now;
+    d->wait = 0;
+    d->allowed++;
+}
+
+static bool is_equal_trial(struct xd_connections *c,
+                           struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    struct sum s = add_up(c, f->first_lane, c->lanes_per_depot, f);
+
+    if (s.n == 0 || (!f->is_needed && (s.n < d->allowed || !are_equal(&s))))
+        return false;
+    d->is_rationed = false;
+    d->n_before = s.n;
+    d->each_before = s.rate / s.n;
+    return f->is_needed || is_worth_a_trial(d, f, d->each_before);
+}
+
+static bool is_rationed_trial(struct xd_connections_depot *d,
+                              const struct xd_connections_facts *f)
+{
+    if (rationed_at(d, f) > f->now)
+        return false;
+    d->is_rationed = true;
+    d->n_before = d->allowed;
+    d->each_before = mean_rate(d->bytes, d->began_at, f->now) / d->allowed;
+    return f->is_needed || is_worth_a_trial(d, f, d->each_before);
+}
+
+static xd_usec begin_trial(struct xd_connections *c,
+                           struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    if (d->allowed >= bound_of(c, f) || f->is_held_back || d->began_at == 0)
+        return XD_NEVER;
+    if ((f->now < c->next_at || f->now < d->next_at) && !f->is_needed)
+        return XD_NEVER;
+    if (is_rationed_trial(d, f))
+        probe(c, d, f, mean_rate(c->bytes, c->began_at, f->now));
+    else if (is_equal_trial(c, d, f))
+        probe(c, d, f, add_up(c, 0, c->n_lanes, f).rate);
+    else if (rationed_at(d, f) > f->now)
+        return rationed_at(d, f);
+    return XD_NEVER;
+}
+
+/* When all that began together are over, and none was of use, the next one
+ * has to wait. */
+static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
+                      unsigned useful, xd_usec now)
+{
+    d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : XD_CONNECTIONS_FIRST;
+    d->allowed = useful > 0 ? d->n_before + useful : c->first;
+    c->has_helped |= useful > 0;
+    if (--c->n_trials == 0) {
+        c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
+        if (c->pause > LONGEST_PAUSE)
+            c->pause = LONGEST_PAUSE;
+        c->next_at = now + c->pause;
+    }
+    d->next_at = now + longer(c->pause, FIRST_PAUSE);
+}
+
+/* Its first byte has come, or is late. */
+static void look_at_probe(struct xd_connections *c,
+                          struct xd_connections_depot *d,
+                          const struct xd_connections_facts *f)
+{
+    xd_usec wait = d->wait > 0 ? d->wait : f->now - d->tried_at;
+    xd_usec most = d->least_wait + d->least_wait / INFLATED_PARTS + INFLATED;
+
+    if (wait > most) {
+        end_trial(c, d, 0, f->now);
+    } else if (d->wait > 0) {
+        d->stage = XD_CONNECTIONS_TRYING;
+        d->tried_at = f->now;
+        d->is_marked = false;
+        d->allowed = bound_of(c, f);
+    }
+}
+
+/* How many of the new connections bring what they would if each were capped;
+ * 0 if all depots bring little more. */
+static unsigned judge(struct xd_connections *c,
+                      const struct xd_connections_depot *d,
+                      const struct xd_connections_facts *f)
+{
+    double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
+    double all = mean_rate(c->bytes - d->marked_in_all, d->marked_at, f->now);
+    double useful = rate / d->each_before - d->n_before;
+    unsigned n_new =
+        f->n_running > d->n_before ? f->n_running - d->n_before : 0;
+
+    if (useful > 0)
+        c->gained += useful * d->each_before;
+    if (n_new == 0 || useful < GAIN * n_new ||
+        all - c->all_before < GAIN_IN_ALL * c->gained)
+        return 0;
+    return useful + 1 < n_new ? (unsigned)useful + 1 : n_new;
+}
+
+static void look_at_trial(struct xd_connections *c,
+                          struct xd_connections_depot *d,
+                          const struct xd_connections_facts *f)
+{
+    xd_usec settle = d->is_rationed ? 0 : SETTLE_LATENCIES * f->latency;
+    xd_usec count = d->is_rationed
+                        ? COUNT_RATIONS
+                        : longer(COUNT, COUNT_LATENCIES * f->latency);
+
+    if (!d->is_marked && f->now >= d->tried_at + settle) {
+        d->is_marked = true;
+        d->marked_at = f->now;
+        d->marked = d->bytes;
+        d->marked_in_all = c->bytes;
+    } else if (d->is_marked && f->now >= d->marked_at + count) {
+        end_trial(c, d, judge(c, d, f), f->now);
+    }
+}
+
+xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
+                              const struct xd_connections_facts *f)
+{
+    struct xd_connections_depot *d = &c->depots[depot];
+
+    if (c->first == 0)
+        return XD_NEVER;
+    switch (d->stage) {
+    case XD_CONNECTIONS_FIRST:
+        return begin_trial(c, d, f);
+    case XD_CONNECTIONS_PROBING:
+        look_at_probe(c, d, f);
+        break;
+    case XD_CONNECTIONS_TRYING:
+        look_at_trial(c, d, f);
+        break;
+    case XD_CONNECTIONS_BOUND:
+        break;
+    }
+    return XD_NEVER;
+}
+
+unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot)
+{
+    return c->depots[depot].allowed;
+}
+
+bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot)
+{
+    return c->depots[depot].stage == XD_CONNECTIONS_PROBING ||
+           c->depots[depot].stage == XD_CONNECTIONS_TRYING;
+}
+
+/* A user that wants more than two has a reason. */
+bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
+{
+    return c->depots[depot].stage != XD_CONNECTIONS_FIRST ||
+           (c->first == 0 && c->lanes_per_depot > 2);
+}

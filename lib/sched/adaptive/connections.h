@@ -1,0 +1,129 @@
+/*
+ * How many connections a depot is worth.
+ *
+ *     first    the depot is asked over the first few of its lanes
+ *     probing  its connections look as if each were capped: one more is opened,
+ *              which answers late if they fill a queue
+ *     trying   it did not: all that may be used are opened at once
+ *     bound    connections are what bounds the depot: it keeps as many as were
+ *              of use
+ *
+ * A server, or a TCP window, that caps each connection shows it: all
+ * connections of the depot are steady, and equal; or all are silent together
+ * after a burst, where the server rations by the second.  So may connections
+ * that share a line, so that more of them are only a trial.  Its use is
+ * measured over all depots together, since on a shared line another connection
+ * only takes from the others.  When no trial of those that began together was
+ * of use, the pause before the next one, of any depot, doubles.
+ *
+ * The lanes of a depot are its connections; a lane is numbered by its fetch.
+ * Time is an argument.
+ */
+#ifndef XD_SCHED_CONNECTIONS_H
+#define XD_SCHED_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+/* What one connection brings, measured in turns of some latencies. */
+struct xd_connection_watch {
+    bool is_flowing;     /* bytes of a request come */
+    xd_usec turn_at;     /* the turn began then */
+    uint64_t bytes;      /* in this turn */
+    double rate, before; /* bytes per second, in the two turns before it; 0:
+                            there was none */
+    xd_usec measured_at; /* the last turn ended then */
+};
+
+enum xd_connections_stage {
+    XD_CONNECTIONS_FIRST,
+    XD_CONNECTIONS_PROBING,
+    XD_CONNECTIONS_TRYING,
+    XD_CONNECTIONS_BOUND
+};
+
+struct xd_connections_depot {
+    enum xd_connections_stage stage;
+    unsigned allowed;         /* lanes that may be used */
+    uint64_t bytes;           /* that it has brought, ever; the first came */
+    xd_usec began_at;         /* then, 0: none did, and the last */
+    xd_usec heard_at;         /* then */
+    xd_usec least_wait, wait; /* for the first byte over a new connection: the
+                                  least, and that of the probe; 0: not known */
+
+    xd_usec next_at; /* no trial of it begins before */
+
+    /* Of the trial. */
+    bool is_rationed;   /* it began since the depot was silent */
+    xd_usec tried_at;   /* this stage began */
+    unsigned n_before;  /* connections before it, */
+    double each_before; /* and what each of them brought */
+    bool is_marked;     /* TCP has found its speed; since then are counted: */
+    xd_usec marked_at;
+    uint64_t marked, marked_in_all;
+};
+
+struct xd_connections {
+    unsigned n_depots, n_lanes;
+    unsigned lanes_per_depot, first;
+    struct xd_connection_watch *lanes; /* one per fetch */
+    struct xd_connections_depot *depots;
+    uint64_t bytes;   /* of all depots, the first of which came */
+    xd_usec began_at; /* then; 0: none did */
+
+    unsigned n_trials; /* under way */
+    double all_before; /* what all depots brought before the first of them */
+    double gained;     /* by those that have ended, each for itself */
+    bool has_helped;   /* one of those */
+    xd_usec pause;     /* after trials that were of no use */
+    xd_usec next_at;   /* no trial begins before */
+};
+
+/* What is true of a depot when its connections are decided. */
+struct xd_connections_facts {
+    xd_usec now;
+    unsigned first_lane; /* of its lanes */
+    unsigned n_running;  /* requests */
+    xd_usec latency;     /* of the depot; 0: not known */
+    double time_left;    /* seconds that the download goes on */
+    double bytes_left;   /* the depot's share of what nobody was asked for */
+    unsigned ceiling;    /* connections: it refused more; 0: it did not */
+    bool is_held_back;   /* by a limit of ours: more would be of no use */
+    bool is_needed;      /* a reader waits for more than comes: at once */
+};
+
+/* `first` of the lanes of each depot are used to begin with; 0: all are, as
+ * their user wants it.  0 or NOMEM. */
+int xd_connections_init(struct xd_connections *c, unsigned n_depots,
+                        unsigned n_lanes, unsigned lanes_per_depot,
+                        unsigned first);
+void xd_connections_fini(struct xd_connections *c);
+
+/* Bytes of a request of the depot came over that lane; the request has ended. */
+void xd_connections_heard(struct xd_connections *c, unsigned depot,
+                          unsigned lane, xd_usec latency, xd_usec now,
+                          uint64_t bytes);
+void xd_connections_ended(struct xd_connections *c, unsigned lane);
+
+/* The first byte came so long after a request that had to connect. */
+void xd_connections_answered(struct xd_connections *c, unsigned depot,
+                             xd_usec wait);
+
+/* Begin a trial, or judge it, if it is time to.  Returns when to look again
+ * though nothing is heard; or XD_NEVER. */
+xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
+                              const struct xd_connections_facts *facts);
+
+/* How many lanes of the depot may be used. */
+unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot);
+
+/* Whether it is not known yet if more are of use. */
+bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot);
+
+/* Whether each connection of the depot brings what it brings, however many
+ * there are, as far as is known. */
+bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * How the lanes of a depot are used as its connections: what connections.c
+ * decides, for the other files of this policy.
+ */
+#include "sched/adaptive/adaptive.h"
+
+/* A connection more is worth it if it has so much to bring, and so many always
+ * are. */
+#define WORTH ((double)(1 << 20))
+#define LEAST_LANES 2
+
+static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
+{
+    struct xd_connections_facts facts = {
+        .now = p->now,
+        .first_lane = slot * p->book->o.lanes_per_depot,
+        .n_running = p->depots[depot].n_running,
+        .latency = p->forecasts[depot].latency,
+        .ceiling = p->book->depots[depot].ceiling,
+        .time_left = p->time_left,
+        .bytes_left = p->unasked / p->n_open};
+    xd_usec at = xd_connections_decide(&p->connections, depot, &facts);
+
+    if (at < p->wake_at)
+        p->wake_at = at;
+}
+
+void xd_decide_connections(struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    if (b->o.first_lanes == 0)
+        return;
+    p->visits += b->n_slots;
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        if (b->slots[slot] < b->n_depots && !xd_shares(p, b->slots[slot]))
+            decide(p, slot, b->slots[slot]);
+}
+
+/* Where its user wants all, as many as have enough to bring. */
+static unsigned most_worth(const struct xd_adaptive *p)
+{
+    double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
+
+    return bytes < LEAST_LANES * WORTH ? LEAST_LANES
+                                       : (unsigned)(bytes / WORTH);
+}
+
+bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
+                        unsigned depot)
+{
+    unsigned lane = fetch % p->book->o.lanes_per_depot;
+    unsigned allowed = xd_connections_allowed(&p->connections, depot);
+
+    if (p->book->o.first_lanes == 0 && allowed > most_worth(p))
+        allowed = most_worth(p);
+    return lane < allowed && p->depots[depot].n_running < allowed;
+}
+
+bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot)
+{
+    return !xd_shares(p, depot) &&
+           xd_connections_are_bound(&p->connections, depot);
+}
+
+double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot)
+{
+    double rate = p->forecasts[depot].rate;
+    unsigned n = p->depots[depot].n_running;
+
+    return xd_connections_bound(p, depot) && n > 1 ? rate / n : rate;
+}

@@ -1,0 +1,170 @@
+/*
+ * How many connections the adaptive policy opens to depots that bound them, to
+ * depots that refuse them, and to those where more are of no use; against what
+ * as many connections bring that never idle.
+ */
+#include "sched/policy.h"
+#include "sim/run.h"
+#include "suite.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct xd_sim_options o;
+static struct xd_sim_result result;
+
+static void set_up(void)
+{
+    o = (struct xd_sim_options){.sched = {.policy = &xd_policy_adaptive,
+                                          .redundancy = 1,
+                                          .progress = XD_AUTO,
+                                          .max_open = 64,
+                                          .block_bytes = MIB,
+                                          .max_failures = 5,
+                                          .patience = 120 * XD_SECOND},
+                                .size = 50 * MIB,
+                                .piece_bytes = MIB,
+                                .seed = 1,
+                                .silence = 5 * XD_SECOND};
+}
+
+static void tear_down(void)
+{
+    xd_sim_result_fini(&result);
+}
+
+/* Times the limit with `bound` connections.  `given`: as many as its user wants,
+ * or 0. */
+static double run(const char *text, unsigned given, unsigned bound)
+{
+    struct xd_error err = {0};
+    struct xd_scenario s;
+    xd_usec plain, unused;
+    double limit;
+
+    xd_sim_result_fini(&result);
+    ck_assert_msg(xd_scenario_parse(&s, text, &err) == 0, "%s", err.msg);
+    o.sched.lanes_per_depot = bound;
+    ck_assert_int_eq(xd_sim_plain(&s, &o, &plain, &unused), 0);
+    ck_assert_int_eq(xd_scenario_limit(&s, bound, o.size, &limit), 0);
+    if (limit < (double)plain / 1e6)
+        limit = (double)plain / 1e6;
+    o.sched.lanes_per_depot = given > 0 ? given : 6;
+    o.sched.first_lanes = given > 0 ? 0 : 2;
+    ck_assert_int_eq(xd_sim_run(&s, &o, &result), 0);
+    ck_assert(result.is_complete);
+    ck_assert_msg(result.broken == XD_RULE_NONE, "%s",
+                  xd_rule_text(result.broken));
+    xd_scenario_fini(&s);
+    return (double)result.took / 1e6 / limit;
+}
+
+#define LINE "rate=200mbit rtt=40ms"
+#define ONE "depot a 1.1.1.1 " LINE
+#define THREE(words)                       \
+    "depot a 1.1.1.1 " LINE " " words "\n" \
+    "depot b 1.1.1.2 " LINE " " words "\n" \
+    "depot c 1.1.1.3 " LINE " " words "\n"
+
+static const struct {
+    const char *text;
+    unsigned given, bound; /* connections */
+    double most;           /* times their limit */
+} rows[] = {
+    {ONE " cap=1m", 0, 6, 1.08},
+    {ONE " cap=1m", 2, 2, 1.02},
+    {ONE " cap=1m", 8, 8, 1.03},
+    {ONE " cap=1m", 16, 16, 1.04},
+    {THREE("cap=1m"), 0, 6, 1.15},
+    {THREE("cap=1m"), 8, 8, 1.08},
+    {ONE " window=64k", 0, 6, 1.10},
+    {ONE " window=64k", 16, 16, 1.06},
+    {ONE " cap=1m\nat 2s a cap=0", 0, 6, 1.2},
+    {"depot a 1.1.1.1 rate=200mbit rtt=40ms cap=1m\n"
+     "depot b 1.1.1.2 rate=20mbit rtt=40ms\n"
+     "depot c 1.1.1.3 rate=40mbit rtt=80ms",
+     0, 6, 1.1},
+};
+
+START_TEST(connections_are_opened_where_they_are_capped)
+{
+    double times = run(rows[_i].text, rows[_i].given, rows[_i].bound);
+
+    ck_assert_msg(times <= rows[_i].most, "%.3f times the limit", times);
+    ck_assert_uint_eq(result.depots[0].failures, 0);
+}
+END_TEST
+
+/* The three depots could bring more than the client's line, so that of more
+ * connections only a probe or two is made. */
+static const char *const lines[] = {
+    "client rate=40mbit\n" THREE(""),
+    "client rate=20mbit\n" THREE("cap=1m"),
+    "depot a 1.1.1.1 rate=25mbit rtt=40ms",
+    "depot a 1.1.1.1 rate=25mbit rtt=40ms\n"
+    "depot b 1.1.1.2 rate=25mbit rtt=40ms",
+    "link l rate=30mbit\n"
+    "depot a 1.1.1.1 rate=100mbit rtt=20ms via=l\n"
+    "depot b 1.1.1.2 rate=100mbit rtt=20ms via=l",
+};
+
+START_TEST(none_is_opened_where_a_line_is_the_limit)
+{
+    for (o.seed = 1; o.seed <= 4; o.seed++) {
+        unsigned connections = 0;
+        double times;
+
+        o.has_bbr = o.seed % 2;
+        times = run(lines[_i], 0, 1);
+        for (size_t i = 0; i < result.n_depots; i++)
+            connections += result.depots[i].connections;
+        ck_assert_msg(times <= 1.04, "%.3f times the limit", times);
+        ck_assert_msg(connections <= 4 * result.n_depots, "%u connections",
+                      connections);
+    }
+}
+END_TEST
+
+static const char *const refusals[] = {"503", "429", "reset", "close"};
+
+/* It refuses once, and loses nothing by that. */
+START_TEST(a_depot_that_refuses_more_has_not_failed)
+{
+    char text[128];
+    double times;
+
+    snprintf(text, sizeof text, ONE " cap=1m most=2 answer=%s", refusals[_i]);
+    times = run(text, 0, 2);
+    ck_assert_msg(times <= 1.02, "%.3f times the limit", times);
+    ck_assert_uint_le(result.depots[0].failures, 1);
+    snprintf(text, sizeof text, ONE " cap=1m most=4 answer=%s", refusals[_i]);
+    times = run(text, 0, 4);
+    ck_assert_msg(times <= 1.1, "%.3f times the limit", times);
+    ck_assert_uint_le(result.depots[0].failures, 3);
+}
+END_TEST
+
+/* 10 s, and the pauses after failures, pass once. */
+START_TEST(a_depot_that_bans_does_so_once)
+{
+    run(ONE " cap=1m most=4 answer=reset ban=10s", 0, 4);
+    ck_assert_uint_le(result.took, 40 * XD_SECOND);
+    run(ONE " cap=1m most=4 answer=reset ban=10s", 16, 4);
+    ck_assert_uint_le(result.took, 75 * XD_SECOND);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("capped");
+
+    tcase_set_timeout(t, 0);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_loop_test(t, connections_are_opened_where_they_are_capped, 0,
+                        sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, none_is_opened_where_a_line_is_the_limit, 0,
+                        sizeof lines / sizeof *lines);
+    tcase_add_loop_test(t, a_depot_that_refuses_more_has_not_failed, 0,
+                        sizeof refusals / sizeof *refusals);
+    tcase_add_test(t, a_depot_that_bans_does_so_once);
+    return run_suite("sim.capped", t);
+}

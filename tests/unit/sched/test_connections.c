@@ -1,0 +1,309 @@
+/* How many connections a depot is worth: trials, and what ends them. */
+#include "sched/adaptive/connections.h"
+#include "suite.h"
+
+#define KIB 1024.0
+#define MIB (1024 * KIB)
+#define DEPOTS 2
+#define LANES 6 /* of each */
+#define STEP (20 * XD_MS)
+
+static struct xd_connections c;
+static struct xd_connections_facts facts;
+static xd_usec now;
+static double rates[DEPOTS * LANES]; /* of lanes, bytes per second */
+
+static void set_up(void)
+{
+    ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, LANES, 2),
+                     0);
+    facts = (struct xd_connections_facts){
+        .latency = 40 * XD_MS, .time_left = 20, .bytes_left = 40 * MIB};
+    now = XD_SECOND;
+    for (unsigned i = 0; i < DEPOTS * LANES; i++)
+        rates[i] = 0;
+    for (unsigned i = 0; i < DEPOTS; i++)
+        xd_connections_answered(&c, i, 80 * XD_MS);
+}
+
+static void tear_down(void)
+{
+    xd_connections_fini(&c);
+}
+
+static xd_usec decide(unsigned depot)
+{
+    facts.now = now;
+    facts.first_lane = depot * LANES;
+    facts.n_running = xd_connections_allowed(&c, depot);
+    return xd_connections_decide(&c, depot, &facts);
+}
+
+/* Each depot's lanes that may be used bring what they bring. */
+static void pass(xd_usec time)
+{
+    for (xd_usec end = now + time; now < end; now += STEP)
+        for (unsigned depot = 0; depot < DEPOTS; depot++) {
+            for (unsigned i = 0; i < xd_connections_allowed(&c, depot); i++) {
+                unsigned lane = depot * LANES + i;
+                uint64_t bytes = (uint64_t)(rates[lane] * (double)STEP / 1e6);
+
+                if (bytes > 0)
+                    xd_connections_heard(&c, depot, lane, facts.latency, now,
+                                         bytes);
+            }
+            decide(depot);
+        }
+}
+
+static void set_rates(unsigned depot, double each)
+{
+    for (unsigned i = 0; i < LANES; i++)
+        rates[depot * LANES + i] = each;
+}
+
+static void expect(unsigned depot, unsigned allowed)
+{
+    ck_assert_uint_eq(xd_connections_allowed(&c, depot), allowed);
+}
+
+/* Whether the depot is probed within that time. */
+static bool is_probed(xd_usec time)
+{
+    for (xd_usec end = now + time;
+         now < end && xd_connections_allowed(&c, 0) == 2;)
+        pass(STEP);
+    return xd_connections_allowed(&c, 0) == 3;
+}
+
+/* Two that are equal and steady, and a probe. */
+static void begin_probe(void)
+{
+    set_rates(0, MIB);
+    ck_assert(is_probed(400 * XD_MS));
+    ck_assert(xd_connections_are_tried(&c, 0));
+}
+
+START_TEST(a_depot_begins_with_the_first_lanes)
+{
+    expect(0, 2);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+}
+END_TEST
+
+START_TEST(a_depot_whose_connections_are_capped_gets_all)
+{
+    begin_probe();
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(STEP);
+    expect(0, 6);
+    pass(XD_SECOND);
+    expect(0, 6);
+    ck_assert(xd_connections_are_bound(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+    expect(1, 2);
+}
+END_TEST
+
+static const struct {
+    double second, later; /* of the other lane; of both after 120 ms */
+    bool is_probed;
+} pairs[] = {{1.0, 1.0, true},   {1.3, 1.0, true},  {1.7, 1.0, false},
+             {0.55, 1.0, false}, {1.0, 1.6, false}, {1.0, 0.5, false}};
+
+/* For 300 ms, which are three turns. */
+START_TEST(only_connections_that_are_steady_and_equal_are_probed)
+{
+    rates[0] = MIB;
+    rates[1] = MIB * pairs[_i].second;
+    pass(120 * XD_MS);
+    rates[0] *= pairs[_i].later;
+    rates[1] *= pairs[_i].later;
+    ck_assert_int_eq(is_probed(180 * XD_MS), pairs[_i].is_probed);
+}
+END_TEST
+
+static const struct {
+    double time_left, bytes_left;
+    bool is_held_back;
+    unsigned ceiling;
+    bool is_needed;
+    bool is_probed;
+} cases[] = {{2.1, 3.1 * MIB, false, 0, false, true},
+             {1.9, 3.1 * MIB, false, 0, false, false},
+             {2.1, 2.9 * MIB, false, 0, false, false},
+             {2.1, 3.1 * MIB, true, 0, false, false},
+             {2.1, 3.1 * MIB, false, 3, false, true},
+             {2.1, 3.1 * MIB, false, 2, false, false},
+             {0.1, 0.1 * MIB, false, 0, true, true},
+             {0.1, 0.1 * MIB, true, 0, true, false}};
+
+START_TEST(a_probe_has_to_be_worth_it)
+{
+    set_rates(0, MIB);
+    facts.time_left = cases[_i].time_left;
+    facts.bytes_left = cases[_i].bytes_left;
+    facts.is_held_back = cases[_i].is_held_back;
+    facts.ceiling = cases[_i].ceiling;
+    facts.is_needed = cases[_i].is_needed;
+    ck_assert_int_eq(is_probed(400 * XD_MS), cases[_i].is_probed);
+}
+END_TEST
+
+/* A connection of 50 KiB/s brings 1 MiB in 20.5 s. */
+START_TEST(a_connection_has_to_bring_enough)
+{
+    set_rates(0, 50 * KIB);
+    ck_assert(!is_probed(400 * XD_MS));
+    facts.time_left = 21;
+    ck_assert(is_probed(100 * XD_MS));
+}
+END_TEST
+
+/* 80 ms, a quarter more, and 15 ms. */
+START_TEST(a_probe_that_waits_in_a_queue_ends_the_trial)
+{
+    begin_probe();
+    xd_connections_answered(&c, 0, (_i ? 114 : 116) * XD_MS);
+    pass(STEP);
+    expect(0, _i ? 6 : 2);
+}
+END_TEST
+
+START_TEST(a_probe_that_is_not_answered_ends_the_trial)
+{
+    begin_probe();
+    pass(100 * XD_MS);
+    expect(0, 3);
+    pass(40 * XD_MS);
+    expect(0, 2);
+}
+END_TEST
+
+/* How long until it is probed again. */
+static double time_to_probe(void)
+{
+    xd_usec began = now;
+
+    ck_assert(is_probed(60 * XD_SECOND));
+    return (double)(now - began) / 1e6;
+}
+
+START_TEST(the_pause_after_trials_in_vain_doubles)
+{
+    static const double pauses[] = {2, 4, 8, 16, 32, 32};
+
+    set_rates(0, MIB);
+    facts.time_left = 1000;
+    time_to_probe();
+    for (unsigned i = 0; i < 6; i++) {
+        double passed;
+
+        xd_connections_answered(&c, 0, 200 * XD_MS);
+        pass(STEP);
+        expect(0, 2);
+        passed = time_to_probe();
+        ck_assert_double_ge(passed, pauses[i] - 0.1);
+        ck_assert_double_le(passed, pauses[i] + 0.1);
+    }
+}
+END_TEST
+
+/* What all six bring together, in connections of before; and how many are
+ * kept. */
+static const struct {
+    double together;
+    unsigned kept;
+} gains[] = {{2, 2}, {2.9, 2}, {3.2, 4}, {4.4, 5}, {5.5, 6}, {6, 6}};
+
+START_TEST(as_many_are_kept_as_are_of_use)
+{
+    begin_probe();
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(STEP);
+    set_rates(0, MIB * gains[_i].together / LANES);
+    pass(XD_SECOND);
+    expect(0, gains[_i].kept);
+    ck_assert_int_eq(xd_connections_are_bound(&c, 0), gains[_i].kept > 2);
+}
+END_TEST
+
+/* The other depot loses what this one gains, or half of it. */
+START_TEST(what_is_taken_from_others_is_no_gain)
+{
+    rates[LANES] = 3 * MIB;
+    rates[LANES + 1] = 1.5 * MIB;
+    begin_probe();
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(STEP);
+    rates[LANES] -= (_i ? 1.5 : 2.5) * MIB;
+    pass(XD_SECOND);
+    expect(0, _i ? 6 : 2);
+}
+END_TEST
+
+/* Bursts of a tenth of a second, and silence. */
+START_TEST(a_depot_that_rations_is_probed_while_it_is_silent)
+{
+    set_rates(0, 10 * MIB);
+    rates[1] = 7 * MIB;
+    pass(100 * XD_MS);
+    set_rates(0, 0);
+    pass(140 * XD_MS);
+    expect(0, 2);
+    ck_assert_uint_gt(decide(0), now);
+    ck_assert_uint_le(decide(0), now + 100 * XD_MS);
+    pass(100 * XD_MS);
+    expect(0, 3);
+}
+END_TEST
+
+START_TEST(a_depot_that_was_silent_from_the_start_is_not)
+{
+    set_rates(0, 100 * KIB);
+    pass(100 * XD_MS);
+    set_rates(0, 0);
+    pass(XD_SECOND);
+    expect(0, 2);
+    ck_assert_uint_eq(decide(0), XD_NEVER);
+}
+END_TEST
+
+START_TEST(a_user_who_asks_for_connections_gets_them)
+{
+    xd_connections_fini(&c);
+    ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, LANES, 0),
+                     0);
+    set_rates(0, MIB);
+    pass(XD_SECOND);
+    expect(0, 6);
+    ck_assert(xd_connections_are_bound(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("connections");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, a_depot_begins_with_the_first_lanes);
+    tcase_add_test(t, a_depot_whose_connections_are_capped_gets_all);
+    tcase_add_loop_test(t,
+                        only_connections_that_are_steady_and_equal_are_probed,
+                        0, sizeof pairs / sizeof *pairs);
+    tcase_add_loop_test(t, a_probe_has_to_be_worth_it, 0,
+                        sizeof cases / sizeof *cases);
+    tcase_add_test(t, a_connection_has_to_bring_enough);
+    tcase_add_loop_test(t, a_probe_that_waits_in_a_queue_ends_the_trial, 0, 2);
+    tcase_add_test(t, a_probe_that_is_not_answered_ends_the_trial);
+    tcase_add_test(t, the_pause_after_trials_in_vain_doubles);
+    tcase_add_loop_test(t, as_many_are_kept_as_are_of_use, 0,
+                        sizeof gains / sizeof *gains);
+    tcase_add_loop_test(t, what_is_taken_from_others_is_no_gain, 0, 2);
+    tcase_add_test(t, a_depot_that_rations_is_probed_while_it_is_silent);
+    tcase_add_test(t, a_depot_that_was_silent_from_the_start_is_not);
+    tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
+    return run_suite("sched.connections", t);
+}
