@@ -196,6 +196,9 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->report, value, row->name);
     case OPTION_PROGRESS:
         return set_progress(a, value);
+    case OPTION_CONTINUE:
+        a->adopts = true;
+        return 0;
     case OPTION_QUIET:
         a->quiet = true;
         return 0;
@@ -428,6 +431,13 @@ static int trust_urls(struct args *a)
     return status;
 }
 
+static bool is_on(const struct args *a, const char *name)
+{
+    const char *value = args_value(a, name);
+
+    return value != NULL && strcmp(value, "yes") == 0;
+}
+
 /* Whether what was given goes together. */
 static int check(struct args *a)
 {
@@ -448,6 +458,9 @@ static int check(struct args *a)
         status = check_list(a);
     if (status == 0)
         status = check_stdin(a);
+    if (status == 0 && a->adopts && is_on(a, "no-continue"))
+        status = words_usage("--continue goes on with what is there, and "
+                             "--no-continue begins anew: give one of them");
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
                              "--checksum is of the whole");

@@ -36,6 +36,7 @@ struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
     bool quiet, verbose, dry_run, json, repair, simulate;
+    bool adopts; /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file;

@@ -14,6 +14,8 @@ static const struct option_row own_rows[] = {
      "put the files into this folder", NULL},
     {OPTION_INPUT_FILE, COMMAND_GET, "input-file", 'i', "FILE",
      "fetch the files that FILE lists, one a line; - is standard input", NULL},
+    {OPTION_CONTINUE, COMMAND_GET, "continue", 'c', NULL,
+     "go on with what curl or wget has left of the file", NULL},
     {OPTION_QUIET, ALL, "quiet", 'q', NULL, "say nothing but errors", NULL},
     {OPTION_VERBOSE, COMMAND_GET | COMMAND_VERIFY, "verbose", 'v', NULL,
      "a line for each request: depot, offset, length, seconds, outcome", NULL},

@@ -1,10 +1,12 @@
 #include "get/present.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <xdownload/check.h>
 
@@ -16,9 +18,10 @@
 #include "tell/display.h"
 #include "tell/report.h"
 
-/* A line for people, if they want any. */
+/* A line for people, if they want any.  `n_samples` of the file agree with what
+ * the depots have; 0: none was compared. */
 static void say(const struct args *a, const char *name, const char *word,
-                const char *algorithm)
+                const char *algorithm, size_t n_samples)
 {
     if (a->quiet || a->progress == PROGRESS_JSON ||
         a->progress == PROGRESS_NONE)
@@ -26,31 +29,60 @@ static void say(const struct args *a, const char *name, const char *word,
     text_put(stderr, name);
     fprintf(stderr, ": %s, ", word);
     if (algorithm != NULL)
-        fprintf(stderr, "verified with %s%s\n", algorithm,
+        fprintf(stderr, "verified with %s%s", algorithm,
                 xd_hash_is_weak(algorithm) ? ", which is weak" : "");
     else
-        fputs("not verified\n", stderr);
+        fputs("not verified", stderr);
+    if (n_samples > 0)
+        fprintf(stderr, ", %zu samples compared", n_samples);
+    putc('\n', stderr);
 }
 
-static void say_why(char *why, size_t size, const struct job *job,
-                    const struct xd_checked *c)
+static uint64_t expected_size(const struct job *job)
 {
     struct xd_file file = {.struct_size = sizeof file};
-    char what[200];
 
     (void)xd_manifest_file(job->manifest, job->file, &file);
-    if (file.size != XD_SIZE_UNKNOWN && file.size != c->size)
+    return file.size;
+}
+
+/* aria2 writes anywhere into NAME until NAME.aria2 is gone. */
+static bool is_unfinished_of_aria2(const struct job *job)
+{
+    char path[PATH_MAX];
+    const int len = snprintf(path, sizeof path, "%s.aria2", job->target->path);
+
+    return len > 0 && (size_t)len < sizeof path && access(path, F_OK) == 0;
+}
+
+/* What is wrong with the file that is there, and the ways on. */
+static void say_why(struct xd_error *why, const struct job *job,
+                    const struct xd_checked *c)
+{
+    const uint64_t size = expected_size(job);
+    const char *const path = job->target->path;
+    char what[700];
+
+    if (is_unfinished_of_aria2(job))
+        snprintf(what, sizeof what,
+                 "%s.aria2 says that aria2 has not finished it", path);
+    else if (why->code < 0)
+        snprintf(what, sizeof what, "differs: %s", why->msg);
+    else if (size != XD_SIZE_UNKNOWN && size != c->size)
         snprintf(what, sizeof what, "has %" PRIu64 " bytes instead of %" PRIu64,
-                 c->size, file.size);
+                 c->size, size);
     else if (c->algorithm != NULL)
         snprintf(what, sizeof what, "differs: its %s does not match",
                  c->algorithm);
     else
         snprintf(what, sizeof what, "nothing tells whether it is complete");
-    snprintf(why, size,
-             "%s exists already, and %s: --force replaces it, and 'xdownload "
-             "verify --repair' fetches what is wrong of it",
-             job->target->path, what);
+    const bool is_part = size != XD_SIZE_UNKNOWN && c->size < size &&
+                         !is_unfinished_of_aria2(job) && !job->args->adopts;
+    why->code = XD_E_IO;
+    snprintf(why->msg, sizeof why->msg,
+             "%.100s exists already, and %.250s: %s--force replaces it, and "
+             "'xdownload verify --repair' fetches what is wrong of it",
+             path, what, is_part ? "-c goes on with it, " : "");
 }
 
 /* The words for programs. */
@@ -86,35 +118,83 @@ static bool may_be_complete(const struct job *job)
            stat(job->target->path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* No hash tells: samples of the depots do.  0, or a code with its sentence. */
+static int compare(const struct job *job, struct xd_check *check, size_t *out_n,
+                   struct xd_error *err)
+{
+    *out_n = 0;
+    *err = (struct xd_error){.code = XD_OK};
+    if (is_unfinished_of_aria2(job))
+        return XD_E_CORRUPT;
+    return xd_check_compare(check, job->args->options, out_n, err);
+}
+
+/* Go on with what another program has left, if it is a beginning of the file:
+ * it becomes NAME.part. */
+static int adopt(const struct job *job, struct xd_check *check,
+                 struct xd_error *err)
+{
+    size_t n;
+    int rc = compare(job, check, &n, err);
+
+    if (rc == 0)
+        rc = xd_check_reopen(check, err);
+    if (rc == 0)
+        say(job->args, job->name, "continued", NULL, n);
+    return rc;
+}
+
+/* Whether all is well with the file that is there, or an error says what is
+ * not.  *out_goes_on: it is to be fetched now. */
+static int judge(const struct job *job, struct xd_check *check,
+                 struct xd_checked *checked, bool *out_goes_on,
+                 struct xd_error *err)
+{
+    size_t n = 0;
+    int rc = 0;
+
+    *out_goes_on = false;
+    xd_check_get(check, checked);
+    if (checked->is_right && checked->algorithm == NULL) {
+        rc = compare(job, check, &n, err);
+    } else if (!checked->is_right && job->args->adopts &&
+               checked->size < expected_size(job)) {
+        rc = adopt(job, check, err);
+        *out_goes_on = rc == 0;
+    } else if (!checked->is_right) {
+        rc = XD_E_CORRUPT;
+        *err = (struct xd_error){.code = XD_OK};
+    }
+    if (rc == XD_E_CORRUPT)
+        say_why(err, job, checked);
+    else if (rc == 0 && !*out_goes_on)
+        say(job->args, job->name,
+            checked->algorithm != NULL ? "already complete" : "present",
+            checked->algorithm, n);
+    return rc == XD_E_CORRUPT ? XD_E_IO : rc;
+}
+
 bool present_ends(const struct job *job, int *out_status)
 {
     struct xd_checked checked = {.struct_size = sizeof checked};
     struct xd_check *check;
-    struct xd_error err;
+    struct xd_error err = {.code = XD_OK};
+    bool goes_on = false;
 
     if (!may_be_complete(job))
         return false;
-    const int rc =
+    int rc =
         xd_check_new(&check, job->manifest, job->file, job->target->path, &err);
+    if (rc == 0) {
+        rc = judge(job, check, &checked, &goes_on, &err);
+        xd_check_free(check);
+    }
+    if (goes_on)
+        return false;
+    if (rc < 0)
+        words_error("%s", err.msg);
+    report(job, &checked, rc < 0 ? err.msg : NULL);
     *out_status = status_of(rc);
-    if (rc < 0) {
-        words_error("%s", err.msg);
-        report(job, &checked, err.msg);
-        return true;
-    }
-    xd_check_get(check, &checked);
-    if (checked.is_right) {
-        say(job->args, job->name,
-            checked.algorithm != NULL ? "already complete" : "present",
-            checked.algorithm);
-        report(job, &checked, NULL);
-    } else {
-        say_why(err.msg, sizeof err.msg, job, &checked);
-        words_error("%s", err.msg);
-        report(job, &checked, err.msg);
-        *out_status = STATUS_LOCAL;
-    }
-    xd_check_free(check);
     return true;
 }
 
@@ -130,8 +210,12 @@ static void put_wrong(const struct xd_check *check)
 static int repair(const struct job *job, struct xd_check *check)
 {
     struct xd_error err;
-    const int rc = xd_check_reopen(check, &err);
+    size_t n;
 
+    /* If nothing agrees, all of it is fetched. */
+    int rc = compare(job, check, &n, &err);
+    if (rc == 0 || rc == XD_E_CORRUPT)
+        rc = xd_check_reopen(check, &err);
     if (rc == 0)
         return fetch_file(job);
     words_error("%s", err.msg);
@@ -153,7 +237,7 @@ static int verify(const struct job *job)
     }
     xd_check_get(check, &checked);
     if (checked.is_right) {
-        say(job->args, job->target->path, "complete", checked.algorithm);
+        say(job->args, job->target->path, "complete", checked.algorithm, 0);
     } else if (checked.n_wrong == 0) {
         words_error("%s: the manifest says neither its size nor its hash",
                     job->target->path);

@@ -6,6 +6,7 @@
 #define XDOWNLOAD_CHECK_H
 
 #include <xdownload/manifest.h>
+#include <xdownload/options.h>
 
 struct xd_check;
 
@@ -41,6 +42,26 @@ XD_API void xd_check_get(const struct xd_check *c, struct xd_checked *out);
  * past the last. */
 XD_API int xd_check_wrong(const struct xd_check *c, size_t i,
                           uint64_t *out_begin, uint64_t *out_end);
+
+/*
+ * Compare samples of the file with what the depots have, where no hash tells
+ * which of its bytes are right: 64 KiB at both ends and at places between them,
+ * at least 8 and one for each 64 MiB, and holes; all of a file below 1 MiB.  If
+ * they agree, all of it counts as right, but for what it lacks of its size, or
+ * has more.  If they differ, all of it counts as wrong.  Where hashes of pieces
+ * have told, or a hash of the whole of a file of the right size, nothing is
+ * compared.
+ *
+ * *out_n (may be NULL) is how many samples agree.
+ * Threads: one at a time.
+ * Blocks:  until enough depots have answered; a cancel of the options ends it.
+ * Errors:  CORRUPT (they differ: where, and from which depot); NET, NOREPLICA
+ *          and others (no depot could show all samples); STATE (the manifest
+ *          does not say how long the file is); CANCELED, IO, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_check_compare(struct xd_check *c,
+                                          const struct xd_options *o,
+                                          size_t *out_n, struct xd_error *err);
 
 /*
  * Make the file an unfinished one: it becomes `path`.part, and its journal says

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "base/number.h"
 
 #define LONGEST_PATH \
@@ -402,6 +403,31 @@ void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE])
     if (fstat(fd, &st) == 0)
         snprintf(out, XD_FILE_STAMP_SIZE, "\"%jd.%09ld\"",
                  (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+int xd_file_holes(int fd, uint64_t size, size_t most, struct xd_rangeset *out)
+{
+#ifdef SEEK_HOLE
+    off_t at = 0;
+
+    for (size_t i = 0; i < most; i++) {
+        struct xd_range hole;
+
+        at = lseek(fd, at, SEEK_HOLE);
+        if (at < 0 || (uint64_t)at >= size)
+            break;
+        hole.begin = (uint64_t)at;
+        at = lseek(fd, at, SEEK_DATA);
+        hole.end = at < 0 ? size : (uint64_t)at;
+        if (xd_rangeset_add(out, hole) < 0)
+            return XD_E_NOMEM;
+        if (at < 0)
+            break;
+    }
+#else
+    (void)fd, (void)size, (void)most, (void)out;
+#endif
+    return 0;
 }
 
 int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,

@@ -72,6 +72,11 @@ int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
 #define XD_FILE_STAMP_SIZE 40
 void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE]);
 
+/* Adds the first `most` runs of the file that have no room on the disk to `out`,
+ * as far as the system tells.  Errors: NOMEM. */
+struct xd_rangeset;
+int xd_file_holes(int fd, uint64_t size, size_t most, struct xd_rangeset *out);
+
 /* Up to `len` bytes at `offset`; how many, 0 at the end. */
 int64_t xd_file_read(int fd, const char *path, uint64_t offset, void *data,
                      size_t len, struct xd_error *err);

@@ -693,17 +693,147 @@ def test_a_file_that_differs_is_kept(lab):
     assert lab.read("f.bin") == bytes(SIZE) and depot.requests() == []
 
 
-def test_a_file_of_the_right_size_is_present_where_there_is_no_hash(lab):
-    lab.file("f.bin", SIZE)
+# ---- a file that is there, and no hash ----
+
+def test_a_file_that_agrees_with_the_depots_is_present(lab):
+    data = lab.file("f.bin", SIZE)
+    depots = lab.depots(2)
+    lab.path("f.bin").write_bytes(data)
+    run = lab.xdownload(lab.exnode("f.bin", depots))
+    assert run.rc == 0
+    assert "present, not verified, 8 samples compared" in run.err
+    assert all_sent(depots) == 8 * 64 * 1024
+
+
+def unfinished(data, how):
+    """What other programs leave of a file with all of its bytes to come."""
+    at = len(data) // 3
+    if how == "no tail":
+        return data[:-1] + b"x"
+    if how == "no head":
+        return b"x" + data[1:]
+    if how == "short, other":
+        return data[:1000] + bytes([data[1000] ^ 1]) + data[1001:]
+    return data[:at] + bytes(len(data) - at)  # preallocated
+
+
+@pytest.mark.parametrize("size, how", [
+    (SIZE, "no tail"), (SIZE, "no head"), (SIZE, "preallocated"),
+    (300_000, "short, other"), (300_000, "preallocated")])
+def test_a_file_of_the_right_size_that_differs_is_kept(lab, size, how):
+    data = lab.file("f.bin", size)
     depot = lab.depot()
-    manifest = lab.exnode("f.bin", [depot])
-    lab.path("f.bin").write_bytes(bytes(SIZE))
-    run = lab.xdownload(manifest)
-    assert run.rc == 0 and "present, not verified" in run.err
-    assert depot.requests() == []
-    lab.path("f.bin").write_bytes(bytes(SIZE - 1))
-    run = lab.xdownload(manifest)
-    assert run.rc == 5 and str(SIZE - 1) in run.err
+    lab.path("f.bin").write_bytes(unfinished(data, how))
+    run = lab.xdownload(lab.exnode("f.bin", [depot]))
+    assert run.rc == 5, run.err
+    assert "f.bin exists already, and differs" in run.err
+    assert f"differ from those of {depot.url('f.bin')}" in run.err
+    assert "--force" in run.err and "verify --repair" in run.err
+    assert lab.read("f.bin") == unfinished(data, how)
+    assert not lab.path("f.bin.part").exists()
+
+
+def test_a_hole_where_no_sample_is_taken_is_found(lab):
+    data = lab.file("f.bin", 64 * MIB)
+    with open(lab.path("f.bin"), "wb") as f:
+        f.write(data[:1_234_944])
+        f.seek(64 * 1024, os.SEEK_CUR)  # nothing is written there
+        f.write(data[f.tell():])
+    run = lab.xdownload(lab.exnode("f.bin", [lab.depot()]))
+    assert run.rc == 5, run.err
+    assert "its bytes 12" in run.err
+
+
+def test_where_no_depot_can_be_asked_a_file_is_not_taken_for_right(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("f.bin").write_bytes(data)
+    dead = lab.dead()
+    run = lab.xdownload("--retry", "1", lab.exnode("f.bin", [dead]))
+    assert run.rc == 1
+    assert dead.host in run.err
+    assert lab.read("f.bin") == data
+
+
+def test_what_aria2_has_not_finished_is_named(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("f.bin").write_bytes(data)
+    lab.path("f.bin.aria2").write_bytes(b"control")
+    manifest = lab.exnode("f.bin", lab.depots(1))
+    for arguments in [(), ("-c",)]:
+        run = lab.xdownload(*arguments, manifest)
+        assert run.rc == 5
+        assert "f.bin.aria2 says that aria2 has not finished it" in run.err
+        assert "-c goes on" not in run.err
+        assert lab.read("f.bin") == data
+
+
+# ---- what other programs have left ----
+
+def test_a_shorter_file_is_named_with_the_way_on(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("f.bin").write_bytes(data[:2 * MIB])
+    run = lab.xdownload(lab.exnode("f.bin", lab.depots(1)))
+    assert run.rc == 5
+    assert f"has {2 * MIB} bytes instead of {SIZE}: -c goes on with it" \
+        in run.err
+
+
+@pytest.mark.parametrize("had", [1, 100_000, 2 * MIB, SIZE - 1])
+@pytest.mark.parametrize("with_hash", [False, True])
+def test_continue_goes_on_with_a_beginning(lab, had, with_hash):
+    data = lab.file("f.bin", SIZE)
+    lab.path("f.bin").write_bytes(data[:had])
+    manifest = lab.exnode("f.bin", lab.depots(2))
+    check = ["--checksum", checksum(data)] if with_hash else []
+    run = lab.xdownload("-c", *check, manifest)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "f.bin: continued, not verified, " in run.err
+    assert needed(run) == SIZE - had
+
+
+def test_continue_leaves_what_is_no_beginning(lab):
+    lab.file("f.bin", SIZE)
+    other = bytes_of(2 * MIB, seed=9)
+    lab.path("f.bin").write_bytes(other)
+    run = lab.xdownload("-c", lab.exnode("f.bin", lab.depots(1)))
+    assert run.rc == 5
+    assert "f.bin exists already, and differs: " in run.err
+    assert lab.read("f.bin") == other
+    assert not lab.path("f.bin.part").exists()
+
+
+def test_continue_goes_on_with_what_curl_has_left(lab):
+    data = lab.file("f.bin", SIZE)
+    url = lab.depot(rate=2_000_000).url("f.bin")
+    subprocess.run(["curl", "-s", "--max-time", "1", "-o",
+                    lab.path("f.bin"), url], check=False)
+    had = lab.path("f.bin").stat().st_size
+    assert 0 < had < SIZE
+    run = lab.xdownload("-c", url)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert needed(run) == SIZE - had
+
+
+def test_continue_and_its_opposite_contradict_each_other(lab):
+    run = lab.xdownload("-c", "--no-continue", "http://a.example/f")
+    assert run.rc == 2
+    assert "give one of them" in run.err
+
+
+# ---- verify ----
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_repair_without_hashes_keeps_what_the_depots_confirm(lab, keeps):
+    data = lab.file("f.bin", SIZE)
+    here = (data if keeps else bytes_of(SIZE, seed=9))[:3 * MIB]
+    lab.path("f.bin").write_bytes(here)
+    run = lab.xdownload("verify", "--repair", lab.exnode("f.bin", lab.depots(2)),
+                        "f.bin", report=False)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert ("3.0 MiB" in run.err) == keeps
 
 
 def test_verify_names_the_bytes_that_are_wrong(lab):

@@ -39,10 +39,7 @@ int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
     }
     o = &a->options;
     a->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
-    config = (struct xd_batch_config){.net = &o->net,
-                                      .exclude = o->exclude,
-                                      .silence = o->silence,
-                                      .max_failures = (unsigned)o->retry};
+    config = xd_options_batch(o);
     rc = xd_batch_new(&a->batch, &config, n_slots, err);
     if (rc < 0) {
         release(a);

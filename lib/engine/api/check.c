@@ -8,9 +8,12 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "engine/api/asker.h"
+#include "engine/depot.h"
 #include "engine/resume.h"
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
+#include "engine/trust/sample_check.h"
 #include "io/hash.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
@@ -203,6 +206,116 @@ int xd_check_new(struct xd_check **out, struct xd_manifest *m, size_t file,
     return 0;
 }
 
+static int fail_unknown_size(const struct xd_check *c, struct xd_error *err)
+{
+    return xd_fail(err, XD_E_STATE,
+                   "%s: the manifest does not say how long it is", c->path);
+}
+
+/* ---- compared with depots ---- */
+
+#define MOST_HOLES ((size_t)16)
+
+static int read_sample(void *user, uint64_t offset, void *data, size_t len,
+                       struct xd_error *err)
+{
+    const struct reading *r = user;
+    int64_t n = xd_file_read(r->fd, r->path, offset, data, len, err);
+
+    if (n < 0)
+        return (int)n;
+    return (size_t)n == len
+               ? 0
+               : xd_fail(err, XD_E_IO, "%s: it was cut meanwhile", r->path);
+}
+
+static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
+                      const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_asker *asker;
+    struct xd_depots depots;
+    int rc = xd_depots_init(&depots, c->manifest, c->file, o->exclude,
+                            o->allow_file, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_asker_new(&asker, o, xd_sample_check_slots(&depots), err);
+    if (rc == 0) {
+        check->depots = &depots;
+        check->batch = asker->batch;
+        check->until = asker->until;
+        rc = xd_sample_check_run(check, err);
+        rc = xd_asker_end(asker, o, rc, err);
+    }
+    xd_depots_fini(&depots);
+    return rc;
+}
+
+static int compare(const struct xd_check *c, struct xd_range there,
+                   const struct xd_options *o, struct xd_sample_check *check,
+                   struct xd_error *err)
+{
+    struct reading r = {.path = c->path};
+    struct xd_rangeset held, holes;
+    uint64_t size;
+    int rc = xd_file_open(&r.fd, &size, c->path, err);
+
+    if (rc < 0)
+        return rc;
+    xd_rangeset_init(&held);
+    xd_rangeset_init(&holes);
+    if (xd_rangeset_add(&held, there) < 0 ||
+        xd_file_holes(r.fd, c->size, MOST_HOLES, &holes) < 0)
+        rc = xd_fail_nomem(err);
+    *check = (struct xd_sample_check){
+        .held = &held, .holes = &holes, .read = read_sample, .user = &r};
+    if (rc == 0)
+        rc = ask_depots(check, c, o, err);
+    xd_rangeset_fini(&held);
+    xd_rangeset_fini(&holes);
+    xd_file_close(r.fd);
+    return rc;
+}
+
+/* All is right, or all is wrong; but what the file lacks, or has more than it
+ * should, is wrong in any case. */
+static int take_verdict(struct xd_check *c, bool is_right, struct xd_error *err)
+{
+    struct xd_range all = {0, c->size > c->expected ? c->size : c->expected};
+
+    xd_rangeset_fini(&c->wrong);
+    xd_rangeset_init(&c->wrong);
+    return is_right ? check_size(c, err) : is_wrong(c, all, err);
+}
+
+int xd_check_compare(struct xd_check *c, const struct xd_options *o,
+                     size_t *out_n, struct xd_error *err)
+{
+    struct xd_range there = {0, c->size < c->expected ? c->size : c->expected};
+    struct xd_sample_check check;
+    struct xd_options defaults;
+    int rc;
+
+    if (out_n)
+        *out_n = 0;
+    if (c->expected == XD_SIZE_UNKNOWN)
+        return fail_unknown_size(c, err);
+    if (c->pieces.n > 0 || (c->algorithm && c->size == c->expected))
+        return 0;
+    xd_options_init(&defaults);
+    rc = compare(c, there, o ? o : &defaults, &check, err);
+    if (rc < 0)
+        return rc;
+    if (check.verdict == XD_SAMPLES_AGREE || check.verdict == XD_SAMPLES_DIFFER)
+        rc = take_verdict(c, check.verdict == XD_SAMPLES_AGREE, err);
+    if (rc == 0 && check.verdict != XD_SAMPLES_AGREE)
+        rc = xd_fail(err, check.error.code, "%s: %.300s", c->path,
+                     check.error.msg);
+    if (rc == 0 && out_n)
+        *out_n = check.n_compared;
+    return rc;
+}
+
 void xd_check_get(const struct xd_check *c, struct xd_checked *out)
 {
     struct xd_checked checked = {
@@ -300,8 +413,7 @@ int xd_check_reopen(struct xd_check *c, struct xd_error *err)
     int rc, folder;
 
     if (c->expected == XD_SIZE_UNKNOWN)
-        return xd_fail(err, XD_E_STATE,
-                       "%s: the manifest does not say how long it is", c->path);
+        return fail_unknown_size(c, err);
     rc = xd_folder_open(&folder, c->path, err);
     if (rc < 0)
         return rc;

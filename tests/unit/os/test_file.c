@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/range.h"
 #include "os/file.h"
 #include "suite.h"
 
@@ -633,6 +634,36 @@ START_TEST(a_file_is_read_at_any_offset_and_closed_on_exec)
 }
 END_TEST
 
+/* A file of three runs of 64 KiB, the middle one and the last never written. */
+START_TEST(what_was_never_written_is_a_hole)
+{
+    const uint64_t run = 65536;
+    struct xd_rangeset holes;
+    uint64_t size;
+    int fd;
+
+    put(a, "x");
+    ck_assert_int_eq(truncate(a, (off_t)(2 * run)), 0);
+    fd = open(a, O_WRONLY);
+    ck_assert_int_eq(pwrite(fd, "y", 1, (off_t)(2 * run)), 1);
+    ck_assert_int_eq(ftruncate(fd, (off_t)(4 * run)), 0);
+    close(fd);
+    ck_assert_int_eq(xd_file_open(&fd, &size, a, NULL), 0);
+    xd_rangeset_init(&holes);
+    ck_assert_int_eq(xd_file_holes(fd, size, 9, &holes), 0);
+    ck_assert(xd_rangeset_contains(&holes, (struct xd_range){run, 2 * run}));
+    ck_assert(
+        xd_rangeset_contains(&holes, (struct xd_range){3 * run, 4 * run}));
+    ck_assert_uint_eq(xd_rangeset_overlap(&holes, (struct xd_range){0, 1}), 0);
+    xd_rangeset_fini(&holes);
+    xd_rangeset_init(&holes);
+    ck_assert_int_eq(xd_file_holes(fd, size, 1, &holes), 0);
+    ck_assert_uint_eq(holes.n, 1);
+    xd_rangeset_fini(&holes);
+    xd_file_close(fd);
+}
+END_TEST
+
 START_TEST(a_link_to_a_file_is_opened_for_reading)
 {
     uint64_t size;
@@ -678,6 +709,7 @@ int main(void)
     tcase_add_test(t, what_is_written_is_brought_to_the_disk);
     tcase_add_test(t, a_name_that_is_not_there_is_removed_too);
     tcase_add_test(t, two_names_of_one_file_are_the_same);
+    tcase_add_test(t, what_was_never_written_is_a_hole);
     tcase_add_test(t, the_boot_id_is_the_same_twice);
     tcase_add_test(t, a_link_is_not_followed);
     tcase_add_test(t, a_dangling_link_is_not_followed);
