@@ -130,9 +130,10 @@ struct xd_engine {
     /* Constant after new(), path_given after xd_download_new_in(). */
     struct xd_options options;
     enum xd_output_kind output;
-    char *path;        /* of the file, or NULL */
-    size_t path_given; /* its first bytes, which no manifest chose */
-    int fd;            /* of an output in order */
+    char *path;                  /* of the file, or NULL */
+    size_t path_given;           /* its first bytes, which no manifest chose */
+    int fd;                      /* of an output in order */
+    struct xd_http_names *names; /* for all its transports */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;

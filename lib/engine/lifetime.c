@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/worker.h"
+#include "io/http/http_names.h"
 #include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)
@@ -159,6 +160,7 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->fetches);
     xd_free(e->workers);
     xd_free(e->path);
+    xd_http_names_free(e->names);
     xd_depots_fini(&e->depots);
 }
 
@@ -229,6 +231,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                              e->depots.n_files_refused);
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
+    if (rc == 0)
+        rc = xd_http_names_new(&e->names, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);

@@ -21,8 +21,10 @@ static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
                          struct xd_error *err)
 {
     const struct xd_options *o = &w->engine->options;
-    struct xd_transport_config config = {
-        .n_slots = w->n_lanes, .silence = o->silence, .net = &o->net};
+    struct xd_transport_config config = {.n_slots = w->n_lanes,
+                                         .silence = o->silence,
+                                         .net = &o->net,
+                                         .names = w->engine->names};
 
     return xd_transport_new(&w->transports[kind], kind, &config, &w->handler,
                             err);

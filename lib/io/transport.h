@@ -24,6 +24,7 @@
 #include "io/reach.h"
 
 struct xd_net_options;
+struct xd_http_names;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
@@ -99,9 +100,13 @@ struct xd_transport_handler {
 struct xd_transport_config {
     unsigned n_slots;
     xd_usec silence; /* a request ends when nothing came for so long, before
-                           the first byte too; a paused one never does */
+                           the first byte too; a paused one never does.  The
+                           time in which its server's name is looked up does
+                           not count, and has a bound of its own */
     const struct xd_net_options *net; /* of people, or NULL; outlives the
                                          transport, with its strings */
+    struct xd_http_names *names;      /* shared with other transports, or NULL;
+                                    outlives the transport */
 };
 
 struct xd_transport {

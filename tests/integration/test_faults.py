@@ -190,14 +190,9 @@ class World:
             self.name_server.bind((NAME_SERVER, 53))
         except OSError as e:
             pytest.skip(f"only root can be a name server: {e}")
-        config = self.lab.folder / "resolv.conf"
-        config.write_text(f"nameserver {NAME_SERVER}\n"
-                          "options timeout:5 attempts:1\n")
-        self.lab.before = [
-            "unshare", "-m", "sh", "-c",
-            'mount --bind "$0" /etc/resolv.conf && exec "$@"', str(config)]
-        if subprocess.run([*self.lab.before, "true"], check=False,
-                          stderr=subprocess.DEVNULL).returncode != 0:
+        if not self.lab.replace_file("/etc/resolv.conf",
+                                     f"nameserver {NAME_SERVER}\n"
+                                     "options timeout:5 attempts:1\n"):
             pytest.skip("there are no namespaces here")
         return Depot("depot.test")
 

@@ -174,8 +174,10 @@ static void *sampler_main(void *arg)
 {
     struct xd_engine *e = arg;
     struct xd_sampler *s = &e->sampler;
-    struct xd_transport_config config = {
-        .n_slots = 1, .silence = e->options.silence, .net = &e->options.net};
+    struct xd_transport_config config = {.n_slots = 1,
+                                         .silence = e->options.silence,
+                                         .net = &e->options.net,
+                                         .names = e->names};
     struct xd_transport_handler handler = {
         .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
     struct xd_transport *transport = NULL;

@@ -38,9 +38,10 @@ struct http {
     unsigned n_fetches;
 
     struct xd_http_fetch *fetches; /* one for each slot */
-    xd_usec looked_at;             /* xd_now() of the last look() */
-    xd_usec watched;               /* the clock that silence is measured by */
-    xd_usec alive_at;              /* see http_fetch.h */
+    struct xd_http_addresses addresses;
+    xd_usec looked_at; /* xd_now() of the last look() */
+    xd_usec watched;   /* the clock that silence is measured by */
+    xd_usec alive_at;  /* see http_fetch.h */
 };
 
 /*
@@ -98,10 +99,13 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);
     if (xd_http_fetch_follow(f)) {
+        f->heard_at = h->watched;
         if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
             return;
         xd_http_fetch_fail_nomem(f);
     }
+    if (f->outcome.verdict == XD_VERDICT_AGAIN)
+        xd_http_connect_end(&f->connect, f->easy);
     f->is_busy = false;
     xd_request_locate(&f->outcome, f->first, f->url);
     h->handler->end(h->handler->user, f->slot, &f->outcome);
@@ -136,11 +140,12 @@ static xd_usec until_silence(const struct http *h)
 
     for (unsigned i = 0; i < h->n_fetches; i++) {
         const struct xd_http_fetch *f = &h->fetches[i];
-        xd_usec silent = h->watched - f->heard_at, left;
+        xd_usec silent = h->watched - f->heard_at, limit, left;
 
         if (!f->is_busy || f->paused)
             continue;
-        left = silent < h->silence ? h->silence - silent : 0;
+        limit = xd_http_fetch_patience(f, h->silence);
+        left = silent < limit ? limit - silent : 0;
         if (left > MAX_WAIT)
             left = MAX_WAIT;
         if (left < least)
@@ -193,7 +198,8 @@ static void sweep(struct http *h)
         if (f->heard)
             f->heard_at = h->watched;
         f->heard = false;
-        if (!f->paused && h->watched - f->heard_at >= h->silence)
+        if (!f->paused &&
+            h->watched - f->heard_at >= xd_http_fetch_patience(f, h->silence))
             xd_http_fetch_give_up(f, h->silence);
     }
 }
@@ -304,9 +310,10 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
     if (rc < 0)
         return rc;
     rc = xd_http_options_init(&h->options, config->net, err);
+    h->options.names = config->names;
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,
-                                &h->options, err);
+                                &h->addresses, &h->options, err);
         if (rc == 0)
             h->n_fetches++;
     }

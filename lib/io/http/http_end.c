@@ -165,6 +165,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else if (f->is_kept_out && !f->is_judged)
         fail_kept_out(f);
+    else if (xd_http_connect_retry(&f->connect))
+        f->begins_again = true;
     else if (is_line_too_long(f, result))
         fail_line_too_long(f);
     else if (ran_out_of_descriptors(f))
@@ -202,15 +204,35 @@ void xd_http_fetch_hang_up(struct xd_http_fetch *f)
         shutdown(fd, SHUT_RDWR);
 }
 
+xd_usec xd_http_fetch_patience(const struct xd_http_fetch *f, xd_usec silence)
+{
+    return xd_http_connect_limit(&f->connect, f->easy, silence);
+}
+
+static void fail_silent(struct xd_http_fetch *f, xd_usec silence)
+{
+    double seconds = (double)xd_http_fetch_patience(f, silence) / XD_SECOND;
+
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    if (f->connect.phase == XD_HTTP_NAMES)
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: could not resolve the host's name within %.1f s", f->name,
+                seconds);
+    else
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: no bytes for %.1f s at offset %" PRIu64, f->name, seconds,
+                f->at);
+}
+
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
 {
     f->quit = true;
     if (f->is_decided)
         return;
-    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
-    xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: no bytes for %.1f s at offset %" PRIu64, f->name,
-            (double)silence / (double)XD_SECOND, f->at);
+    if (xd_http_connect_next(&f->connect, f->easy))
+        f->begins_again = true;
+    else
+        fail_silent(f, silence);
 }
 
 void xd_http_fetch_stop(struct xd_http_fetch *f)

@@ -21,6 +21,10 @@
 #define MIN_WINDOW ((uint64_t)16 << 10)
 #define MAX_WINDOW ((uint64_t)4 << 20)
 
+/* Seconds for which an answer of a name server holds, which does not say to
+ * programs how long it does; libcurl's own. */
+#define KEEP_NAMES 60L
+
 static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
 {
     if (n < least)
@@ -65,8 +69,10 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     int fd;
 
     (void)purpose;
-    if (!may_reach(f, &address->addr))
+    if (!may_reach(f, &address->addr) ||
+        !xd_http_connect_try(&f->connect, &address->addr, address->addrlen))
         return CURL_SOCKET_BAD;
+    f->heard = true; /* from here on it is this address that is silent */
 #ifdef SOCK_CLOEXEC
     type |= SOCK_CLOEXEC;
 #endif
@@ -103,6 +109,31 @@ bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
                             buffer_bytes(bytes_per_s)) == CURLE_OK;
 }
 
+static int on_names(void *state, void *reserved, void *user)
+{
+    struct xd_http_fetch *f = user;
+
+    (void)state;
+    (void)reserved;
+    f->connect.phase = XD_HTTP_NAMES;
+    f->heard = true;
+    return 0;
+}
+
+static int on_asked(void *user, char *to, char *from, int to_port,
+                    int from_port)
+{
+    struct xd_http_fetch *f = user;
+
+    (void)to;
+    (void)from;
+    (void)to_port;
+    (void)from_port;
+    f->connect.phase = XD_HTTP_ASKED;
+    f->heard = true;
+    return CURL_PREREQFUNC_OK;
+}
+
 /* What is the same for all requests. */
 static bool set_up(struct xd_http_fetch *f)
 {
@@ -113,18 +144,25 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_PRIVATE, (void *)f) &&
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
-           SET(CURLOPT_OPENSOCKETDATA, (void *)f) && xd_http_fetch_hear(f) &&
+           SET(CURLOPT_OPENSOCKETDATA, (void *)f) &&
+           SET(CURLOPT_RESOLVER_START_FUNCTION, on_names) &&
+           SET(CURLOPT_RESOLVER_START_DATA, (void *)f) &&
+           SET(CURLOPT_PREREQFUNCTION, on_asked) &&
+           SET(CURLOPT_PREREQDATA, (void *)f) &&
+           xd_http_names_share(f->options->names, e) && xd_http_fetch_hear(f) &&
            xd_http_options_apply(f->options, e);
 #undef SET
 }
 
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, const struct xd_http_options *options,
+                       xd_usec *alive_at, struct xd_http_addresses *addresses,
+                       const struct xd_http_options *options,
                        struct xd_error *err)
 {
     f->slot = slot;
     f->alive_at = alive_at;
+    f->connect.addresses = addresses;
     f->handler = handler;
     f->options = options;
     f->easy = curl_easy_init();
@@ -185,10 +223,12 @@ static bool set_request(struct xd_http_fetch *f)
     bool is_url = xd_url_split(f->url, &u);
     bool is_https = is_url && u.scheme == XD_SCHEME_HTTPS;
     bool is_trusted = f->is_trusted && xd_http_same_origin(f->first, f->url);
+    bool is_anew = xd_http_connect_begin(&f->connect);
 
     f->is_ftp = is_url && u.scheme == XD_SCHEME_FTP;
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
     return SET(CURLOPT_URL, f->url) &&
+           SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
            SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
            SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
            set_range(f, &f->request) &&
@@ -201,7 +241,7 @@ static bool set_request(struct xd_http_fetch *f)
 static void reset_answer(struct xd_http_fetch *f)
 {
     f->answer = (struct xd_http_answer){.status = 0};
-    f->is_judged = f->follows = false;
+    f->is_judged = f->follows = f->begins_again = false;
     f->paused = f->quit = false;
 }
 
@@ -267,7 +307,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
 bool xd_http_fetch_follow(struct xd_http_fetch *f)
 {
-    if (!f->follows || f->is_decided)
+    if (!(f->follows || f->begins_again) || f->is_decided)
         return false;
     reset_answer(f);
     if (set_request(f))

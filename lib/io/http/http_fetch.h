@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "io/http/http_answer.h"
+#include "io/http/http_connect.h"
 #include "io/http/http_options.h"
 #include "io/request.h"
 
@@ -39,6 +40,7 @@ struct xd_http_fetch {
     enum xd_reach reach;   /* of `url`: what lies nearer is refused */
     bool is_kept_out;      /* an address of it did */
     bool lacks_descriptor; /* there was none for a socket */
+    struct xd_http_connect connect;
 
     /* The answer. */
     struct xd_http_answer answer;
@@ -47,6 +49,7 @@ struct xd_http_fetch {
     uint64_t at;         /* in the object, of the next byte that comes */
     bool is_judged;      /* judgement is valid; the body has begun */
     bool follows;        /* it is a redirect: follow() comes next */
+    bool begins_again;   /* with another address: follow() comes next */
     bool is_decided;     /* outcome is valid; what still comes is dropped */
     struct xd_outcome outcome;
 
@@ -61,11 +64,12 @@ struct xd_http_fetch {
     xd_usec heard_at;
 };
 
-/* `alive_at` and `options` outlive the fetch.  Errors: NOMEM, and then fini()
+/* `alive_at`, `addresses` and `options` outlive the fetch.  Errors: NOMEM, and then fini()
  * has nothing to do. */
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, const struct xd_http_options *options,
+                       xd_usec *alive_at, struct xd_http_addresses *addresses,
+                       const struct xd_http_options *options,
                        struct xd_error *err);
 void xd_http_fetch_fini(struct xd_http_fetch *f);
 
@@ -84,7 +88,7 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result);
 void xd_http_fetch_fail_nomem(struct xd_http_fetch *f);
 
 /* After it was taken off the wire: whether it is to be put there again, now
- * for what a redirect pointed to. */
+ * for what a redirect pointed to, or by way of another address. */
 bool xd_http_fetch_follow(struct xd_http_fetch *f);
 
 /*
@@ -94,7 +98,11 @@ bool xd_http_fetch_follow(struct xd_http_fetch *f);
  */
 void xd_http_fetch_hang_up(struct xd_http_fetch *f);
 
-/* Decide it, unless it is, and quit: nothing came for so long, or stop(). */
+/* How long nothing may come before it is given up. */
+xd_usec xd_http_fetch_patience(const struct xd_http_fetch *f, xd_usec silence);
+
+/* Decide it, unless it is, and quit: nothing came for so long, or stop().  A
+ * connection that is not made is tried with another address first. */
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence);
 void xd_http_fetch_stop(struct xd_http_fetch *f);
 

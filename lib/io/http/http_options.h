@@ -10,10 +10,12 @@
 
 #include <curl/curl.h>
 
+#include "io/http/http_names.h"
 #include "io/net_options.h"
 
 struct xd_http_options {
     const struct xd_net_options *net;
+    struct xd_http_names *names;      /* or NULL; outlives it */
     struct curl_slist *header;        /* for every server */
     struct curl_slist *secret_header; /* with the credentials */
     char *cert, *cert_password;

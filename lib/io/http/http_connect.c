@@ -1,0 +1,123 @@
+#include "io/http/http_connect.h"
+
+#include <string.h>
+
+/* The resolver asks each of three name servers twice, for 5 s (resolv.conf(5)).
+ * It stays in force where silence is shorter. */
+#define NAMES_TIME (30 * XD_SECOND)
+
+/* For one of several addresses: the first SYN and a second one, a second
+ * later, are answered by then on any wire. */
+#define ADDRESS_TIME (2 * XD_SECOND)
+
+static bool is_same(const struct sockaddr_storage *a,
+                    const struct sockaddr_storage *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static bool is_silent(const struct xd_http_addresses *a,
+                      const struct sockaddr_storage *address)
+{
+    for (unsigned i = 0; i < a->n_silent; i++)
+        if (is_same(&a->silent[i], address))
+            return true;
+    return false;
+}
+
+/* The oldest one makes room. */
+static void note_silent(struct xd_http_addresses *a,
+                        const struct sockaddr_storage *address)
+{
+    const unsigned most = sizeof a->silent / sizeof *a->silent;
+
+    if (is_silent(a, address))
+        return;
+    if (a->n_silent == most) {
+        a->n_silent--;
+        memmove(&a->silent[0], &a->silent[1], a->n_silent * sizeof *a->silent);
+    }
+    a->silent[a->n_silent++] = *address;
+}
+
+static bool is_connected(CURL *easy)
+{
+    curl_off_t after = 0;
+
+    return curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &after) ==
+               CURLE_OK &&
+           after > 0;
+}
+
+bool xd_http_connect_begin(struct xd_http_connect *c)
+{
+    bool is_anew = c->addresses->are_stale;
+
+    if (is_anew)
+        *c->addresses = (struct xd_http_addresses){.n_silent = 0};
+    c->phase = XD_HTTP_WAITS;
+    c->has_passed_over = false;
+    return is_anew;
+}
+
+bool xd_http_connect_try(struct xd_http_connect *c,
+                         const struct sockaddr *address, socklen_t len)
+{
+    struct sockaddr_storage a;
+
+    memset(&a, 0, sizeof a);
+    memcpy(&a, address, len < sizeof a ? len : sizeof a);
+    if (!c->addresses->are_exhausted && is_silent(c->addresses, &a)) {
+        c->has_passed_over = true;
+        return false;
+    }
+    c->current = a;
+    c->phase = XD_HTTP_CONNECTS;
+    return true;
+}
+
+xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
+                              xd_usec silence)
+{
+    xd_usec names = silence > NAMES_TIME ? silence : NAMES_TIME;
+    xd_usec address = silence / 2 < ADDRESS_TIME ? silence / 2 : ADDRESS_TIME;
+
+    switch (c->phase) {
+    case XD_HTTP_WAITS:
+        return names < XD_NEVER - silence ? names + silence : XD_NEVER;
+    case XD_HTTP_NAMES:
+        return names;
+    case XD_HTTP_CONNECTS:
+        return c->addresses->are_exhausted || is_connected(easy) ? silence
+                                                                 : address;
+    case XD_HTTP_ASKED:
+        break;
+    }
+    return silence;
+}
+
+bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy)
+{
+    if (c->phase != XD_HTTP_CONNECTS || c->addresses->are_exhausted ||
+        is_connected(easy))
+        return false;
+    note_silent(c->addresses, &c->current);
+    return true;
+}
+
+bool xd_http_connect_retry(struct xd_http_connect *c)
+{
+    if (!c->has_passed_over || c->addresses->are_exhausted ||
+        c->phase == XD_HTTP_ASKED)
+        return false;
+    c->addresses->are_exhausted = true;
+    return true;
+}
+
+void xd_http_connect_end(struct xd_http_connect *c, CURL *easy)
+{
+    bool failed = c->phase == XD_HTTP_NAMES ||
+                  (c->phase == XD_HTTP_CONNECTS && !is_connected(easy));
+
+    c->addresses->are_stale |= failed;
+}

@@ -1,0 +1,72 @@
+/*
+ * From a name to a connection: how long each step may take, and which addresses
+ * are passed over.
+ *
+ *     WAITS --> NAMES --> CONNECTS --> ASKED
+ *       |                    |  ^
+ *       |                    +--+ next address, and then the first one again
+ *       +---- a connection is used again ---> ASKED
+ *
+ * libcurl gives each address but the last half of the time that is left, which
+ * suits no address that drops packets.  Here a request that waits for one is
+ * taken off the wire and put there again with that address passed over.  When
+ * none is left, each has all the time that silence may last.
+ */
+#ifndef XD_IO_HTTP_CONNECT_H
+#define XD_IO_HTTP_CONNECT_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include <curl/curl.h>
+
+#include "base/time.h"
+
+/* What a request waits for. */
+enum xd_http_phase {
+    XD_HTTP_WAITS,    /* libcurl has not begun: others make its connection */
+    XD_HTTP_NAMES,    /* the addresses of its server, or its proxy */
+    XD_HTTP_CONNECTS, /* a connection, and TLS */
+    XD_HTTP_ASKED     /* the answer */
+};
+
+/* What is known of the addresses that one transport connects to. */
+struct xd_http_addresses {
+    struct sockaddr_storage silent[8]; /* to be passed over */
+    unsigned n_silent;
+    bool are_exhausted; /* all are silent: they have all the time there is */
+    bool are_stale;     /* no connection came about: look the names up again */
+};
+
+/* The state of one request. */
+struct xd_http_connect {
+    struct xd_http_addresses *addresses;
+    enum xd_http_phase phase;
+    struct sockaddr_storage current; /* CONNECTS: the address tried last */
+    bool has_passed_over;            /* an address, in this attempt */
+};
+
+/* A request begins, or begins again; true if its names are to be looked up
+ * anew. */
+bool xd_http_connect_begin(struct xd_http_connect *c);
+
+/* libcurl wants a socket for this address; false: it is passed over. */
+bool xd_http_connect_try(struct xd_http_connect *c,
+                         const struct sockaddr *address, socklen_t len);
+
+/* How long it may wait for what it waits for. */
+xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
+                              xd_usec silence);
+
+/* It has waited for so long: true if it is to begin again, with another
+ * address. */
+bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy);
+
+/* Its addresses failed: true if it is to begin again, as some were passed
+ * over. */
+bool xd_http_connect_retry(struct xd_http_connect *c);
+
+/* It has ended; without a connection names are looked up again. */
+void xd_http_connect_end(struct xd_http_connect *c, CURL *easy);
+
+#endif

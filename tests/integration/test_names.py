@@ -1,0 +1,292 @@
+"""From a name to a connection: name servers and addresses that are silent, and
+names that only a proxy knows.
+
+The name servers are those of a mount namespace with a resolv.conf of its own,
+and listen at addresses of their own on loopback.
+"""
+import os
+import socket
+import struct
+import threading
+import time
+
+import pytest
+from lab import Depot, asked_range, bytes_of, listening_socket
+
+SIZE = 300_000
+DATA = bytes_of(SIZE)
+NET = "127.78.%d" % (os.getpid() % 256)
+
+
+class NameServer:
+    """Knows the names in `addresses`; a silent one answers nothing."""
+
+    def __init__(self, address, addresses=None, silent=False):
+        self.addresses, self.silent = addresses or {}, silent
+        self.asked = []
+        self.socket = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            self.socket.bind((address, 53))
+        except OSError as e:
+            pytest.skip(f"only root can be a name server: {e}")
+        self.address = address
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                question, client = self.socket.recvfrom(512)
+            except OSError:
+                return
+            if not question:
+                return
+            answer = self._answer(question)
+            if not self.silent:
+                self.socket.sendto(answer, client)
+
+    def _answer(self, question):
+        labels, at = [], 12
+        while question[at]:
+            labels.append(question[at + 1:at + 1 + question[at]].decode())
+            at += 1 + question[at]
+        kind, = struct.unpack("!H", question[at + 1:at + 3])
+        name = ".".join(labels)
+        self.asked.append(name)
+        known = self.addresses.get(name, []) if kind == 1 else []
+        head = struct.pack("!2sHHHHH", question[:2], 0x8180, 1, len(known), 0, 0)
+        return head + question[12:at + 5] + b"".join(
+            struct.pack("!HHHIH4s", 0xc00c, 1, 1, 1, 4, socket.inet_aton(a))
+            for a in known)
+
+    def close(self):
+        self.socket.sendto(b"", self.socket.getsockname())
+        self.socket.close()
+
+
+@pytest.fixture(name="names")
+def name_servers(lab):
+    """A function: name servers, in the order in which they are asked."""
+    made = []
+
+    def begin(*kinds, addresses=None):
+        made.extend(NameServer(f"{NET}.{i + 1}", addresses, kind == "silent")
+                    for i, kind in enumerate(kinds))
+        text = "".join(f"nameserver {s.address}\n" for s in made)
+        if not lab.replace_file("/etc/resolv.conf",
+                                text + "options timeout:1 attempts:2\n"):
+            pytest.skip("there are no namespaces here")
+        return made
+    yield begin
+    for server in made:
+        server.close()
+
+
+def at(name, depot):
+    """The depot under this name."""
+    return Depot(f"{name}:{depot.host.split(':')[1]}", depot.origin,
+                 depot.nginx)
+
+
+# Shorter than the second after which the resolver asks the next name server.
+IMPATIENT = ["--silence", "400ms"]
+
+
+@pytest.mark.parametrize("kind", ["exnode", "urls"])
+def test_a_silent_first_name_server_costs_its_time_and_no_failure(
+        lab, names, kind):
+    data = lab.file("f.bin", SIZE)
+    silent, _ = names("silent", "answers",
+                      addresses={"depot.test": ["127.0.0.1"]})
+    manifest = getattr(lab, kind)("f.bin", [at("depot.test", lab.depot())])
+    run = lab.xdownload(manifest, "-o", "f.bin", *IMPATIENT)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert silent.asked
+    assert run.report["depots"][0]["failures"] == 0
+    assert 1 <= run.seconds < 4
+
+
+def test_what_compares_depots_asks_for_no_name_again(lab, names):
+    """Of a file without a hash a sample is asked over another connection."""
+    lab.file("f.bin", 2 << 20)
+    server, = names("answers", addresses={"one.test": ["127.0.0.1"],
+                                          "two.test": ["127.0.0.1"]})
+    depots = [at(name, depot)
+              for name, depot in zip(["one.test", "two.test"], lab.depots(2))]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-o", "f.bin", "-t", "1")
+    assert run.rc == 0, run.err
+    assert "compared" in run.err
+    # For IPv4 and for IPv6.
+    assert sorted(server.asked) == ["one.test"] * 2 + ["two.test"] * 2
+
+
+def test_names_that_never_resolve_are_given_up_and_said(lab, names):
+    lab.file("f.bin", SIZE)
+    names("silent")
+    run = lab.xdownload(
+        lab.exnode("f.bin", [Depot("depot.test:1"), lab.depot()]),
+        "-o", "f.bin", *IMPATIENT)
+    assert run.rc == 0, run.err
+
+
+def drops_packets(address):
+    """Nobody accepts there, and no connection more fits the queue."""
+    full = socket.socket()
+    full.bind(address)
+    full.listen(0)
+    clients = []
+    for _ in range(4):
+        client = socket.socket()
+        client.setblocking(False)
+        client.connect_ex(address)
+        clients.append(client)
+    time.sleep(0.05)
+    return [full, *clients]
+
+
+@pytest.mark.parametrize("kind", ["exnode", "urls"])
+def test_an_address_that_drops_packets_is_passed_over(lab, names, kind):
+    """The address that the resolver prefers is that which is nearest."""
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot(address="127.0.0.2")
+    port = int(depot.host.split(":")[1])
+    names("answers", addresses={"depot.test": ["127.0.0.2", "127.0.0.1"]})
+    dark = drops_packets(("127.0.0.1", port))
+    manifest = getattr(lab, kind)("f.bin", [at("depot.test", depot)])
+    began = time.monotonic()
+    run = lab.xdownload(manifest, "-o", "f.bin", "-t", "1", "--silence", "2s")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["depots"][0]["failures"] == 0
+    assert 1 <= time.monotonic() - began < 2
+    for s in dark:
+        s.close()
+
+
+def test_the_only_address_has_all_the_time_that_silence_may_last(lab, names):
+    """It answers the third SYN, after three seconds."""
+    lab.file("f.bin", SIZE)
+    names("answers", addresses={"depot.test": ["127.0.0.1"]})
+    full = listening_socket()
+    port = full.getsockname()[1]
+    full.close()
+    dark = drops_packets(("127.0.0.1", port))
+
+    def accept():
+        time.sleep(2.5)
+        while True:
+            try:
+                client, _ = dark[0].accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=(client,), daemon=True).start()
+
+    def answer(client):
+        head = client.recv(4096).decode()
+        first, last = asked_range(head) or (0, SIZE - 1)
+        last = SIZE - 1 if last is None else last
+        body = DATA[first:last + 1]
+        client.sendall(f"HTTP/1.1 206 P\r\nContent-Range: bytes "
+                       f"{first}-{last}/{SIZE}\r\nConnection: close\r\n"
+                       f"Content-Length: {len(body)}\r\n\r\n"
+                       .encode() + body)
+        client.close()
+    threading.Thread(target=accept, daemon=True).start()
+    run = lab.xdownload(
+        lab.exnode("f.bin", [Depot(f"depot.test:{port}")], size=SIZE),
+        "-o", "f.bin", "-t", "1", "--silence", "4s")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == DATA
+    assert run.report["depots"][0]["failures"] == 0
+    for s in dark:
+        s.close()
+
+
+# ---- names that a proxy resolves ----
+
+class Proxy:
+    """Speaks SOCKS4a, SOCKS5 or HTTP, and connects to `depot` whatever name it
+    is told."""
+
+    def __init__(self, depot):
+        self.depot = depot
+        self.names = []
+        self.socket = listening_socket()
+        self.host = "%s:%d" % self.socket.getsockname()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._one, args=(client,),
+                             daemon=True).start()
+
+    def _one(self, client):
+        host, port = self.depot.host.split(":")
+        with client, socket.create_connection((host, int(port))) as server:
+            greet = {4: self._socks4, 5: self._socks5}
+            first = client.recv(1, socket.MSG_PEEK)
+            if not first:
+                return
+            if first[0] in greet:
+                greet[first[0]](client)
+            else:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(4096)
+                line, rest = head.split(b"\r\n", 1)
+                self.names.append(line.split(b"/")[2].split(b":")[0].decode())
+                server.sendall(b"GET /f.bin HTTP/1.1\r\n" + rest)
+            threading.Thread(target=self._copy, args=(client, server),
+                             daemon=True).start()
+            self._copy(server, client)
+
+    def _socks4(self, client):
+        client.recv(8, socket.MSG_WAITALL)
+        text = b""
+        while text.count(b"\0") < 2:
+            text += client.recv(1)
+        self.names.append(text.split(b"\0")[1].decode())
+        client.sendall(b"\0\x5a" + bytes(6))
+
+    def _socks5(self, client):
+        _, n = client.recv(2, socket.MSG_WAITALL)
+        client.recv(n, socket.MSG_WAITALL)
+        client.sendall(b"\5\0")
+        kind = client.recv(4, socket.MSG_WAITALL)[3]
+        assert kind == 3
+        n, = client.recv(1)
+        self.names.append(client.recv(n, socket.MSG_WAITALL).decode())
+        client.recv(2, socket.MSG_WAITALL)
+        client.sendall(b"\5\0\0\1" + bytes(6))
+
+    @staticmethod
+    def _copy(a, b):
+        try:
+            while data := a.recv(65536):
+                b.sendall(data)
+            b.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks4a", "socks5h"])
+@pytest.mark.parametrize("way", ["option", "environment"])
+def test_what_a_proxy_resolves_is_not_looked_up_here(lab, names, scheme, way):
+    data = lab.file("f.bin", SIZE)
+    server, = names("answers")
+    proxy = Proxy(lab.depot())
+    url = f"{scheme}://{proxy.host}"
+    if way == "environment":
+        lab.environment["http_proxy"] = url
+    run = lab.xdownload(*(["-x", url] if way == "option" else []), "-t", "1",
+                        lab.exnode("f.bin", [Depot("depot.test:80")],
+                                   size=SIZE), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert set(proxy.names) == {"depot.test"}
+    assert server.asked == []
+    proxy.socket.close()
