@@ -249,6 +249,28 @@ char *xd_url_local_path(const struct xd_url *u)
     return path;
 }
 
+static bool ends_like_compressed(const char *s, size_t len)
+{
+    static const char *const endings[] = {
+        ".gz",   ".tgz",  ".bz2", ".tbz",  ".tbz2", ".xz",  ".txz", ".zst",
+        ".br",   ".tzst", ".lz",  ".lzma", ".lz4",  ".lzo", ".Z",   ".taz",
+        ".svgz", ".emz",  ".wmz", ".vgz",  ".cpgz", ".adz", ".dz",  ".zz"};
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+
+        if (len > n && strncasecmp(s + len - n, endings[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool xd_url_names_compressed(const char *s)
+{
+    return ends_like_compressed(s, strcspn(s, "?#")) ||
+           ends_like_compressed(s, strlen(s));
+}
+
 char *xd_url_public(const char *s)
 {
     struct xd_url u;

@@ -55,6 +55,11 @@ bool xd_url_is_local(const struct xd_url *u);
 /* The path that such a URL names.  Returns NULL when out of memory. */
 char *xd_url_local_path(const struct xd_url *u);
 
+/* Whether a file's name, or a URL with or without its query, ends like that of
+ * a compressed file: what a server then says of an encoding is a part of the
+ * file's format. */
+bool xd_url_names_compressed(const char *s);
+
 /*
  * The URL as people may see it: without user name, query and fragment, and of
  * an IBP capability, which is a secret, only the host.  Of what is no URL,

@@ -19,6 +19,14 @@
 #include "sched/layout.h"
 #include "transfer/registry.h"
 
+/* What the validators of a source's answers say (trust/validators.h). */
+enum xd_validators {
+    XD_VALIDATORS_HOLD,    /* they agree so far */
+    XD_VALIDATORS_DOUBTED, /* they differ; samples are compared */
+    XD_VALIDATORS_VARY,    /* they differ, of one file: they mean nothing */
+    XD_VALIDATORS_CHANGED  /* the file has changed */
+};
+
 struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
      * has told the size. */
@@ -31,11 +39,16 @@ struct xd_depot_source {
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
     /* Guarded by engine.lock. */
-    bool is_gone;         /* will not do in this run */
-    bool is_noted;        /* the journal knows its validator */
-    bool has_answered;    /* with bytes of an object of the right size */
-    char *validator;      /* strong, of its first answer, or NULL; constant */
-    char *told_by;        /* the URL of that answer, or NULL; constant */
+    bool is_gone;      /* will not do in this run */
+    bool is_noted;     /* the journal knows its validator */
+    bool has_answered; /* with bytes of an object of the right size */
+    char *validator;   /* strong, of its first answer, or NULL; constant */
+    char *told_by;     /* the URL of that answer, or NULL; constant */
+    enum xd_validators validators;
+    bool knows_no_conditions;    /* If-Range is not sent to it */
+    unsigned n_doubts;           /* how often it was DOUBTED */
+    struct xd_depot *doubted_of; /* its depot, while DOUBTED */
+    struct xd_depot_source *next_doubted;
     char *final_url;      /* where `url` redirected to, or NULL */
     enum xd_reach reach;  /* of final_url: io/transport.h */
     bool final_url_fails; /* so `url` itself is asked again */

@@ -79,6 +79,7 @@ struct xd_lane {
     enum xd_reach reach;            /* of `url`, then of final_url */
     bool start_now, stop_now;       /* what to tell the transport */
     bool asks_whole;                /* the depot knows no ranges */
+    bool takes_encoded;             /* see io/transport.h */
     struct xd_piece_hash piece_hash;
     unsigned char *buffer;
     size_t buffered;
@@ -89,6 +90,8 @@ struct xd_lane {
     uint64_t redundant;
     xd_usec started, first_byte, buffered_since;
     bool is_over; /* the transport has said `outcome` */
+    bool is_cut;  /* its request gave less: the rest is to be asked for */
+    bool waits;   /* what that means is being found out: doubt.h */
     struct xd_outcome outcome;
     bool is_refused;       /* by us: `outcome` stands already */
     bool is_paused;        /* its next bytes lie beyond the window: */
@@ -169,9 +172,10 @@ struct xd_engine {
     struct xd_verify verify;   /* which of them are proved */
     struct xd_resume resume;   /* which an earlier run brought */
     struct xd_sampler sampler; /* what is compared when nothing is proved */
-    struct xd_repair repair;   /* when the whole file is wrong */
-    struct xd_readers readers; /* who read while it arrives */
-    struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
+    struct xd_depot_source *doubted; /* whose validators differ: doubt.h */
+    struct xd_repair repair;         /* when the whole file is wrong */
+    struct xd_readers readers;       /* who read while it arrives */
+    struct xd_sink *target; /* where workers write: `sink`, or a scratch */
     uint64_t window; /* in order, and for each reader: so far ahead bytes may
                         lie */
     uint64_t least_window; /* two pieces */

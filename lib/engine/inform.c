@@ -193,6 +193,13 @@ static bool is_final(enum xd_verdict verdict)
                                        : XD_DEFENDS("refusals");
 }
 
+/* Who refuses a range, and never gave one, may give the whole object. */
+static bool may_give_whole_locked(const struct xd_lane *lane)
+{
+    return lane->outcome.verdict == XD_VERDICT_REFUSED_RANGE && lane->source &&
+           !lane->source->has_answered;
+}
+
 static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
@@ -208,7 +215,8 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     if (xd_validators_have_changed_locked(lane)) {
         xd_blame_expel_locked(e, (unsigned)(depot - e->depots.list),
                               &outcome->error);
-    } else if (outcome->verdict == XD_VERDICT_NO_RANGES) {
+    } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
+               may_give_whole_locked(lane)) {
         depot->knows_no_ranges = true;
         tell_locked(e, (struct xd_sched_event){
                            .kind = XD_EV_NORANGES,
@@ -270,6 +278,7 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
     case XD_VERDICT_NO_RANGES:
+    case XD_VERDICT_REFUSED_RANGE:
     case XD_VERDICT_DIFFERENT:
     case XD_VERDICT_CHANGED:
         /* Without a source, another lane has said why. */
@@ -290,8 +299,10 @@ static void tell_census_failed_locked(struct xd_engine *e,
     xd_usec retry_at = 0;
 
     count_failure_locked(e, depot, &outcome->error);
-    if (outcome->verdict != XD_VERDICT_AGAIN &&
-        outcome->verdict != XD_VERDICT_LOCAL && lane->source)
+    if (may_give_whole_locked(lane))
+        depot->knows_no_ranges = true;
+    else if (outcome->verdict != XD_VERDICT_AGAIN &&
+             outcome->verdict != XD_VERDICT_LOCAL && lane->source)
         lane->source->is_gone = true;
     if (outcome->retry_after > 0)
         retry_at = now + outcome->retry_after;
@@ -339,6 +350,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         return;
     case XD_VERDICT_AGAIN:
     case XD_VERDICT_GONE:
+    case XD_VERDICT_REFUSED_RANGE:
     case XD_VERDICT_CHANGED:
         tell_census_failed_locked(e, depot, lane, now);
         return;
@@ -357,9 +369,10 @@ static void learn_url_locked(struct xd_lane *lane)
     enum xd_verdict *verdict = &lane->outcome.verdict;
 
     if (source && lane->url != source->url && XD_DEFENDS("expiry") &&
-        (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN)) {
+        (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN ||
+         *verdict == XD_VERDICT_REFUSED_RANGE)) {
         source->final_url_fails = true;
-        if (*verdict == XD_VERDICT_GONE)
+        if (*verdict != XD_VERDICT_AGAIN)
             *verdict = XD_VERDICT_STOPPED;
     }
     if (source && *verdict == XD_VERDICT_OK && !source->final_url) {

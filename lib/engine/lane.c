@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/url.h"
 #include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/trust/validators.h"
@@ -34,6 +35,24 @@ static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
         .verdict = verdict, .error = *error, .object_size = XD_SIZE_UNKNOWN};
 }
 
+/* Whether what a depot says of an encoding says nothing of the bytes: the file
+ * is a compressed one, or hashes find out.  What a census learns is checked
+ * against the bytes later. */
+static bool takes_encoded_locked(const struct xd_engine *e,
+                                 const struct xd_depot_source *s)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    if (!s || xd_manifest_file(e->depots.manifest, e->depots.file, &file) < 0)
+        return false;
+    return xd_url_names_compressed(s->url) ||
+           (file.name && xd_url_names_compressed(file.name)) ||
+           xd_verify_decides(e) ||
+           (e->census && xd_manifest_hash(e->depots.manifest, e->depots.file, 0,
+                                          &hash) == 0);
+}
+
 /* The request is the thread's own from here on. */
 static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
@@ -41,7 +60,9 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->source = xd_depot_source(w->served, lane->range);
     lane->url = xd_depot_source_url(lane->source);
     lane->reach = xd_depot_source_reach(lane->source);
-    xd_validators_ask_locked(w->engine, lane);
+    lane->if_range =
+        xd_validators_if_range_locked(w->engine, lane->source, lane->url);
+    lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->asks_whole = w->served->knows_no_ranges;
     lane->asked_end = lane->range.end;
     lane->flushed = lane->told = lane->range.begin;
@@ -50,7 +71,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
     lane->buffered = 0;
-    lane->is_over = false;
+    lane->is_over = lane->is_cut = lane->waits = false;
     lane->is_refused = false;
     lane->is_paused = false;
     xd_bucket_refund(&w->engine->budget, lane->prepaid);
@@ -79,10 +100,12 @@ void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
                 error);
 }
 
+/* All from the first byte that has not come yet. */
 static void start(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
     struct xd_depot_source *source = lane->source;
+    struct xd_range rest = {xd_lane_end(lane), lane->range.end};
     struct xd_error error = {0};
     struct xd_request request;
 
@@ -99,18 +122,17 @@ static void start(struct xd_worker *w, unsigned slot)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
         return;
     }
-    request =
-        (struct xd_request){.url = lane->url,
-                            .origin = source->url,
-                            .reach = lane->reach,
-                            .offset = source->object_offset +
-                                      (lane->range.begin - source->range.begin),
-                            .length = lane->range.end == XD_SIZE_UNKNOWN
-                                          ? XD_TO_END
-                                          : xd_range_length(lane->range),
-                            .object_size = source->object_size,
-                            .if_range = lane->if_range,
-                            .whole = lane->asks_whole};
+    request = (struct xd_request){
+        .url = lane->url,
+        .origin = source->url,
+        .reach = lane->reach,
+        .offset = source->object_offset + (rest.begin - source->range.begin),
+        .length =
+            rest.end == XD_SIZE_UNKNOWN ? XD_TO_END : xd_range_length(rest),
+        .object_size = source->object_size,
+        .if_range = lane->if_range,
+        .whole = lane->asks_whole,
+        .takes_encoded = lane->takes_encoded};
     if (xd_transport_start(w->transport, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
@@ -131,12 +153,28 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
     return end <= front + e->window;
 }
 
+/* The depot sent less than it was asked for: ask for the rest. */
+static void go_on(struct xd_worker *w, unsigned slot)
+{
+    struct xd_lane *lane = &w->lanes[slot];
+    bool is_complete = xd_lane_end(lane) >= lane->range.end;
+
+    lane->is_cut = false;
+    if (lane->stop_now)
+        end_unasked(lane, is_complete ? XD_VERDICT_OK : XD_VERDICT_STOPPED,
+                    &(struct xd_error){0});
+    else
+        start(w, slot);
+}
+
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
 
     if (lane->start_now)
         start(w, slot);
+    else if (lane->is_cut)
+        go_on(w, slot);
     else if (lane->stop_now)
         xd_transport_stop(w->transport, slot);
     else if (lane->is_paused &&
@@ -298,7 +336,8 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 
     if (rc < 0)
         return rc;
-    lane->first_byte = xd_now();
+    if (lane->first_byte == XD_NEVER)
+        lane->first_byte = xd_now();
     note_redirect(lane, head);
     lane->object_size = head->object_size;
     if (head->shares) {
@@ -406,6 +445,10 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     uint64_t end = lane->flushed + lane->buffered;
     struct xd_error error = {0};
 
+    if (outcome->is_cut && end < lane->range.end) {
+        lane->is_cut = true;
+        return;
+    }
     lane->is_over = true;
     if (lane->is_refused)
         return;

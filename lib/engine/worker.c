@@ -5,6 +5,7 @@
 #include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/lane.h"
+#include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
 /* What is in a lane's buffer for so long is written, full or not: a slow
@@ -145,7 +146,7 @@ static void carry_out(struct xd_worker *w, xd_usec timeout)
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
-        if (w->lanes[i].is_over)
+        if (w->lanes[i].is_over && !w->lanes[i].waits)
             timeout = 0; /* it could not even begin: that is news already */
     }
     xd_transport_poll(w->transport, timeout);
@@ -170,6 +171,10 @@ static void give_locked(struct xd_worker *w)
         struct xd_lane *lane = &w->lanes[i];
 
         if (lane->state != LANE_RUNNING)
+            continue;
+        lane->waits =
+            lane->is_over && xd_validators_wait_locked(e, w->served, lane);
+        if (lane->waits)
             continue;
         if (lane->is_over) {
             xd_inform_ended_locked(e, w->served, lane);

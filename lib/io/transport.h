@@ -42,6 +42,9 @@ struct xd_request {
                                 server; or NULL */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
+    bool takes_encoded;      /* the object is known to be a compressed file, or
+                                its bytes are proved later: a Content-Encoding
+                                does not matter */
 };
 
 /* What the depot says before the first byte. */
@@ -62,15 +65,19 @@ enum xd_verdict {
     XD_VERDICT_AGAIN,     /* may pass: broke off, silent, busy */
     XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
-    XD_VERDICT_DIFFERENT, /* the object has another size: another file */
-    XD_VERDICT_CHANGED,   /* the object is not that of `if_range` any more */
-    XD_VERDICT_LOCAL,     /* this machine had no descriptor left for it: the
+    XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
+                                 for its range or its `if_range` alone */
+    XD_VERDICT_DIFFERENT,     /* the object has another size: another file */
+    XD_VERDICT_CHANGED, /* the object is not that of `if_range` any more */
+    XD_VERDICT_LOCAL,   /* this machine had no descriptor left for it: the
                              depot did nothing wrong */
-    XD_VERDICT_STOPPED    /* stop() was called, or the handler refused */
+    XD_VERDICT_STOPPED  /* stop() was called, or the handler refused */
 };
 
 struct xd_outcome {
     enum xd_verdict verdict;
+    bool is_cut; /* with OK: the depot sent less than was asked for, of an
+                    object that goes on */
     struct xd_error error; /* code XD_OK if all was well */
     bool is_refusal;      /* the depot would not serve the request, now: it said
                               so, or hung up before a word of an answer */

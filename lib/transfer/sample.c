@@ -80,7 +80,7 @@ static void pick_without_ranges(struct taking *t, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct xd_sample *s = &t->list[i];
 
-        if (s->outcome.verdict != XD_VERDICT_NO_RANGES ||
+        if (!xd_sample_needs_whole(s) ||
             s->request.offset + s->request.length > XD_SAMPLE_SKIP_MAX)
             continue;
         s->request.whole = true;

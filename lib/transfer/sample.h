@@ -42,7 +42,14 @@ void xd_samples_fini(struct xd_sample *list, size_t n);
 
 static inline bool xd_sample_was_taken(const struct xd_sample *s)
 {
-    return s->outcome.verdict == XD_VERDICT_OK;
+    return s->outcome.verdict == XD_VERDICT_OK && !s->outcome.is_cut;
+}
+
+/* Whether its depot sends ranges to nobody. */
+static inline bool xd_sample_needs_whole(const struct xd_sample *s)
+{
+    return s->outcome.verdict == XD_VERDICT_NO_RANGES ||
+           s->outcome.verdict == XD_VERDICT_REFUSED_RANGE;
 }
 
 #endif

@@ -218,8 +218,6 @@ ODD = {
         head, a, b + 1, SIZE, bytes(b - a + 2)),
     "another_total": lambda head, a, b: partial(
         head, a, b, SIZE + 5, bytes(b - a + 1)),
-    "an_encoding": lambda head, a, b: partial(
-        head, a, b, SIZE, bytes(b - a + 1), "Content-Encoding: gzip\r\n"),
     "too_little": lambda head, a, b: partial(
         head, a, b, SIZE, bytes_of(SIZE)[a:b + 1])[:-10],
     "no_http": lambda head, a, b: b"220 ftp.example ready\r\n",

@@ -254,9 +254,49 @@ class Faults:
         self.refuse(c, e, 416, {"Content-Range": "bytes */10"})
 
     def encodes(self, c, e):
-        """Sends ranges of something compressed."""
+        """Sends ranges of something compressed, of a size that it does not
+        say."""
         e.fired = True
-        self.serve(c, e, {"Content-Encoding": "gzip"})
+        first, last = self.asked(e)
+        self.serve(c, e, {"Content-Encoding": "gzip",
+                          "Content-Range": f"bytes {first}-{last}/*"},
+                   self.another)
+
+    def says_encoded(self, c, e):
+        """Says that the file is compressed, and sends it as it is."""
+        e.fired = True
+        self.serve(c, e, {"Content-Encoding": "x-gzip"})
+
+    def sends_less(self, c, e):
+        """Answers a range with its first 50 000 bytes at most."""
+        first, last = self.asked(e)
+        e.fired = last - first >= 50_000
+        e.last = min(last, first + 49_999)
+        self.serve(c, e)
+
+    def omits_the_size(self, c, e):
+        """Does not say in Content-Range how large the object is."""
+        e.fired = True
+        first, last = self.asked(e)
+        self.serve(c, e, {"Content-Range": f"bytes {first}-{last}"})
+
+    def omits_the_unit(self, c, e):
+        """Does not say in Content-Range what it counts."""
+        e.fired = True
+        first, last = self.asked(e)
+        self.serve(c, e, {"Content-Range": f"{first}-{last}/{self.size}"})
+
+    def refuses_ranges(self, c, e):
+        """Answers 403 to each range, and gives the whole file."""
+        if e.first is not None:
+            self.refuse(c, e, 403)
+        self.serve(c, e)
+
+    def refuses_conditions(self, c, e):
+        """Answers 412 to If-Range, which other answers lead to."""
+        if "if-range" in e.headers:
+            self.refuse(c, e, 412)
+        self.serve(c, e)
 
     # ---- refusals ----
 
@@ -351,6 +391,21 @@ class Faults:
             self.serve(c, e)
         else:
             e.fired = True
+            self.serve(c, e, {"ETag": '"another"'}, self.another)
+
+
+    def balances(self, c, e):
+        """Is one of three servers with the same file, in turn, and each says
+        another ETag of it."""
+        e.fired = e.number > 1
+        self.serve(c, e, {"ETag": f'"{e.number % 3}"'})
+
+    def balances_over_two_files(self, c, e):
+        """Is one of two servers, in turn, with two files of one size."""
+        e.fired = e.number > 1
+        if e.number % 2:
+            self.serve(c, e)
+        else:
             self.serve(c, e, {"ETag": '"another"'}, self.another)
 
 

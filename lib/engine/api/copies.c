@@ -66,10 +66,11 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
 static int take_first(struct copies *c, struct xd_error *err)
 {
     for (size_t i = 0; i < c->n; i++)
-        c->first[i].request =
-            (struct xd_request){.url = c->urls[i],
-                                .length = SAMPLE_BYTES,
-                                .object_size = XD_SIZE_UNKNOWN};
+        c->first[i].request = (struct xd_request){
+            .url = c->urls[i],
+            .length = SAMPLE_BYTES,
+            .object_size = XD_SIZE_UNKNOWN,
+            .takes_encoded = xd_url_names_compressed(c->urls[i])};
     return take(c, c->first, c->n, err);
 }
 
@@ -150,7 +151,7 @@ static bool add_further(const struct copies *c, size_t i, struct xd_copy *copy)
             continue;
         if (xd_sample_was_taken(s))
             copy->samples[k] = s->digest;
-        else if (s->outcome.verdict != XD_VERDICT_NO_RANGES)
+        else if (!xd_sample_needs_whole(s))
             return false;
         k++;
     }

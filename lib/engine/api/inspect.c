@@ -140,9 +140,12 @@ static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
     if (!requests)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < in->n; i++)
-        requests[i] = (struct xd_request){.url = in->items[i].url,
-                                          .length = XD_TO_END,
-                                          .object_size = XD_SIZE_UNKNOWN};
+        requests[i] = (struct xd_request){
+            .url = in->items[i].url,
+            .length = XD_TO_END,
+            .object_size = XD_SIZE_UNKNOWN,
+            /* Of a file nothing but its first bytes is looked at. */
+            .takes_encoded = in->what == FIND_OUT};
     rc = xd_batch_run(a->batch, requests, in->n, &times, &handler, err);
     xd_free(requests);
     return rc;

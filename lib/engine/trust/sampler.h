@@ -40,6 +40,9 @@ struct xd_error;
 /* The samples, and disputes about other bytes. */
 #define XD_CASES_MAX (2 * XD_SAMPLES_MAX)
 
+/* For a validator (io/http/http_answer.h) and its NUL. */
+#define XD_SAMPLER_VALIDATOR_BYTES 200
+
 struct xd_sampler {
     /* Constant once what is wanted is known. */
     bool is_on; /* samples are asked for */
@@ -56,11 +59,13 @@ struct xd_sampler {
     xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
     bool has_thread, is_busy;
     struct xd_thread thread;
-    struct xd_transport *transport; /* the thread's own; wakeup() by any */
+    struct xd_transport_handler handler; /* the thread's own */
+    struct xd_transport *transport;      /* the thread's own; wakeup() by any */
 
     /* Owned by the thread while it is busy. */
     unsigned char buffer[XD_SAMPLE_BYTES];
     size_t filled;
+    char validator[XD_SAMPLER_VALIDATOR_BYTES]; /* of the answer, or "" */
     bool is_over;
     enum xd_verdict verdict;
 };

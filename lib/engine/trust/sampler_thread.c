@@ -1,21 +1,25 @@
 #include "engine/trust/sampler_thread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
-#include "io/http/http_redirect.h"
+#include "engine/trust/doubt.h"
+#include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
 /* ---- one request ---- */
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
-    (void)user;
+    struct xd_sampler *s = user;
+
     (void)slot;
-    (void)head;
+    if (head->validator)
+        snprintf(s->validator, sizeof s->validator, "%s", head->validator);
     return 0;
 }
 
@@ -40,20 +44,18 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     s->verdict = outcome->verdict;
 }
 
-static struct xd_request request_locked(struct xd_depot *depot,
+static struct xd_request request_locked(const struct xd_engine *e,
+                                        const struct xd_depot_source *source,
                                         struct xd_range range)
 {
-    const struct xd_depot_source *source = xd_depot_source(depot, range);
     const char *url = xd_depot_source_url(source);
 
     return (struct xd_request){
         .url = url,
         .origin = source->url,
         .reach = xd_depot_source_reach(source),
-        .if_range =
-            source->validator && xd_http_same_origin(source->told_by, url)
-                ? source->validator
-                : NULL,
+        .if_range = xd_validators_if_range_locked(e, source, url),
+        .takes_encoded = true, /* other bytes are other bytes */
         .offset = source->object_offset + (range.begin - source->range.begin),
         .length = xd_range_length(range),
         .object_size = source->object_size};
@@ -81,6 +83,7 @@ static void carry_out(struct xd_engine *e, const struct xd_request *request,
     bool is_stopped = false;
 
     s->filled = 0;
+    s->validator[0] = '\0';
     s->is_over = false;
     while ((now = xd_now()) < start_at && !is_unwanted(e))
         xd_transport_poll(s->transport, start_at - now);
@@ -122,28 +125,43 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
     depot->bytes_redundant += s->filled;
 }
 
-static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
+/* True: all of the range is in the buffer. */
+static bool ask_for_locked(struct xd_engine *e, struct xd_depot *depot,
+                           const struct xd_request *request,
+                           struct xd_range range)
 {
     struct xd_sampler *s = &e->sampler;
-    struct xd_depot *depot = &e->depots.list[number];
-    struct xd_range range = s->cases[i].range;
-    struct xd_request request = request_locked(depot, range);
     xd_usec now = xd_now();
     xd_usec start_at =
         now + xd_bucket_pay(&e->budget, now, xd_range_length(range));
 
     s->is_busy = true;
-    s->was_asked[i * e->depots.n + number] = true;
-    s->n_asked[number]++;
     depot->requests++;
     xd_engine_unlock(e);
-    carry_out(e, &request, start_at);
+    carry_out(e, request, start_at);
     xd_engine_lock(e);
     s->is_busy = false;
     if (xd_engine_is_over_locked(e))
-        return;
+        return false;
     account_locked(e, depot, range, now);
-    if (s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range))
+    return s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range);
+}
+
+static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_depot *depot = &e->depots.list[number];
+    struct xd_range range = s->cases[i].range;
+    struct xd_request request =
+        request_locked(e, xd_depot_source(depot, range), range);
+    bool is_here;
+
+    s->was_asked[i * e->depots.n + number] = true;
+    s->n_asked[number]++;
+    is_here = ask_for_locked(e, depot, &request, range);
+    if (xd_engine_is_over_locked(e))
+        return;
+    if (is_here)
         xd_sampler_heard_locked(e, i, number, s->buffer);
     else
         xd_sampler_refused_locked(e, number);
@@ -170,36 +188,68 @@ static bool wait_for_descriptors(struct xd_engine *e)
     return goes_on;
 }
 
-static void *sampler_main(void *arg)
+/* In place of the one that is there, if any, with its connections.  Releases
+ * the lock. */
+static void make_transport_locked(struct xd_engine *e)
 {
-    struct xd_engine *e = arg;
     struct xd_sampler *s = &e->sampler;
     struct xd_transport_config config = {.n_slots = 1,
                                          .silence = e->options.silence,
                                          .net = &e->options.net,
                                          .names = e->names};
-    struct xd_transport_handler handler = {
-        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
-    struct xd_transport *transport = NULL;
+    struct xd_transport *transport = s->transport;
     struct xd_error error = {0};
-    unsigned depot;
-    size_t i;
     int rc;
 
+    s->transport = NULL;
+    xd_engine_unlock(e);
+    xd_transport_free(transport);
+    transport = NULL;
     while ((rc = xd_transport_new(&transport, XD_TRANSPORT_WEB, &config,
-                                  &handler, &error)) < 0 &&
+                                  &s->handler, &error)) < 0 &&
            xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
         ;
     xd_engine_lock(e);
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
     s->transport = transport;
+}
+
+bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
+                                const struct xd_depot_source *source,
+                                struct xd_range range)
+{
+    struct xd_request request;
+
+    make_transport_locked(e);
+    if (xd_engine_is_over_locked(e))
+        return false;
+    request = request_locked(e, source, range);
+    request.if_range = NULL;
+    return ask_for_locked(e, depot, &request, range);
+}
+
+static void *sampler_main(void *arg)
+{
+    struct xd_engine *e = arg;
+    struct xd_sampler *s = &e->sampler;
+    struct xd_transport *transport;
+    unsigned depot;
+    size_t i;
+
+    s->handler = (struct xd_transport_handler){
+        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
+    xd_engine_lock(e);
+    make_transport_locked(e);
     while (!xd_engine_is_over_locked(e)) {
-        if (e->paused_at == 0 && xd_sampler_choose_locked(e, &i, &depot))
+        if (e->paused_at == 0 && xd_doubt_can_work_locked(e))
+            xd_doubt_work_locked(e);
+        else if (e->paused_at == 0 && xd_sampler_choose_locked(e, &i, &depot))
             ask_locked(e, i, depot);
         else
             xd_engine_wait_locked(e, &s->news, XD_NEVER);
     }
+    transport = s->transport;
     s->transport = NULL;
     xd_engine_unlock(e);
     xd_transport_free(transport);

@@ -11,10 +11,20 @@
 
 #include "base/range.h"
 
+struct xd_depot;
+struct xd_depot_source;
 struct xd_engine;
 
 /* There may be something to ask: the thread looks, and is started before. */
 void xd_sampler_run_locked(struct xd_engine *e);
+
+/* Ask `depot` for `range`, of at most XD_SAMPLE_BYTES, of `source`, over a new
+ * connection and whatever its validator is.  True: all of it is in the sampler's
+ * buffer, and what the head said in `validator`.  Releases the lock.  Only the
+ * sampler's thread calls this. */
+bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
+                                const struct xd_depot_source *source,
+                                struct xd_range range);
 
 /* What to ask, and whom; false: nothing now. */
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,

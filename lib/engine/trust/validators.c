@@ -7,25 +7,23 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/trust/doubt.h"
 #include "io/http/http_redirect.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {
-    const struct xd_pieces *pieces = &e->verify.pieces;
-
-    if (!XD_DEFENDS("validators"))
-        return false;
-    return pieces->n == 0 || !xd_pieces_cover(pieces, e->wanted);
+    return !xd_verify_decides(e) && XD_DEFENDS("validators");
 }
 
-void xd_validators_ask_locked(struct xd_engine *e, struct xd_lane *lane)
+const char *xd_validators_if_range_locked(const struct xd_engine *e,
+                                          const struct xd_depot_source *s,
+                                          const char *url)
 {
-    const struct xd_depot_source *s = lane->source;
-
-    lane->if_range = NULL;
-    if (s && s->validator && are_needed_locked(e) &&
-        xd_http_same_origin(s->told_by, lane->url))
-        lane->if_range = s->validator;
+    if (!s || !s->validator || s->knows_no_conditions ||
+        s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e) ||
+        !xd_http_same_origin(s->told_by, url))
+        return NULL;
+    return s->validator;
 }
 
 /* Both are set once, so that lanes may point to them.  What finds no memory is
@@ -44,15 +42,28 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
     xd_free(told_by);
 }
 
-static bool differs_locked(const struct xd_engine *e,
-                           const struct xd_depot_source *s,
+/* A tag and a date say nothing of each other. */
+static bool differs_locked(const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
-    /* A tag and a date say nothing of each other. */
-    return are_needed_locked(e) &&
+    return s->validators != XD_VALIDATORS_VARY &&
            (s->validator[0] == '"') == (head->validator[0] == '"') &&
            strcmp(s->validator, head->validator) != 0 &&
            xd_http_same_origin(s->told_by, head->final_url);
+}
+
+static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
+{
+    char *url = xd_url_public(s->url);
+
+    s->validators = XD_VALIDATORS_VARY;
+    if (XD_DEFENDS("validators"))
+        xd_engine_say_locked(
+            e, XD_LOG_WARN,
+            "%s: its validators (ETag, Last-Modified) differ between answers; "
+            "they are ignored, since hashes prove the bytes",
+            url ? url : "a depot");
+    xd_free(url);
 }
 
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
@@ -66,7 +77,10 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     s->has_answered = true;
     if (head->validator && !s->validator) {
         learn_locked(s, head);
-    } else if (head->validator && differs_locked(e, s, head)) {
+    } else if (head->validator && differs_locked(s, head) &&
+               !are_needed_locked(e)) {
+        ignore_locked(e, s);
+    } else if (head->validator && differs_locked(s, head)) {
         char *url = xd_url_public(s->url);
 
         rc = xd_fail(&error, XD_E_DIFFERENT,
@@ -80,6 +94,42 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     }
     xd_engine_unlock(e);
     return rc;
+}
+
+/* Whether the depot's answers are compared before the outcome counts. */
+static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
+                              const struct xd_lane *lane)
+{
+    struct xd_depot_source *s = lane->source;
+
+    if (s->validators == XD_VALIDATORS_HOLD && !e->census &&
+        e->wanted.end != XD_SIZE_UNKNOWN && depot->kind == XD_TRANSPORT_WEB)
+        xd_doubt_locked(e, depot, s);
+    return s->validators == XD_VALIDATORS_DOUBTED;
+}
+
+bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
+                               struct xd_lane *lane)
+{
+    const struct xd_depot_source *s = lane->source;
+    enum xd_verdict *verdict = &lane->outcome.verdict;
+
+    if (!s || xd_engine_is_over_locked(e))
+        return false;
+    if (*verdict == XD_VERDICT_REFUSED_RANGE && lane->if_range) {
+        lane->source->knows_no_conditions = true;
+        *verdict = XD_VERDICT_STOPPED;
+    }
+    if (*verdict != XD_VERDICT_CHANGED || lane->is_distrusted)
+        return false;
+    if ((lane->if_range && s->knows_no_conditions) ||
+        s->validators == XD_VALIDATORS_VARY)
+        *verdict = XD_VERDICT_STOPPED;
+    else if (is_doubted_locked(e, depot, lane) && !lane->stop)
+        return true;
+    else if (s->validators == XD_VALIDATORS_DOUBTED)
+        *verdict = XD_VERDICT_STOPPED;
+    return false;
 }
 
 /* Whether one whose size is wrong now was right before. */

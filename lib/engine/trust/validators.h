@@ -2,32 +2,48 @@
  * A depot's file must stay the same while it is fetched.
  *
  * What the first answer of a source says of its object, a strong ETag or
- * Last-Modified, goes with each later request (If-Range), and is held against
- * each later answer.  A depot that changes its file is not used again, and
- * what it brought and no hash has proved is fetched again from others.  Who
- * has nobody else is told so: bytes of two files are never put together.
+ * Last-Modified, goes with each later request (If-Range), and is compared with
+ * each later answer.  Where they differ the depot is asked for samples
+ * (doubt.h): a load balancer over equal files gives the same bytes under
+ * several validators, which are ignored from then on.  A depot whose file has
+ * changed is not used again, and what it sent and no hash has proved is
+ * fetched again from others: bytes of two files are never put together.
  *
- * Only servers are compared with themselves: who is redirected elsewhere finds
- * another copy, with validators of its own.  Where each byte has the hash of a
- * piece nothing is compared: hashes say more, and the machines behind one name
- * often disagree in their ETags.
+ * Only answers of one server are compared: a redirect to another server leads
+ * to another replica, with validators of its own.  Where hashes find every
+ * wrong byte (xd_verify_decides()) validators decide nothing, and a difference
+ * is reported once.
  */
 #ifndef XD_ENGINE_VALIDATORS_H
 #define XD_ENGINE_VALIDATORS_H
 
 #include <stdbool.h>
 
+struct xd_depot;
+struct xd_depot_source;
 struct xd_engine;
 struct xd_head;
 struct xd_lane;
 
-/* Take what `lane` is to be asked with. */
-void xd_validators_ask_locked(struct xd_engine *e, struct xd_lane *lane);
+/* The validator that goes with a request for `s` at `url`, or NULL.  `s` may be
+ * NULL. */
+const char *xd_validators_if_range_locked(const struct xd_engine *e,
+                                          const struct xd_depot_source *s,
+                                          const char *url);
 
 /* What the answer on `lane` says: 0, or DIFFERENT, and then lane->outcome is
  * decided.  Called without the lock, before the first byte. */
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                           const struct xd_head *head);
+
+/*
+ * The request on `lane`, of `depot`, has ended.  True: its outcome is open
+ * while samples are compared; the depot's worker is woken when that is over,
+ * and asks again.  False: lane->outcome holds; it is STOPPED where validators
+ * turned out to mean nothing.
+ */
+bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
+                               struct xd_lane *lane);
 
 /* Whether the request on `lane`, which has ended, found another file than an
  * earlier one. */

@@ -111,6 +111,14 @@ void xd_verify_fini(struct xd_verify *v)
     *v = (struct xd_verify){0};
 }
 
+bool xd_verify_decides(const struct xd_engine *e)
+{
+    const struct xd_pieces *pieces = &e->verify.pieces;
+
+    return (pieces->n > 0 && xd_pieces_cover(pieces, e->wanted)) ||
+           (e->verify.whole && e->output == XD_OUTPUT_FILE);
+}
+
 /* Whether who wrote piece `i` has hashed it in passing, and nothing of it was
  * written anew since. */
 static bool is_proved_locked(const struct xd_engine *e, size_t i,

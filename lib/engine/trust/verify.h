@@ -57,6 +57,11 @@ int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
                           struct xd_error *err);
 void xd_verify_fini(struct xd_verify *v);
 
+/* Whether hashes find every wrong byte while it can still be replaced: each
+ * byte has the hash of a piece, or the whole file, which stays here, has one.
+ * Constant once what is wanted is known; before that false. */
+bool xd_verify_decides(const struct xd_engine *e);
+
 /* `range`, which nobody had, was brought by `depot` and is written, and who
  * wrote it has added it to `hash`, or that is NULL. */
 void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,

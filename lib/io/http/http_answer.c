@@ -88,27 +88,31 @@ static bool split_range(struct text t, struct xd_http_answer *out)
     return out->first <= out->last;
 }
 
-/* The size behind the slash, "*" if it is not known. */
+/* The size behind the slash; "*" or nothing if it is not known. */
 static bool split_total(struct text t, struct xd_http_answer *out)
 {
     out->total = XD_SIZE_UNKNOWN;
-    if (is_word(t, "*"))
+    if (t.len == 0 || is_word(t, "*"))
         return !out->range_is_empty && out->last != UINT64_MAX;
     return xd_parse_u64(t.s, t.len, &out->total) &&
            (out->range_is_empty || out->last < out->total);
 }
 
-/* "bytes 0-99/1234", "bytes 0-99/" "*", "bytes *" "/1234" */
+/* "bytes 0-99/1234", "bytes 0-99/" "*", "bytes *" "/1234"; some servers omit
+ * the unit, or the size and its slash. */
 static void read_range(struct xd_http_answer *a, struct text value)
 {
     struct xd_http_answer read = *a;
-    const char *slash = memchr(value.s, '/', value.len);
-    struct text range, total;
+    struct text range = value, total = {0};
+    const char *slash;
 
-    if (slash == NULL || !begins_with(value, "bytes "))
-        return;
-    range = trim(value.s + 6, (size_t)(slash - value.s) - 6);
-    total = trim(slash + 1, (size_t)(value.s + value.len - slash - 1));
+    if (begins_with(value, "bytes ") || begins_with(value, "bytes="))
+        range = trim(value.s + 6, value.len - 6);
+    slash = memchr(range.s, '/', range.len);
+    if (slash != NULL) {
+        total = trim(slash + 1, (size_t)(range.s + range.len - slash - 1));
+        range = trim(range.s, (size_t)(slash - range.s));
+    }
     if (!split_range(range, &read) || !split_total(total, &read))
         return;
     read.has_range = true;
@@ -118,14 +122,18 @@ static void read_range(struct xd_http_answer *a, struct text value)
     *a = read;
 }
 
-/* "identity" takes nothing back. */
+/* "identity" takes nothing back; the others are no codings (RFC 9110, 16.6.1),
+ * but servers send them. */
 static void read_encoding(struct xd_http_answer *a, struct text value)
 {
+    static const char *const plain[] = {"",       "identity", "none",
+                                        "binary", "8bit",     "UTF-8"};
     size_t len =
         value.len < sizeof a->encoding ? value.len : sizeof a->encoding - 1;
 
-    if (is_word(value, "identity"))
-        return;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (is_word(value, plain[i]))
+            return;
     memcpy(a->encoding, value.s, len);
     a->encoding[len] = '\0';
 }
@@ -237,7 +245,15 @@ static void allow(struct xd_http_judgement *out, uint64_t end,
     out->object_size = object_size;
 }
 
-/* Shorter than asked for is right only at the end of the object. */
+/* The size of the object, as the answer or else the request says it. */
+static uint64_t size_of_object(const struct xd_http_answer *a,
+                               const struct xd_request *r)
+{
+    return a->total != XD_SIZE_UNKNOWN ? a->total : r->object_size;
+}
+
+/* A server may send less than was asked for (RFC 9110, 15.3.7), but who asks
+ * for all of an object of unknown size could not tell that from its end. */
 static bool range_is_as_asked(const struct xd_http_answer *a,
                               const struct xd_request *r)
 {
@@ -245,8 +261,9 @@ static bool range_is_as_asked(const struct xd_http_answer *a,
 
     if (!XD_DEFENDS("content-range"))
         return true;
-    return a->first == r->offset &&
-           (end == asked_end || (end < asked_end && end == a->total));
+    return a->first == r->offset && end <= asked_end &&
+           end <= size_of_object(a, r) &&
+           (asked_end != XD_TO_END || size_of_object(a, r) != XD_SIZE_UNKNOWN);
 }
 
 static void judge_range(const struct xd_http_answer *a,
@@ -263,11 +280,7 @@ static void judge_range(const struct xd_http_answer *a,
         refuse(out, XD_VERDICT_GONE, a, r, name,
                "without saying with which bytes");
     } else if (r->object_size != XD_SIZE_UNKNOWN &&
-               a->total == XD_SIZE_UNKNOWN) {
-        refuse(out, XD_VERDICT_GONE, a, r, name,
-               "without saying how large the object is");
-    } else if (r->object_size != XD_SIZE_UNKNOWN &&
-               a->total != r->object_size && XD_DEFENDS("size")) {
+               size_of_object(a, r) != r->object_size && XD_DEFENDS("size")) {
         xd_request_is_different(r, name, a->total, &out->outcome);
     } else if (!range_is_as_asked(a, r)) {
         snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
@@ -275,6 +288,8 @@ static void judge_range(const struct xd_http_answer *a,
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else {
         allow(out, a->last + 1, a->total);
+        out->outcome.is_cut = a->last + 1 < xd_request_end(r) &&
+                              a->last + 1 < size_of_object(a, r);
     }
 }
 
@@ -304,28 +319,65 @@ static void judge_whole(const struct xd_http_answer *a,
     }
 }
 
+/* Some servers, and what stands before them, refuse every range, or a
+ * condition that they do not know. */
+static bool may_refuse_range(const struct xd_http_answer *a,
+                             const struct xd_request *r)
+{
+    if (!xd_http_asks_for_range(r))
+        return false;
+    return a->status == 400 || a->status == 403 || a->status == 416 ||
+           a->status == 501 || (a->status == 412 && r->if_range != NULL);
+}
+
 static void judge_unsatisfied(const struct xd_http_answer *a,
                               const struct xd_request *r, const char *name,
                               struct xd_http_judgement *out)
 {
-    uint64_t size =
-        a->has_range && a->range_is_empty ? a->total : XD_SIZE_UNKNOWN;
+    bool tells = a->has_range && a->range_is_empty;
 
-    if (size != XD_SIZE_UNKNOWN && size > r->offset)
-        refuse(out, XD_VERDICT_GONE, a, r, name, "(no such range)");
+    if (tells && a->total <= r->offset)
+        xd_request_is_different(r, name, a->total, &out->outcome);
     else
-        xd_request_is_different(r, name, size, &out->outcome);
+        refuse(out,
+               may_refuse_range(a, r) ? XD_VERDICT_REFUSED_RANGE
+                                      : XD_VERDICT_GONE,
+               a, r, name, "(no such range)");
 }
 
-static void judge_refusal(const struct xd_http_answer *a, const char *name,
+/* Of what a server cannot do (501, 505) there is no second attempt. */
+static enum xd_verdict verdict_of_refusal(const struct xd_http_answer *a,
+                                          const struct xd_request *r)
+{
+    if (may_refuse_range(a, r))
+        return XD_VERDICT_REFUSED_RANGE;
+    if (a->status == 408 || a->status == 425 || a->status == 429 ||
+        (a->status >= 500 && a->status != 501 && a->status != 505))
+        return XD_VERDICT_AGAIN;
+    return XD_VERDICT_GONE;
+}
+
+static void judge_refusal(const struct xd_http_answer *a,
+                          const struct xd_request *r, const char *name,
                           struct xd_http_judgement *out)
 {
-    bool may_pass = a->status == 408 || a->status == 425 || a->status == 429 ||
-                    a->status >= 500;
-
-    out->outcome.verdict = may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE;
+    out->outcome.verdict = verdict_of_refusal(a, r);
     out->outcome.is_refusal = a->status == 429 || a->status == 503;
     xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
+}
+
+/* Whether the bytes are those of the file though they are said to be encoded:
+ * no encoding was asked for, and some servers only say what a file's name ends
+ * in.  An object of the right size is the file itself. */
+static bool encoding_does_not_matter(const struct xd_http_answer *a,
+                                     const struct xd_request *r)
+{
+    uint64_t told = a->status == 206 ? a->total : XD_SIZE_UNKNOWN;
+
+    if (a->status == 200 && a->has_length && !a->is_chunked)
+        told = a->length;
+    return a->encoding[0] == '\0' || r->takes_encoded ||
+           (told != XD_SIZE_UNKNOWN && told == r->object_size);
 }
 
 /* What is sent whole in place of a range says by that alone that it is another
@@ -358,13 +410,14 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
     *out = (struct xd_http_judgement){
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
     if (a->status != 200 && a->status != 206 && a->status != 416) {
-        judge_refusal(a, name, out);
+        judge_refusal(a, r, name, out);
     } else if (a->contradicts) {
         refuse(out, XD_VERDICT_GONE, a, r, name,
                "with two different lengths or ranges");
     } else if (a->status == 416) {
         judge_unsatisfied(a, r, name, out);
-    } else if (a->encoding[0] != '\0' && XD_DEFENDS("content-encoding")) {
+    } else if (!encoding_does_not_matter(a, r) &&
+               XD_DEFENDS("content-encoding")) {
         snprintf(what, sizeof what, "in the encoding \"%s\"", a->encoding);
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else if (has_changed(a, r)) {

@@ -158,6 +158,7 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     else
         xd_http_judge(a, &f->request, f->name, &f->judgement);
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
+        f->outcome.is_cut = f->judgement.outcome.is_cut;
         tell_head(f);
         return;
     }

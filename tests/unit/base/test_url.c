@@ -296,6 +296,21 @@ START_TEST(what_names_more_or_less_than_a_path_here_is_not_local)
 }
 END_TEST
 
+START_TEST(names_of_compressed_files_end_so)
+{
+    static const char *const yes[] = {"a.tar.gz", "http://h/a.TGZ",
+                                      "http://h/a.xz?x=1#y",
+                                      "http://h/get?file=a.svgz", "x.Z"};
+    static const char *const no[] = {"gz",    ".gz", "http://h/a.tar",
+                                     "a.gz/", "",    "http://h.gz/a"};
+
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        ck_assert_msg(xd_url_names_compressed(yes[i]), "%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        ck_assert_msg(!xd_url_names_compressed(no[i]), "%s", no[i]);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("url");
@@ -317,5 +332,6 @@ int main(void)
     tcase_add_test(t, what_is_no_url_is_shown_unless_it_may_hold_a_secret);
     tcase_add_test(t, a_file_url_names_a_path_of_this_machine);
     tcase_add_test(t, what_names_more_or_less_than_a_path_here_is_not_local);
+    tcase_add_test(t, names_of_compressed_files_end_so);
     return run_suite("base.url", t);
 }

@@ -335,7 +335,7 @@ START_TEST(refused_answers_hand_on_nothing)
         {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-299/1001\r\n",
          XD_VERDICT_DIFFERENT, 1001},
         {"HTTP/1.1 206 P\r\n", XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
-        {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-299/1000\r\n"
+        {"HTTP/1.1 206 P\r\nContent-Range: bytes 100-299/*\r\n"
          "Content-Encoding: gzip\r\n",
          XD_VERDICT_GONE, XD_SIZE_UNKNOWN},
         {"HTTP/1.1 206 P\r\nContent-Type: multipart/byteranges; boundary=x\r\n",
@@ -378,9 +378,20 @@ START_TEST(refusal_with_a_small_body_keeps_the_connection)
         END};
 
     check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_DIFFERENT, 0);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_REFUSED_RANGE, 0);
     check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
     ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(range_that_is_cut_says_so)
+{
+    static const struct mock_step script[] = {PARTIAL("100-149/1000", "50"),
+                                              BODY(100, 50), END};
+    const struct catcher *c = fetch(script, range(100, 200));
+
+    check_end(c, XD_VERDICT_OK, 50);
+    ck_assert(c->outcome.is_cut);
 }
 END_TEST
 
@@ -1272,6 +1283,7 @@ int main(void)
     tcase_add_test(tcase, interim_answers_are_passed_over);
     tcase_add_test(tcase, refused_answers_hand_on_nothing);
     tcase_add_test(tcase, refusal_with_a_small_body_keeps_the_connection);
+    tcase_add_test(tcase, range_that_is_cut_says_so);
     tcase_add_test(tcase, whole_object_for_a_range_ends_at_once);
     tcase_add_test(tcase, whole_object_is_read_past_to_what_is_wanted);
     tcase_add_test(tcase,

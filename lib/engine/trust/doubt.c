@@ -1,0 +1,156 @@
+#include "engine/trust/doubt.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "engine/engine.h"
+#include "engine/trust/sampler_thread.h"
+
+/* Where bytes are compared: so many places, spread over the file. */
+#define MAX_PLACES 4
+#define PLACE_BYTES ((uint64_t)XD_SAMPLE_BYTES)
+
+/* Answers with one and the same validator after which no other is expected: of
+ * two servers chosen at random, both are met but once in two thousand times. */
+#define MAX_ALIKE 12
+
+/* After so many comparisons of one source with no result its file counts as
+ * changed. */
+#define MAX_DOUBTS 3
+
+enum finding {
+    FOUND_EQUAL,     /* the same bytes under two validators */
+    FOUND_DIFFERENT, /* other bytes */
+    FOUND_ALIKE      /* one validator only, if any answer came at all */
+};
+
+/* An answer that others are compared with. */
+struct first {
+    bool is_set;
+    char validator[XD_SAMPLER_VALIDATOR_BYTES];
+    unsigned char bytes[XD_SAMPLE_BYTES];
+};
+
+void xd_doubt_locked(struct xd_engine *e, struct xd_depot *depot,
+                     struct xd_depot_source *s)
+{
+    if (s->n_doubts == MAX_DOUBTS) {
+        s->validators = XD_VALIDATORS_CHANGED;
+        return;
+    }
+    s->n_doubts++;
+    s->validators = XD_VALIDATORS_DOUBTED;
+    s->doubted_of = depot;
+    s->next_doubted = e->doubted;
+    e->doubted = s;
+    xd_sampler_run_locked(e);
+}
+
+bool xd_doubt_can_work_locked(const struct xd_engine *e)
+{
+    return e->doubted != NULL;
+}
+
+/* The last one ends where the bytes do: what is written last, as the directory
+ * of an archive, tells most. */
+static size_t choose_places(struct xd_range all,
+                            struct xd_range out[MAX_PLACES])
+{
+    uint64_t length = xd_range_length(all);
+    size_t n = length / PLACE_BYTES >= MAX_PLACES ? MAX_PLACES : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i].end = all.begin + length / n * (i + 1);
+        if (i + 1 == n)
+            out[i].end = all.end;
+        out[i].begin = all.begin;
+        if (out[i].end - all.begin > PLACE_BYTES)
+            out[i].begin = out[i].end - PLACE_BYTES;
+    }
+    return n;
+}
+
+static enum finding compare_locked(struct xd_engine *e,
+                                   struct xd_depot_source *s,
+                                   struct xd_range place, struct first *first)
+{
+    const struct xd_sampler *sampler = &e->sampler;
+    size_t len = (size_t)xd_range_length(place);
+
+    first->is_set = false;
+    for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e); i++) {
+        if (!xd_sampler_ask_anew_locked(e, s->doubted_of, s, place))
+            continue;
+        if (!first->is_set) {
+            memcpy(first->validator, sampler->validator,
+                   sizeof first->validator);
+            memcpy(first->bytes, sampler->buffer, len);
+            first->is_set = true;
+        } else if (memcmp(first->bytes, sampler->buffer, len) != 0) {
+            return FOUND_DIFFERENT;
+        } else if (strcmp(first->validator, sampler->validator) != 0) {
+            return FOUND_EQUAL;
+        }
+    }
+    return FOUND_ALIKE;
+}
+
+static enum finding compare_places_locked(struct xd_engine *e,
+                                          struct xd_depot_source *s,
+                                          struct first *first)
+{
+    struct xd_range places[MAX_PLACES];
+    size_t n = choose_places(xd_range_clip(s->range, e->wanted), places);
+    enum finding finding = FOUND_EQUAL;
+
+    for (size_t i = 0; i < n && finding == FOUND_EQUAL; i++) {
+        finding = compare_locked(e, s, places[i], first);
+        /* That there are several validators is known from the first place. */
+        if (i > 0 && finding == FOUND_ALIKE)
+            finding = FOUND_EQUAL;
+    }
+    return finding;
+}
+
+static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
+                            enum finding finding, const struct first *first)
+{
+    char *url;
+
+    s->validators = XD_VALIDATORS_CHANGED;
+    if (finding == FOUND_ALIKE && first->is_set &&
+        strcmp(first->validator, s->validator) == 0) {
+        /* It never changed: the depot takes every condition for not met. */
+        s->validators = XD_VALIDATORS_HOLD;
+        s->knows_no_conditions = true;
+    } else if (finding == FOUND_EQUAL) {
+        s->validators = XD_VALIDATORS_VARY;
+        url = xd_url_public(s->url);
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "%s: its validators (ETag, Last-Modified) differ "
+                             "between answers, but samples of its bytes are "
+                             "the same: the validators are ignored",
+                             url ? url : "a depot");
+        xd_free(url);
+    }
+}
+
+void xd_doubt_work_locked(struct xd_engine *e)
+{
+    struct xd_depot_source *s = e->doubted;
+    const struct xd_worker *worker;
+    struct first *first = xd_alloc(1, sizeof *first);
+
+    e->doubted = s->next_doubted;
+    if (!first) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    conclude_locked(e, s, compare_places_locked(e, s, first), first);
+    xd_free(first);
+    worker = s->doubted_of->worker;
+    if (worker && worker->transport)
+        xd_transport_wakeup(worker->transport);
+}

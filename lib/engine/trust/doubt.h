@@ -1,0 +1,33 @@
+/*
+ * Two answers of one depot had different validators: has its file changed, or
+ * do several servers with equal files answer under one name?
+ *
+ * Samples of a few places of the file are asked for, each over a connection of
+ * its own, since many load balancers choose a server for each connection.  A
+ * file that has changed has its new validator from then on; a load balancer
+ * gives different ones again.  It holds one file if the bytes under different
+ * validators are the same.
+ *
+ * The sampler's thread (sampler_thread.h) does the asking.  Every function is
+ * called with engine.lock held.
+ */
+#ifndef XD_ENGINE_DOUBT_H
+#define XD_ENGINE_DOUBT_H
+
+#include <stdbool.h>
+
+struct xd_depot;
+struct xd_depot_source;
+struct xd_engine;
+
+/* Have the answers of `s`, a source of `depot`, compared; its `validators` says
+ * what came out. */
+void xd_doubt_locked(struct xd_engine *e, struct xd_depot *depot,
+                     struct xd_depot_source *s);
+
+/* Whether a source is to be decided on, and the doing: releases the lock
+ * meanwhile.  Only the sampler's thread calls these. */
+bool xd_doubt_can_work_locked(const struct xd_engine *e);
+void xd_doubt_work_locked(struct xd_engine *e);
+
+#endif
