@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,7 @@ int main(int argc, char **argv)
     if (!has_standard_files())
         return STATUS_LOCAL;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error code */
+    setlocale(LC_CTYPE, "");  /* in which names of hosts are typed */
     setvbuf(stderr, NULL, _IOLBF, 0);
     int status = args_parse(&args, argc, argv);
     if (status == 0 && !args.done)

@@ -65,6 +65,27 @@ static bool is_file(const char *word)
     return access(word, F_OK) == 0;
 }
 
+/* A copy; the blanks of a URL, which people paste, are escaped in it. */
+static char *copy_word(const char *word)
+{
+    char *const copy = malloc(3 * strlen(word) + 1);
+    const bool is_url = args_is_url(word);
+    char *end = copy;
+
+    if (copy == NULL)
+        return NULL;
+    for (; *word != '\0'; word++) {
+        if (is_url && *word == ' ') {
+            memcpy(end, "%20", 3);
+            end += 3;
+        } else {
+            *end++ = *word;
+        }
+    }
+    *end = '\0';
+    return copy;
+}
+
 /* A copy.  In the word itself, which a list of processes shows, the login and
  * the query of a URL are blanked: the query may be a signature that lets
  * everybody in. */
@@ -72,7 +93,7 @@ static char *copy_and_hide(char *word)
 {
     size_t len;
     const size_t begin = text_login(word, &len);
-    char *copy = strdup(word);
+    char *copy = copy_word(word);
 
     if (!args_is_url(word) && is_file(word))
         return copy;
@@ -278,7 +299,8 @@ bool args_is_url(const char *word)
 {
     return strncasecmp(word, "http://", 7) == 0 ||
            strncasecmp(word, "https://", 8) == 0 ||
-           strncasecmp(word, "ftp://", 6) == 0;
+           strncasecmp(word, "ftp://", 6) == 0 ||
+           strncasecmp(word, "ftps://", 7) == 0;
 }
 
 /* "ibp://host/x", which nobody means as the name of a file. */
@@ -298,13 +320,14 @@ static int tell_urls(struct args *a)
         return 0;
     for (size_t i = 0; i < a->n_inputs; i++)
         if (has_other_scheme(a->inputs[i]))
-            return words_usage("%s: only URLs with http, https and ftp are "
-                               "fetched%s",
-                               a->inputs[i],
-                               strncasecmp(a->inputs[i], "file:", 5) == 0
-                                   ? "; give the path of a manifest, or name "
-                                     "the file in one, with --allow-file"
-                                   : "");
+            return words_usage(
+                "%s: only URLs with http, https, ftp and ftps are "
+                "fetched%s",
+                a->inputs[i],
+                strncasecmp(a->inputs[i], "file:", 5) == 0
+                    ? "; give the path of a manifest, or name "
+                      "the file in one, with --allow-file"
+                    : "");
     a->urls = args_is_url(a->inputs[0]);
     for (size_t i = 1; i < a->n_inputs; i++)
         if (args_is_url(a->inputs[i]) != a->urls)

@@ -231,7 +231,7 @@ static int read_manifest(struct xd_manifest **out, const char *path,
         (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
         snprintf(err->msg, sizeof err->msg,
                  "%.300s: there is no such file; a URL begins with https://, "
-                 "http:// or ftp://",
+                 "http://, ftp:// or ftps://",
                  text_without_password(shown, path));
     return rc;
 }

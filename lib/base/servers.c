@@ -37,6 +37,8 @@ static const char *name_of(enum xd_scheme scheme)
         return "https";
     case XD_SCHEME_FTP:
         return "ftp";
+    case XD_SCHEME_FTPS:
+        return "ftps";
     case XD_SCHEME_FILE:
     case XD_SCHEME_IBP:
     case XD_SCHEME_OTHER:

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/unicode.h"
 
 #define DIGIT "0123456789"
 #define HEX DIGIT "abcdefABCDEF"
@@ -16,8 +17,9 @@ static const struct scheme {
     unsigned port; /* 0: knows no ports */
 } schemes[] = {
     [XD_SCHEME_HTTP] = {"http", 80}, [XD_SCHEME_HTTPS] = {"https", 443},
-    [XD_SCHEME_FTP] = {"ftp", 21},   [XD_SCHEME_FILE] = {"file", 0},
-    [XD_SCHEME_IBP] = {"ibp", 6714}, [XD_SCHEME_OTHER] = {"", 0},
+    [XD_SCHEME_FTP] = {"ftp", 21},   [XD_SCHEME_FTPS] = {"ftps", 990},
+    [XD_SCHEME_FILE] = {"file", 0},  [XD_SCHEME_IBP] = {"ibp", 6714},
+    [XD_SCHEME_OTHER] = {"", 0},
 };
 
 /* Whether all `len` bytes at s are among `allowed`.  None of them is NUL. */
@@ -27,7 +29,7 @@ static bool all_of(const char *s, size_t len, const char *allowed)
 }
 
 /* No byte that some parsers skip, cut at or turn into another.  Those beyond
- * ASCII pass here, for Metalink has IRIs; a host has none of them. */
+ * ASCII pass here, for Metalink has IRIs. */
 static bool has_only_plain_bytes(const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -83,6 +85,22 @@ static bool ends_in_number(const char *s, size_t len)
     return len > 0 && all_of(s, len, DIGIT);
 }
 
+/* Letters of any script: libcurl turns them into ASCII (IDNA). */
+static bool is_name(const char *s, size_t len)
+{
+    while (len > 0) {
+        uint32_t c;
+        size_t n = xd_utf8_decode(s, len, &c);
+
+        if (n == 0 || (n == 1 && !all_of(s, 1, ALPHA DIGIT "-._")) ||
+            (n > 1 && xd_is_deceptive(c)))
+            return false;
+        s += n;
+        len -= n;
+    }
+    return true;
+}
+
 static bool is_host(const char *s, size_t len)
 {
     size_t name_len;
@@ -90,7 +108,7 @@ static bool is_host(const char *s, size_t len)
     if (len > 0 && s[0] == '[')
         return len > 4 && s[len - 1] == ']' &&
                all_of(s + 1, len - 2, HEX ":.") && memchr(s, ':', len) != NULL;
-    if (!all_of(s, len, ALPHA DIGIT "-._"))
+    if (!is_name(s, len))
         return false;
     name_len = len > 1 && s[len - 1] == '.' ? len - 1 : len;
     return !ends_in_number(s, name_len) || is_ipv4(s, len);

@@ -17,17 +17,31 @@ enum xd_scheme {
     XD_SCHEME_HTTP,
     XD_SCHEME_HTTPS,
     XD_SCHEME_FTP,
+    XD_SCHEME_FTPS,
     XD_SCHEME_FILE,
     XD_SCHEME_IBP,
     XD_SCHEME_OTHER
 };
+
+static inline bool xd_scheme_is_ftp(enum xd_scheme scheme)
+{
+    return scheme == XD_SCHEME_FTP || scheme == XD_SCHEME_FTPS;
+}
+
+/* Whether libcurl fetches it. */
+static inline bool xd_scheme_is_web(enum xd_scheme scheme)
+{
+    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS ||
+           xd_scheme_is_ftp(scheme);
+}
 
 /* Pointers go into the string that was split. */
 struct xd_url {
     enum xd_scheme scheme;
     const char *userinfo; /* "user:secret", or NULL */
     size_t userinfo_len;
-    const char *host; /* as written; IPv6 in its brackets; may be empty */
+    const char *host; /* as written, in UTF-8 perhaps; IPv6 in its brackets;
+                         may be empty */
     size_t host_len;
     unsigned port;        /* the scheme's own if none was written */
     bool port_is_default; /* none was written, or the scheme's own was */
@@ -41,7 +55,7 @@ bool xd_url_split(const char *s, struct xd_url *out);
 
 /*
  * The depot that a URL lies on, as "host" or "host:port": lower case, the
- * port only where it is not the scheme's own, so that the http, https and ftp
+ * port only where it is not the scheme's own, so that the http, https, ftp and ftps
  * URLs of one host are one depot.  An IBP depot is another server than the
  * web server of its host and always has its port; "file:" is the local disk.
  * Returns NULL when out of memory.

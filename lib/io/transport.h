@@ -55,6 +55,8 @@ struct xd_head {
                               object; or NULL */
     const char *final_url; /* after redirects */
     enum xd_reach reach;   /* of that URL, as the redirects had it */
+    bool is_encoded;       /* it says that its bytes are, as takes_encoded
+                              lets it */
     bool is_range;         /* the answer is a range, not the whole object */
     bool shares;           /* its connection carries other requests, too */
 };

@@ -43,8 +43,7 @@ static int set_base(struct xd_builder *b, const struct xd_url *u)
 {
     if (b->origin_is_path)
         return base_on_path(b, b->origin);
-    if (u->scheme != XD_SCHEME_HTTP && u->scheme != XD_SCHEME_HTTPS &&
-        u->scheme != XD_SCHEME_FTP)
+    if (!xd_scheme_is_web(u->scheme))
         return 0;
     b->base = xd_strdup(b->origin);
     return b->base ? 0 : XD_E_NOMEM;

@@ -99,12 +99,6 @@ static int warn(struct reader *r, const char *format, ...)
 
 /* ---- URLs ---- */
 
-static bool is_fetched(enum xd_scheme scheme)
-{
-    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS ||
-           scheme == XD_SCHEME_FTP;
-}
-
 /* Why `url` is none; what may be a secret of it is not said. */
 static int fail_url(const struct reader *r, const char *url)
 {
@@ -120,7 +114,8 @@ static int fail_url(const struct reader *r, const char *url)
         rc = fail(r, "this is XML or HTML, and no list: a manifest is given "
                      "without --input-file");
     else if (xd_url_split(url, &parts))
-        rc = fail(r, "%s: only URLs with http, https and ftp are fetched", q.s);
+        rc = fail(r, "%s: only URLs with http, https, ftp and ftps are fetched",
+                  q.s);
     else if (strstr(url, "://") && strpbrk(url, " \t"))
         rc = fail(r,
                   "%s is no URL: tabs separate the URLs on one line, and a "
@@ -147,7 +142,7 @@ static int add_url(struct reader *r, struct xd_span text)
         l->urls = more;
     if (!more || !url)
         return xd_fail_nomem(r->err);
-    if (!xd_url_split(url, &parts) || !is_fetched(parts.scheme))
+    if (!xd_url_split(url, &parts) || !xd_scheme_is_web(parts.scheme))
         return fail_url(r, url);
     l->urls[l->n_urls++] = url;
     l->rows[l->n - 1].file.n_urls++;

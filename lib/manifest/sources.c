@@ -48,6 +48,7 @@ static const char *reject_url(const struct xd_builder *b, const char *url)
     case XD_SCHEME_HTTP:
     case XD_SCHEME_HTTPS:
     case XD_SCHEME_FTP:
+    case XD_SCHEME_FTPS:
     case XD_SCHEME_IBP:
         return NULL;
     case XD_SCHEME_FILE:

@@ -8,6 +8,7 @@ enum xd_transport_kind xd_transport_kind_of(enum xd_scheme scheme)
     case XD_SCHEME_HTTP:
     case XD_SCHEME_HTTPS:
     case XD_SCHEME_FTP:
+    case XD_SCHEME_FTPS:
         return XD_TRANSPORT_WEB;
     case XD_SCHEME_FILE:
         return XD_TRANSPORT_DISK;

@@ -8,7 +8,7 @@
 #include "io/transport.h"
 
 enum xd_transport_kind {
-    XD_TRANSPORT_WEB,  /* http, https, ftp */
+    XD_TRANSPORT_WEB,  /* http, https, ftp, ftps */
     XD_TRANSPORT_DISK, /* file: */
     XD_N_TRANSPORTS    /* none fetches it */
 };

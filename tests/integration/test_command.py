@@ -317,7 +317,7 @@ def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,
 def test_a_url_that_is_not_fetched_is_no_name_of_a_file(lab, url):
     run = lab.xdownload(url, report=False)
     assert run.rc == 2
-    assert f"{url}: only URLs with http, https and ftp" in run.err
+    assert f"{url}: only URLs with http, https, ftp and ftps" in run.err
 
 
 def test_an_option_the_algorithm_does_not_use_names_those_that_do(lab):

@@ -44,7 +44,7 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
 
     xd_text_fini(&item->text);
     item->is_manifest = false;
-    item->size = head->object_size;
+    item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->final_url);
     item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
     return item->final_url ? 0 : xd_fail_nomem(&item->error);

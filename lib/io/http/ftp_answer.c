@@ -41,9 +41,8 @@ void xd_ftp_judge(const struct xd_http_answer *a, const struct xd_request *r,
     *out = (struct xd_http_judgement){
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
     if (!a->has_length) {
-        out->outcome.verdict = XD_VERDICT_GONE;
-        xd_fail(&out->outcome.error, XD_E_NET,
-                "%s: the FTP server does not say how large it is", name);
+        out->end = end;
+        out->object_size = XD_SIZE_UNKNOWN;
     } else if ((r->object_size != XD_SIZE_UNKNOWN &&
                 a->length != r->object_size) ||
                (a->length <= r->offset && !is_all)) {

@@ -12,8 +12,8 @@
 /* One line of the control connection. */
 void xd_ftp_answer_line(struct xd_http_answer *a, const char *line, size_t len);
 
-/* Before the first byte.  An object of unsaid size is refused: FTP has no
- * other way to tell a complete answer from one that broke off. */
+/* Before the first byte.  Of an object of unsaid size all has come when the
+ * server says so at the end. */
 void xd_ftp_judge(const struct xd_http_answer *a, const struct xd_request *r,
                   const char *name, struct xd_http_judgement *out);
 

@@ -149,8 +149,9 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_RESOLVER_START_DATA, (void *)f) &&
            SET(CURLOPT_PREREQFUNCTION, on_asked) &&
            SET(CURLOPT_PREREQDATA, (void *)f) &&
-           xd_http_names_share(f->options->names, e) && xd_http_fetch_hear(f) &&
-           xd_http_options_apply(f->options, e);
+           xd_http_names_share(f->options->names, e) &&
+           SET(CURLOPT_COOKIEFILE, "") && /* in memory, from no file */
+           xd_http_fetch_hear(f) && xd_http_options_apply(f->options, e);
 #undef SET
 }
 
@@ -225,7 +226,7 @@ static bool set_request(struct xd_http_fetch *f)
     bool is_trusted = f->is_trusted && xd_http_same_origin(f->first, f->url);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
-    f->is_ftp = is_url && u.scheme == XD_SCHEME_FTP;
+    f->is_ftp = is_url && xd_scheme_is_ftp(u.scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
     return SET(CURLOPT_URL, f->url) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
@@ -289,6 +290,9 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
     f->request = *request;
     f->request.url = f->request.origin = NULL;
+    /* Cookies hold for a request and the redirects that it meets: some servers
+     * set one and redirect to where it is wanted. */
+    curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");
     if (xd_request_name(f->name, request->url) < 0 ||
         set_urls(f, first, request->url) < 0 ||
         set_if_range(f, request->if_range) < 0 || !set_request(f))

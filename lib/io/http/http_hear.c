@@ -74,6 +74,7 @@ static void tell_head(struct xd_http_fetch *f)
                            .is_range = f->is_ftp
                                            ? xd_http_asks_for_range(&f->request)
                                            : a->status == 206,
+                           .is_encoded = !f->is_ftp && a->encoding[0] != '\0',
                            .shares = shares_connection(f)};
     int rc;
 

@@ -131,10 +131,11 @@ void xd_http_options_fini(struct xd_http_options *o)
 static bool set_protocols(CURL *e)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85.0 */
-    return SET(CURLOPT_PROTOCOLS_STR, "http,https,ftp");
+    return SET(CURLOPT_PROTOCOLS_STR, "http,https,ftp,ftps") ||
+           SET(CURLOPT_PROTOCOLS_STR, "http,https,ftp");
 #else
-    return SET(CURLOPT_PROTOCOLS,
-               (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FTP));
+    return SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS |
+                                         CURLPROTO_FTP | CURLPROTO_FTPS));
 #endif
 }
 
@@ -229,7 +230,7 @@ bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
     bool is_url = xd_url_split(url, &u);
     bool is_open = is_trusted && is_url && u.userinfo == NULL;
     const char *bearer =
-        is_open && u.scheme != XD_SCHEME_FTP ? net->oauth2_bearer : NULL;
+        is_open && !xd_scheme_is_ftp(u.scheme) ? net->oauth2_bearer : NULL;
     const char *user = is_open && bearer == NULL ? net->user : NULL;
     bool uses_file = is_open && bearer == NULL && user == NULL &&
                      (net->netrc || net->netrc_file != NULL);

@@ -74,6 +74,7 @@ START_TEST(each_scheme_is_known_in_either_case_with_its_own_port)
         {"HTTP://h/", XD_SCHEME_HTTP, 80},
         {"https://h/", XD_SCHEME_HTTPS, 443},
         {"Ftp://h/", XD_SCHEME_FTP, 21},
+        {"ftps://h/", XD_SCHEME_FTPS, 990},
         {"ibp://h/", XD_SCHEME_IBP, 6714},
         {"file:///f", XD_SCHEME_FILE, 0},
         {"httpx://h/", XD_SCHEME_OTHER, 0},
@@ -143,18 +144,48 @@ END_TEST
 START_TEST(what_two_parsers_could_read_differently_is_no_url)
 {
     const char *const urls[] = {
-        "http://a\\@b/",     "http://a/b\\c",       "http://a@b@c/",
-        "http://a /x",       "http://a/x y",        "http://a/x\ty",
-        " http://a/",        "http://a/\n",         "http://a/\x7f",
-        "http://a?@b/",      "http://a#@b/",        "http://a[b]/",
-        "http://a%2eb/",     "http://caf\xc3\xa9/", "http://a,b/",
-        "http://[::1]@b/",   "http://[@b/",         "http://b]/",
-        "http://[::1]x/",    "http://[::1]80/",     "http://[fe80::1%25e0]/",
-        "http://[1.2.3.4]/", "http://[]/",          "http://a:b:80/",
+        "http://a\\@b/",
+        "http://a/b\\c",
+        "http://a@b@c/",
+        "http://a /x",
+        "http://a/x y",
+        "http://a/x\ty",
+        " http://a/",
+        "http://a/\n",
+        "http://a/\x7f",
+        "http://a?@b/",
+        "http://a#@b/",
+        "http://a[b]/",
+        "http://a%2eb/",
+        "http://caf\xe9/",
+        "http://a,b/",
+        "http://[::1]@b/",
+        "http://[@b/",
+        "http://b]/",
+        "http://[::1]x/",
+        "http://[::1]80/",
+        "http://[fe80::1%25e0]/",
+        "http://[1.2.3.4]/",
+        "http://[]/",
+        "http://a:b:80/",
         "http://[::]/",
+        "http://a\xc2\xad"
+        "b/",
+        "http://a\xe2\x80\xae"
+        "b/",
+        "http://a\xc0\xaf/",
     };
 
     REFUSES(urls);
+}
+END_TEST
+
+START_TEST(a_host_may_have_letters_of_any_script)
+{
+    struct xd_url u = split("http://caf\xc3\xa9.example:81/x");
+
+    ck_assert_uint_eq(u.host_len, strlen("caf\xc3\xa9.example"));
+    ck_assert_uint_eq(u.port, 81);
 }
 END_TEST
 
@@ -322,6 +353,7 @@ int main(void)
     tcase_add_test(t, a_capability_keeps_all_that_follows_the_host);
     tcase_add_test(t, an_ipv6_host_stays_in_its_brackets);
     tcase_add_test(t, what_two_parsers_could_read_differently_is_no_url);
+    tcase_add_test(t, a_host_may_have_letters_of_any_script);
     tcase_add_test(t, a_port_that_cannot_be_is_no_url);
     tcase_add_test(t, a_number_is_a_host_only_as_a_dotted_quad);
     tcase_add_test(t, what_has_no_scheme_or_no_host_is_no_url);

@@ -130,7 +130,7 @@ static const struct refused {
     {"http://a/my file\n", "is written as %20"},
     {"http://a/x\thttp://u:secret@b b/x\n", "is no URL"},
     {"http://a/x\td.iso\n", "line 1: \"d.iso\" is no URL"},
-    {"file:///etc/passwd\n", "only URLs with http, https and ftp"},
+    {"file:///etc/passwd\n", "only URLs with http, https, ftp and ftps"},
     {"ibp://a:6714/0#k/1/READ\n", "\"ibp://a:6714/...\": only URLs with"},
     {"http://a:99999/x\n", "is no URL that can be used"},
     {"http://a/x\n out=../y\n", "line 2: out=\"../y\" is a path"},

@@ -1,0 +1,134 @@
+"""Servers and URLs that are odd, and that curl fetches from."""
+import re
+
+import pytest
+
+from lab import Depot, asked_range
+
+SIZE = 2_000_003
+
+
+def answers(data, fields=None):
+    """What a server with `data` says, with more header fields."""
+    def answer(head):
+        extra = "".join(f"{k}: {v}\r\n" for k, v in (fields or {}).items())
+        asked = asked_range(head)
+        if not asked:
+            return (f"HTTP/1.1 200 OK\r\nConnection: close\r\n{extra}"
+                    f"Content-Length: {len(data)}\r\n\r\n").encode() + data
+        first, last = asked
+        body = data[first:len(data) if last is None else last + 1]
+        return (f"HTTP/1.1 206 Partial Content\r\nConnection: close\r\n"
+                f"{extra}Content-Length: {len(body)}\r\nContent-Range: bytes "
+                f"{first}-{first + len(body) - 1}/{len(data)}\r\n\r\n"
+                ).encode() + body
+    return answer
+
+
+# ---- Content-Encoding ----
+
+@pytest.mark.parametrize("encoding", ["none", "binary", "UTF-8"])
+def test_what_is_no_encoding_is_none(lab, encoding):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.odd(answers(data, {"Content-Encoding": encoding}))
+    run = lab.xdownload(depot.url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_compressed_file_may_be_said_to_be_encoded(lab, encoding, n):
+    data = lab.file("f.tar.gz", SIZE)
+    depots = [lab.odd(answers(data, {"Content-Encoding": encoding}))
+              for _ in range(n)]
+    run = lab.xdownload(*(d.url("f.tar.gz") for d in depots))
+    assert run.rc == 0, run.err
+    assert lab.read("f.tar.gz") == data
+
+
+def test_a_file_of_no_known_size_must_not_be_encoded(lab):
+    data = lab.file("f.tar", SIZE)
+    depot = lab.odd(answers(data, {"Content-Encoding": "gzip"}))
+    run = lab.xdownload(depot.url("f.tar"))
+    assert run.rc == 1
+    assert 'in the encoding "gzip"' in run.err
+    assert not lab.path("f.tar").exists()
+
+
+# ---- ranges ----
+
+@pytest.mark.parametrize("status", ["400 Bad Request", "403 Forbidden",
+                                    "416 Range Not Satisfiable",
+                                    "501 Not Implemented"])
+def test_a_server_that_refuses_each_range_gives_the_whole(lab, status):
+    data = lab.file("f.bin", SIZE)
+
+    def answer(head):
+        if asked_range(head):
+            return (f"HTTP/1.1 {status}\r\nConnection: close\r\n"
+                    "Content-Length: 0\r\n\r\n").encode()
+        return answers(data)(head)
+    depot = lab.odd(answer)
+    run = lab.xdownload(depot.url("f.bin"), patience=20)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_what_a_server_cannot_do_is_not_asked_of_it_for_a_minute(lab):
+    lab.file("f.bin", SIZE)
+    depot = lab.odd(lambda head: b"HTTP/1.1 501 Not Implemented\r\n"
+                    b"Connection: close\r\nContent-Length: 0\r\n\r\n")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), patience=10)
+    assert run.rc == 1
+    assert "answered 501" in run.err
+    assert len(depot.heads) <= 4  # with a range and without, of two requests
+
+
+# ---- cookies ----
+
+def test_a_cookie_holds_for_the_redirects_of_one_request(lab):
+    """As of a server that asks whether cookies are taken."""
+    data = lab.file("f.bin", SIZE)
+
+    def answer(head):
+        path = head.split(" ")[1]
+        cookie = re.search(r"(?mi)^cookie: (.*?)\r?$", head)
+        if path == "/f.bin" and cookie:
+            return b"HTTP/1.1 400 Left over\r\nConnection: close\r\n\r\n"
+        if path == "/f.bin":
+            return (b"HTTP/1.1 302 Found\r\nLocation: /taken/f.bin\r\n"
+                    b"Set-Cookie: pass=yes; Path=/\r\nConnection: close\r\n"
+                    b"Content-Length: 0\r\n\r\n")
+        if not cookie or cookie[1] != "pass=yes":
+            return b"HTTP/1.1 403 No\r\nConnection: close\r\n\r\n"
+        return answers(data)(head)
+    depot = lab.odd(answer)
+    run = lab.xdownload(depot.url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+# ---- URLs ----
+
+def test_blanks_of_a_url_that_was_typed_are_escaped(lab):
+    data = lab.file("a b c.bin", SIZE)
+    depot = lab.depot()
+    run = lab.xdownload(depot.url("a b c.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("a b c.bin") == data
+
+
+def test_a_host_may_have_a_name_in_any_script(lab):
+    """libcurl resolves what ends in .localhost itself."""
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    port = depot.host.split(":")[1]
+    named = Depot(f"b\u00fccher.localhost:{port}")
+    lab.environment["LC_ALL"] = "C.UTF-8"
+    run = lab.xdownload(named.url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    ascii_name = lab.xdownload(f"http://xn--bcher-kva.localhost:{port}/f.bin",
+                               "-o", "other")
+    assert ascii_name.rc == 0, ascii_name.err
