@@ -129,6 +129,14 @@ if [ $all = yes ]; then
     want_command llvm-cov llvm
     want_command git git
     want_command aria2c aria2
+    want_command apache2 apache2-bin
+    want_command lighttpd lighttpd
+    want_command haproxy haproxy
+    want_command varnishd varnish
+    want_command squid squid
+    want_command nghttpx nghttp2-proxy
+    want_command vsftpd vsftpd
+    want_command mini_httpd mini-httpd
     want_command valgrind valgrind
     want_command ip iproute2
     want_command mpv mpv
