@@ -66,7 +66,7 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1])
     struct xd_span name = last_component(given);
     if (name.len == 0)
         return false;
-    size_t max = XD_NAME_MAX - 1; /* one for the '_' behind ".part" */
+    size_t max = XD_NAME_MAX;
     size_t extension = extension_length(name);
     struct xd_span stem = xd_span(name.s, name.len - extension);
     size_t n = copy_harmless(out, max - extension, stem);
@@ -76,6 +76,7 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1])
     if (out[0] == '-' || out[0] == '~' || out[0] == '.')
         out[0] = '_';
     if (ends_in(out, n, ".part") || ends_in(out, n, ".part.journal")) {
+        n -= n == XD_NAME_MAX;
         out[n] = '_';
         out[n + 1] = '\0';
     }

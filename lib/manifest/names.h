@@ -10,8 +10,8 @@
  *                                   turns the direction of writing, or a byte
  *                                   that is not UTF-8
  *     x.part           x.part_      nor x.part.journal: these are ours
- *     more than 240    cut          leaves room for .part.journal in 255 bytes;
- *                                   an extension is kept
+ *     more than 255    cut          more bytes no file system takes; an
+ *                                   extension is kept
  */
 #ifndef XD_MANIFEST_NAMES_H
 #define XD_MANIFEST_NAMES_H
@@ -21,7 +21,7 @@
 
 #include "manifest/span.h"
 
-#define XD_NAME_MAX 240
+#define XD_NAME_MAX 255
 
 /* The last component alone.  False if nothing is left of it: "", ".", "..",
  * "x/". */

@@ -107,7 +107,7 @@ def test_a_name_is_a_path_in_the_folder(lab, name):
     (made,) = (p for p in folder.rglob("*") if not p.is_dir())
     assert made.is_file() and not made.is_symlink()
     for part in made.relative_to(folder).parts:
-        assert len(os.fsencode(part)) <= 240
+        assert len(os.fsencode(part)) <= 255
         assert part[0] not in "-~. " and part[-1] not in ". "
         assert not part.endswith((".part", ".part.journal"))
         assert part.isprintable()

@@ -1,9 +1,12 @@
 """Servers and URLs that are odd, and that curl fetches from."""
+import os
 import re
+import signal
+import time
 
 import pytest
 
-from lab import Depot, asked_range
+from lab import Depot, asked_range, wait_until
 
 SIZE = 2_000_003
 
@@ -132,3 +135,29 @@ def test_a_host_may_have_a_name_in_any_script(lab):
     ascii_name = lab.xdownload(f"http://xn--bcher-kva.localhost:{port}/f.bin",
                                "-o", "other")
     assert ascii_name.rc == 0, ascii_name.err
+
+
+# ---- names ----
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_name_may_be_as_long_as_file_systems_allow(lab, given):
+    """And what is there of it is gone on with."""
+    name = "n" * 251 + ".bin"
+    data = lab.file(name, 4 * SIZE)
+    slow = lab.depot(rate=2_000_000)
+    options = ["-o", name] if given else []
+    process = lab.start(slow.url(name), *options)
+    wait_until(lambda: slow.bytes_sent() > 0 or
+               any(p.stat().st_size > SIZE for p in lab.work.glob("n*.part")),
+               "a part of it")
+    time.sleep(0.6)
+    process.send(signal.SIGTERM)
+    assert process.wait().rc == 130
+    assert len(list(lab.work.glob("n*.part"))) == 1
+    assert len(list(lab.work.glob("n*.part.journal"))) == 1
+    fast = lab.depot()
+    run = lab.xdownload(slow.url(name), fast.url(name), *options)
+    assert run.rc == 0, run.err
+    assert lab.read(name) == data
+    assert run.report["bytes_received"] < len(data)
+    assert os.listdir(lab.work) == [name]

@@ -16,6 +16,7 @@
 #include "engine/trust/sample_check.h"
 #include "io/hash.h"
 #include "io/journal/journal.h"
+#include "io/part.h"
 #include "os/file.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
@@ -417,8 +418,8 @@ int xd_check_reopen(struct xd_check *c, struct xd_error *err)
     rc = xd_folder_open(&folder, c->path, err);
     if (rc < 0)
         return rc;
-    xd_text_addf(&part, "%s.part", c->path);
-    xd_text_addf(&journal, "%s.part.journal", c->path);
+    xd_part_path(&part, c->path, XD_PART);
+    xd_part_path(&journal, c->path, XD_PART_JOURNAL);
     if (part.failed || journal.failed)
         rc = xd_fail_nomem(err);
     else

@@ -8,10 +8,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "io/part.h"
 #include "os/file.h"
-
-#define PART ".part"
-#define SCRATCH ".part.scratch"
 
 struct file_sink {
     struct xd_sink base;
@@ -136,18 +134,6 @@ static const struct xd_sink_ops spool_ops = {.write = file_write,
                                              .finish = spool_finish,
                                              .free = file_free};
 
-static char *with_suffix(const char *path, const char *suffix)
-{
-    size_t len = strlen(path), more = strlen(suffix) + 1;
-    char *name = xd_alloc(len + more, 1);
-
-    if (name == NULL)
-        return NULL;
-    memcpy(name, path, len);
-    memcpy(name + len, suffix, more);
-    return name;
-}
-
 int xd_file_sink_folder(const struct xd_sink *s)
 {
     return ((const struct file_sink *)s)->folder;
@@ -205,14 +191,16 @@ int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
 static struct file_sink *make(const char *path, const char *suffix)
 {
     struct file_sink *f = xd_alloc(1, sizeof *f);
+    struct xd_text part = {0};
 
     if (f == NULL)
         return NULL;
+    xd_part_path(&part, path, suffix);
     f->base.ops = &file_ops;
     f->folder = -1;
     f->path = xd_strdup(path);
-    f->part = with_suffix(path, suffix);
-    if (f->path != NULL && f->part != NULL)
+    f->part = part.s;
+    if (f->path != NULL && !part.failed)
         return f;
     release(f);
     return NULL;
@@ -237,7 +225,7 @@ static int create(struct file_sink *f, size_t given, struct xd_error *err)
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
                      bool replace, struct xd_error *err)
 {
-    struct file_sink *f = make(path, PART);
+    struct file_sink *f = make(path, XD_PART);
     int rc;
 
     if (f == NULL)
@@ -256,7 +244,7 @@ int xd_scratch_sink_new(struct xd_sink **out, const struct xd_sink *beside,
                         struct xd_error *err)
 {
     const struct file_sink *of = (const struct file_sink *)beside;
-    struct file_sink *f = make(of->path, SCRATCH);
+    struct file_sink *f = make(of->path, XD_PART_SCRATCH);
     int rc;
 
     if (f == NULL)

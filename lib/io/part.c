@@ -1,0 +1,54 @@
+#include "io/part.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/unicode.h"
+
+#define NAME_BYTES \
+    ((size_t)255) /* of a name: NAME_MAX of Linux and of POSIX
+                                    file systems in use */
+#define LONGEST_SUFFIX ".part.journal.new" /* io/journal/journal.c */
+#define HASH_BYTES ((size_t)17)            /* '~' and 64 bits in hex */
+
+/* FNV-1a. */
+static uint64_t hash(const char *s)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *s != '\0'; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h;
+}
+
+/* At most `max` bytes of `s`, and no part of a character. */
+static size_t cut(const char *s, size_t max)
+{
+    size_t len = strlen(s), n = 0;
+
+    while (n < len) {
+        uint32_t c;
+        size_t next = xd_utf8_decode(s + n, len - n, &c);
+
+        next = next > 0 ? next : 1;
+        if (n + next > max)
+            break;
+        n += next;
+    }
+    return n;
+}
+
+void xd_part_path(struct xd_text *out, const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t most = NAME_BYTES - strlen(LONGEST_SUFFIX);
+
+    if (strlen(name) <= most) {
+        xd_text_addf(out, "%s%s", path, suffix);
+        return;
+    }
+    xd_text_add(out, path, (size_t)(name - path));
+    xd_text_add(out, name, cut(name, most - HASH_BYTES));
+    xd_text_addf(out, "~%016" PRIx64 "%s", hash(name), suffix);
+}
