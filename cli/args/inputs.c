@@ -13,120 +13,41 @@
 #include "common/text.h"
 #include "common/words.h"
 
-enum kind {
-    MANIFEST, /* also one that was not understood */
-    REPLICA,
-    UNASKED /* it could not be reached, or was too slow */
-};
-
-static enum kind kind_of(const struct xd_inspected *asked)
-{
-    if (asked->manifest != NULL || asked->error.code == XD_E_MANIFEST)
-        return MANIFEST;
-    return asked->error.code == XD_OK ? REPLICA : UNASKED;
-}
-
 static int fail(struct inputs *in, int status, const char *why)
 {
     snprintf(in->why, sizeof in->why, "%s", why);
     return status;
 }
 
-/* Ask `n` URLs from the `first` one on. */
-static int ask(struct inputs *in, size_t first, size_t n)
+/* Of copies, each says why it has not answered. */
+static int say_why(struct inputs *in, const struct xd_error *err)
+{
+    struct xd_inspected asked = {.struct_size = sizeof asked};
+
+    if (err->code == XD_E_INVAL)
+        words_usage("%s", err->msg);
+    else
+        for (size_t i = 0; xd_inspection_get(in->found, i, &asked) == 0; i++)
+            words_error("%s", asked.error.msg);
+    return fail(in, err->code == XD_E_INVAL ? STATUS_USAGE : STATUS_FAILED,
+                err->msg);
+}
+
+static int ask(struct inputs *in)
 {
     const struct args *a = in->args;
-    struct xd_inspection *found;
     struct xd_error err;
 
-    const int rc = xd_inspect(&found, a->inputs + first, n, a->are_manifests,
-                              a->options, &err);
+    const int rc = xd_inspect(&in->found, a->inputs, a->n_inputs,
+                              a->are_manifests, a->options, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return fail(in, status_of(rc), err.msg);
     }
-    for (size_t i = 0; i < n; i++) {
-        struct xd_inspected *asked = &in->asked[first + i];
-        asked->struct_size = sizeof *asked;
-        if (xd_inspection_get(found, i, asked) == 0 && asked->manifest != NULL)
-            xd_manifest_ref(asked->manifest);
-    }
-    xd_inspection_free(found);
-    return 0;
-}
-
-/* The first URL of a kind, or n_inputs. */
-static size_t first_of(const struct inputs *in, enum kind kind)
-{
-    size_t i = 0;
-
-    while (i < in->args->n_inputs && kind_of(&in->asked[i]) != kind)
-        i++;
-    return i;
-}
-
-/* A manifest that is only slow is not to be left out as a slow copy is. */
-static int ask_the_slow_again(struct inputs *in)
-{
-    for (size_t i = 0; i < in->args->n_inputs; i++) {
-        const int status =
-            in->asked[i].error.code == XD_E_AGAIN ? ask(in, i, 1) : 0;
-        if (status != 0)
-            return status;
-    }
-    return 0;
-}
-
-static int say_none_answered(struct inputs *in)
-{
-    for (size_t i = 0; i < in->args->n_inputs; i++)
-        words_error("%s", in->asked[i].error.msg);
-    return fail(in, STATUS_FAILED, in->asked[0].error.msg);
-}
-
-/* The size on which all agree that told one: that of no file, if they differ.
- */
-static void find_size(struct inputs *in)
-{
-    bool is_known = false;
-
-    for (size_t i = 0; i < in->args->n_inputs; i++) {
-        const struct xd_inspected *asked = &in->asked[i];
-        if (kind_of(asked) != REPLICA || asked->size == XD_SIZE_UNKNOWN)
-            continue;
-        if (is_known && asked->size != in->size) {
-            in->size = XD_SIZE_UNKNOWN;
-            return;
-        }
-        in->size = asked->size;
-        is_known = true;
-    }
-}
-
-/* From what the URLs lead to, what they are. */
-static int judge(struct inputs *in)
-{
-    const struct args *a = in->args;
-    int status = 0;
-
-    if (!a->are_manifests && first_of(in, MANIFEST) < a->n_inputs)
-        status = ask_the_slow_again(in);
-    if (status != 0)
-        return status;
-    const size_t manifest = first_of(in, MANIFEST);
-    const size_t replica = first_of(in, REPLICA);
-    if (manifest < a->n_inputs && replica < a->n_inputs) {
-        words_usage("%s is a manifest, but %s is a copy of a file: give "
-                    "either manifests or the URLs of one file",
-                    a->inputs[manifest], a->inputs[replica]);
-        return fail(in, STATUS_USAGE, "a manifest and a copy of a file");
-    }
-    if (manifest < a->n_inputs || a->are_manifests)
-        return 0;
-    if (replica == a->n_inputs)
-        return say_none_answered(in);
-    in->are_replicas = true;
-    find_size(in);
+    const int64_t n = xd_inspection_n_manifests(in->found, &err);
+    if (n < 0)
+        return say_why(in, &err);
+    in->n = (size_t)n;
     return 0;
 }
 
@@ -167,25 +88,13 @@ static int read_checksums(struct inputs *in)
 static int find_out(struct inputs *in)
 {
     const struct args *a = in->args;
-    int status = 0;
 
     if (!a->urls)
         return 0;
-    if (a->dry_run && !a->are_manifests) {
-        in->are_replicas = true;
-    } else {
-        in->asked = calloc(a->n_inputs, sizeof *in->asked);
-        if (in->asked == NULL) {
-            words_error("out of memory");
-            return fail(in, STATUS_FAILED, "out of memory");
-        }
-        status = ask(in, 0, a->n_inputs);
-        if (status == 0)
-            status = judge(in);
-    }
-    if (in->are_replicas)
-        in->n = 1;
-    return status;
+    if (!a->dry_run || a->are_manifests)
+        return ask(in);
+    in->n = 1; /* without asking they are copies */
+    return 0;
 }
 
 /* The same file twice would be wanted, from two manifests. */
@@ -202,7 +111,7 @@ static int check_checksums(struct inputs *in)
 
 int inputs_init(struct inputs *in, const struct args *a)
 {
-    *in = (struct inputs){.args = a, .n = a->n_inputs, .size = XD_SIZE_UNKNOWN};
+    *in = (struct inputs){.args = a, .n = a->n_inputs};
     int status = read_checksums(in);
     if (status == 0)
         status = find_out(in);
@@ -211,10 +120,8 @@ int inputs_init(struct inputs *in, const struct args *a)
 
 void inputs_fini(struct inputs *in)
 {
-    for (size_t i = 0; in->asked != NULL && i < in->args->n_inputs; i++)
-        xd_manifest_unref(in->asked[i].manifest);
-    free(in->asked);
-    in->asked = NULL;
+    xd_inspection_free(in->found);
+    in->found = NULL;
     xd_checksums_free(in->checksums);
     in->checksums = NULL;
 }
@@ -243,17 +150,10 @@ static int plain_manifest(const struct inputs *in, size_t i,
 
     if (!a->urls)
         return read_manifest(out, a->inputs[i], err);
-    if (in->are_replicas)
-        return xd_manifest_from_urls(out, a->inputs, a->n_inputs, in->size,
-                                     err);
-    const struct xd_inspected *asked = &in->asked[i];
-    if (asked->manifest != NULL) {
-        *out = xd_manifest_ref(asked->manifest);
-        return 0;
-    }
-    *out = NULL;
-    *err = asked->error;
-    return asked->error.code;
+    if (in->found == NULL)
+        return xd_manifest_from_urls(out, a->inputs, a->n_inputs,
+                                     XD_SIZE_UNKNOWN, err);
+    return xd_inspection_manifest(out, in->found, i, err);
 }
 
 /* With the checksums, or NULL: *m is another then. */

@@ -13,11 +13,7 @@
 struct inputs {
     const struct args *args;
     size_t n; /* manifests; each belongs to the argument of its number */
-    /* What URLs lead to, one entry for each; NULL: none was asked. */
-    struct xd_inspected *asked;
-    bool are_replicas;              /* the URLs, of one file */
-    uint64_t size;                  /* of that file, if all agree, or
-                                       XD_SIZE_UNKNOWN */
+    struct xd_inspection *found; /* what URLs lead to; NULL: none was asked */
     struct xd_checksums *checksums; /* of these inputs; NULL: there are none */
     /* The same of all inputs that there are, the caller's; or NULL. */
     const struct xd_checksums *common;

@@ -1,9 +1,14 @@
 /*
  * What URLs lead to, found out by asking: a manifest, or a copy of a file.
+ *
+ * xd_manifest_fetch() is the opener for URLs, as xd_manifest_read() is for the
+ * path of a file and xd_manifest_parse() for memory: none of them takes the one
+ * for the other, whatever the text looks like.
  */
 #ifndef XDOWNLOAD_INSPECT_H
 #define XDOWNLOAD_INSPECT_H
 
+#include <stdbool.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
@@ -25,20 +30,20 @@ XD_BEGIN_DECLS
  * be a manifest, and may then be a list of URLs.
  *
  * A URL that has not answered some time after the first has (500 ms, or twice
- * what that took) is left: code AGAIN.  With `are_manifests` all are waited
- * for, each for as long as the option `silence` allows between bytes.
+ * what that took) is left: code AGAIN.  If one of them is a manifest, and with
+ * `are_manifests`, all are waited for, each for as long as the option `silence` allows between bytes.
  *
  * Ownership: *out is the caller's, to release with xd_inspection_free();
  *            `urls` must live as long.
  * Threads:   any.  Works on a thread of its own, which has ended on return.
  * Blocks:    until all have answered, failed or been left.
  *            A cancel of the options ends it.
- * Errors:    NOMEM, INVAL (no URL), CANCELED.  What is wrong with one URL stands with
- *            it: NET, MANIFEST, AGAIN, NOREPLICA (its host is excluded).
+ * Errors:    NOMEM, INVAL (no URL), CANCELED.  What is wrong with one URL
+ *            stands with it: NET, MANIFEST, AGAIN, NOREPLICA (its host is excluded).
  */
 XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     const char *const *urls, size_t n,
-                                    int are_manifests,
+                                    bool are_manifests,
                                     const struct xd_options *o,
                                     struct xd_error *err);
 
@@ -46,6 +51,24 @@ XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
  * inspection, and longer for who takes a reference. */
 XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
                              struct xd_inspected *out);
+
+/*
+ * How many manifests the URLs stand for: one each; or 1, of which all are copies.
+ * Errors: INVAL (one is a manifest, and another a copy of a file); the failure of
+ *         the first, if none could be reached.
+ */
+XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
+                                         struct xd_error *err);
+
+/*
+ * The i-th of these: what was found at a URL, or the list of all URLs, with the
+ * size that their depots agree on.
+ * Ownership: *out is the caller's, to release with xd_manifest_unref().
+ * Errors:    those of n_manifests(), and of the URL; INVAL past the last; NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
+                                                const struct xd_inspection *in,
+                                                size_t i, struct xd_error *err);
 
 XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
 
@@ -70,7 +93,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
  *            stays the caller's.
  * Threads:   any.  Works on a thread of its own, which has ended on return.
- * Blocks:    until all have answered, failed or been left out.
+ * Blocks:    until all have answered, failed or been left out; a cancel of the
+ *            options ends it.
  * Errors:    CORRUPT (the files differ, and there is no majority), INVAL (they
  *            differ, and so do the names), NOMEM, IO (a file of the options).
  */
@@ -78,6 +102,18 @@ XD_API XD_MUST_CHECK int xd_copies_check(struct xd_manifest **out,
                                          struct xd_manifest *m,
                                          const struct xd_options *o,
                                          struct xd_error *err);
+
+/*
+ * The manifest at a URL, or that of a file of which the URLs are copies, as one
+ * call: xd_inspect(), its only manifest, and xd_copies_check().
+ * Ownership: *out is the caller's, to release with xd_manifest_unref().
+ * Blocks:    as these do.
+ * Errors:    theirs; INVAL (several URLs, and manifests among them).
+ */
+XD_API XD_MUST_CHECK int xd_manifest_fetch(struct xd_manifest **out,
+                                           const char *const *urls, size_t n,
+                                           const struct xd_options *o,
+                                           struct xd_error *err);
 
 XD_END_DECLS
 

@@ -34,13 +34,18 @@ struct item {
 struct xd_inspection {
     struct item *items;
     size_t n;
+    size_t *asked; /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
 };
 
+static struct item *item_of(const struct xd_inspection *in, size_t i)
+{
+    return &in->items[in->asked[i]];
+}
+
 static int on_head(void *user, size_t i, const struct xd_head *head)
 {
-    struct xd_inspection *in = user;
-    struct item *item = &in->items[i];
+    struct item *item = item_of(user, i);
 
     xd_text_fini(&item->text);
     item->is_manifest = false;
@@ -54,7 +59,7 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
 static int on_bytes(void *user, size_t i, const void *data, size_t len)
 {
     struct xd_inspection *in = user;
-    struct item *item = &in->items[i];
+    struct item *item = item_of(in, i);
     int is_manifest;
 
     xd_text_add(&item->text, data, len);
@@ -91,7 +96,7 @@ static void understand(struct xd_inspection *in, struct item *item)
 static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
 {
     struct xd_inspection *in = user;
-    struct item *item = &in->items[i];
+    struct item *item = item_of(in, i);
 
     if (outcome->verdict == XD_VERDICT_OK)
         understand(in, item);
@@ -108,7 +113,8 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     if (!in)
         return XD_E_NOMEM;
     in->items = xd_alloc(n, sizeof *in->items);
-    if (!in->items)
+    in->asked = xd_alloc(n, sizeof *in->asked);
+    if (!in->items || !in->asked)
         goto fail;
     in->n = n;
     for (size_t i = 0; i < n; i++) {
@@ -126,29 +132,67 @@ fail:
     return XD_E_NOMEM;
 }
 
-static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
-                   struct xd_error *err)
+/* Ask the first `n` of in->asked; late ones are left after `grace`. */
+static int ask(struct xd_inspection *in, const struct xd_asker *a, size_t n,
+               xd_usec grace, struct xd_error *err)
 {
     struct xd_batch_handler handler = {
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
-    struct xd_batch_times times = {.until = a->until,
-                                   .grace = in->what == FIND_OUT ? LEAST_GRACE
-                                                                 : XD_NEVER};
-    struct xd_request *requests = xd_alloc(in->n, sizeof *requests);
+    struct xd_batch_times times = {.until = a->until, .grace = grace};
+    struct xd_request *requests = xd_alloc(n, sizeof *requests);
     int rc;
 
     if (!requests)
         return xd_fail_nomem(err);
-    for (size_t i = 0; i < in->n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct item *item = item_of(in, i);
+
+        item->error = (struct xd_error){0};
         requests[i] = (struct xd_request){
-            .url = in->items[i].url,
+            .url = item->url,
             .length = XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
             /* Of a file nothing but its first bytes is looked at. */
             .takes_encoded = in->what == FIND_OUT};
-    rc = xd_batch_run(a->batch, requests, in->n, &times, &handler, err);
+    }
+    rc = xd_batch_run(a->batch, requests, n, &times, &handler, err);
     xd_free(requests);
     return rc;
+}
+
+static bool is_manifest(const struct item *item)
+{
+    return item->manifest || item->error.code == XD_E_MANIFEST;
+}
+
+/* The first that is one, or is none and could be reached; n: there is none. */
+static size_t find(const struct xd_inspection *in, bool manifest)
+{
+    size_t i = 0;
+
+    while (i < in->n && (is_manifest(&in->items[i]) != manifest ||
+                         (!manifest && in->items[i].error.code < 0)))
+        i++;
+    return i;
+}
+
+/* A manifest that is only slow is not to be left as a slow copy is. */
+static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
+                   struct xd_error *err)
+{
+    size_t n_late = 0;
+    int rc;
+
+    for (size_t i = 0; i < in->n; i++)
+        in->asked[i] = i;
+    rc = ask(in, a, in->n, in->what == FIND_OUT ? LEAST_GRACE : XD_NEVER, err);
+    if (rc < 0 || in->what != FIND_OUT || find(in, true) == in->n)
+        return rc;
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].error.code == XD_E_AGAIN)
+            in->asked[n_late++] = i;
+    }
+    return n_late > 0 ? ask(in, a, n_late, XD_NEVER, err) : 0;
 }
 
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
@@ -165,7 +209,7 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
 }
 
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
-               int are_manifests, const struct xd_options *o,
+               bool are_manifests, const struct xd_options *o,
                struct xd_error *err)
 {
     struct xd_inspection *in;
@@ -182,6 +226,110 @@ int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
         xd_inspection_free(in);
     else
         *out = in;
+    return rc;
+}
+
+int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
+                                  struct xd_error *err)
+{
+    size_t manifest = find(in, true), copy = find(in, false);
+
+    if (manifest < in->n && copy < in->n)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s is a manifest, but %s is a copy of a file: give "
+                       "either manifests or the URLs of one file",
+                       in->items[manifest].name, in->items[copy].name);
+    if (in->what == ARE_MANIFESTS || manifest < in->n)
+        return (int64_t)in->n;
+    if (copy < in->n)
+        return 1;
+    if (err)
+        *err = in->items[0].error;
+    return in->items[0].error.code;
+}
+
+/* The size on which all agree that told one. */
+static uint64_t common_size(const struct xd_inspection *in)
+{
+    uint64_t size = XD_SIZE_UNKNOWN;
+
+    for (size_t i = 0; i < in->n; i++) {
+        const struct item *item = &in->items[i];
+
+        if (item->error.code < 0 || item->size == XD_SIZE_UNKNOWN)
+            continue;
+        if (size != XD_SIZE_UNKNOWN && item->size != size)
+            return XD_SIZE_UNKNOWN;
+        size = item->size;
+    }
+    return size;
+}
+
+/* All URLs, also those that have not answered: they may later. */
+static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
+                     struct xd_error *err)
+{
+    const char **urls = xd_alloc(in->n, sizeof *urls);
+    int rc;
+
+    if (!urls)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < in->n; i++)
+        urls[i] = in->items[i].url;
+    rc = xd_manifest_from_urls(out, urls, in->n, common_size(in), err);
+    xd_free(urls);
+    return rc;
+}
+
+int xd_inspection_manifest(struct xd_manifest **out,
+                           const struct xd_inspection *in, size_t i,
+                           struct xd_error *err)
+{
+    int64_t n = xd_inspection_n_manifests(in, err);
+
+    *out = NULL;
+    if (n < 0)
+        return (int)n;
+    if (i >= (uint64_t)n)
+        return xd_fail(err, XD_E_INVAL, "there is no manifest number %zu", i);
+    if (in->what == FIND_OUT && find(in, true) == in->n)
+        return make_list(out, in, err);
+    if (in->items[i].manifest)
+        *out = xd_manifest_ref(in->items[i].manifest);
+    else if (err)
+        *err = in->items[i].error;
+    return in->items[i].error.code;
+}
+
+static int take_only(struct xd_manifest **out, const struct xd_inspection *in,
+                     struct xd_error *err)
+{
+    int64_t n = xd_inspection_n_manifests(in, err);
+
+    if (n > 1)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: it is a manifest, as are others of the %zu URLs: "
+                       "fetch each by itself",
+                       in->items[0].name, in->n);
+    return n < 0 ? (int)n : xd_inspection_manifest(out, in, 0, err);
+}
+
+int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
+                      size_t n, const struct xd_options *o,
+                      struct xd_error *err)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_inspection *in;
+    int rc = xd_inspect(&in, urls, n, false, o, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = take_only(&m, in, err);
+    if (rc == 0)
+        rc = xd_copies_check(out, m, o, err);
+    xd_manifest_unref(m);
+    xd_inspection_free(in);
     return rc;
 }
 
@@ -232,5 +380,6 @@ void xd_inspection_free(struct xd_inspection *in)
         xd_manifest_unref(in->items[i].manifest);
     }
     xd_free(in->items);
+    xd_free(in->asked);
     xd_free(in);
 }

@@ -108,6 +108,17 @@ static int wait_in_copies(void)
     return rc;
 }
 
+static int wait_in_manifest(void)
+{
+    const char *urls[] = {url};
+    struct xd_manifest *m;
+    int rc = xd_manifest_fetch(&m, urls, 1, options, &error);
+
+    ck_assert((rc == 0) == (m != NULL));
+    xd_manifest_unref(m);
+    return rc;
+}
+
 static int wait_in_fetch(void)
 {
     return xd_fetch(manifest_path, out_path, options, &error);
@@ -159,8 +170,8 @@ static int wait_in_download(void)
 }
 
 static int (*const waits[])(void) = {
-    wait_in_inspect, wait_in_checksums, wait_in_fetch,   wait_in_copies,
-    wait_in_reader,  wait_in_size,      wait_in_download};
+    wait_in_inspect, wait_in_manifest, wait_in_checksums, wait_in_fetch,
+    wait_in_copies,  wait_in_reader,   wait_in_size,      wait_in_download};
 #define N_WAITS ((int)(sizeof waits / sizeof *waits))
 
 /* ---- the test's own ---- */

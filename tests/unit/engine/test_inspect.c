@@ -14,6 +14,8 @@
 #define CLOSED "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 
 static const struct mock_step metalink[] = {SAY(CLOSED METALINK), CLOSE, END};
+static const struct mock_step slow_metalink[] = {
+    SLEEP(1500), SAY(CLOSED METALINK), CLOSE, END};
 static const struct mock_step object[] = {
     SAY("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), BODY(0, 1000000),
     END};
@@ -176,6 +178,113 @@ START_TEST(a_password_is_not_said)
 }
 END_TEST
 
+static struct xd_manifest *manifest;
+
+static void expect_manifest(size_t i, const char *format, uint64_t size)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+
+    ck_assert_int_eq(xd_inspection_manifest(&manifest, inspection, i, &error),
+                     0);
+    ck_assert_str_eq(xd_manifest_format(manifest), format);
+    ck_assert_int_eq(xd_manifest_file(manifest, 0, &file), 0);
+    ck_assert_uint_eq(file.size, size);
+    xd_manifest_unref(manifest);
+}
+
+START_TEST(manifests_stand_for_themselves)
+{
+    inspect(0, metalink, metalink);
+    ck_assert_int_eq(xd_inspection_n_manifests(inspection, &error), 2);
+    expect_manifest(0, "metalink4", 7);
+    expect_manifest(1, "metalink4", 7);
+    ck_assert_int_eq(xd_inspection_manifest(&manifest, inspection, 2, &error),
+                     XD_E_INVAL);
+    ck_assert_ptr_null(manifest);
+}
+END_TEST
+
+START_TEST(copies_stand_for_one_file_of_the_size_they_agree_on)
+{
+    inspect(0, page, page);
+    ck_assert_int_eq(xd_inspection_n_manifests(inspection, &error), 1);
+    expect_manifest(0, "urls", 29);
+    xd_inspection_free(inspection);
+    mock_stop(servers[0]);
+    mock_stop(servers[1]);
+    inspect(0, page, object);
+    expect_manifest(0, "urls", XD_SIZE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_manifest_and_a_copy_do_not_go_together)
+{
+    inspect(0, metalink, page);
+    ck_assert_int_eq(xd_inspection_n_manifests(inspection, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_inspection_manifest(&manifest, inspection, 0, &error),
+                     XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, mock_url(servers[1])));
+}
+END_TEST
+
+START_TEST(where_none_answers_the_first_says_why)
+{
+    inspect(0, missing, missing);
+    ck_assert_int_eq(xd_inspection_n_manifests(inspection, &error), XD_E_NET);
+    ck_assert_int_eq(error.http_status, 404);
+    ck_assert_str_eq(error.url, mock_url(servers[0]));
+}
+END_TEST
+
+/* Slow copies are left, slow manifests are not. */
+START_TEST(beside_a_manifest_a_slow_one_is_waited_for)
+{
+    inspect(0, metalink, slow_metalink);
+    ck_assert_int_eq(xd_inspection_n_manifests(inspection, &error), 2);
+    expect_manifest(1, "metalink4", 7);
+}
+END_TEST
+
+START_TEST(a_url_is_opened_in_one_call)
+{
+    const char *urls[2];
+
+    servers[0] = mock_start(metalink);
+    servers[1] = mock_start(page);
+    urls[0] = mock_url(servers[0]);
+    urls[1] = mock_url(servers[1]);
+    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 1, NULL, &error), 0);
+    ck_assert_str_eq(xd_manifest_format(manifest), "metalink4");
+    xd_manifest_unref(manifest);
+    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls + 1, 1, NULL, &error),
+                     0);
+    ck_assert_str_eq(xd_manifest_format(manifest), "urls");
+    xd_manifest_unref(manifest);
+    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 2, NULL, &error),
+                     XD_E_INVAL);
+    ck_assert_ptr_null(manifest);
+}
+END_TEST
+
+/* Text from outside may look like either; what it was given as decides. */
+START_TEST(no_url_opens_a_file_and_no_path_a_url)
+{
+    const char *texts[] = {"/etc/passwd", "passwd", "-", "file:///etc/passwd"};
+    char url[100];
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert_int_lt(
+            xd_manifest_fetch(&manifest, &texts[i], 1, NULL, &error), 0);
+        ck_assert_ptr_null(strstr(error.msg, "root"));
+        ck_assert_int_ne(error.code, XD_E_MANIFEST);
+    }
+    servers[0] = mock_start(metalink);
+    snprintf(url, sizeof url, "%s", mock_url(servers[0]));
+    ck_assert_int_eq(xd_manifest_read(&manifest, url, &error), XD_E_IO);
+    ck_assert_uint_eq(mock_requests(servers[0]), 0);
+}
+END_TEST
+
 START_TEST(past_the_last_is_invalid)
 {
     struct xd_inspected out = {.struct_size = sizeof out};
@@ -214,6 +323,13 @@ int main(void)
     tcase_add_test(tcase, a_silent_one_is_left_when_another_has_answered);
     tcase_add_test(tcase, one_that_is_busy_is_asked_again);
     tcase_add_test(tcase, a_password_is_not_said);
+    tcase_add_test(tcase, manifests_stand_for_themselves);
+    tcase_add_test(tcase, copies_stand_for_one_file_of_the_size_they_agree_on);
+    tcase_add_test(tcase, a_manifest_and_a_copy_do_not_go_together);
+    tcase_add_test(tcase, where_none_answers_the_first_says_why);
+    tcase_add_test(tcase, beside_a_manifest_a_slow_one_is_waited_for);
+    tcase_add_test(tcase, a_url_is_opened_in_one_call);
+    tcase_add_test(tcase, no_url_opens_a_file_and_no_path_a_url);
     tcase_add_test(tcase, past_the_last_is_invalid);
     tcase_add_test(tcase, many_more_than_are_asked_at_a_time_all_get_an_answer);
     return run_suite("inspect", tcase);
