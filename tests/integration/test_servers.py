@@ -151,12 +151,12 @@ class Servers:
         return self.start([mini_httpd, "-D", "-h", "127.0.0.1", "-p", port,
                            "-d", self.lab.www, *user], port)
 
-    def _haproxy(self, mode):
+    def _haproxy(self, mode, over=("nginx", "apache", "lighttpd")):
         haproxy, port = find("haproxy"), free_port()
-        servers = [self.get(name) for name in ("nginx", "apache", "lighttpd")]
+        servers = [self.get(name) for name in over]
         lines = "\n".join(f"server s{i} {s.host}"
                           for i, s in enumerate(servers))
-        conf = self.write(f"haproxy-{mode}.conf", f"""
+        conf = self.write(f"haproxy-{port}.conf", f"""
 defaults
     mode {mode}
     timeout connect 5s
@@ -176,6 +176,10 @@ listen balanced
     def haproxy_tcp(self):
         """A server for each connection."""
         return self._haproxy("tcp")
+
+    def haproxy_mixed(self):
+        """Some of its servers know ranges."""
+        return self._haproxy("http", over=("nginx", "python", "apache"))
 
     def varnish(self):
         varnish, port = find("varnishd"), free_port()
@@ -248,7 +252,7 @@ listen balanced
         return self._made["certificate"]
 
 
-WITHOUT_RANGES = ["python", "mini_httpd"]
+WITHOUT_RANGES = ["python", "mini_httpd", "haproxy_mixed"]
 
 # Of each: the server, and the file whose name may have it say an encoding.
 TABLE = [("python", "file.bin"), ("nginx", "file.bin"),
@@ -256,6 +260,7 @@ TABLE = [("python", "file.bin"), ("nginx", "file.bin"),
          ("apache", "file.tar.gz"), ("lighttpd", "file.bin"),
          ("mini_httpd", "file.bin"), ("mini_httpd", "file.tar.gz"),
          ("haproxy", "file.bin"), ("haproxy_tcp", "file.bin"),
+         ("haproxy_mixed", "file.bin"),
          ("varnish", "file.bin"), ("squid", "file.bin"),
          ("nghttpx", "file.bin"), ("vsftpd", "file.bin"),
          ("vsftpd_tls", "file.bin")]

@@ -1,0 +1,244 @@
+/*
+ * What follows when the validators of one depot differ: whether samples are
+ * compared, and what they decide.
+ */
+#include "engine/trust/doubt.h"
+
+#include <xdownload/download.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/hash.h"
+#include "io/mock_server.h"
+#include "suite.h"
+
+#define BLOCK 4096
+#define SIZE (2 * BLOCK) /* the second block is what samples are of */
+
+#define RANGE(first, last, length, tag)                      \
+    SAY("HTTP/1.1 206 Partial Content\r\nETag: " tag "\r\n"  \
+        "Content-Range: bytes " #first "-" #last "/8192\r\n" \
+        "Content-Length: " #length "\r\n\r\n")
+#define FIRST(tag) RANGE(0, 4095, 4096, tag), BODY(0, BLOCK)
+#define SECOND(tag) RANGE(4096, 8191, 4096, tag), BODY(BLOCK, BLOCK)
+#define OTHER(tag) RANGE(4096, 8191, 4096, tag), BODY(1, BLOCK)
+#define CONDITION_FAILS \
+    SAY("HTTP/1.1 200 OK\r\nContent-Length: 8192\r\n\r\n"), BODY(0, SIZE)
+
+static char folder[SUITE_FOLDER];
+static char path[64], part[80];
+static struct xd_manifest *manifest;
+static struct xd_options *options;
+static struct xd_download *download;
+static struct mock_server *server;
+static struct xd_error error;
+static unsigned n_warnings;
+
+static void set(const char *name, const char *value)
+{
+    ck_assert_int_eq(xd_options_set(options, name, value, &error), 0);
+}
+
+static void on_log(void *user, enum xd_log_level level, const char *line)
+{
+    (void)user;
+    n_warnings += level == XD_LOG_WARN && strstr(line, "validators") != NULL;
+}
+
+static void setup(void)
+{
+    suite_folder(folder);
+    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(part, sizeof part, "%s.part", path);
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    set("algorithm", "basic");
+    set("block-size", "4k");
+    set("threads-per-depot", "1");
+    xd_options_set_log(options, on_log, NULL);
+    n_warnings = 0;
+}
+
+static void teardown(void)
+{
+    xd_download_unref(download);
+    xd_manifest_unref(manifest);
+    xd_options_free(options);
+    mock_stop(server);
+    unlink(path);
+    unlink(part);
+    rmdir(folder);
+}
+
+static void hash_of_file(char hex[XD_HASH_HEX_MAX + 1])
+{
+    unsigned char bytes[SIZE];
+    struct xd_hasher *hasher;
+
+    for (unsigned i = 0; i < SIZE; i++)
+        bytes[i] = mock_byte(i);
+    ck_assert_int_eq(xd_hasher_new(&hasher, "sha-256", &error), 0);
+    xd_hasher_add(hasher, bytes, sizeof bytes);
+    xd_hasher_end(hasher, hex);
+    xd_hasher_free(hasher);
+}
+
+static void describe(bool has_hash)
+{
+    char text[1000], hash[200] = "", hex[XD_HASH_HEX_MAX + 1];
+    int n;
+
+    hash_of_file(hex);
+    if (has_hash)
+        snprintf(hash, sizeof hash, "<hash type=\"sha-256\">%s</hash>", hex);
+    n = snprintf(text, sizeof text,
+                 "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                 "<file name=\"f\"><size>%d</size>%s<url>%s</url></file>"
+                 "</metalink>",
+                 SIZE, hash, mock_url(server));
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
+}
+
+static int fetch(const struct mock_step *script, bool has_hash)
+{
+    server = mock_start(script);
+    describe(has_hash);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+    ck_assert_int_eq(xd_download_start(download, &error), 0);
+    return xd_download_wait(download, -1, &error);
+}
+
+static bool is_conditional(unsigned i)
+{
+    return strstr(mock_request(server, i), "\r\nIf-Range: ") != NULL;
+}
+
+static void check_file(void)
+{
+    unsigned char bytes[SIZE + 1];
+    int fd = open(path, O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(read(fd, bytes, sizeof bytes), SIZE);
+    close(fd);
+    for (unsigned i = 0; i < SIZE; i++)
+        ck_assert_uint_eq(bytes[i], mock_byte(i));
+}
+
+START_TEST(equal_bytes_under_two_validators_are_one_file)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""),  NEXT, CONDITION_FAILS, NEXT, SECOND("\"b\""), NEXT,
+        SECOND("\"c\""), NEXT, SECOND("\"b\""), END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert_uint_eq(mock_requests(server), 5);
+    ck_assert(is_conditional(1) && !is_conditional(2) && !is_conditional(4));
+    ck_assert_uint_eq(n_warnings, 1);
+}
+END_TEST
+
+START_TEST(one_new_validator_is_a_file_that_has_changed)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""), NEXT, CONDITION_FAILS, NEXT, SECOND("\"b\""), END};
+
+    ck_assert_int_lt(fetch(script, false), 0);
+    ck_assert_ptr_nonnull(strstr(error.msg, "has changed"));
+    ck_assert_uint_eq(mock_requests(server), 14);
+    ck_assert_uint_eq(n_warnings, 0);
+}
+END_TEST
+
+START_TEST(other_bytes_under_another_validator_are_another_file)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""),  NEXT, CONDITION_FAILS, NEXT,
+        SECOND("\"a\""), NEXT, OTHER("\"b\""),  END};
+
+    ck_assert_int_lt(fetch(script, false), 0);
+    ck_assert_ptr_nonnull(strstr(error.msg, "has changed"));
+    ck_assert_uint_eq(mock_requests(server), 4);
+}
+END_TEST
+
+START_TEST(a_depot_that_heeds_no_condition_is_asked_without)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""), NEXT, CONDITION_FAILS, NEXT, SECOND("\"a\""), END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert(is_conditional(1) && !is_conditional(14));
+    ck_assert_uint_eq(n_warnings, 0);
+}
+END_TEST
+
+START_TEST(a_depot_that_refuses_a_condition_is_asked_without)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""),
+        NEXT,
+        SAY("HTTP/1.1 412 No\r\nContent-Length: 0\r\n\r\n"),
+        NEXT,
+        SECOND("\"a\""),
+        END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert_uint_eq(mock_requests(server), 3);
+    ck_assert(is_conditional(1) && !is_conditional(2));
+}
+END_TEST
+
+START_TEST(where_a_hash_decides_nothing_is_compared)
+{
+    static const struct mock_step script[] = {FIRST("\"a\""), NEXT,
+                                              SECOND("\"b\""), END};
+
+    ck_assert_msg(fetch(script, true) == 0, "%s", error.msg);
+    check_file();
+    ck_assert_uint_eq(mock_requests(server), 2);
+    ck_assert(!is_conditional(1));
+    ck_assert_uint_eq(n_warnings, 1);
+}
+END_TEST
+
+START_TEST(what_is_cut_is_continued)
+{
+    static const struct mock_step script[] = {RANGE(0, 99, 100, "\"a\""),
+                                              BODY(0, 100),
+                                              NEXT,
+                                              RANGE(100, 4095, 3996, "\"a\""),
+                                              BODY(100, 3996),
+                                              NEXT,
+                                              SECOND("\"a\""),
+                                              END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert_uint_eq(mock_requests(server), 3);
+    ck_assert_ptr_nonnull(
+        strstr(mock_request(server, 1), "Range: bytes=100-4095\r\n"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("doubt");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, equal_bytes_under_two_validators_are_one_file);
+    tcase_add_test(t, one_new_validator_is_a_file_that_has_changed);
+    tcase_add_test(t, other_bytes_under_another_validator_are_another_file);
+    tcase_add_test(t, a_depot_that_heeds_no_condition_is_asked_without);
+    tcase_add_test(t, a_depot_that_refuses_a_condition_is_asked_without);
+    tcase_add_test(t, where_a_hash_decides_nothing_is_compared);
+    tcase_add_test(t, what_is_cut_is_continued);
+    return run_suite("engine.doubt", t);
+}
