@@ -78,8 +78,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  * two, and only without a hash of the file, which would decide; of any other
  * manifest *out is `m` itself.
  *
- * Each URL is asked for its size and for five samples of 16 KiB, both ends
- * among them; of a file below 1 MiB for all of it.  Each host has one vote for
+ * Each URL is asked for its size and for three samples of 32 KiB, both
+ * ends among them; of a file below 1 MiB for all of it.  Each host has one vote for
  * each file that it has.  If the last components of the URLs (query included)
  * are the same, or the option `same-file` is set, the file for which more than
  * half of the votes are is meant: *out is the list without the other URLs,

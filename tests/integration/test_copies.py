@@ -225,7 +225,7 @@ def test_a_metalink_says_itself_what_is_a_copy(lab):
     run = lab.xdownload(lab.metalink("f.bin", depots))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
-    assert "bytes=0-16383" not in [r["range"] for d in depots
+    assert "bytes=0-32767" not in [r["range"] for d in depots
                                    for r in d.requests()]
 
 

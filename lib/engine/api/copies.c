@@ -3,7 +3,8 @@
  * has checked it.  Here each is asked for a few samples before anything is
  * fetched, and the hosts vote (trust/copies_vote.h).
  *
- *     1  the first bytes of each: its size, or that it does not answer
+ *     1  the first bytes of each: its size, or that it does not answer; where
+ *        the list has a size, the rest of the samples at the same time
  *     2  the rest of the samples, of those that have one size with another
  *     3  the vote
  */
@@ -28,7 +29,7 @@
 typedef unsigned long long ull;
 
 /* Samples of each URL: its first bytes, and further ones. */
-#define SAMPLE_BYTES ((uint64_t)16 << 10)
+#define SAMPLE_BYTES ((uint64_t)32 << 10)
 #define FURTHER_PLACES ((size_t)XD_COPY_SAMPLES - 1)
 
 #define MAX_SLOTS 16u
@@ -44,9 +45,10 @@ struct copies {
     const char **urls; /* the manifest's */
     char **names;      /* the same, for sentences */
     char **hosts;
-    struct xd_sample *first;   /* of each URL */
-    struct xd_sample *further; /* FURTHER_PLACES for each URL */
-    struct xd_text *digests;   /* of all samples of each URL */
+    struct xd_sample *first;   /* of each URL; behind them: */
+    struct xd_sample *further; /* at most FURTHER_PLACES of each URL */
+    size_t n_further;
+    uint64_t size; /* as the list has it, or XD_SIZE_UNKNOWN */
     struct xd_copy *votes;
     bool *keeps;
     bool is_one_name;
@@ -63,15 +65,54 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
     return n > 0 ? xd_samples_take(c->asker->batch, list, n, &times, err) : 0;
 }
 
+static struct xd_request request_for(const struct copies *c, size_t i,
+                                     struct xd_range at, uint64_t size)
+{
+    return (struct xd_request){.url = c->urls[i],
+                               .offset = at.begin,
+                               .length = xd_range_length(at),
+                               .object_size = size,
+                               .takes_encoded =
+                                   xd_url_names_compressed(c->urls[i])};
+}
+
+/* Of a short file all the rest is compared. */
+static int find_places(struct xd_places *out, uint64_t size)
+{
+    struct xd_range rest = {SAMPLE_BYTES, size};
+
+    return xd_places_init(out, rest, FURTHER_PLACES,
+                          xd_range_length(rest) < XD_COMPARED_WHOLE
+                              ? xd_range_length(rest)
+                              : SAMPLE_BYTES,
+                          size);
+}
+
+/* The rest of the samples of URL `i` are to be taken. */
+static int add_further(struct copies *c, size_t i, uint64_t size)
+{
+    struct xd_places places;
+
+    if (size == XD_SIZE_UNKNOWN || size <= SAMPLE_BYTES)
+        return 0;
+    if (find_places(&places, size) < 0)
+        return XD_E_NOMEM;
+    for (size_t k = 0; k < places.n; k++)
+        c->further[c->n_further++].request =
+            request_for(c, i, places.list[k], size);
+    xd_places_fini(&places);
+    return 0;
+}
+
 static int take_first(struct copies *c, struct xd_error *err)
 {
-    for (size_t i = 0; i < c->n; i++)
-        c->first[i].request = (struct xd_request){
-            .url = c->urls[i],
-            .length = SAMPLE_BYTES,
-            .object_size = XD_SIZE_UNKNOWN,
-            .takes_encoded = xd_url_names_compressed(c->urls[i])};
-    return take(c, c->first, c->n, err);
+    for (size_t i = 0; i < c->n; i++) {
+        c->first[i].request = request_for(
+            c, i, (struct xd_range){0, SAMPLE_BYTES}, XD_SIZE_UNKNOWN);
+        if (add_further(c, i, c->size) < 0)
+            return xd_fail_nomem(err);
+    }
+    return take(c, c->first, c->n + c->n_further, err);
 }
 
 /* A depot may not know the size, but that its object has ended. */
@@ -99,41 +140,19 @@ static bool has_equal(const struct copies *c, size_t i)
     return false;
 }
 
-/* Of a short file all the rest is compared. */
-static int find_places(struct xd_places *out, uint64_t size)
-{
-    struct xd_range rest = {SAMPLE_BYTES, size};
-
-    return xd_places_init(out, rest, FURTHER_PLACES,
-                          xd_range_length(rest) < XD_COMPARED_WHOLE
-                              ? xd_range_length(rest)
-                              : SAMPLE_BYTES,
-                          size);
-}
-
 static int take_further(struct copies *c, struct xd_error *err)
 {
-    size_t n = 0;
+    size_t n_taken = c->n_further;
 
     for (size_t i = 0; i < c->n; i++) {
-        struct xd_places places;
+        uint64_t size = size_of(&c->first[i]);
 
-        if (!has_equal(c, i))
+        if (size == c->size) /* they were taken with the first ones */
             continue;
-        if (find_places(&places, size_of(&c->first[i])) < 0)
+        if (has_equal(c, i) && add_further(c, i, size) < 0)
             return xd_fail_nomem(err);
-        for (size_t k = 0; k < places.n; k++) {
-            struct xd_range at = places.list[k];
-
-            c->further[n++].request =
-                (struct xd_request){.url = c->urls[i],
-                                    .offset = at.begin,
-                                    .length = xd_range_length(at),
-                                    .object_size = size_of(&c->first[i])};
-        }
-        xd_places_fini(&places);
     }
-    return take(c, c->further, n, err);
+    return take(c, c->further + n_taken, c->n_further - n_taken, err);
 }
 
 /* ---- what they say ---- */
@@ -141,13 +160,13 @@ static int take_further(struct copies *c, struct xd_error *err)
 /* Add the digests of what URL `i` was asked for beside its first bytes.  A
  * depot that knows no ranges cannot show them: the size and the first bytes
  * have to do.  False if it failed to show one otherwise. */
-static bool add_further(const struct copies *c, size_t i, struct xd_copy *copy)
+static bool note_further(const struct copies *c, size_t i, struct xd_copy *copy)
 {
-    const struct xd_sample *s = c->further;
-    const struct xd_sample *end = s + FURTHER_PLACES * c->n;
+    const struct xd_sample *s = c->further, *end = s + c->n_further;
 
-    for (size_t k = 1; s < end && s->request.url; s++) {
-        if (s->request.url != c->urls[i])
+    for (size_t k = 1; s < end; s++) {
+        if (s->request.url != c->urls[i] ||
+            s->request.object_size != copy->size)
             continue;
         if (xd_sample_was_taken(s))
             copy->samples[k] = s->digest;
@@ -167,7 +186,7 @@ static struct xd_copies_vote vote(const struct copies *c)
                                  .size = size_of(&c->first[i]),
                                  .samples = {c->first[i].digest}};
         copy->has_answered =
-            xd_sample_was_taken(&c->first[i]) && add_further(c, i, copy);
+            xd_sample_was_taken(&c->first[i]) && note_further(c, i, copy);
     }
     return xd_copies_vote(c->votes, c->n);
 }
@@ -296,13 +315,14 @@ static int init(struct copies *c, struct xd_error *err)
     c->urls = xd_alloc(c->n, sizeof *c->urls);
     c->names = xd_alloc(c->n, sizeof *c->names);
     c->hosts = xd_alloc(c->n, sizeof *c->hosts);
-    c->first = xd_alloc(c->n, sizeof *c->first);
-    c->further = xd_alloc(c->n, FURTHER_PLACES * sizeof *c->further);
+    /* Each may be asked twice, for the list's size and for its own. */
+    c->first = xd_alloc(c->n, (1 + 2 * FURTHER_PLACES) * sizeof *c->first);
     c->votes = xd_alloc(c->n, sizeof *c->votes);
     c->keeps = xd_alloc(c->n, sizeof *c->keeps);
-    if (!c->urls || !c->names || !c->hosts || !c->first || !c->further ||
-        !c->votes || !c->keeps)
+    if (!c->urls || !c->names || !c->hosts || !c->first || !c->votes ||
+        !c->keeps)
         return xd_fail_nomem(err);
+    c->further = c->first + c->n;
     for (size_t i = 0; rc == 0 && i < c->n; i++)
         rc = add_url(c, i);
     if (rc < 0)
@@ -321,22 +341,22 @@ static void fini(struct copies *c)
             xd_free(c->hosts[i]);
     }
     if (c->first)
-        xd_samples_fini(c->first, c->n);
-    if (c->further)
-        xd_samples_fini(c->further, FURTHER_PLACES * c->n);
+        xd_samples_fini(c->first, c->n + c->n_further);
     xd_free(c->urls);
     xd_free(c->names);
     xd_free(c->hosts);
     xd_free(c->first);
-    xd_free(c->further);
     xd_free(c->votes);
     xd_free(c->keeps);
 }
 
 static int ask(struct copies *c, struct xd_error *err)
 {
-    int rc = xd_asker_new(&c->asker, c->options,
-                          c->n < MAX_SLOTS ? (unsigned)c->n : MAX_SLOTS, err);
+    /* No host sees more connections than a browser opens. */
+    unsigned n_slots = XD_COPY_SAMPLES * c->n < MAX_SLOTS
+                           ? XD_COPY_SAMPLES * (unsigned)c->n
+                           : MAX_SLOTS;
+    int rc = xd_asker_new(&c->asker, c->options, n_slots, err);
 
     if (rc < 0)
         return rc;
@@ -349,9 +369,12 @@ static int ask(struct copies *c, struct xd_error *err)
 static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
                    const struct xd_options *o, struct xd_error *err)
 {
+    struct xd_file file = {.struct_size = sizeof file};
     struct copies c = {.manifest = m, .options = o, .n = n};
     int rc = init(&c, err);
 
+    (void)xd_manifest_file(m, 0, &file);
+    c.size = file.size;
     if (rc == 0)
         rc = ask(&c, err);
     if (rc == 0)

@@ -18,7 +18,7 @@
 
 #define XD_NO_COPY SIZE_MAX
 
-#define XD_COPY_SAMPLES 5
+#define XD_COPY_SAMPLES 3
 
 struct xd_copy {
     /* Set by the caller. */

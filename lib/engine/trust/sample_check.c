@@ -279,7 +279,8 @@ static void ask(struct check *k, size_t place, size_t depot)
                     .offset = source->object_offset +
                               (p->at.begin - source->range.begin),
                     .length = xd_range_length(p->at),
-                    .object_size = source->object_size}};
+                    .object_size = source->object_size,
+                    .takes_encoded = true /* other bytes are other bytes */}};
 }
 
 /* In the first round each depot is asked once: it may say that nothing needs
@@ -309,7 +310,7 @@ static void note_failure(struct check *k, size_t depot,
 {
     struct witness *w = &k->witnesses[depot];
 
-    if (s->outcome.verdict == XD_VERDICT_NO_RANGES)
+    if (xd_sample_needs_whole(s))
         w->no_ranges = true;
     else
         w->is_out = true;
