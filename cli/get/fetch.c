@@ -192,8 +192,8 @@ int fetch_file(const struct job *job)
     if (job->report != NULL)
         report_put(job->report, &r.snapshot, target_path(job->target),
                    outcome_of(rc), error);
+    signals_restore(); /* freeing may wait: a signal ends that */
     xd_download_unref(r.download);
-    signals_restore();
     log_fini(&r.log);
     snapshot_fini(&r.snapshot);
     return status_of(rc);

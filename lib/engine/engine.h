@@ -133,10 +133,11 @@ struct xd_engine {
     /* Constant after new(), path_given after xd_download_new_in(). */
     struct xd_options options;
     enum xd_output_kind output;
-    char *path;                  /* of the file, or NULL */
-    size_t path_given;           /* its first bytes, which no manifest chose */
-    int fd;                      /* of an output in order */
-    struct xd_http_names *names; /* for all its transports */
+    char *path;                   /* of the file, or NULL */
+    size_t path_given;            /* its first bytes, which no manifest chose */
+    int fd;                       /* of an output in order */
+    struct xd_http_names *names;  /* for all its transports */
+    struct xd_watchdog *watchdog; /* of all its transports */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;
@@ -238,7 +239,8 @@ void xd_engine_fail_nomem_locked(struct xd_engine *e);
 /* End it because somebody asked for that.  Without the lock. */
 void xd_engine_cancel(struct xd_engine *e);
 
-/* It is complete or has failed, and no worker serves it any more. */
+/* It is complete or has failed, and no worker will serve it any more; one that
+ * a disk or a name server holds up may still be about to leave. */
 void xd_engine_end_locked(struct xd_engine *e);
 
 /* Every worker and the keeper look at their work again. */

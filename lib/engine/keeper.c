@@ -11,17 +11,26 @@ static bool can_drain_locked(const struct xd_engine *e)
            xd_verify_frontier_locked(e) > e->drained;
 }
 
-/* Until there are bytes to hash, to sync or to drain, or the last worker has
- * left. */
+/* For workers to leave.  The watchdog of their transports takes a third of it;
+ * one that a disk or a name server holds up does not hold up the end. */
+#define LEAVING_MOST XD_SECOND
+
+/* Until there are bytes to hash, to sync or to drain, or the end. */
 static void wait_locked(struct xd_engine *e)
 {
     while (!xd_resume_must_open_locked(e) && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
-           !can_drain_locked(e) &&
-           (!xd_engine_is_over_locked(e) || e->n_serving > 0))
-        xd_engine_wait_locked(e, &e->bytes_ready,
-                              xd_engine_is_over_locked(e) ? XD_NEVER
-                                                          : e->resume.sync_at);
+           !can_drain_locked(e) && !xd_engine_is_over_locked(e))
+        xd_engine_wait_locked(e, &e->bytes_ready, e->resume.sync_at);
+}
+
+/* They still account for what they carry, and keep it for the next run. */
+static void wait_for_workers_locked(struct xd_engine *e)
+{
+    xd_usec until = xd_now() + LEAVING_MOST;
+
+    while (e->n_serving > 0 && xd_engine_wait_locked(e, &e->bytes_ready, until))
+        ;
 }
 
 /* Write out what lies in order, without the lock. */
@@ -86,8 +95,10 @@ static void *keeper_main(void *arg)
         else
             break;
     }
+    /* Every byte is written: no worker has to leave first. */
     if (e->state == ENGINE_FINISHING)
         finish_locked(e);
+    wait_for_workers_locked(e);
     if (e->error.code < 0) {
         xd_resume_save_locked(e);
         xd_engine_unlock(e);

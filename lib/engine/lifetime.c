@@ -10,6 +10,7 @@
 #include "engine/keeper.h"
 #include "engine/worker.h"
 #include "io/http/http_names.h"
+#include "io/http/watchdog.h"
 #include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)
@@ -160,6 +161,7 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->fetches);
     xd_free(e->workers);
     xd_free(e->path);
+    xd_watchdog_free(e->watchdog);
     xd_http_names_free(e->names);
     xd_depots_fini(&e->depots);
 }
@@ -233,6 +235,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = obey_descriptors(e, err);
     if (rc == 0)
         rc = xd_http_names_new(&e->names, err);
+    if (rc == 0)
+        rc = xd_watchdog_new(&e->watchdog, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);

@@ -25,7 +25,8 @@ static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
     struct xd_transport_config config = {.n_slots = w->n_lanes,
                                          .silence = o->silence,
                                          .net = &o->net,
-                                         .names = w->engine->names};
+                                         .names = w->engine->names,
+                                         .watchdog = w->engine->watchdog};
 
     return xd_transport_new(&w->transports[kind], kind, &config, &w->handler,
                             err);

@@ -25,6 +25,7 @@
 
 struct xd_net_options;
 struct xd_http_names;
+struct xd_watchdog;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
@@ -116,6 +117,7 @@ struct xd_transport_config {
                                          transport, with its strings */
     struct xd_http_names *names;      /* shared with other transports, or NULL;
                                     outlives the transport */
+    struct xd_watchdog *watchdog;     /* likewise: io/http/watchdog.h */
 };
 
 struct xd_transport {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/url.h"
+#include "io/http/watchdog.h"
 #include "os/clock.h"
 #include "os/thread.h"
 #include "transfer/registry.h"
@@ -58,6 +59,7 @@ struct xd_batch {
     struct xd_batch_config config;
     struct port ports[XD_N_TRANSPORTS];
     unsigned n_slots; /* of each port */
+    struct xd_watchdog *watchdog;
 
     struct run *run; /* the run's thread's own */
 
@@ -418,6 +420,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
 void xd_batch_cancel(struct xd_batch *b)
 {
     atomic_store(&b->is_canceled, true);
+    xd_watchdog_hurry(b->watchdog);
     for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++)
         xd_transport_wakeup(b->ports[kind].transport);
 }
@@ -430,7 +433,8 @@ static int open_port(struct xd_batch *b, enum xd_transport_kind kind,
     struct port *port = &b->ports[kind];
     struct xd_transport_config config = {.n_slots = b->n_slots,
                                          .silence = b->config.silence,
-                                         .net = b->config.net};
+                                         .net = b->config.net,
+                                         .watchdog = b->watchdog};
 
     port->batch = b;
     port->handler = (struct xd_transport_handler){
@@ -456,6 +460,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->config = *config;
     b->n_slots = n_slots;
     atomic_init(&b->is_canceled, false);
+    rc = xd_watchdog_new(&b->watchdog, err);
     for (int kind = 0; rc == 0 && kind < XD_N_TRANSPORTS; kind++)
         rc = open_port(b, (enum xd_transport_kind)kind, err);
     if (rc < 0)
@@ -473,5 +478,6 @@ void xd_batch_free(struct xd_batch *b)
         xd_transport_free(b->ports[kind].transport);
         xd_free(b->ports[kind].slots);
     }
+    xd_watchdog_free(b->watchdog);
     xd_free(b);
 }

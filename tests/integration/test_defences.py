@@ -5,6 +5,7 @@ know how.
 """
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,13 @@ def always_overtaken(world):  # noqa: F811
     assert len(bad.log) <= 10
 
 
+def a_flood_does_not_hold_up_the_end(world):  # noqa: F811
+    made = world.lab.certificate()
+    with rows.FloodDepot(made.path, made.key, rows.SIZE) as flood:
+        rows.test_a_flood_does_not_hold_up_the_end(world, flood,
+                                                   signal.SIGTERM)
+
+
 # Defence: rows that show it.
 ROWS = {
     "another-attempt": [
@@ -116,6 +124,8 @@ ROWS = {
         (a_step_of_the_clock_is_no_silence, ("monotonic:60",))],
     "validators": [in_spite_of("changes_half_way", "none", "file",
                                "progress")],
+    "watchdog": [
+        (a_flood_does_not_hold_up_the_end, ())],
     "whole": [lie("another_file", "whole", "file", "progress")],
 }
 

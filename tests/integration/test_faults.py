@@ -24,6 +24,7 @@ from lab import Depot, bytes_of, requests_per_connection, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
+from flood_depot import FloodDepot  # noqa: E402
 
 SIZE = 2_200_003
 PIECE = 256 << 10
@@ -630,3 +631,51 @@ def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(
     assert bad.fired()
     assert row_of(run, front)["failures"] > 0
     assert row_of(run, world.honest)["error"] is None
+
+
+# ---- what libcurl does not come back from ----
+
+@pytest.fixture(name="flood")
+def a_depot_that_floods(world):
+    made = world.lab.certificate()
+    with FloodDepot(made.path, made.key, SIZE) as depot:
+        yield depot
+
+
+def test_a_flood_does_not_hold_up_a_complete_file(world, flood):
+    """It is of empty frames, which libcurl reads for as long as they come."""
+    process = world.start([flood, world.honest], "whole", "file", "adaptive")
+    wait_until(lambda: world.lab.path("f.bin").exists(), "the file is there",
+               5)
+    run = process.wait(5)
+    assert run.rc == 0, run.err
+    assert flood.n_floods and world.got(run, "file") == world.data
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--max-time"])
+def test_a_flood_does_not_hold_up_the_end(world, flood, how):
+    options = [] if isinstance(how, int) else [how, "2s"]
+    process = world.start([flood], "none", "file", "adaptive", *options)
+    wait_until(lambda: flood.n_floods, "it floods")
+    time.sleep(0.3)
+    began = time.monotonic()
+    if isinstance(how, int):
+        process.send(how)
+    run = process.wait(10)
+    assert run.rc == (130 if isinstance(how, int) else 1), run.err
+    assert time.monotonic() - began < (1 if isinstance(how, int) else 4)
+
+
+def test_a_flood_is_named_and_the_depot_given_up(world, flood):
+    run = world.start([flood], "none", "file", "adaptive", "--retry",
+                      "1", "--patience", "0s").wait(10)
+    assert run.rc == 1
+    assert "kept libcurl busy" in row_of(run, flood)["error"]
+
+
+def test_a_flood_is_no_manifest(world, flood):
+    """URLs that were typed are asked what they lead to."""
+    run = world.lab.start(flood.url("f.bin"), world.honest.url("f.bin"),
+                          "--same-file").wait(20)
+    assert run.rc == 0, run.err
+    assert flood.n_floods and world.got(run, "file") == world.data

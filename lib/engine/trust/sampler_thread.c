@@ -196,7 +196,8 @@ static void make_transport_locked(struct xd_engine *e)
     struct xd_transport_config config = {.n_slots = 1,
                                          .silence = e->options.silence,
                                          .net = &e->options.net,
-                                         .names = e->names};
+                                         .names = e->names,
+                                         .watchdog = e->watchdog};
     struct xd_transport *transport = s->transport;
     struct xd_error error = {0};
     int rc;

@@ -38,10 +38,9 @@ struct http {
     unsigned n_fetches;
 
     struct xd_http_fetch *fetches; /* one for each slot */
-    struct xd_http_addresses addresses;
+    struct xd_http_shared shared;
     xd_usec looked_at; /* xd_now() of the last look() */
     xd_usec watched;   /* the clock that silence is measured by */
-    xd_usec alive_at;  /* see http_fetch.h */
 };
 
 /*
@@ -93,11 +92,24 @@ static void http_resume(struct xd_transport *t, unsigned slot)
     h->fetches[slot].wants_resume = h->fetches[slot].paused;
 }
 
+/* Before and after each call of libcurl that may read. */
+static void enter(struct http *h)
+{
+    xd_watched_move(&h->shared.watched, XD_IN_LIBCURL);
+}
+
+static void leave(struct http *h)
+{
+    xd_watched_move(&h->shared.watched, XD_OUTSIDE);
+}
+
 /* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
+    enter(h);
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);
+    leave(h);
     if (xd_http_fetch_follow(f)) {
         f->heard_at = h->watched;
         if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
@@ -126,7 +138,9 @@ static bool obey(struct http *h)
             happened = true;
         } else if (f->wants_resume) {
             f->wants_resume = f->paused = false;
+            enter(h);
             curl_easy_pause(f->easy, CURLPAUSE_CONT); /* calls bytes() */
+            leave(h);
             happened = true;
         }
     }
@@ -220,6 +234,18 @@ static void give_up_all(struct http *h, CURLMcode rc)
     }
 }
 
+/* Their sockets were shut down, as libcurl did not return from one of them.
+ * A paused request did not keep it. */
+static void end_floods(struct http *h)
+{
+    if (!xd_watched_was_ended(&h->shared.watched))
+        return;
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        if (h->fetches[i].is_busy && !h->fetches[i].paused)
+            xd_http_fetch_end_flood(&h->fetches[i]);
+    }
+}
+
 static void http_poll(struct xd_transport *t, xd_usec timeout)
 {
     struct http *h = (struct http *)t;
@@ -227,12 +253,15 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
     int running;
 
     look(h, 0);
-    h->alive_at = xd_now();
+    h->shared.alive_at = xd_now();
     if (!obey(h))
         rc = wait_for_bytes(h, timeout);
-    h->alive_at = xd_now();
+    h->shared.alive_at = xd_now();
+    enter(h);
     if (rc == CURLM_OK)
         rc = curl_multi_perform(h->multi, &running);
+    leave(h);
+    end_floods(h);
     collect(h);
     if (rc == CURLM_OK)
         sweep(h);
@@ -258,6 +287,7 @@ static void http_free(struct xd_transport *t)
 {
     struct http *h = (struct http *)t;
 
+    enter(h);
     for (unsigned i = 0; i < h->n_fetches; i++) {
         if (h->fetches[i].is_busy) {
             xd_http_fetch_hang_up(&h->fetches[i]);
@@ -266,6 +296,7 @@ static void http_free(struct xd_transport *t)
         xd_http_fetch_fini(&h->fetches[i]);
     }
     curl_multi_cleanup(h->multi);
+    xd_watched_end(&h->shared.watched);
     xd_http_options_fini(&h->options);
     xd_free(h->fetches);
     xd_free(h);
@@ -278,6 +309,9 @@ static const struct xd_transport_ops http_ops = {.start = http_start,
                                                  .wakeup = http_wakeup,
                                                  .limit = http_limit,
                                                  .free = http_free};
+
+/* Kept ones, and for each slot two that are being made. */
+#define SOCKETS_PER_SLOT 4
 
 /* Two for each slot, which is what the engine reckons with: one connection in
  * use and one to where a redirect came from. */
@@ -307,13 +341,16 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
         !bound_connections(h, config->n_slots))
         return xd_fail_nomem(err);
     rc = check_wakeup(h, err);
+    if (rc == 0)
+        rc = xd_watched_begin(&h->shared.watched, config->watchdog,
+                              (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
     if (rc < 0)
         return rc;
     rc = xd_http_options_init(&h->options, config->net, err);
     h->options.names = config->names;
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
-        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->alive_at,
-                                &h->addresses, &h->options, err);
+        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->shared,
+                                &h->options, err);
         if (rc == 0)
             h->n_fetches++;
     }

@@ -235,6 +235,17 @@ void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
         fail_silent(f, silence);
 }
 
+void xd_http_fetch_end_flood(struct xd_http_fetch *f)
+{
+    f->quit = true;
+    if (f->is_decided)
+        return;
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: kept libcurl busy and sent no bytes, at offset %" PRIu64,
+            f->name, f->at);
+}
+
 void xd_http_fetch_stop(struct xd_http_fetch *f)
 {
     f->quit = true;

@@ -84,6 +84,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
 #ifndef SOCK_CLOEXEC
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 #endif
+    xd_watched_add_socket(&f->shared->watched, fd);
     if (f->limit_rate > 0)
         bound_window(fd, f->limit_rate);
     return fd;
@@ -107,6 +108,13 @@ bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
                CURLE_OK &&
            curl_easy_setopt(f->easy, CURLOPT_BUFFERSIZE,
                             buffer_bytes(bytes_per_s)) == CURLE_OK;
+}
+
+/* The connection may outlive the request that it was made for. */
+static int close_socket(void *user, curl_socket_t fd)
+{
+    xd_watched_close_socket(user, fd);
+    return 0;
 }
 
 static int on_names(void *state, void *reserved, void *user)
@@ -145,6 +153,8 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
            SET(CURLOPT_OPENSOCKETDATA, (void *)f) &&
+           SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) &&
+           SET(CURLOPT_CLOSESOCKETDATA, (void *)&f->shared->watched) &&
            SET(CURLOPT_RESOLVER_START_FUNCTION, on_names) &&
            SET(CURLOPT_RESOLVER_START_DATA, (void *)f) &&
            SET(CURLOPT_PREREQFUNCTION, on_asked) &&
@@ -157,13 +167,13 @@ static bool set_up(struct xd_http_fetch *f)
 
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, struct xd_http_addresses *addresses,
+                       struct xd_http_shared *shared,
                        const struct xd_http_options *options,
                        struct xd_error *err)
 {
     f->slot = slot;
-    f->alive_at = alive_at;
-    f->connect.addresses = addresses;
+    f->shared = shared;
+    f->connect.addresses = &shared->addresses;
     f->handler = handler;
     f->options = options;
     f->easy = curl_easy_init();

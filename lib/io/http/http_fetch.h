@@ -15,7 +15,17 @@
 #include "io/http/http_answer.h"
 #include "io/http/http_connect.h"
 #include "io/http/http_options.h"
+#include "io/http/watchdog.h"
 #include "io/request.h"
+
+/* What the slots of one transport share. */
+struct xd_http_shared {
+    struct xd_http_addresses addresses;
+    struct xd_watched watched;
+    xd_usec
+        alive_at; /* when libcurl was last seen to go on, as it was called or
+                         called back */
+};
 
 struct xd_http_fetch {
     /* Constant after init(). */
@@ -24,8 +34,7 @@ struct xd_http_fetch {
     unsigned slot;
     CURL *easy;
     uint64_t limit_rate; /* may change between requests, and in one */
-    xd_usec *alive_at; /* of the transport: when libcurl was last seen to go on,
-                          as it was called or called back */
+    struct xd_http_shared *shared;
     char reason[CURL_ERROR_SIZE]; /* libcurl's words for a failure, or "" */
 
     /* The request. */
@@ -64,11 +73,11 @@ struct xd_http_fetch {
     xd_usec heard_at;
 };
 
-/* `alive_at`, `addresses` and `options` outlive the fetch.  Errors: NOMEM, and then fini()
+/* `shared` and `options` outlive the fetch.  Errors: NOMEM, and then fini()
  * has nothing to do. */
 int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
                        const struct xd_transport_handler *handler,
-                       xd_usec *alive_at, struct xd_http_addresses *addresses,
+                       struct xd_http_shared *shared,
                        const struct xd_http_options *options,
                        struct xd_error *err);
 void xd_http_fetch_fini(struct xd_http_fetch *f);
@@ -104,6 +113,7 @@ xd_usec xd_http_fetch_patience(const struct xd_http_fetch *f, xd_usec silence);
 /* Decide it, unless it is, and quit: nothing came for so long, or stop().  A
  * connection that is not made is tried with another address first. */
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence);
+void xd_http_fetch_end_flood(struct xd_http_fetch *f);
 void xd_http_fetch_stop(struct xd_http_fetch *f);
 
 #endif

@@ -169,13 +169,8 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     set_retry_after(f);
 }
 
-static size_t on_header(char *line, size_t one, size_t len, void *user)
+static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
 {
-    struct xd_http_fetch *f = user;
-
-    (void)one;
-    if (f->hangs_up)
-        return len;
     f->heard = true;
     f->header_bytes += len;
     if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
@@ -189,7 +184,6 @@ static size_t on_header(char *line, size_t one, size_t len, void *user)
         xd_ftp_answer_line(&f->answer, line, len);
     else
         xd_http_answer_line(&f->answer, line, len);
-    *f->alive_at = xd_now();
     return len;
 }
 
@@ -226,21 +220,41 @@ static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
  * Giving up is a pause, after which http.c removes the handle: an error would
  * close the connection also where others share it.
  */
-static size_t on_body(char *data, size_t one, size_t len, void *user)
+static size_t take_body(struct xd_http_fetch *f, const char *data, size_t len)
 {
-    struct xd_http_fetch *f = user;
-
-    (void)one;
-    if (f->hangs_up)
-        return len;
     f->heard = true;
     if (!f->is_judged)
         xd_http_fetch_judge(f);
     if (f->quit)
         return CURL_WRITEFUNC_PAUSE;
-    if (!f->is_decided && !f->follows)
-        len = deliver(f, data, len);
-    *f->alive_at = xd_now();
+    return f->is_decided || f->follows ? len : deliver(f, data, len);
+}
+
+/* ---- libcurl's callbacks ---- */
+
+static size_t on_header(char *line, size_t one, size_t len, void *user)
+{
+    struct xd_http_fetch *f = user;
+    int where = xd_watched_move(&f->shared->watched, XD_OUTSIDE);
+
+    (void)one;
+    if (!f->hangs_up)
+        len = take_line(f, line, len);
+    f->shared->alive_at = xd_now();
+    xd_watched_move(&f->shared->watched, where);
+    return len;
+}
+
+static size_t on_body(char *data, size_t one, size_t len, void *user)
+{
+    struct xd_http_fetch *f = user;
+    int where = xd_watched_move(&f->shared->watched, XD_OUTSIDE);
+
+    (void)one;
+    if (!f->hangs_up)
+        len = take_body(f, data, len);
+    f->shared->alive_at = xd_now();
+    xd_watched_move(&f->shared->watched, where);
     return len;
 }
 
@@ -254,7 +268,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now,
     (void)now;
     (void)up_total;
     (void)up_now;
-    return f->is_ftp && xd_now() - *f->alive_at >= MAX_BLOCKING;
+    return f->is_ftp && xd_now() - f->shared->alive_at >= MAX_BLOCKING;
 }
 
 bool xd_http_fetch_hear(struct xd_http_fetch *f)

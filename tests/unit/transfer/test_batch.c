@@ -80,18 +80,23 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
 static const struct xd_batch_handler handler = {
     .head = on_head, .bytes = on_bytes, .end = on_end};
 
-static void setup(void)
+static void open_batch(bool allows_files)
 {
     struct xd_batch_config config = {.net = &net,
-                                     .allow_file = true,
+                                     .exclude = excluded,
+                                     .allow_file = allows_files,
                                      .silence = 20 * XD_SECOND,
                                      .max_failures = 2};
 
+    ck_assert_int_eq(xd_batch_new(&batch, &config, 4, &error), 0);
+}
+
+static void setup(void)
+{
     memset(heard, 0, sizeof heard);
     refuses = false;
     ck_assert_int_eq(xd_hosts_add(&excluded, "excluded.example"), 0);
-    config.exclude = excluded;
-    ck_assert_int_eq(xd_batch_new(&batch, &config, 4, &error), 0);
+    open_batch(false);
 }
 
 static void teardown(void)
@@ -283,6 +288,12 @@ START_TEST(files_of_this_machine_and_depots_go_together)
     requests[0] = range_of(url, 200);
     requests[1] = range_of(mock_url(servers[0]), 0);
     run(requests, 2, &unhurried);
+    ck_assert_uint_eq(heard[0].n, 0);
+    ck_assert_ptr_nonnull(strstr(heard[0].outcome.error.msg, "allow-file"));
+    heard[0] = (struct heard){.n = 0};
+    xd_batch_free(batch);
+    open_batch(true);
+    run(requests, 1, &unhurried);
     unlink(path);
     rmdir(folder);
     ck_assert_uint_eq(heard[0].n, 100);

@@ -1,0 +1,193 @@
+#include "io/http/watchdog.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "os/thread.h"
+
+/* Between two looks; and so many of them in a row with nothing new are too
+ * many.  Looks are counted, not seconds, so that a process which was stopped
+ * blames nobody.  Libcurl's own blocking steps, in FTP, take a second. */
+#define LOOK_EVERY (250 * XD_MS)
+#define MOST_LOOKS 8
+
+/* The same once the transports are about to be freed. */
+#define HURRIED_LOOK_EVERY (50 * XD_MS)
+#define HURRIED_MOST_LOOKS 5
+
+struct xd_watchdog {
+    struct xd_mutex lock;
+    struct xd_cond changed; /* the thread: hurry, something to watch, the end */
+
+    /* Guarded by lock. */
+    struct xd_watched *first;
+    bool hurries, is_over, has_thread;
+    struct xd_thread thread;
+};
+
+static void look_locked(struct xd_watchdog *d, struct xd_watched *w)
+{
+    unsigned n_moves = atomic_load(&w->n_moves);
+
+    if (atomic_load(&w->where) != XD_IN_LIBCURL || n_moves != w->seen) {
+        w->seen = n_moves;
+        w->n_seen = 0;
+        return;
+    }
+    if (++w->n_seen < (d->hurries ? HURRIED_MOST_LOOKS : MOST_LOOKS))
+        return;
+    w->n_seen = 0;
+    atomic_store(&w->was_ended, true);
+    for (size_t i = 0; i < w->n_sockets; i++)
+        shutdown(w->sockets[i], SHUT_RDWR);
+}
+
+static void *watchdog_main(void *arg)
+{
+    struct xd_watchdog *d = arg;
+    xd_usec pause;
+
+    xd_mutex_lock(&d->lock);
+    while (!d->is_over) {
+        for (struct xd_watched *w = d->first; w; w = w->next)
+            look_locked(d, w);
+        pause = d->hurries ? HURRIED_LOOK_EVERY : LOOK_EVERY;
+        (void)xd_cond_wait_until(&d->changed, &d->lock,
+                                 d->first ? xd_now() + pause : XD_NEVER);
+    }
+    xd_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+int xd_watchdog_new(struct xd_watchdog **out, struct xd_error *err)
+{
+    struct xd_watchdog *d = xd_alloc(1, sizeof *d);
+
+    if (!d)
+        return xd_fail_nomem(err);
+    if (xd_mutex_init(&d->lock) < 0)
+        goto free_memory;
+    if (xd_cond_init(&d->changed) < 0)
+        goto fini_lock;
+    *out = d;
+    return 0;
+
+fini_lock:
+    xd_mutex_fini(&d->lock);
+free_memory:
+    xd_free(d);
+    return xd_fail_nomem(err);
+}
+
+void xd_watchdog_free(struct xd_watchdog *d)
+{
+    if (!d)
+        return;
+    xd_mutex_lock(&d->lock);
+    d->is_over = true;
+    xd_cond_signal(&d->changed);
+    xd_mutex_unlock(&d->lock);
+    if (d->has_thread)
+        xd_thread_join(&d->thread);
+    xd_cond_fini(&d->changed);
+    xd_mutex_fini(&d->lock);
+    xd_free(d);
+}
+
+void xd_watchdog_hurry(struct xd_watchdog *d)
+{
+    if (!d)
+        return;
+    xd_mutex_lock(&d->lock);
+    d->hurries = true;
+    xd_cond_signal(&d->changed);
+    xd_mutex_unlock(&d->lock);
+}
+
+static int join(struct xd_watchdog *d, struct xd_watched *w)
+{
+    int rc = 0;
+
+    xd_mutex_lock(&d->lock);
+    if (!d->has_thread)
+        rc = xd_thread_start(&d->thread, watchdog_main, d);
+    if (rc == 0) {
+        d->has_thread = true;
+        w->by = d;
+        w->next = d->first;
+        d->first = w;
+        xd_cond_signal(&d->changed);
+    }
+    xd_mutex_unlock(&d->lock);
+    return rc;
+}
+
+int xd_watched_begin(struct xd_watched *w, struct xd_watchdog *d,
+                     size_t most_sockets, struct xd_error *err)
+{
+    if (!d || !XD_DEFENDS("watchdog"))
+        return 0;
+    w->sockets = xd_alloc(most_sockets, sizeof *w->sockets);
+    if (!w->sockets)
+        return xd_fail_nomem(err);
+    w->most_sockets = most_sockets;
+    if (join(d, w) == 0)
+        return 0;
+    xd_free(w->sockets);
+    w->sockets = NULL;
+    return xd_fail_nomem(err);
+}
+
+void xd_watched_end(struct xd_watched *w)
+{
+    struct xd_watched **at;
+
+    if (!w->by)
+        return;
+    xd_mutex_lock(&w->by->lock);
+    for (at = &w->by->first; *at != w; at = &(*at)->next)
+        ;
+    *at = w->next;
+    xd_mutex_unlock(&w->by->lock);
+    xd_free(w->sockets);
+}
+
+int xd_watched_move(struct xd_watched *w, int where)
+{
+    atomic_fetch_add(&w->n_moves, 1);
+    return atomic_exchange(&w->where, where);
+}
+
+void xd_watched_add_socket(struct xd_watched *w, int fd)
+{
+    if (!w->by)
+        return;
+    xd_mutex_lock(&w->by->lock);
+    if (w->n_sockets < w->most_sockets)
+        w->sockets[w->n_sockets++] = fd;
+    xd_mutex_unlock(&w->by->lock);
+}
+
+/* Not known any more before it is closed: its number may be another's then. */
+void xd_watched_close_socket(struct xd_watched *w, int fd)
+{
+    size_t i = 0;
+
+    if (w->by) {
+        xd_mutex_lock(&w->by->lock);
+        while (i < w->n_sockets && w->sockets[i] != fd)
+            i++;
+        if (i < w->n_sockets)
+            w->sockets[i] = w->sockets[--w->n_sockets];
+        xd_mutex_unlock(&w->by->lock);
+    }
+    close(fd);
+}
+
+bool xd_watched_was_ended(struct xd_watched *w)
+{
+    return atomic_exchange(&w->was_ended, false);
+}
