@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/outage.h"
 #include "engine/trust/blame.h"
 #include "engine/worker.h"
 
@@ -116,6 +117,10 @@ static void fetch_locked(struct xd_engine *e,
     lane->end = action->range.end;
     lane->stop = false;
     lane->is_distrusted = false;
+    if (e->line) {
+        xd_line_begun(e->line, action->fetch, xd_now());
+        lane->outages = xd_line_outages(e->line);
+    }
     if (depot->lanes_busy++ == 0)
         depot->busy_since = xd_now();
     depot->state = XD_DEPOT_BUSY;
@@ -305,7 +310,8 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
         return rc;
     e->sched = xd_sched_new(&layout, &options, e->wanted);
     xd_layout_fini(&layout);
-    if (!e->sched || tell_known_locked(e) < 0)
+    if (!e->sched || xd_outage_start_locked(e, options.max_open) < 0 ||
+        tell_known_locked(e) < 0)
         return xd_fail_nomem(err);
     say_lowered_locked(e, &options);
     xd_readers_begin_locked(e);
@@ -397,6 +403,7 @@ static bool act_locked(struct xd_engine *e,
                        : XD_NEVER;
         if (e->until > e->deadline)
             e->until = e->deadline;
+        e->until = xd_outage_until_locked(e, xd_now(), e->until);
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
         open_locked(e, &e->depots.list[action->depot]);
@@ -497,6 +504,8 @@ void xd_decide_locked(struct xd_engine *e)
             xd_cond_signal(&e->bytes_ready);
             return;
         }
+        if (xd_outage_pauses_locked(e, now))
+            return;
         if (e->sched)
             action = xd_sched_next(e->sched, clock);
         else if (e->census)

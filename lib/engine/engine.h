@@ -45,6 +45,7 @@
 #include "os/notifier.h"
 #include "os/thread.h"
 #include "sched/census.h"
+#include "sched/line.h"
 #include "sched/sched.h"
 
 enum xd_output_kind {
@@ -70,6 +71,7 @@ struct xd_lane {
     uint64_t end;          /* the end that the scheduler wants by now */
     bool stop;             /* the scheduler took it back */
     bool is_distrusted;    /* what still comes must not count */
+    unsigned outages;      /* of the line, when it was asked for */
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_depot_source *source; /* NULL: the depot has none any more */
@@ -165,9 +167,14 @@ struct xd_engine {
     enum engine_state state;
     struct xd_error error; /* how it ended; code XD_OK: well */
     struct xd_depots depots;
-    struct xd_range wanted;   /* bytes of the file; empty until size is known */
-    struct xd_sched *sched;   /* NULL while the size is asked for */
-    struct xd_census *census; /* NULL once the size is known */
+    struct xd_range wanted; /* bytes of the file; empty until size is known */
+    struct xd_sched *sched; /* NULL while the size is asked for */
+    struct xd_line *line;   /* beside sched */
+    bool is_line_down;      /* was said: since line_down_at */
+    xd_usec line_down_at;
+    int routes;                /* of os/routes.h, or -1 */
+    xd_usec looked_at;         /* at routes */
+    struct xd_census *census;  /* NULL once the size is known */
     struct xd_rangeset claims; /* bytes that somebody has, or writes now */
     struct xd_rangeset kept;   /* bytes that are written */
     struct xd_verify verify;   /* which of them are proved */

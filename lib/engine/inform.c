@@ -32,6 +32,8 @@ static void tell_locked(struct xd_engine *e, struct xd_sched_event event)
 void xd_inform_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
                             uint64_t end)
 {
+    if (e->line)
+        xd_line_heard(e->line, lane->fetch, xd_now());
     tell_locked(e, (struct xd_sched_event){.kind = XD_EV_BYTES,
                                            .fetch = lane->fetch,
                                            .range = {lane->range.begin, end}});
@@ -245,6 +247,14 @@ static void reject_unkept_locked(struct xd_engine *e,
  * descriptors; others give theirs back within moments, or not for long. */
 #define HINDRANCE XD_SECOND
 
+static bool was_the_line_locked(struct xd_engine *e, const struct xd_lane *lane,
+                                xd_usec now, xd_usec *retry_at)
+{
+    return e->line &&
+           xd_line_failed(e->line, lane->fetch, lane->outcome.is_unanswered,
+                          now, retry_at);
+}
+
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
@@ -252,6 +262,8 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                                    .fetch = lane->fetch,
                                    .range = {lane->range.begin, lane->flushed}};
 
+    if (e->line)
+        xd_line_ended(e->line, lane->fetch);
     if (lane->is_distrusted) {
         event.kind = XD_EV_CANCELED;
         event.range.end = lane->range.begin;
@@ -281,6 +293,13 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_REFUSED_RANGE:
     case XD_VERDICT_DIFFERENT:
     case XD_VERDICT_CHANGED:
+        if (was_the_line_locked(e, lane, now, &event.retry_at)) {
+            event.kind = XD_EV_CANCELED;
+            xd_engine_say_locked(e, XD_LOG_DEBUG, "%s",
+                                 lane->outcome.error.msg);
+            tell_locked(e, event);
+            break;
+        }
         /* Without a source, another lane has said why. */
         if (lane->source && !xd_validators_have_changed_locked(lane))
             count_failure_locked(e, depot, &lane->outcome.error);

@@ -131,6 +131,7 @@ static void start(struct xd_worker *w, unsigned slot)
             rest.end == XD_SIZE_UNKNOWN ? XD_TO_END : xd_range_length(rest),
         .object_size = source->object_size,
         .if_range = lane->if_range,
+        .outages = lane->outages,
         .whole = lane->asks_whole,
         .takes_encoded = lane->takes_encoded};
     if (xd_transport_start(w->transport, slot, &request, &error) < 0)
@@ -167,6 +168,17 @@ static void go_on(struct xd_worker *w, unsigned slot)
         start(w, slot);
 }
 
+/* It waits for its depot again. */
+static void release(struct xd_worker *w, const struct xd_lane *lane)
+{
+    struct xd_engine *e = w->engine;
+
+    xd_engine_lock(e);
+    if (e->line)
+        xd_line_released(e->line, lane->fetch, xd_now());
+    xd_engine_unlock(e);
+}
+
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
@@ -181,6 +193,7 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
              fits_window(w->engine, lane, lane->paused_until) &&
              xd_now() >= lane->resume_at) {
         lane->is_paused = false;
+        release(w, lane);
         xd_transport_resume(w->transport, slot);
     }
 }
@@ -354,8 +367,15 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 }
 
 /* Be given what ends at `until` again, when there may be room for it. */
-static int pause_lane(struct xd_lane *lane, uint64_t until, xd_usec resume_at)
+static int pause_lane(struct xd_worker *w, struct xd_lane *lane, uint64_t until,
+                      xd_usec resume_at)
 {
+    struct xd_engine *e = w->engine;
+
+    xd_engine_lock(e);
+    if (e->line)
+        xd_line_held(e->line, lane->fetch, xd_now());
+    xd_engine_unlock(e);
     lane->is_paused = true;
     lane->paused_until = until;
     lane->resume_at = resume_at;
@@ -397,7 +417,7 @@ static int on_skip(void *user, unsigned slot, size_t len)
     struct xd_lane *lane = &w->lanes[slot];
     xd_usec now = xd_now(), at = pay(w->engine, lane, now, len);
 
-    return at > now ? pause_lane(lane, lane->flushed, at) : 0;
+    return at > now ? pause_lane(w, lane, lane->flushed, at) : 0;
 }
 
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
@@ -409,10 +429,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     xd_usec now = xd_now(), at;
 
     if (!fits_window(w->engine, lane, end))
-        return pause_lane(lane, end, now);
+        return pause_lane(w, lane, end, now);
     at = pay(w->engine, lane, now, len);
     if (at > now)
-        return pause_lane(lane, end, at);
+        return pause_lane(w, lane, end, at);
     if (lane->range.end < lane->asked_end && end > lane->range.end)
         len -= (size_t)(end - lane->range.end);
     while (len > 0) {

@@ -12,6 +12,7 @@
 #include "io/http/http_names.h"
 #include "io/http/watchdog.h"
 #include "os/descriptors.h"
+#include "os/routes.h"
 
 static int init_threads(struct xd_engine *e)
 {
@@ -106,13 +107,36 @@ static unsigned most_open(const struct xd_engine *e)
     return most < e->depots.n ? most : (unsigned)e->depots.n;
 }
 
-/* Fewer depots at a time, and then fewer requests at each, where there are
- * fewer descriptors.  Half of them are the readers'. */
+static unsigned descriptors_of(unsigned lanes)
+{
+    return WAKEUP_DESCRIPTORS + lanes * LANE_DESCRIPTORS;
+}
+
+/* So many descriptors are for depots: as many depots as are begun with, and as
+ * many requests at each as are left then. */
+static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
+{
+    unsigned first = xd_options_first_lanes(o), lanes = xd_options_lanes(o);
+    unsigned n_depots =
+        n / descriptors_of(first > 0 && first < lanes ? first : lanes);
+
+    if (n_depots > open)
+        n_depots = open;
+    if (n_depots == 0)
+        n_depots = 1;
+    lanes = n / n_depots > WAKEUP_DESCRIPTORS
+                ? (n / n_depots - WAKEUP_DESCRIPTORS) / LANE_DESCRIPTORS
+                : 0;
+    o->max_depots = n_depots;
+    o->most_lanes = lanes > 0 ? lanes : 1;
+}
+
+/* Fewer depots at a time, and fewer requests at each, where there are fewer
+ * descriptors.  Half of them are the readers'. */
 static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
-    unsigned lanes = xd_options_lanes(o), open = most_open(e);
-    unsigned each = WAKEUP_DESCRIPTORS + lanes * LANE_DESCRIPTORS;
+    unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
     bool has_readers = e->output == XD_OUTPUT_READERS;
     unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
     unsigned n_free = xd_descriptors_free(most), n;
@@ -125,10 +149,8 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
                              "number (ulimit -n)",
                              n_free);
     n = has_readers ? n_free / 2 : n_free;
-    n = n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0;
-    o->max_depots = n >= each ? n / each : 1;
-    if (n < each)
-        o->threads_per_depot = 1;
+    share_descriptors(o, n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0,
+                      open);
     xd_engine_say_locked(e, XD_LOG_INFO,
                          "%llu depots at a time, for want of descriptors: only "
                          "%u more files can be opened (ulimit -n)",
@@ -151,6 +173,8 @@ static int init_tables(struct xd_engine *e, const char *path)
 static void fini_tables(struct xd_engine *e)
 {
     xd_sched_free(e->sched);
+    xd_line_free(e->line);
+    xd_routes_close(e->routes);
     xd_census_free(e->census);
     xd_rangeset_fini(&e->claims);
     xd_rangeset_fini(&e->kept);
@@ -200,6 +224,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->output = output;
     e->path_given = SIZE_MAX;
     e->fd = fd;
+    e->routes = -1;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
     atomic_init(&e->is_paused, false);

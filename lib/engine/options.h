@@ -25,7 +25,8 @@ struct xd_options {
         silence, retry, patience, lookahead,
         lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_range_option range;
-    unsigned most_lanes; /* of a depot, by the manifest; 0: any number */
+    unsigned most_lanes; /* of a depot, by the manifest or the descriptors that
+                            are left; 0: any number */
     char *exclude;       /* a list of base/hosts.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */
     struct xd_net_options net;        /* its strings are owned */

@@ -5,6 +5,7 @@
 #include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/lane.h"
+#include "engine/outage.h"
 #include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
@@ -166,7 +167,8 @@ static void give_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
     xd_usec now = xd_now();
-    bool is_due = e->until != XD_NEVER && now >= e->until;
+    bool is_due =
+        xd_outage_look_locked(e) || (e->until != XD_NEVER && now >= e->until);
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];

@@ -41,6 +41,8 @@ struct xd_request {
     const char *if_range;    /* a head's validator: only bytes of that object
                                 will do, as long as no redirect leads to another
                                 server; or NULL */
+    unsigned outages;        /* how often the line was down so far: what was
+                                connected before the last time is not used */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
     bool takes_encoded;      /* the object is known to be a compressed file, or
@@ -84,6 +86,8 @@ struct xd_outcome {
     struct xd_error error; /* code XD_OK if all was well */
     bool is_refusal;      /* the depot would not serve the request, now: it said
                               so, or hung up before a word of an answer */
+    bool is_unanswered;   /* the depot has said nothing to the last, not even
+                              no: it, or the line, is silent */
     xd_usec retry_after;  /* the depot asks for this pause; 0: it does not */
     uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */

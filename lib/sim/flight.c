@@ -241,18 +241,29 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     if (!f->is_live)
         return;
     if (kind != XD_EV_DONE || f->range.end < f->asked_end)
-        hang_up(r, f, kind == XD_EV_FAILED);
+        hang_up(r, f, kind == XD_EV_FAILED || f->retry_at > 0);
     flush(r, f);
     if (!f->is_live) /* a liar that was found out by its last bytes */
         return;
     xd_flight_land(r, f);
+    xd_line_ended(r->line, number_of(r, f));
     r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
     xd_flight_record(r, f, kind);
     xd_run_tell(r,
                 (struct xd_sched_event){.kind = kind,
                                         .fetch = number_of(r, f),
                                         .range = {f->range.begin, f->flushed},
-                                        .is_refusal = f->is_refused});
+                                        .is_refusal = f->is_refused,
+                                        .retry_at = f->retry_at});
+}
+
+/* Its depot has failed, or the line to all of them. */
+static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
+{
+    bool was_line = xd_line_failed(r->line, number_of(r, f), is_unanswered,
+                                   xd_run_usec(r->net.now), &f->retry_at);
+
+    xd_flight_end(r, f, was_line ? XD_EV_CANCELED : XD_EV_FAILED);
 }
 
 void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
@@ -261,6 +272,7 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
     struct xd_flight *f = &r->flights[tag];
 
     f->heard = r->net.now;
+    xd_line_heard(r->line, tag, xd_run_usec(r->net.now));
     if (f->first_byte < 0) {
         f->first_byte = r->net.now;
         if (xd_run_usec(f->first_byte - f->began) <
@@ -296,7 +308,7 @@ void xd_flight_broken(void *user, unsigned tag)
     struct xd_run *r = user;
 
     r->flights[tag].is_refused = r->flights[tag].first_byte < 0;
-    xd_flight_end(r, &r->flights[tag], XD_EV_FAILED);
+    fail(r, &r->flights[tag], false);
 }
 
 void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
@@ -310,7 +322,7 @@ void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
     } else if (kind == XD_SIM_TELL_TIMER) {
         tell_bytes(r, f);
     } else if (r->net.now >= silent_at(r, f)) {
-        xd_flight_end(r, f, XD_EV_FAILED);
+        fail(r, f, true);
     } else {
         set_timer(r, f, kind, silent_at(r, f));
     }
@@ -378,6 +390,7 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
                             .began = r->net.now,
                             .first_byte = -1,
                             .heard = r->net.now};
+    xd_line_begun(r->line, a->fetch, xd_run_usec(r->net.now));
     f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
     if (r->tcp.failed)
         xd_run_out_of_memory(r);

@@ -5,6 +5,7 @@
 #ifndef XD_SIM_FLIGHT_H
 #define XD_SIM_FLIGHT_H
 
+#include "sched/line.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
 #include "sim/run.h"
@@ -22,12 +23,14 @@ struct xd_flight {
     struct xd_connection *connection;
     unsigned stream;
     xd_nsec began, first_byte, heard, buffered_since, told_at;
+    xd_usec retry_at; /* of its depot, when it was the line that failed */
 };
 
 struct xd_run {
     const struct xd_sim_options *o;
     struct xd_sim_result *out;
     struct xd_driver driver;
+    struct xd_line *line;
     struct xd_net net;
     struct xd_tcp tcp;
     struct xd_flight *flights;

@@ -299,6 +299,18 @@ static void reconsider(struct xd_rules *r, xd_usec now)
     }
 }
 
+/* For no fault of its own it is not asked for a while. */
+static void hindered(struct xd_rules *r, const struct xd_ruled_fetch *f,
+                     const struct xd_sched_event *ev)
+{
+    struct xd_ruled_depot *d = &r->depots[f->depot];
+
+    if (ev->now >= r->heard_at + r->o.patience)
+        depot_failed(r, f, ev);
+    else if (!d->is_dropped && d->rest_until < ev->retry_at)
+        d->rest_until = ev->retry_at;
+}
+
 static enum xd_rule fetch_event(struct xd_rules *r,
                                 const struct xd_sched_event *ev)
 {
@@ -322,6 +334,8 @@ static enum xd_rule fetch_event(struct xd_rules *r,
         forget_all(r);
     if (ev->kind == XD_EV_FAILED)
         depot_failed(r, f, ev);
+    else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
+        hindered(r, f, ev);
     else if (was_overtaken(r, f))
         overtaken(r, f, ev->now);
     if ((f->got == f->range.begin && ev->kind == XD_EV_FAILED) ||

@@ -55,6 +55,21 @@ static void happen(struct xd_run *r, const struct xd_sim_event *e)
         xd_run_out_of_memory(r);
 }
 
+/* While the line is down nothing is decided for a while, and what leads nowhere
+ * is stopped; *until: when there is something to decide for its sake. */
+static bool line_pauses(struct xd_run *r, xd_nsec *until)
+{
+    xd_usec now = r->driver.now, wake;
+    unsigned fetch;
+
+    while (xd_line_next_stop(r->line, now, &fetch))
+        xd_flight_cancel(r, &r->flights[fetch]);
+    wake = xd_line_wake(r->line);
+    *until =
+        wake < (xd_usec)(MOST_TIME / 1000) ? (xd_nsec)wake * 1000 : MOST_TIME;
+    return xd_line_pause(r->line, now) > now;
+}
+
 /* Decide; returns until when nothing but an event changes anything. */
 static xd_nsec decide(struct xd_run *r)
 {
@@ -65,7 +80,7 @@ static xd_nsec decide(struct xd_run *r)
     do {
         r->is_news = false;
         xd_sim_reader_look(r);
-        wait = xd_driver_act(&r->driver);
+        wait = line_pauses(r, &until) ? XD_NEVER : xd_driver_act(&r->driver);
     } while (r->is_news && !r->driver.is_over);
     if (wait < (xd_usec)(until / 1000))
         until = (xd_nsec)wait * 1000;
@@ -119,6 +134,14 @@ static void settle(struct xd_run *r)
     r->out->broken = r->driver.broken;
 }
 
+static int start_line(struct xd_run *r)
+{
+    const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
+
+    r->line = xd_line_new(o->max_open * o->lanes_per_depot, o->patience);
+    return r->line ? 0 : XD_E_NOMEM;
+}
+
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_range whole = {0, r->o->size};
@@ -143,6 +166,8 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
         rc = xd_driver_start(&r->driver, &layout, &r->o->sched, whole);
+    if (rc == 0)
+        rc = start_line(r);
     xd_tcp_init(&r->tcp, &r->net, &user);
     r->tcp.has_tls = r->o->has_tls;
     r->tcp.has_bbr = r->o->has_bbr;
@@ -166,6 +191,7 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_driver_fini(&r.driver);
+    xd_line_free(r.line);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);
     xd_rangeset_fini(&r.here);

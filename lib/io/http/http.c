@@ -25,6 +25,10 @@
 #define MAX_UNWATCHED (250 * XD_MS)
 #define MAX_WAIT XD_SECOND /* of depots that are asked */
 
+/* A connection on which nothing came for so long, and then was not waited for
+ * any longer, is not used again: it may lead nowhere. */
+#define QUIET XD_SECOND
+
 /* No poll lasts longer, so that a wakeup() which is lost costs no more. */
 #define MAX_POLL (10 * XD_SECOND)
 
@@ -106,6 +110,7 @@ static void leave(struct http *h)
 /* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
+    f->is_silent = !f->heard && !f->paused && h->watched - f->heard_at >= QUIET;
     enter(h);
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);

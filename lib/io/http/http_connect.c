@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "os/clock.h"
+
 /* The resolver asks each of three name servers twice, for 5 s (resolv.conf(5)).
  * It stays in force where silence is shorter. */
 #define NAMES_TIME (30 * XD_SECOND)
@@ -49,12 +51,26 @@ static bool is_connected(CURL *easy)
            after > 0;
 }
 
+void xd_http_connect_note_outages(struct xd_http_connect *c, unsigned outages)
+{
+    struct xd_http_addresses *a = c->addresses;
+
+    if (a->outages == outages)
+        return;
+    a->outages = outages;
+    a->outage_at = xd_now();
+    a->are_stale = true;
+}
+
 bool xd_http_connect_begin(struct xd_http_connect *c)
 {
-    bool is_anew = c->addresses->are_stale;
+    struct xd_http_addresses *a = c->addresses;
+    bool is_anew = a->are_stale;
 
-    if (is_anew)
-        *c->addresses = (struct xd_http_addresses){.n_silent = 0};
+    if (is_anew) {
+        a->n_silent = 0;
+        a->are_exhausted = a->are_stale = false;
+    }
     c->phase = XD_HTTP_WAITS;
     c->has_passed_over = false;
     return is_anew;

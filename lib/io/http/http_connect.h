@@ -36,6 +36,8 @@ struct xd_http_addresses {
     unsigned n_silent;
     bool are_exhausted; /* all are silent: they have all the time there is */
     bool are_stale;     /* no connection came about: look the names up again */
+    unsigned outages;   /* of the line, so far */
+    xd_usec outage_at;  /* when this transport was told of the last one */
 };
 
 /* The state of one request. */
@@ -45,6 +47,9 @@ struct xd_http_connect {
     struct sockaddr_storage current; /* CONNECTS: the address tried last */
     bool has_passed_over;            /* an address, in this attempt */
 };
+
+/* A request comes after so many outages of the line. */
+void xd_http_connect_note_outages(struct xd_http_connect *c, unsigned outages);
 
 /* A request begins, or begins again; true if its names are to be looked up
  * anew. */

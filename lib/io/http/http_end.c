@@ -101,6 +101,21 @@ static void fail_locally(struct xd_http_fetch *f)
                   "%s: no descriptor is left to connect with", f->name);
 }
 
+/* Packets lead nowhere.  A refusal or a reset comes from somebody. */
+static bool is_unanswered(CURLcode result, int os_errno)
+{
+    switch ((int)result) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_OPERATION_TIMEDOUT:
+        return true;
+    default:
+        return os_errno == ETIMEDOUT || os_errno == ENETUNREACH ||
+               os_errno == EHOSTUNREACH || os_errno == ENETDOWN ||
+               os_errno == EADDRNOTAVAIL;
+    }
+}
+
 /* Whatever else libcurl says is the depot's failure: there is no code that a server
  * cannot provoke.  Where memory is short, the engine's own fails too. */
 static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
@@ -121,6 +136,7 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
         xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
     if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
         f->outcome.error.os_errno = (int)os_errno;
+    f->outcome.is_unanswered = is_unanswered(result, (int)os_errno);
 }
 
 /* An object without bytes, or none where they were asked for; or a refusal. */
@@ -198,6 +214,8 @@ void xd_http_fetch_hang_up(struct xd_http_fetch *f)
     curl_socket_t fd;
 
     let_go(f);
+    if (f->is_silent)
+        curl_easy_setopt(f->easy, CURLOPT_FORBID_REUSE, 1L);
     if (f->is_ftp &&
         curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
         fd != CURL_SOCKET_BAD)
@@ -213,6 +231,7 @@ static void fail_silent(struct xd_http_fetch *f, xd_usec silence)
 {
     double seconds = (double)xd_http_fetch_patience(f, silence) / XD_SECOND;
 
+    f->outcome.is_unanswered = true;
     xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
     if (f->connect.phase == XD_HTTP_NAMES)
         xd_fail(&f->outcome.error, XD_E_NET,

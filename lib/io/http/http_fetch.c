@@ -14,6 +14,7 @@
 #include "base/url.h"
 #include "io/http/http_hear.h"
 #include "io/http/http_redirect.h"
+#include "os/clock.h"
 #include "os/descriptors.h"
 
 #define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
@@ -24,6 +25,9 @@
 /* Seconds for which an answer of a name server holds, which does not say to
  * programs how long it does; libcurl's own. */
 #define KEEP_NAMES 60L
+
+/* Seconds for which an idle connection is good; libcurl's own. */
+#define KEEP_IDLE 118L
 
 static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
 {
@@ -222,6 +226,17 @@ static struct curl_slist *choose_header(struct xd_http_fetch *f,
     return &f->header;
 }
 
+/* Seconds for which a connection may have been idle: not since before the line
+ * was down. */
+static long keep_idle(const struct xd_http_fetch *f)
+{
+    xd_usec since = xd_now() - f->connect.addresses->outage_at;
+
+    if (f->request.outages == 0 || since / XD_SECOND >= KEEP_IDLE)
+        return KEEP_IDLE;
+    return since < XD_SECOND ? 1 : (long)(since / XD_SECOND);
+}
+
 /*
  * Requests at one https depot wait for the first one's connection, which
  * HTTP/2 lets them share; without TLS there is none to be shared.  A proxy that
@@ -238,7 +253,8 @@ static bool set_request(struct xd_http_fetch *f)
 
     f->is_ftp = is_url && xd_scheme_is_ftp(u.scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
-    return SET(CURLOPT_URL, f->url) &&
+    return SET(CURLOPT_URL, f->url) && SET(CURLOPT_FORBID_REUSE, 0L) &&
+           SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
            SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
            SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
@@ -252,7 +268,7 @@ static bool set_request(struct xd_http_fetch *f)
 static void reset_answer(struct xd_http_fetch *f)
 {
     f->answer = (struct xd_http_answer){.status = 0};
-    f->is_judged = f->follows = f->begins_again = false;
+    f->is_judged = f->follows = f->begins_again = f->is_silent = false;
     f->paused = f->quit = false;
 }
 
@@ -300,6 +316,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
     f->request = *request;
     f->request.url = f->request.origin = NULL;
+    xd_http_connect_note_outages(&f->connect, request->outages);
     /* Cookies hold for a request and the redirects that it meets: some servers
      * set one and redirect to where it is wanted. */
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");

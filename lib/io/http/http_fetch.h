@@ -58,6 +58,8 @@ struct xd_http_fetch {
     uint64_t at;         /* in the object, of the next byte that comes */
     bool is_judged;      /* judgement is valid; the body has begun */
     bool follows;        /* it is a redirect: follow() comes next */
+    bool is_silent;      /* nothing came lately: its connection is not used
+                            again */
     bool begins_again;   /* with another address: follow() comes next */
     bool is_decided;     /* outcome is valid; what still comes is dropped */
     struct xd_outcome outcome;

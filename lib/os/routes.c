@@ -1,0 +1,97 @@
+#include "os/routes.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/if.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+int xd_routes_open(void)
+{
+    struct sockaddr_nl groups = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
+                     RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                    NETLINK_ROUTE);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&groups, sizeof groups) == 0)
+        return fd;
+    xd_routes_close(fd);
+    return -1;
+}
+
+void xd_routes_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Of a message whose body begins at `body`. */
+static bool is_way_out(const struct nlmsghdr *m, const unsigned char *body)
+{
+    struct ifinfomsg link;
+
+    if (m->nlmsg_type == RTM_NEWADDR || m->nlmsg_type == RTM_NEWROUTE)
+        return true;
+    if (m->nlmsg_type != RTM_NEWLINK || m->nlmsg_len < sizeof *m + sizeof link)
+        return false;
+    memcpy(&link, body, sizeof link);
+    return (link.ifi_flags & IFF_RUNNING) != 0;
+}
+
+static bool have_way_out(const unsigned char *messages, size_t n)
+{
+    struct nlmsghdr m;
+
+    for (size_t at = 0; at < n && n - at >= sizeof m;
+         at += NLMSG_ALIGN(m.nlmsg_len)) {
+        memcpy(&m, messages + at, sizeof m);
+        if (m.nlmsg_len < sizeof m || m.nlmsg_len > n - at)
+            return false;
+        if (is_way_out(&m, messages + at + sizeof m))
+            return true;
+    }
+    return false;
+}
+
+/* Where more came than the system keeps for us, something has. */
+bool xd_routes_have_appeared(int fd)
+{
+    unsigned char messages[8192];
+    bool have = false;
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    while ((n = recv(fd, messages, sizeof messages, 0)) > 0 ||
+           (n < 0 && errno == ENOBUFS))
+        have |= n < 0 || have_way_out(messages, (size_t)n);
+    return have;
+}
+
+#else
+
+int xd_routes_open(void)
+{
+    return -1;
+}
+
+void xd_routes_close(int fd)
+{
+    (void)fd;
+}
+
+bool xd_routes_have_appeared(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+#endif

@@ -1,0 +1,233 @@
+#include "sched/line.h"
+
+#include "base/alloc.h"
+#include "base/check.h"
+
+/* Depots that deliver are not all silent for so long by chance. */
+#define QUIET XD_SECOND
+
+/* A route appears after less: whoever has been asked is asked anew. */
+#define BRIEF_QUIET (300 * XD_MS)
+
+/* Bytes that were on their way when a request fell silent. */
+#define SLACK (300 * XD_MS)
+
+/* From one attempt to the next: time for a connection, TLS and an answer of
+ * the fastest depot, three times what its first byte took, within bounds.  The
+ * line is noticed to be back so late at most. */
+#define LEAST_ROUND (1500 * XD_MS)
+#define MOST_ROUND (6 * XD_SECOND)
+
+/* How long an attempt may begin requests: when each fails at once, those that
+ * wait in reserve would be asked one after the other, in vain. */
+#define ASKING (300 * XD_MS)
+
+/* Then one that failed in this time is not asked twice in it. */
+#define RETRY ASKING
+
+struct request {
+    bool is_live;
+    bool is_to_stop;
+    bool has_bytes;
+    xd_usec began;
+    xd_usec last; /* when it began, or bytes came last */
+};
+
+struct xd_line {
+    struct request *requests;
+    unsigned n;
+    xd_usec patience;
+    xd_usec heard_at; /* from any depot; XD_NEVER: nothing yet */
+    xd_usec fastest;  /* the least time to a first byte; XD_NEVER: none */
+    bool is_down;
+    bool is_given_up;
+    xd_usec asked_at, ask_at; /* while down: the last attempt, and the next */
+    unsigned n_outages;
+};
+
+struct xd_line *xd_line_new(unsigned n_fetches, xd_usec patience)
+{
+    struct xd_line *l = xd_alloc(1, sizeof *l);
+
+    if (l == NULL)
+        return NULL;
+    l->requests = xd_alloc(n_fetches, sizeof *l->requests);
+    if (l->requests == NULL) {
+        xd_free(l);
+        return NULL;
+    }
+    l->n = n_fetches;
+    l->patience = patience;
+    l->heard_at = l->fastest = XD_NEVER;
+    return l;
+}
+
+void xd_line_free(struct xd_line *l)
+{
+    if (l == NULL)
+        return;
+    xd_free(l->requests);
+    xd_free(l);
+}
+
+static struct request *request_of(struct xd_line *l, unsigned fetch)
+{
+    XD_ASSERT(fetch < l->n);
+    return &l->requests[fetch];
+}
+
+void xd_line_begun(struct xd_line *l, unsigned fetch, xd_usec now)
+{
+    *request_of(l, fetch) =
+        (struct request){.is_live = true, .began = now, .last = now};
+}
+
+/* A depot has said something. */
+static void hear(struct xd_line *l, xd_usec now)
+{
+    l->heard_at = now;
+    l->is_down = l->is_given_up = false;
+}
+
+void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
+{
+    struct request *r = request_of(l, fetch);
+
+    if (!r->has_bytes && now - r->began < l->fastest)
+        l->fastest = now - r->began;
+    r->has_bytes = true;
+    r->last = now;
+    hear(l, now);
+}
+
+void xd_line_held(struct xd_line *l, unsigned fetch, xd_usec now)
+{
+    request_of(l, fetch)->is_live = false;
+    hear(l, now);
+}
+
+void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now)
+{
+    struct request *r = request_of(l, fetch);
+
+    r->is_live = true;
+    r->last = now;
+}
+
+void xd_line_ended(struct xd_line *l, unsigned fetch)
+{
+    request_of(l, fetch)->is_live = false;
+}
+
+static xd_usec round_time(const struct xd_line *l)
+{
+    xd_usec t = l->fastest < MOST_ROUND ? 3 * l->fastest : MOST_ROUND;
+
+    if (t < LEAST_ROUND)
+        return LEAST_ROUND;
+    return t < MOST_ROUND ? t : MOST_ROUND;
+}
+
+/* What was asked before and has brought nothing since is asked anew. */
+static void ask(struct xd_line *l, xd_usec now)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        l->requests[i].is_to_stop =
+            l->requests[i].is_live && l->requests[i].last < now;
+    l->asked_at = now;
+    l->ask_at = now + round_time(l);
+}
+
+static void go_down(struct xd_line *l, xd_usec now)
+{
+    l->is_down = true;
+    l->n_outages++;
+    ask(l, now);
+}
+
+/* Whether nobody else has said anything since this request fell silent. */
+static bool all_are_silent(const struct xd_line *l, const struct request *r,
+                           xd_usec now)
+{
+    return l->heard_at != XD_NEVER && now - l->heard_at >= QUIET &&
+           l->heard_at <= r->last + SLACK;
+}
+
+bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
+                    xd_usec now, xd_usec *retry_at)
+{
+    struct request *r = request_of(l, fetch);
+
+    r->is_live = false;
+    if (!is_unanswered) {
+        hear(l, now);
+        return false;
+    }
+    if (l->is_given_up)
+        return false;
+    if (!l->is_down && all_are_silent(l, r, now))
+        go_down(l, now);
+    if (l->is_down && now - l->heard_at >= l->patience) {
+        l->is_down = false;
+        l->is_given_up = true;
+    }
+    *retry_at = now + RETRY;
+    return l->is_down;
+}
+
+/* Where nobody is asked, nobody can be silent. */
+static bool is_asking(const struct xd_line *l)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (l->requests[i].is_live)
+            return true;
+    return false;
+}
+
+void xd_line_changed(struct xd_line *l, xd_usec now)
+{
+    if (l->heard_at == XD_NEVER || l->is_given_up)
+        return;
+    if (l->is_down)
+        ask(l, now);
+    else if (now - l->heard_at >= BRIEF_QUIET && is_asking(l))
+        go_down(l, now);
+}
+
+bool xd_line_next_stop(struct xd_line *l, xd_usec now, unsigned *fetch)
+{
+    if (!l->is_down)
+        return false;
+    if (now >= l->ask_at)
+        ask(l, now);
+    for (unsigned i = 0; i < l->n; i++) {
+        struct request *r = &l->requests[i];
+
+        if (!r->is_live || !r->is_to_stop)
+            continue;
+        r->is_to_stop = false;
+        *fetch = i;
+        return true;
+    }
+    return false;
+}
+
+xd_usec xd_line_pause(const struct xd_line *l, xd_usec now)
+{
+    return l->is_down && now >= l->asked_at + ASKING ? l->ask_at : 0;
+}
+
+xd_usec xd_line_wake(const struct xd_line *l)
+{
+    return l->is_down ? l->ask_at : XD_NEVER;
+}
+
+bool xd_line_is_down(const struct xd_line *l)
+{
+    return l->is_down;
+}
+
+unsigned xd_line_outages(const struct xd_line *l)
+{
+    return l->n_outages;
+}

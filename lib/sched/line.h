@@ -1,0 +1,77 @@
+/*
+ * The line: is it a depot that fails, or is it our own connection to all of them?
+ *
+ *     requests: begun, heard of, failed          "a route has appeared"
+ *                      |                                 |
+ *                      v                                 v
+ *                 up  --- nothing from any depot --->  down
+ *                 up  <-- a byte or a refusal -------  down: ask, wait, ask ...
+ *
+ * When a request fails without a word from its depot, and no other depot has
+ * said anything in the meantime, the line is down: no depot is to blame.  Then
+ * there is one pause for all.  At the end of each pause every request that has
+ * brought nothing is to be stopped, so that it can be made again over a new
+ * connection, for a short while decisions are made, and the next pause begins;
+ * a route or an address that appears ends it at once.  The first byte, or
+ * refusal, from any depot ends it all.  When patience is at its end the line
+ * counts as up for good, and each failure as its depot's.
+ *
+ * Before the first byte nothing tells a line that is down from depots that do
+ * not exist.
+ *
+ * Pure, and beside the scheduler: who drives that tells both.
+ *
+ * Not thread-safe.
+ */
+#ifndef XD_SCHED_LINE_H
+#define XD_SCHED_LINE_H
+
+#include <stdbool.h>
+
+#include "base/time.h"
+
+struct xd_line;
+
+/* Requests have the scheduler's numbers, below `n_fetches`.  NULL: out of
+ * memory. */
+struct xd_line *xd_line_new(unsigned n_fetches, xd_usec patience);
+void xd_line_free(struct xd_line *l); /* NULL does nothing */
+
+/* What happens to a request: it is made; bytes of it have come; it is over, as
+ * it has all its bytes or was stopped. */
+void xd_line_begun(struct xd_line *l, unsigned fetch, xd_usec now);
+void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now);
+void xd_line_ended(struct xd_line *l, unsigned fetch);
+
+/* Its next bytes are here, and wait until there is room for them: nothing can be
+ * said of its silence; or wait no longer. */
+void xd_line_held(struct xd_line *l, unsigned fetch, xd_usec now);
+void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now);
+
+/*
+ * The request has failed.  With `is_unanswered` its depot has said nothing, not
+ * even no.  True: the line is down, it was no failure of the depot, which may be
+ * asked again at *retry_at.
+ */
+bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
+                    xd_usec now, xd_usec *retry_at);
+
+/* A route or an address of this machine has appeared. */
+void xd_line_changed(struct xd_line *l, xd_usec now);
+
+/* Call until false: *fetch is to be stopped, and has not failed. */
+bool xd_line_next_stop(struct xd_line *l, xd_usec now, unsigned *fetch);
+
+/* Until when nothing is to be decided, because the line is down; `now` or
+ * before: it is not so. */
+xd_usec xd_line_pause(const struct xd_line *l, xd_usec now);
+
+/* When it has something to say though nothing happens, or XD_NEVER. */
+xd_usec xd_line_wake(const struct xd_line *l);
+
+bool xd_line_is_down(const struct xd_line *l);
+
+/* How often it went down: a connection from before may lead nowhere. */
+unsigned xd_line_outages(const struct xd_line *l);
+
+#endif

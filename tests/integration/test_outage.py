@@ -1,0 +1,127 @@
+"""The line goes away for a while, with all depots: in a network namespace, the
+command is at one end of a wire and the depots are at the other."""
+import ctypes
+import os
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+from lab import wait_until
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NETNS = 0x40000000
+SERVER = "198.18.9.1"
+SLOW = bool(os.environ.get("XD_SLOW"))
+
+# In all depots' time of 2 s: what the line may be away, and when the
+# download is over at the latest.
+SIZE = 3 << 20
+RATE = 512 << 10  # of each of three depots
+AFTER = 3  # seconds after the line is back, bytes come at the latest
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], check=False,
+                          stderr=subprocess.PIPE).returncode == 0
+
+
+class Wire:
+    def __init__(self):
+        self.client, self.server = (f"xd-{end}-{os.getpid()}" for end in "cs")
+        made = (ip("netns", "add", self.client) and
+                ip("netns", "add", self.server) and
+                ip("-n", self.client, "link", "add", "wire", "type", "veth",
+                   "peer", "name", "wire", "netns", self.server) and
+                ip("-n", self.server, "addr", "add", f"{SERVER}/24",
+                   "dev", "wire") and
+                ip("-n", self.server, "link", "set", "wire", "up"))
+        if not made:
+            self.close()
+            pytest.skip("only root can have a network of its own")
+        self.set_address("198.18.9.2")
+        self.set_link("up")
+
+    def close(self):
+        ip("netns", "del", self.client)
+        ip("netns", "del", self.server)
+
+    @contextmanager
+    def at_server(self):
+        """Sockets that are made here are the server's."""
+        with open("/proc/thread-self/ns/net") as own, \
+                open(f"/run/netns/{self.server}") as there:
+            assert LIBC.setns(there.fileno(), NETNS) == 0
+            try:
+                yield
+            finally:
+                assert LIBC.setns(own.fileno(), NETNS) == 0
+
+    def set_address(self, address):
+        ip("-n", self.client, "addr", "flush", "dev", "wire")
+        if address:
+            assert ip("-n", self.client, "addr", "add", f"{address}/24",
+                      "dev", "wire")
+
+    def set_link(self, state):
+        assert ip("-n", self.client, "link", "set", "wire", state)
+
+    def lose_packets(self, lose):
+        """Without a word: they go to an address that nobody has."""
+        if lose:
+            for end, host in ((self.client, SERVER),
+                              (self.server, "198.18.9.2")):
+                assert ip("-n", end, "neigh", "replace", host, "lladdr",
+                          "02:00:00:00:00:01", "dev", "wire", "nud",
+                          "permanent")
+        else:
+            for end in (self.client, self.server):
+                assert ip("-n", end, "neigh", "flush", "dev", "wire", "nud",
+                          "permanent")
+
+
+@pytest.fixture(name="wire")
+def one_wire():
+    wire = Wire()
+    yield wire
+    wire.close()
+
+
+def link_down(wire):
+    wire.set_link("down")
+    return lambda: wire.set_link("up")
+
+
+def packets_lost(wire):
+    wire.lose_packets(True)
+    return lambda: wire.lose_packets(False)
+
+
+def another_address(wire):
+    wire.set_address(None)
+    return lambda: wire.set_address("198.18.9.3")
+
+
+@pytest.mark.parametrize("how", [link_down, packets_lost, another_address])
+@pytest.mark.parametrize("away, silence", [
+    (4, "1s"), pytest.param(25, "5s", marks=pytest.mark.slow)])
+def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
+    data = lab.file("f.bin", SIZE)
+    with wire.at_server():
+        depots = lab.depots(3, address=SERVER, config=f"limit_rate {RATE};")
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    process = lab.start(lab.exnode("f.bin", depots), "-o", "f.bin",
+                        "--silence", silence, "-v", "-t", "1")
+    part = lab.path("f.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_blocks > 512, "bytes")
+    mend = how(wire)
+    time.sleep(away)
+    mend()
+    back = time.monotonic()
+    run = process.wait()
+    took = time.monotonic() - back
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert took < AFTER + SIZE / RATE / 3, run.err
+    assert [d["failures"] for d in run.report["depots"]] == [0, 0, 0]
+    assert "waiting for the network" in run.err

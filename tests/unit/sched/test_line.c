@@ -1,0 +1,233 @@
+/* Is it a depot, or the line to all of them? */
+#include "sched/line.h"
+
+#include "suite.h"
+
+#define MINUTE (60 * XD_SECOND)
+
+static struct xd_line *l;
+static xd_usec now, retry_at;
+
+static void setup(void)
+{
+    l = xd_line_new(4, 2 * MINUTE);
+    ck_assert_ptr_nonnull(l);
+    now = 100 * XD_SECOND;
+}
+
+static void teardown(void)
+{
+    xd_line_free(l);
+}
+
+/* `n` requests that bring bytes, 0.1 s after they were made. */
+static void flow(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        xd_line_begun(l, i, now);
+    now += 100 * XD_MS;
+    for (unsigned i = 0; i < n; i++)
+        xd_line_heard(l, i, now);
+}
+
+static bool fails(unsigned fetch, bool is_unanswered)
+{
+    return xd_line_failed(l, fetch, is_unanswered, now, &retry_at);
+}
+
+static void expect_stops(const char *fetches)
+{
+    unsigned fetch;
+
+    for (; *fetches != '\0'; fetches++) {
+        ck_assert(xd_line_next_stop(l, now, &fetch));
+        ck_assert_uint_eq(fetch, (unsigned)(*fetches - '0'));
+        xd_line_ended(l, fetch);
+    }
+    ck_assert(!xd_line_next_stop(l, now, &fetch));
+}
+
+START_TEST(a_depot_that_falls_silent_beside_others_that_flow_has_failed)
+{
+    flow(2);
+    for (int i = 0; i < 50; i++) {
+        now += 100 * XD_MS;
+        xd_line_heard(l, 1, now);
+    }
+    ck_assert(!fails(0, true));
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(when_all_fall_silent_together_none_has_failed)
+{
+    flow(3);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    ck_assert(xd_line_is_down(l));
+    ck_assert_uint_eq(xd_line_outages(l), 1);
+    ck_assert_uint_lt(now, retry_at);
+    expect_stops("12");
+}
+END_TEST
+
+START_TEST(what_another_said_in_the_meantime_tells_that_the_line_is_up)
+{
+    flow(2);
+    now += 2 * XD_SECOND;
+    xd_line_heard(l, 1, now);
+    xd_line_ended(l, 1);
+    now += 3 * XD_SECOND;
+    ck_assert(!fails(0, true));
+}
+END_TEST
+
+START_TEST(a_refusal_is_an_answer)
+{
+    flow(2);
+    now += 5 * XD_SECOND;
+    ck_assert(!fails(1, false));
+    ck_assert(!fails(0, true));
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(before_the_first_byte_each_failure_is_its_depots)
+{
+    xd_line_begun(l, 0, now);
+    now += 5 * XD_SECOND;
+    ck_assert(!fails(0, true));
+    xd_line_changed(l, now);
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(while_it_is_down_all_pause_and_are_asked_anew_each_round)
+{
+    flow(2);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    expect_stops("1");
+    ck_assert_uint_le(xd_line_pause(l, now), now);
+    for (int i = 0; i < 10; i++) {
+        xd_usec next = xd_line_wake(l);
+
+        xd_line_begun(l, 0, now);
+        xd_line_begun(l, 1, now);
+        ck_assert_uint_le(next, now + 2 * XD_SECOND);
+        now += XD_SECOND;
+        ck_assert_uint_eq(xd_line_pause(l, now), next);
+        ck_assert(fails(1, true));
+        expect_stops("");
+        now = next;
+        expect_stops("0");
+        ck_assert_uint_le(xd_line_pause(l, now), now);
+    }
+    ck_assert_uint_eq(xd_line_outages(l), 1);
+}
+END_TEST
+
+START_TEST(the_first_byte_ends_it)
+{
+    flow(2);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    expect_stops("1");
+    xd_line_begun(l, 0, now);
+    now += XD_SECOND;
+    xd_line_heard(l, 0, now);
+    ck_assert(!xd_line_is_down(l));
+    ck_assert_uint_eq(xd_line_pause(l, now), 0);
+    ck_assert_uint_eq(xd_line_wake(l), XD_NEVER);
+    expect_stops("");
+}
+END_TEST
+
+START_TEST(a_route_that_appears_ends_the_pause_at_once)
+{
+    flow(2);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    expect_stops("1");
+    xd_line_begun(l, 0, now);
+    now += XD_SECOND;
+    xd_line_changed(l, now);
+    ck_assert_uint_le(xd_line_pause(l, now), now);
+    expect_stops("0");
+}
+END_TEST
+
+START_TEST(a_route_that_appears_in_a_brief_silence_asks_all_anew)
+{
+    flow(2);
+    now += 100 * XD_MS;
+    xd_line_changed(l, now);
+    expect_stops("");
+    now += 900 * XD_MS;
+    xd_line_changed(l, now);
+    expect_stops("01");
+}
+END_TEST
+
+START_TEST(who_waits_for_room_is_not_silent)
+{
+    flow(1);
+    xd_line_held(l, 0, now);
+    now += MINUTE;
+    xd_line_changed(l, now);
+    ck_assert(!xd_line_is_down(l));
+    xd_line_released(l, 0, now);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+}
+END_TEST
+
+START_TEST(far_depots_are_given_time_to_answer)
+{
+    xd_line_begun(l, 0, now);
+    now += XD_SECOND;
+    xd_line_heard(l, 0, now);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    ck_assert_uint_eq(xd_line_wake(l), now + 3 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(after_patience_each_failure_is_its_depots_again)
+{
+    flow(2);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(0, true));
+    expect_stops("1");
+    now += 2 * MINUTE;
+    xd_line_begun(l, 0, now);
+    xd_line_begun(l, 1, now);
+    ck_assert(!fails(0, true));
+    ck_assert(!xd_line_is_down(l));
+    ck_assert(!fails(1, true));
+    xd_line_changed(l, now);
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("line");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(
+        t, a_depot_that_falls_silent_beside_others_that_flow_has_failed);
+    tcase_add_test(t, when_all_fall_silent_together_none_has_failed);
+    tcase_add_test(t,
+                   what_another_said_in_the_meantime_tells_that_the_line_is_up);
+    tcase_add_test(t, a_refusal_is_an_answer);
+    tcase_add_test(t, before_the_first_byte_each_failure_is_its_depots);
+    tcase_add_test(t, while_it_is_down_all_pause_and_are_asked_anew_each_round);
+    tcase_add_test(t, the_first_byte_ends_it);
+    tcase_add_test(t, a_route_that_appears_ends_the_pause_at_once);
+    tcase_add_test(t, a_route_that_appears_in_a_brief_silence_asks_all_anew);
+    tcase_add_test(t, who_waits_for_room_is_not_silent);
+    tcase_add_test(t, far_depots_are_given_time_to_answer);
+    tcase_add_test(t, after_patience_each_failure_is_its_depots_again);
+    return run_suite("line", t);
+}
