@@ -128,7 +128,7 @@ static int set_library(struct args *a, const char *name, const char *value)
     struct xd_option_info info = {.struct_size = sizeof info};
     struct xd_error err;
 
-    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++)
         if (strcmp(info.name, name) == 0)
             a->given[i] = value;
     if (xd_options_set(a->options, name, value, &err) < 0)
@@ -141,7 +141,7 @@ static void hide_secret(const char *name, char *value)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
 
-    for (size_t i = 0; xd_option_info(i, &info) > 0; i++)
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
         if (strcmp(info.name, name) == 0 && info.is_secret)
             memset(value, '*', strlen(value));
 }
@@ -582,7 +582,7 @@ const char *args_value(const struct args *a, const char *name)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
 
-    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++)
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++)
         if (strcmp(info.name, name) == 0)
             return a->given[i] != NULL ? a->given[i] : info.default_value;
     return NULL;

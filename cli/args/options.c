@@ -121,7 +121,7 @@ size_t options_table(struct option_row out[OPTIONS_MAX])
     struct xd_option_info info = {.struct_size = sizeof info};
 
     memcpy(out, own_rows, sizeof own_rows);
-    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) > 0; i++) {
+    for (size_t i = 0; n < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++) {
         const struct special special = special_of(info.name);
         if (!is_ours(&info))
             out[n++] = (struct option_row){

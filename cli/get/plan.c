@@ -53,7 +53,7 @@ static void put_options(const struct args *a)
     const char *algorithm = args_value(a, "algorithm");
     struct xd_option_info info = {.struct_size = sizeof info};
 
-    for (size_t i = 0; xd_option_info(i, &info) > 0; i++) {
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++) {
         const char *value = args_value(a, info.name);
         if (info.argument == NULL || value == NULL || info.repeats ||
             info.is_secret)

@@ -22,7 +22,7 @@ static void put_list(struct json *j, const char *name, struct xd_reader *r,
     struct xd_stall s = {.struct_size = sizeof s};
 
     json_open_array(j, name);
-    for (size_t i = 0; get(r, i, &s) > 0; i++) {
+    for (size_t i = 0; get(r, i, &s) == 0; i++) {
         json_open_array(j, NULL);
         json_number(j, NULL, s.media_s);
         json_number(j, NULL, s.seconds);
@@ -36,7 +36,7 @@ static void put_levels(struct json *j, struct xd_reader *r)
     struct xd_level l = {.struct_size = sizeof l};
 
     json_open_array(j, "buffer_level");
-    for (size_t i = 0; xd_reader_level(r, i, &l) > 0; i++) {
+    for (size_t i = 0; xd_reader_level(r, i, &l) == 0; i++) {
         json_open_array(j, NULL);
         json_number(j, NULL, l.at_s);
         json_number(j, NULL, l.level_s);

@@ -38,7 +38,7 @@ void records_put(FILE *to, struct xd_download *d, const struct snapshot *s)
 {
     struct xd_fetch_record record = {.struct_size = sizeof record};
 
-    while (xd_download_next_record(d, &record, NULL) > 0)
+    while (xd_download_next_record(d, &record, NULL))
         put_record(to, &record,
                    record.depot < s->n_depots ? s->depots[record.depot].host
                                               : "?");

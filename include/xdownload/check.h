@@ -5,15 +5,16 @@
 #ifndef XDOWNLOAD_CHECK_H
 #define XDOWNLOAD_CHECK_H
 
+#include <stdbool.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
 struct xd_check;
 
 struct xd_checked {
-    size_t struct_size; /* set by the caller */
-    uint64_t size;      /* of the file that is there */
-    int is_right;       /* 1: it is as the manifest says, as far as that goes:
+    size_t struct_size;    /* set by the caller */
+    uint64_t size;         /* of the file that is there */
+    bool is_right;         /* it is as the manifest says, as far as that goes:
                               if there is no hash, its size */
     const char *algorithm; /* of the hashes that were compared, or NULL */
     size_t n_wrong;        /* runs of bytes that are wrong or missing */

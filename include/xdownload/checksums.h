@@ -7,6 +7,7 @@
 #ifndef XDOWNLOAD_CHECKSUMS_H
 #define XDOWNLOAD_CHECKSUMS_H
 
+#include <stdbool.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
@@ -27,7 +28,7 @@ XD_API void xd_checksums_free(struct xd_checksums *c); /* NULL: nothing */
 /* Whether the text is meant as TYPE=HEX or TYPE:HEX, and not as the name of a
  * file: what is before the sign is an algorithm ("sha-256", "SHA256",
  * "md5"). */
-XD_API int xd_checksum_is_value(const char *text);
+XD_API bool xd_checksum_is_value(const char *text);
 
 /*
  * A checksum without a file's name: of the only file that there is.
@@ -74,7 +75,7 @@ XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
 
 /* Whether one of them goes without the name of a file, and so is of one file
  * only. */
-XD_API int xd_checksums_are_of_one(const struct xd_checksums *c);
+XD_API bool xd_checksums_are_of_one(const struct xd_checksums *c);
 
 /*
  * A manifest that says the same as `m`, and these checksums too of file number

@@ -199,13 +199,13 @@ XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);
 
 /*
- * The next record of a queue of 4096; 1, or 0 when there is none now.  What
+ * The next record of a queue of 4096; false when there is none now.  What
  * overflows is counted in *out_lost (may be NULL), not waited for.
  * Records are kept only if the option `records` is set.  Blocks: no.
  */
-XD_API int xd_download_next_record(struct xd_download *d,
-                                   struct xd_fetch_record *out,
-                                   uint64_t *out_lost);
+XD_API bool xd_download_next_record(struct xd_download *d,
+                                    struct xd_fetch_record *out,
+                                    uint64_t *out_lost);
 
 /*
  * Have it ask for nothing, until resume(): requests end where they are, but for

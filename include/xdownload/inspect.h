@@ -48,7 +48,7 @@ XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     struct xd_error *err);
 
 /* The i-th URL; 0, or INVAL past the last.  The manifest lives as long as the
- * inspection, and longer for who takes a reference. */
+ * inspection, and longer for a caller that takes a reference. */
 XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
                              struct xd_inspected *out);
 

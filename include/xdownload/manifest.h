@@ -16,6 +16,7 @@
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <xdownload/error.h>
@@ -50,8 +51,8 @@ struct xd_hash {
     size_t struct_size;
     const char *algorithm;
     const char *hex; /* lower case */
-    int is_given;    /* 1: added by xd_checksums_apply(), and so always
-                        compared; 0: the manifest's own */
+    bool is_given;   /* added by xd_checksums_apply(), and so always
+                        compared; if not, the manifest's own */
 };
 
 struct xd_extent {
@@ -118,7 +119,7 @@ XD_API const char *xd_manifest_format(const struct xd_manifest *m);
 
 /* Whether two files with the same hash can be made, as is known of "md5" and
  * "sha-1": such a one shows accidents, but no forgery.  Threads: any. */
-XD_API int xd_hash_is_weak(const char *algorithm);
+XD_API bool xd_hash_is_weak(const char *algorithm);
 
 /* What was dropped and why, one sentence each; NULL past the last one. */
 XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);

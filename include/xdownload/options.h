@@ -6,6 +6,7 @@
 #ifndef XDOWNLOAD_OPTIONS_H
 #define XDOWNLOAD_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <xdownload/cancel.h>
 #include <xdownload/error.h>
@@ -30,8 +31,8 @@ struct xd_option_info {
     const char *default_value; /* as xd_options_set() would take it, or NULL */
     const char *used_by;       /* algorithms that heed it, or NULL: all */
     const char *sentence;      /* what it does */
-    int repeats;               /* whether each value adds to those before */
-    int is_secret;             /* whether a value is not to be shown */
+    bool repeats;              /* whether each value adds to those before */
+    bool is_secret;            /* whether a value is not to be shown */
 };
 
 XD_BEGIN_DECLS
@@ -78,7 +79,7 @@ XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
  */
 XD_API void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c);
 
-/* The i-th row of the table.  1, or 0 past the last.  Threads: any. */
+/* The i-th row of the table; 0, or INVAL past the last.  Threads: any. */
 XD_API int xd_option_info(size_t i, struct xd_option_info *out);
 
 XD_END_DECLS

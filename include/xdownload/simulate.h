@@ -19,6 +19,7 @@
 #ifndef XDOWNLOAD_SIMULATE_H
 #define XDOWNLOAD_SIMULATE_H
 
+#include <stdbool.h>
 #include <xdownload/download.h>
 
 struct xd_simulation;
@@ -29,10 +30,10 @@ struct xd_simulate_what {
     uint64_t size;        /* of the file */
     uint64_t seed;        /* of loss and jitter */
     uint64_t piece_bytes; /* of the pieces that have a hash; 0: none have */
-    int https;            /* TLS, and HTTP/2: the requests to a depot share one
+    bool https;           /* TLS, and HTTP/2: the requests to a depot share one
                      connection */
-    int bbr;              /* the depots send with BBR, else with CUBIC */
-    int in_order;         /* to a pipe, whose reader takes all at once */
+    bool bbr;             /* the depots send with BBR, else with CUBIC */
+    bool in_order;        /* to a pipe, whose reader takes all at once */
     double play_bytes_per_s; /* to a player that consumes so much, in place of
                                 that; 0: there is none */
     double prebuffer_s;      /* when its picture is to begin */
@@ -43,7 +44,7 @@ struct xd_simulate_what {
 
 struct xd_simulated {
     size_t struct_size;
-    int is_complete;
+    bool is_complete;
     double seconds; /* until it was complete, or had failed */
     double limit_s; /* the earliest moment at which so many bytes can be there:
                        a fluid without loss */

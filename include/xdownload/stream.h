@@ -30,6 +30,7 @@
 #ifndef XDOWNLOAD_STREAM_H
 #define XDOWNLOAD_STREAM_H
 
+#include <stdbool.h>
 #include <xdownload/download.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
@@ -207,7 +208,7 @@ XD_API uint64_t xd_reader_position(struct xd_reader *r);
 
 /* on: the read or size that waits, and all later ones, return CANCELED at once,
  * until off.  Blocks: no. */
-XD_API void xd_reader_interrupt(struct xd_reader *r, int on);
+XD_API void xd_reader_interrupt(struct xd_reader *r, bool on);
 
 /* Why the last read, size or seek failed; code XD_OK if it did not. */
 XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
@@ -227,8 +228,8 @@ XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,
 /* What became of it.  Blocks: no. */
 XD_API void xd_reader_playback(struct xd_reader *r, struct xd_playback *out);
 
-/* The i-th stall, wait after a seek, or level; 1, or 0 past the last.  Stalls
- * and waits beyond 4096 are counted, but not listed. */
+/* The i-th stall, wait after a seek, or level; 0, or INVAL past the last.
+ * Stalls and waits beyond 4096 are counted, but not listed. */
 XD_API int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out);
 XD_API int xd_reader_restart(struct xd_reader *r, size_t i,
                              struct xd_stall *out);

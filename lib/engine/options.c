@@ -426,7 +426,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     struct xd_option_info info = {0};
 
     if (i >= N_ROWS)
-        return 0;
+        return XD_E_INVAL;
     info.name = rows[i].name;
     info.argument = rows[i].argument;
     info.range = rows[i].range;
@@ -437,7 +437,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
                    rows[i].kind == HEADER;
     info.is_secret = is_secret(&rows[i]);
     xd_copy_out(out, &info, sizeof info);
-    return 1;
+    return 0;
 }
 
 bool xd_options_have_blocks(const struct xd_options *o)

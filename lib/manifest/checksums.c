@@ -75,7 +75,7 @@ static size_t find(const struct xd_checksums *c, const char *name,
     return begin;
 }
 
-int xd_checksums_are_of_one(const struct xd_checksums *c)
+bool xd_checksums_are_of_one(const struct xd_checksums *c)
 {
     return c->n > 0 && c->list[0].name[0] == '\0';
 }
@@ -128,7 +128,7 @@ static const struct xd_algorithm *split_value(const char *text,
     return xd_algorithm_find(xd_span(text, len));
 }
 
-int xd_checksum_is_value(const char *text)
+bool xd_checksum_is_value(const char *text)
 {
     struct xd_span hex;
     return split_value(text, &hex) != NULL;

@@ -77,7 +77,7 @@ def options():
     library = ctypes.CDLL(os.environ["XD_LIBRARY"])
     info = OptionInfo(ctypes.sizeof(OptionInfo))
     text, i = "", 0
-    while library.xd_option_info(ctypes.c_size_t(i), ctypes.byref(info)) == 1:
+    while library.xd_option_info(ctypes.c_size_t(i), ctypes.byref(info)) == 0:
         row = {name: value.decode() if value else None for name, value in (
             (f[0], getattr(info, f[0])) for f in OptionInfo._fields_[1:])}
         argument = f" I<{row['argument']}>" if row["argument"] else ""

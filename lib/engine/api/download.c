@@ -216,8 +216,8 @@ int xd_download_depot(struct xd_download *d, size_t i,
     return 0;
 }
 
-int xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
-                            uint64_t *out_lost)
+bool xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
+                             uint64_t *out_lost)
 {
     struct xd_engine *e = engine_of(d);
     struct xd_fetch_record record;

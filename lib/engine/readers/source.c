@@ -381,10 +381,10 @@ uint64_t xd_reader_position(struct xd_reader *r)
     return position;
 }
 
-void xd_reader_interrupt(struct xd_reader *r, int on)
+void xd_reader_interrupt(struct xd_reader *r, bool on)
 {
     xd_engine_lock(r->engine);
-    r->is_interrupted = on != 0;
+    r->is_interrupted = on;
     xd_readers_wake_locked(r->engine);
     xd_engine_unlock(r->engine);
 }
@@ -442,7 +442,7 @@ static int get_wait(struct xd_reader *r, const struct xd_waits *waits, size_t i,
     xd_engine_unlock(r->engine);
     if (is_there)
         xd_copy_out(out, &s, sizeof s);
-    return is_there;
+    return is_there ? 0 : XD_E_INVAL;
 }
 
 int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out)
@@ -467,5 +467,5 @@ int xd_reader_level(struct xd_reader *r, size_t i, struct xd_level *out)
     xd_engine_unlock(r->engine);
     if (is_there)
         xd_copy_out(out, &level, sizeof level);
-    return is_there;
+    return is_there ? 0 : XD_E_INVAL;
 }

@@ -18,7 +18,7 @@ struct xd_proof {
     size_t n;
 };
 
-int xd_hash_is_weak(const char *algorithm)
+bool xd_hash_is_weak(const char *algorithm)
 {
     return xd_hash_strength(algorithm) == 0;
 }
