@@ -7,6 +7,7 @@
 #include <xdownload/download.h>
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ static struct xd_options *options;
 static struct xd_download *download;
 static struct mock_server *server;
 static struct xd_error error;
-static unsigned n_warnings;
+static atomic_uint n_warnings; /* that speak of validators */
 
 static void set(const char *name, const char *value)
 {
@@ -45,7 +46,8 @@ static void set(const char *name, const char *value)
 static void on_log(void *user, enum xd_log_level level, const char *line)
 {
     (void)user;
-    n_warnings += level == XD_LOG_WARN && strstr(line, "validators") != NULL;
+    if (level == XD_LOG_WARN && strstr(line, "validators") != NULL)
+        n_warnings++;
 }
 
 static void setup(void)
