@@ -55,6 +55,16 @@ static bool is_unfinished_of_aria2(const struct job *job)
     return len > 0 && (size_t)len < sizeof path && access(path, F_OK) == 0;
 }
 
+/* The library's sentence begins with the name that ours begins with. */
+static const char *without_name(const char *sentence, const char *path)
+{
+    const size_t len = strlen(path);
+
+    return strncmp(sentence, path, len) == 0 && sentence[len] == ':'
+               ? sentence + len + 2
+               : sentence;
+}
+
 /* What is wrong with the file that is there, and the ways on. */
 static void say_why(struct xd_error *why, const struct job *job,
                     const struct xd_checked *c)
@@ -67,7 +77,8 @@ static void say_why(struct xd_error *why, const struct job *job,
         snprintf(what, sizeof what,
                  "%s.aria2 says that aria2 has not finished it", path);
     else if (why->code < 0)
-        snprintf(what, sizeof what, "differs: %s", why->msg);
+        snprintf(what, sizeof what, "differs: %s",
+                 without_name(why->msg, path));
     else if (size != XD_SIZE_UNKNOWN && size != c->size)
         snprintf(what, sizeof what, "has %" PRIu64 " bytes instead of %" PRIu64,
                  c->size, size);

@@ -311,7 +311,7 @@ def test_all_checksums_that_are_given_are_compared(lab):
     run = lab.xdownload(url, "-o", "bad",
                         *(x for c in bad for x in ("--checksum", c)))
     assert run.rc == 4
-    assert "its md5" in run.err
+    assert "md5 mismatch for bad: expected " in run.err
 
 
 # ---- of several files ----

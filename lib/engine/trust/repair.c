@@ -129,9 +129,9 @@ static void end_in_vain_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    xd_fail(&error, XD_E_CORRUPT,
-            "the file does not match its %s %s, whichever depot is left out",
-            e->verify.whole_algorithm, e->verify.whole_hex);
+    xd_verify_fail_locked(
+        e, e->depots.n > 1 ? "; leaving out any one depot does not help" : "",
+        &error);
     xd_engine_fail_locked(e, &error);
 }
 

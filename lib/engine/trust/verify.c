@@ -423,8 +423,20 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
     v->hashed_to = e->wanted.begin;
     v->whole_algorithm = wrong;
     v->whole_hex = right;
-    return xd_fail(err, XD_E_CORRUPT, "the file's %s is %s instead of %s",
-                   wrong, hex, right);
+    memcpy(v->whole_got, hex, sizeof v->whole_got);
+    return xd_verify_fail_locked(e, "", err);
+}
+
+int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
+                          struct xd_error *err)
+{
+    const struct xd_verify *v = &e->verify;
+    const char *slash = e->path ? strrchr(e->path, '/') : NULL;
+    const char *name = slash ? slash + 1 : e->path ? e->path : "the file";
+
+    return xd_fail(err, XD_E_CORRUPT,
+                   "%s mismatch for %s: expected %s, got %s%s",
+                   v->whole_algorithm, name, v->whole_hex, v->whole_got, more);
 }
 
 const char *xd_verify_algorithm_locked(const struct xd_engine *e)

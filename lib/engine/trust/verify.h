@@ -42,6 +42,7 @@ struct xd_verify {
 
     struct xd_proof *whole; /* NULL: not wanted, or not possible */
     const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
+    char whole_got[XD_HASH_HEX_MAX + 1];     /* what it was instead */
     uint64_t hashed_to; /* all before it is in `whole`, or soon will be */
 
     unsigned char *buffer; /* the keeper's, for reading back */
@@ -92,6 +93,10 @@ uint64_t xd_verify_frontier_locked(const struct xd_engine *e);
 /* At the end of all work: 0, or CORRUPT if the whole is not what it should
  * be. */
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);
+
+/* The sentence of the last mismatch, with `more` behind it.  Returns CORRUPT. */
+int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
+                          struct xd_error *err);
 
 /* The algorithm that proved every byte, once it is complete; else NULL. */
 const char *xd_verify_algorithm_locked(const struct xd_engine *e);
