@@ -290,12 +290,32 @@ free_engine:
 /* Larger than memory, which /tmp often is not. */
 #define SPOOL "/var/tmp"
 
+/* A copy of a file of this machine is never more readable than that was. */
+static bool copies_files(const struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        if (e->depots.list[i].kind == XD_TRANSPORT_DISK)
+            return true;
+    }
+    return false;
+}
+
+static int open_file(struct xd_engine *e, struct xd_sink **out,
+                     struct xd_error *err)
+{
+    int rc =
+        xd_file_sink_new(out, e->path, e->path_given, e->options.force, err);
+
+    if (rc == 0 && copies_files(e))
+        xd_file_sink_keep_private(*out);
+    return rc;
+}
+
 static int open_sink(struct xd_engine *e, struct xd_sink **out,
                      struct xd_ordered_sink **out_ordered, struct xd_error *err)
 {
     if (e->path)
-        return xd_file_sink_new(out, e->path, e->path_given, e->options.force,
-                                err);
+        return open_file(e, out, err);
     if (xd_readers_in_memory(e))
         return xd_memory_sink_new(out, &e->readers.memory, err);
     if (e->output == XD_OUTPUT_READERS)

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -28,15 +29,20 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int open_in(int folder, const char *path, int flags)
+static int open_with(int folder, const char *path, int flags, mode_t mode)
 {
     int fd;
 
     do
         fd =
-            openat(folder, name_of(path), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+            openat(folder, name_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+static int open_in(int folder, const char *path, int flags)
+{
+    return open_with(folder, path, flags, 0666);
 }
 
 /* What stands there itself, and no link's end. */
@@ -275,21 +281,70 @@ static int lock_own(int fd, const char *path, struct xd_error *err)
     return xd_fail(err, XD_E_IO, "%s: another download writes to it", path);
 }
 
-static int open_own(int folder, const char *path)
+/* A new file, or the one that is there. */
+static int open_own(int folder, const char *path, mode_t mode, bool *out_is_new)
 {
-    int fd = open_in(folder, path, O_RDWR | O_CREAT | O_EXCL);
+    int fd = open_with(folder, path, O_RDWR | O_CREAT | O_EXCL, mode);
 
+    *out_is_new = fd >= 0;
     /* Not to wait for the reader of a fifo; it means nothing to a file. */
     if (fd < 0 && errno == EEXIST)
         fd = open_in(folder, path, O_RDWR | O_NONBLOCK);
     return fd;
 }
 
-int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
-                struct xd_error *err)
+/* What a new file in `folder` is like: whose, and who may read it.  There is no
+ * other way to ask for the umask that leaves it alone. */
+static bool look_at_new(int folder, struct stat *out)
+{
+    char name[60];
+    struct timespec now;
+    int fd;
+    bool is_seen;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(name, sizeof name, ".xdownload-%ld-%ld-%ld", (long)getpid(),
+             (long)now.tv_sec, now.tv_nsec);
+    fd = open_in(folder, name, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return false;
+    is_seen = fstat(fd, out) == 0;
+    xd_file_close(fd);
+    unlinkat(folder, name, 0);
+    return is_seen;
+}
+
+/* There are file systems on which all files belong to one user. */
+static bool is_ours(const struct stat *st, int folder)
+{
+    struct stat other;
+
+    return st->st_uid == geteuid() ||
+           (look_at_new(folder, &other) && other.st_uid == st->st_uid);
+}
+
+static int check_private(const struct stat *st, int folder, const char *path,
+                         struct xd_error *err)
+{
+    if (!is_ours(st, folder))
+        return xd_fail(err, XD_E_IO,
+                       "%s: belongs to user %ju, who could change it: remove "
+                       "it, or use another folder",
+                       path, (uintmax_t)st->st_uid);
+    if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0 && st->st_uid == geteuid())
+        return xd_fail(err, XD_E_IO,
+                       "%s: others may write to it (mode %04o): remove it, or "
+                       "take that right away if nobody has used it",
+                       path, (unsigned)(st->st_mode & 07777));
+    return 0;
+}
+
+static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
+               bool is_private, struct xd_error *err)
 {
     struct stat st;
-    int fd = open_own(folder, path);
+    bool is_new;
+    int fd = open_own(folder, path, is_private ? 0600 : 0666, &is_new);
     int rc;
 
     if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
@@ -297,6 +352,8 @@ int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
     rc = check_own(fd, path, &st, err);
+    if (rc == 0 && is_private && !is_new)
+        rc = check_private(&st, folder, path, err);
     if (rc == 0)
         rc = lock_own(fd, path, err);
     /* The one who had the lock may have given it another name meanwhile. */
@@ -309,9 +366,46 @@ int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
         xd_file_close(fd);
         return rc;
     }
+    if (is_private)
+        (void)fchmod(fd, 0600); /* not all file systems have modes */
     *out_size = (uint64_t)st.st_size;
     *out_fd = fd;
     return 0;
+}
+
+int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
+                struct xd_error *err)
+{
+    return own(out_fd, out_size, folder, path, false, err);
+}
+
+int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
+                        const char *path, struct xd_error *err)
+{
+    return own(out_fd, out_size, folder, path, true, err);
+}
+
+void xd_file_publish(int fd, int folder)
+{
+    struct stat other;
+
+    if (look_at_new(folder, &other))
+        (void)fchmod(fd, other.st_mode & 0777);
+}
+
+int xd_file_check_size(int fd, const char *path, uint64_t size,
+                       struct xd_error *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if ((uint64_t)st.st_size >= size)
+        return 0;
+    return xd_fail(err, XD_E_IO,
+                   "%s: another program has cut it to %ju bytes, of %ju that "
+                   "were written",
+                   path, (uintmax_t)st.st_size, (uintmax_t)size);
 }
 
 int xd_file_temporary(int *out_fd, const char *folder, struct xd_error *err)

@@ -51,6 +51,20 @@ int xd_folder_sync(int folder, const char *path, struct xd_error *err);
 int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
                 struct xd_error *err);
 
+/*
+ * The same of a file that nobody else can change, so that what was proved of its
+ * bytes stays true.  One that is there must belong to us, and others may not be
+ * able to write to it: they could have it open.  Nobody else can read it, until
+ * publish() gives it the mode of a new file in `folder`.
+ */
+int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
+                        const char *path, struct xd_error *err);
+void xd_file_publish(int fd, int folder);
+
+/* Errors: IO, also when it has fewer than `size` bytes: somebody cut it. */
+int xd_file_check_size(int fd, const char *path, uint64_t size,
+                       struct xd_error *err);
+
 /* A new file in `folder` that has no name, and is gone when it is closed.
  * *out_fd is the caller's, to release with xd_file_close(). */
 int xd_file_temporary(int *out_fd, const char *folder, struct xd_error *err);

@@ -8,11 +8,13 @@ test_resume.py and tests/unit/io/test_journal.c.
 import hashlib
 import json
 import os
+import signal
+import stat
 from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from lab import bytes_of
+from lab import bytes_of, wait_until
 
 SIZE = 50_000
 DATA = bytes_of(SIZE)
@@ -226,6 +228,85 @@ def test_the_report_is_not_written_through_a_link(lab, url, dangles):
 def test_the_report_may_go_to_an_open_descriptor(lab, url, name):
     run = lab.xdownload("-q", "--report", name, url, report=False)
     assert run.rc == 0 and json.loads(run.out)["outcome"] == "complete"
+
+
+# ---- other users of the folder ----
+
+BIG = 3 << 20
+
+
+def part_of_somebody(lab, name, uid, mode):
+    """A partial file such as an earlier run leaves, for an attacker to use."""
+    lab.file("big.bin", BIG)
+    depot = lab.depot(rate=1 << 20)
+    process = lab.start(lab.metalink("big.bin", [depot]))
+    wait_until(lambda: lab.path("big.bin.part.journal").exists()
+               and lab.path("big.bin.part").stat().st_size > BIG // 4,
+               "a part is there")
+    process.send(signal.SIGINT)
+    assert process.wait().rc == 130
+    os.chown(lab.path(name), uid, -1)
+    lab.path(name).chmod(mode)
+    return lab.metalink("big.bin", [lab.depot()])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("name", ["big.bin.part", "big.bin.part.journal"])
+def test_what_belongs_to_another_user_is_not_gone_on_with(lab, name):
+    manifest = part_of_somebody(lab, name, 12345, 0o644)
+    for args in [], ["--no-continue"]:
+        run = lab.xdownload(*args, manifest)
+        assert run.rc == 5 and "belongs to user 12345" in run.err
+        assert not lab.path("big.bin").exists()
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_what_others_may_write_to_is_not_gone_on_with(lab, mode):
+    """They could have it open, and write to it after its hash was right."""
+    manifest = part_of_somebody(lab, "big.bin.part", -1, mode)
+    run = lab.xdownload(manifest)
+    assert run.rc == 5 and f"mode {mode:04o}" in run.err
+    lab.path("big.bin.part").chmod(mode & 0o755)
+    assert lab.xdownload(manifest).rc == 0
+
+
+def test_modes_are_those_of_a_new_file(lab):
+    """None that an earlier .part had; and nobody opens it meanwhile."""
+    manifest = part_of_somebody(lab, "big.bin.part", -1, 0o4755)
+    old = os.umask(0)
+    try:
+        process = lab.start(lab.metalink("big.bin", [lab.depot(rate=1 << 20)]))
+        part = lab.path("big.bin.part")
+        wait_until(lambda: part.stat().st_mode & 0o7777 == 0o600, "it is ours")
+        process.kill()
+        process.wait()
+        run = lab.xdownload(manifest)
+    finally:
+        os.umask(old)
+    assert run.rc == 0, run.err
+    assert stat.S_IMODE(lab.path("big.bin").stat().st_mode) == 0o666
+    assert not [n for n in os.listdir(lab.work) if n.startswith(".")]
+
+
+def test_a_copy_of_a_file_here_is_no_more_readable(lab):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("--allow-file", lab.write(
+        "m.urls", f"file://{lab.www}/f.bin"))
+    assert run.rc == 0, run.err
+    assert stat.S_IMODE(lab.path("f.bin").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("cut", [0, 1 << 20])
+def test_a_part_that_was_cut_meanwhile_is_no_complete_file(lab, cut):
+    lab.file("big.bin", BIG)
+    process = lab.start(lab.metalink("big.bin", [lab.depot(rate=1 << 20)]))
+    part = lab.path("big.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_size > 3 * BIG // 4,
+               "most is there")
+    os.truncate(part, cut)
+    run = process.wait()
+    assert run.rc == 5 and "has cut it to" in run.err
+    assert not lab.path("big.bin").exists()
 
 
 # ---- URLs ----

@@ -102,7 +102,7 @@ int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
         rc = xd_fail_nomem(err);
         goto free_journal;
     }
-    rc = xd_file_own(&j->fd, &size, folder, path, err);
+    rc = xd_file_own_private(&j->fd, &size, folder, path, err);
     if (rc < 0)
         goto fini_lock;
     rc = read_story(j, story, err);
@@ -375,7 +375,7 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
 
     if (!is_due(j))
         return 0;
-    rc = xd_file_own(&next.fd, &size, j->folder, j->new_path, err);
+    rc = xd_file_own_private(&next.fd, &size, j->folder, j->new_path, err);
     if (rc < 0)
         return rc;
     rc = replace(j, &next, err);

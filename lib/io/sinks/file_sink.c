@@ -3,6 +3,7 @@
  */
 #include "io/sinks/sink.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,6 +21,8 @@ struct file_sink {
     unsigned made; /* folders for it, that one included */
     int fd;
     uint64_t found;
+    atomic_uint_least64_t reached; /* so far it has been written to */
+    bool stays_private;
     /* Owned by who calls sync() and finish(). */
     bool is_lost; /* a sync has failed: the next might succeed without it */
 };
@@ -28,8 +31,17 @@ static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
                       size_t len, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
+    uint_least64_t reached = atomic_load(&f->reached);
+    int rc = xd_file_check_size(f->fd, f->part, reached, err);
 
-    return xd_file_write(f->fd, f->part, offset, data, len, err);
+    if (rc == 0)
+        rc = xd_file_write(f->fd, f->part, offset, data, len, err);
+    if (rc < 0)
+        return rc;
+    while (offset + len > reached &&
+           !atomic_compare_exchange_weak(&f->reached, &reached, offset + len))
+        ;
+    return 0;
 }
 
 static int file_read(struct xd_sink *s, uint64_t offset, void *data, size_t len,
@@ -81,8 +93,10 @@ static int check_folder(struct file_sink *f, struct xd_error *err)
 static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
-    int rc = xd_file_truncate(f->fd, f->part, size, err);
+    int rc = xd_file_check_size(f->fd, f->part, size, err);
 
+    if (rc == 0)
+        rc = xd_file_truncate(f->fd, f->part, size, err);
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
         rc = sync_file(f, err);
@@ -93,6 +107,8 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
         rc = check_folder(f, err);
     if (rc == 0)
         rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
+    if (rc == 0 && !f->stays_private)
+        xd_file_publish(f->fd, f->folder);
     return rc;
 }
 
@@ -153,7 +169,13 @@ int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
 
+    atomic_store(&f->reached, 0);
     return xd_file_truncate(f->fd, f->part, 0, err);
+}
+
+void xd_file_sink_keep_private(struct xd_sink *s)
+{
+    ((struct file_sink *)s)->stays_private = true;
 }
 
 bool xd_file_sink_remove_empty(struct xd_sink *s)
@@ -219,7 +241,8 @@ static int create(struct file_sink *f, size_t given, struct xd_error *err)
     if (xd_file_is_same(f->folder, f->part, f->path))
         rc = xd_file_remove(f->folder, f->part, err);
     return rc < 0 ? rc
-                  : xd_file_own(&f->fd, &f->found, f->folder, f->part, err);
+                  : xd_file_own_private(&f->fd, &f->found, f->folder, f->part,
+                                        err);
 }
 
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
@@ -249,7 +272,7 @@ int xd_scratch_sink_new(struct xd_sink **out, const struct xd_sink *beside,
 
     if (f == NULL)
         return xd_fail_nomem(err);
-    rc = xd_file_own(&f->fd, &f->found, of->folder, f->part, err);
+    rc = xd_file_own_private(&f->fd, &f->found, of->folder, f->part, err);
     if (rc < 0) {
         release(f);
         return rc;

@@ -27,10 +27,12 @@ struct xd_sink_ops {
 
 /*
  * PATH.part by positioned writes; finish() brings it to the disk and gives it
- * the name PATH, never over an existing file unless `replace`.
+ * the name PATH, never over an existing file unless `replace`, and the mode of
+ * a new file; before that nobody else can read or change it.
  * free() without finish() leaves PATH.part, unless it is empty: then it goes,
  * and folders go that were made for it.  A PATH.part that is there is taken
- * as it is, unless it is in use.  `given` is as in xd_folder_make().
+ * as it is, unless it is in use, belongs to another user, or others may write
+ * to it.  `given` is as in xd_folder_make().
  * Errors: IO, NOMEM.  Blocks: on the disk.
  */
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
@@ -49,6 +51,8 @@ int xd_file_sink_folder(const struct xd_sink *s);
 uint64_t xd_file_sink_found(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
+/* Nobody else can read it after finish() either. */
+void xd_file_sink_keep_private(struct xd_sink *s);
 bool xd_file_sink_remove_empty(struct xd_sink *s);
 /* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
