@@ -144,6 +144,7 @@ if [ $all = yes ]; then
     want_package libmpv-dev
     want_package libavformat-dev
     want_package libgstreamer-plugins-base1.0-dev
+    want_package libglib2.0-dev
     want_package gstreamer1.0-plugins-base
     want_command cvlc vlc-bin
     want_package vlc-plugin-base
