@@ -33,13 +33,38 @@ static int say_why(struct inputs *in, const struct xd_error *err)
                 err->msg);
 }
 
-static int ask(struct inputs *in)
+/* A checksum tells better than its looks whether a web page is the file. */
+static int inspect(struct inputs *in, struct xd_error *err)
 {
     const struct args *a = in->args;
-    struct xd_error err;
+    const char *accepts = args_value(a, "accept-html");
+    const bool has_checksum = in->checksums != NULL || in->common != NULL;
 
-    const int rc = xd_inspect(&in->found, a->inputs, a->n_inputs,
-                              a->are_manifests, a->options, &err);
+    int rc = xd_options_set(a->options, "accept-html",
+                            has_checksum ? "yes" : accepts, err);
+    if (rc == 0)
+        rc = xd_inspect(&in->found, a->inputs, a->n_inputs, a->are_manifests,
+                        a->options, err);
+    const int back =
+        xd_options_set(a->options, "accept-html", accepts, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : back;
+}
+
+/* What is left out, where others are not. */
+static void say_pages(const struct inputs *in)
+{
+    struct xd_inspected asked = {.struct_size = sizeof asked};
+
+    for (size_t i = 0; xd_inspection_get(in->found, i, &asked) == 0; i++)
+        if (asked.error.code == XD_E_DIFFERENT)
+            words_error("warning: %s", asked.error.msg);
+}
+
+static int ask(struct inputs *in)
+{
+    struct xd_error err;
+    const int rc = inspect(in, &err);
+
     if (rc < 0) {
         words_error("%s", err.msg);
         return fail(in, status_of(rc), err.msg);
@@ -48,6 +73,8 @@ static int ask(struct inputs *in)
     if (n < 0)
         return say_why(in, &err);
     in->n = (size_t)n;
+    if (n < (int64_t)in->args->n_inputs && !in->args->quiet)
+        say_pages(in);
     return 0;
 }
 
@@ -109,9 +136,10 @@ static int check_checksums(struct inputs *in)
     return fail(in, STATUS_USAGE, "a checksum of one file, several manifests");
 }
 
-int inputs_init(struct inputs *in, const struct args *a)
+int inputs_init(struct inputs *in, const struct args *a,
+                const struct xd_checksums *common)
 {
-    *in = (struct inputs){.args = a, .n = a->n_inputs};
+    *in = (struct inputs){.args = a, .n = a->n_inputs, .common = common};
     int status = read_checksums(in);
     if (status == 0)
         status = find_out(in);

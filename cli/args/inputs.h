@@ -28,11 +28,12 @@ int inputs_checksums(struct xd_checksums **out, const struct args *a,
 
 /*
  * Find out what is there; URLs are asked for that, files are not opened yet,
- * but those of --checksum are.
+ * but those of --checksum are.  `common` is for the member of this name.
  * Returns 0, or a status after the reason was said.
  * Ownership: whatever it returns, to release with inputs_fini().
  */
-int inputs_init(struct inputs *in, const struct args *a);
+int inputs_init(struct inputs *in, const struct args *a,
+                const struct xd_checksums *common);
 void inputs_fini(struct inputs *in);
 
 /* The i-th manifest, with the checksums of what is wanted of it; the URLs of a

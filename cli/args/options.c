@@ -77,6 +77,7 @@ static const struct special {
     {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE},
     {"keep", 0, STREAMING},
     {"spool", 0, STREAMING},
+    {"accept-html", 0, ALL},
     {"silence", 0, ALL},
     {"max-time", 'm', ALL},
     {"connect-timeout", 0, ALL},

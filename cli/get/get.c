@@ -170,8 +170,7 @@ static void get_inputs(struct get *g)
 {
     struct inputs in;
 
-    const int status = inputs_init(&in, g->args);
-    in.common = g->common;
+    const int status = inputs_init(&in, g->args, g->common);
     if (status != 0)
         note_input(g, status, in.why);
     else if (g->args->output != NULL && in.n > 1)

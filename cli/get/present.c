@@ -295,7 +295,7 @@ int present_verify(const struct args *a)
     struct xd_manifest *m;
     struct xd_error err;
 
-    int status = inputs_init(&in, a);
+    int status = inputs_init(&in, a, NULL);
     if (status == 0) {
         const int rc = inputs_manifest(&in, 0, &m, &err);
         if (rc < 0) {

@@ -143,7 +143,7 @@ int play_input(const struct args *a)
 {
     struct inputs in;
 
-    int status = inputs_init(&in, a);
+    int status = inputs_init(&in, a, NULL);
     if (status == 0 && in.n != 1)
         status = words_usage("play takes one manifest, not %zu", in.n);
     else if (status == 0)

@@ -80,7 +80,7 @@ int serve_inputs(const struct args *a)
     int status = listener_open(&l, a->listen);
     if (status != 0)
         return status;
-    status = inputs_init(&in, a);
+    status = inputs_init(&in, a, NULL);
     if (status == 0)
         status = serve_at(a, &in, &l);
     inputs_fini(&in);

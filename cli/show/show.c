@@ -138,7 +138,7 @@ int show_manifest(const struct args *a)
 {
     struct inputs in;
 
-    int status = inputs_init(&in, a);
+    int status = inputs_init(&in, a, NULL);
     if (status == 0)
         status = show(a, &in);
     inputs_fini(&in);

@@ -39,7 +39,10 @@ XD_BEGIN_DECLS
  * Blocks:    until all have answered, failed or been left.
  *            A cancel of the options ends it.
  * Errors:    NOMEM, INVAL (no URL), CANCELED.  What is wrong with one URL
- *            stands with it: NET, MANIFEST, AGAIN, NOREPLICA (its host is excluded).
+ *            stands with it: NET, MANIFEST, AGAIN, NOREPLICA (its host is
+ *            excluded), DIFFERENT (a web page came, of type text/html, though
+ *            the URL ends in the extension of a manifest, archive, package,
+ *            image or film; not with the option accept-html).
  */
 XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     const char *const *urls, size_t n,
@@ -61,8 +64,8 @@ XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
                                          struct xd_error *err);
 
 /*
- * The i-th of these: what was found at a URL, or the list of all URLs, with the
- * size that their depots agree on.
+ * The i-th of these: what was found at a URL, or the list of all URLs but those
+ * with DIFFERENT, with the size that their depots agree on.
  * Ownership: *out is the caller's, to release with xd_manifest_unref().
  * Errors:    those of n_manifests(), and of the URL; INVAL past the last; NOMEM.
  */

@@ -96,6 +96,7 @@ struct xd_lane {
     bool waits;   /* what that means is being found out: doubt.h */
     struct xd_outcome outcome;
     bool is_refused;       /* by us: `outcome` stands already */
+    bool may_be_page;      /* its first bytes tell: trust/pages.h */
     bool is_paused;        /* its next bytes lie beyond the window: */
     uint64_t paused_until; /* they end here */
     xd_usec resume_at;     /* and may not be taken before this */

@@ -356,7 +356,12 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         break;
     case XD_VERDICT_NO_RANGES:
         depot->knows_no_ranges = true;
-        break;
+        if (!lane->may_be_page)
+            break;
+        /* The size of a page is not that of the file: asked for the whole it
+         * sends the bytes that tell. */
+        xd_census_hindered(e->census, (unsigned)(depot - e->depots.list), now);
+        return;
     case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
         if (size != XD_SIZE_UNKNOWN)
             break;

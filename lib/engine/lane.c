@@ -7,6 +7,7 @@
 #include "base/url.h"
 #include "engine/decide.h"
 #include "engine/inform.h"
+#include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
 
 /* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
@@ -73,6 +74,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->buffered = 0;
     lane->is_over = lane->is_cut = lane->waits = false;
     lane->is_refused = false;
+    lane->may_be_page = false;
     lane->is_paused = false;
     xd_bucket_refund(&w->engine->budget, lane->prepaid);
     lane->prepaid = 0;
@@ -349,6 +351,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 
     if (rc < 0)
         return rc;
+    xd_pages_learned(w->engine, lane, head->media_type);
     if (lane->first_byte == XD_NEVER)
         lane->first_byte = xd_now();
     note_redirect(lane, head);
@@ -427,7 +430,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     const unsigned char *from = data;
     uint64_t end = lane->flushed + lane->buffered + len;
     xd_usec now = xd_now(), at;
+    int rc = xd_pages_look(lane, data, len);
 
+    if (rc < 0)
+        return rc;
     if (!fits_window(w->engine, lane, end))
         return pause_lane(w, lane, end, now);
     at = pay(w->engine, lane, now, len);
@@ -473,6 +479,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     if (lane->is_refused)
         return;
     lane->outcome = *outcome;
+    lane->outcome.media_type = NULL;
+    if (outcome->verdict == XD_VERDICT_NO_RANGES)
+        xd_pages_learned(w->engine, lane, outcome->media_type);
     if (end >= lane->range.end && lane->range.end < lane->asked_end)
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                             .object_size = lane->object_size};

@@ -52,16 +52,17 @@ struct xd_request {
 
 /* What the depot says before the first byte. */
 struct xd_head {
-    uint64_t object_size;  /* or XD_SIZE_UNKNOWN */
-    const char *validator; /* strong ETag or Last-Modified, or when a local
+    uint64_t object_size;   /* or XD_SIZE_UNKNOWN */
+    const char *validator;  /* strong ETag or Last-Modified, or when a local
                               file was written to: what differs in it is another
                               object; or NULL */
-    const char *final_url; /* after redirects */
-    enum xd_reach reach;   /* of that URL, as the redirects had it */
-    bool is_encoded;       /* it says that its bytes are, as takes_encoded
+    const char *media_type; /* as the depot names it; or NULL */
+    const char *final_url;  /* after redirects */
+    enum xd_reach reach;    /* of that URL, as the redirects had it */
+    bool is_encoded;        /* it says that its bytes are, as takes_encoded
                               lets it */
-    bool is_range;         /* the answer is a range, not the whole object */
-    bool shares;           /* its connection carries other requests, too */
+    bool is_range;          /* the answer is a range, not the whole object */
+    bool shares;            /* its connection carries other requests, too */
 };
 
 /* What a failure means for the next attempt. */
@@ -91,6 +92,7 @@ struct xd_outcome {
     xd_usec retry_after;  /* the depot asks for this pause; 0: it does not */
     uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */
+    const char *media_type; /* with NO_RANGES: as in a head; only in end() */
 };
 
 /*

@@ -1,5 +1,6 @@
 /* A text in memory: what it is, and who reads it. */
 #include "base/error.h"
+#include "base/page.h"
 #include "manifest/format.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
@@ -72,9 +73,12 @@ static int read_text(struct xd_builder *b, struct xd_span text,
     if (rc < 0)
         return rc;
     text = skip_front(b, text);
-    if (text.len == 0) {
+    bool is_html = xd_is_html(text.s, text.len);
+    if (text.len == 0 || is_html) {
         b->number = 0;
-        return xd_builder_fail(b, "it is empty");
+        return xd_builder_fail(b, is_html ? "this is an HTML page, not a "
+                                            "manifest"
+                                          : "it is empty");
     }
     if (text.s[0] == '<')
         return read_xml(b, text, out_format);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/asker.h"
@@ -26,6 +27,7 @@ struct item {
     char *final_url;     /* after redirects: what it says is relative to this */
     struct xd_text text; /* what came, while it may be a manifest */
     bool is_manifest;
+    bool may_be_page; /* in place of the file: base/page.h */
     uint64_t size;
     struct xd_manifest *manifest;
     struct xd_error error;
@@ -36,6 +38,7 @@ struct xd_inspection {
     size_t n;
     size_t *asked; /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
+    bool accepts_html;
 };
 
 static struct item *item_of(const struct xd_inspection *in, size_t i)
@@ -45,10 +48,13 @@ static struct item *item_of(const struct xd_inspection *in, size_t i)
 
 static int on_head(void *user, size_t i, const struct xd_head *head)
 {
-    struct item *item = item_of(user, i);
+    const struct xd_inspection *in = user;
+    struct item *item = item_of(in, i);
 
     xd_text_fini(&item->text);
     item->is_manifest = false;
+    item->may_be_page = in->what == FIND_OUT && !in->accepts_html &&
+                        xd_page_is_likely(item->url, head->media_type);
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->final_url);
     item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
@@ -102,6 +108,9 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
         understand(in, item);
     else if (outcome->error.code < 0)
         item->error = outcome->error;
+    if (item->error.code == XD_OK && item->may_be_page && !item->is_manifest &&
+        xd_may_be_html(item->text.s, item->text.len))
+        xd_page_fail(&item->error, item->url);
     if (in->what != ARE_TEXTS || item->error.code < 0)
         xd_text_fini(&item->text);
 }
@@ -204,6 +213,7 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
 
     if (rc < 0)
         return rc;
+    in->accepts_html = o && o->accept_html;
     rc = ask_all(in, a, err);
     return xd_asker_end(a, o, rc, err);
 }
@@ -265,18 +275,22 @@ static uint64_t common_size(const struct xd_inspection *in)
     return size;
 }
 
-/* All URLs, also those that have not answered: they may later. */
+/* All URLs at which no page lies, also those that have not answered: they may
+ * later. */
 static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
                      struct xd_error *err)
 {
     const char **urls = xd_alloc(in->n, sizeof *urls);
+    size_t n = 0;
     int rc;
 
     if (!urls)
         return xd_fail_nomem(err);
-    for (size_t i = 0; i < in->n; i++)
-        urls[i] = in->items[i].url;
-    rc = xd_manifest_from_urls(out, urls, in->n, common_size(in), err);
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].error.code != XD_E_DIFFERENT)
+            urls[n++] = in->items[i].url;
+    }
+    rc = xd_manifest_from_urls(out, urls, n, common_size(in), err);
     xd_free(urls);
     return rc;
 }

@@ -67,6 +67,16 @@ static bool shares_connection(const struct xd_http_fetch *f)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
+/* What the answer calls its kind, or NULL. */
+static const char *media_type(const struct xd_http_fetch *f)
+{
+    char *type = NULL;
+
+    return curl_easy_getinfo(f->easy, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK
+               ? type
+               : NULL;
+}
+
 static void tell_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
@@ -76,12 +86,12 @@ static void tell_head(struct xd_http_fetch *f)
                                            : a->status == 206,
                            .is_encoded = !f->is_ftp && a->encoding[0] != '\0',
                            .shares = shares_connection(f)};
-    int rc;
 
+    head.media_type = media_type(f);
     head.validator = xd_http_validator(a);
     head.final_url = f->url;
     head.reach = f->reach;
-    rc = f->handler->head(f->handler->user, f->slot, &head);
+    int rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
         refuse(f, rc);
 }
@@ -165,6 +175,8 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     }
     f->is_decided = true;
     f->outcome = f->judgement.outcome;
+    if (f->outcome.verdict == XD_VERDICT_NO_RANGES)
+        f->outcome.media_type = media_type(f);
     drop_body(f);
     set_retry_after(f);
 }

@@ -113,8 +113,8 @@ START_TEST(external_entities_are_not_opened)
     expect_refused("<!DOCTYPE exnode PUBLIC '-//x' 'file:///dev/zero'>" EXNODE
                    "</exnode>",
                    "document type declaration");
-    expect_refused("<!DOCTYPE html><html></html>",
-                   "document type declaration (\"html\")");
+    expect_refused("<!DOCTYPE svg><svg></svg>",
+                   "document type declaration (\"svg\")");
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(depth_is_bounded)
 {
     static const char *const heads[] = {
         "", METALINK, METALINK "<file name='f'>", EXNODE "<e:mapping>"};
-    static const char *const pieces[] = {"<a>", "<a>", "<file>",
+    static const char *const pieces[] = {"<x>", "<x>", "<file>",
                                          "<e:function name='checksum'>"};
     static const char *const words[] = {"is that of no manifest", "32 deep",
                                         "32 deep", "32 deep"};
@@ -234,7 +234,7 @@ START_TEST(a_name_of_300_bytes_is_cut)
     char *text = repeat(METALINK "<file name='", "n", 300,
                         ".iso'>" URL "</file></metalink>");
     parse(text);
-    ck_assert_uint_eq(strlen(file_at(0).name), 239);
+    ck_assert_uint_eq(strlen(file_at(0).name), 255);
     expect_warning("is not safe");
     free(text);
 }
@@ -324,9 +324,11 @@ END_TEST
 
 START_TEST(other_xml_is_no_manifest)
 {
-    expect_refused("<html><body/></html>",
-                   "line 1: the root element \"html\" of namespace \"\" is "
+    expect_refused("<rss><channel/></rss>",
+                   "line 1: the root element \"rss\" of namespace \"\" is "
                    "that of no manifest");
+    expect_refused("\n<!DOCTYPE html><html></html>",
+                   "manifest: this is an HTML page, not a manifest");
     expect_refused("<", "the XML is broken");
     expect_refused("<>", "the XML is broken");
     expect_refused("<!-- nothing -->", "the XML is broken");

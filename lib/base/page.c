@@ -1,0 +1,199 @@
+#include "base/page.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+
+/* What a document of HTML may begin with (WHATWG, MIME Sniffing, section 7.1,
+ * where comments are in the list too). */
+static const char *const beginnings[] = {"<!doctype html",
+                                         "<html",
+                                         "<head",
+                                         "<script",
+                                         "<iframe",
+                                         "<h1",
+                                         "<div",
+                                         "<font",
+                                         "<table",
+                                         "<a",
+                                         "<style",
+                                         "<title",
+                                         "<b",
+                                         "<body",
+                                         "<br",
+                                         "<p",
+                                         "<meta",
+                                         "<link"};
+
+/* Manifests, archives, packages, images of disks and of people, films and
+ * sound. */
+static const char *const extensions[] = {
+    "meta4",    "metalink", "xnd",     "exnode", "torrent", "zip",   "tar",
+    "gz",       "tgz",      "bz2",     "tbz",    "tbz2",    "xz",    "txz",
+    "zst",      "tzst",     "lz",      "lz4",    "lzma",    "z",     "7z",
+    "rar",      "cab",      "cpio",    "ar",     "jar",     "war",   "deb",
+    "rpm",      "apk",      "whl",     "msi",    "exe",     "dmg",   "pkg",
+    "appimage", "snap",     "flatpak", "crate",  "gem",     "nupkg", "xpi",
+    "iso",      "img",      "bin",     "qcow2",  "vmdk",    "vdi",   "vhd",
+    "vhdx",     "wim",      "ova",     "png",    "jpg",     "jpeg",  "gif",
+    "webp",     "avif",     "tif",     "tiff",   "bmp",     "mkv",   "mp4",
+    "m4v",      "webm",     "avi",     "mov",    "mpg",     "mpeg",  "ts",
+    "m2ts",     "ogv",      "flv",     "wmv",    "mp3",     "m4a",   "flac",
+    "ogg",      "opus",     "wav"};
+
+struct text {
+    const char *s;
+    size_t len;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static void skip(struct text *t, size_t n)
+{
+    t->s += n;
+    t->len -= n;
+}
+
+static bool begins(const struct text *t, const char *word)
+{
+    size_t n = strlen(word);
+
+    return t->len >= n && strncasecmp(t->s, word, n) == 0;
+}
+
+/* Up to behind the first `end`; to the end of the text, if there is none. */
+static void skip_past(struct text *t, const char *end)
+{
+    size_t n = strlen(end);
+
+    while (t->len >= n && memcmp(t->s, end, n) != 0)
+        skip(t, 1);
+    skip(t, t->len >= n ? n : t->len);
+}
+
+/* A byte order mark, white space, comments and instructions. */
+static void skip_front(struct text *t)
+{
+    const char *before = NULL;
+
+    if (t->len >= 3 && memcmp(t->s, "\xef\xbb\xbf", 3) == 0)
+        skip(t, 3);
+    while (t->s != before) {
+        before = t->s;
+        while (t->len > 0 && is_blank(t->s[0]))
+            skip(t, 1);
+        if (begins(t, "<!--"))
+            skip_past(t, "-->");
+        else if (begins(t, "<?"))
+            skip_past(t, "?>");
+    }
+}
+
+static bool is_tag(const struct text *t, const char *tag)
+{
+    size_t n = strlen(tag);
+
+    return begins(t, tag) && t->len > n &&
+           (is_blank(t->s[n]) || t->s[n] == '>' || t->s[n] == '/');
+}
+
+/* Whether the text ends within the tag. */
+static bool is_part_of_tag(const struct text *t, const char *tag)
+{
+    return t->len <= strlen(tag) && strncasecmp(t->s, tag, t->len) == 0;
+}
+
+static struct text behind_front(const void *text, size_t len)
+{
+    struct text t = {text, len < XD_PAGE_LOOK ? len : XD_PAGE_LOOK};
+
+    skip_front(&t);
+    return t;
+}
+
+bool xd_is_html(const void *text, size_t len)
+{
+    struct text t = behind_front(text, len);
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (is_tag(&t, beginnings[i]))
+            return true;
+    }
+    return false;
+}
+
+bool xd_may_be_html(const void *text, size_t len)
+{
+    struct text t = behind_front(text, len);
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (len > 0 && is_part_of_tag(&t, beginnings[i]))
+            return true;
+    }
+    return xd_is_html(text, len);
+}
+
+/* What stands behind the last dot of the last component; "" if there is none. */
+static struct text extension_of(const char *url)
+{
+    struct xd_url u;
+    size_t n = 0;
+
+    if (!xd_url_split(url, &u))
+        return (struct text){"", 0};
+    while (n < u.path_len && u.path[u.path_len - 1 - n] != '.' &&
+           u.path[u.path_len - 1 - n] != '/')
+        n++;
+    if (n == u.path_len || u.path[u.path_len - 1 - n] == '/')
+        n = 0;
+    return (struct text){u.path + u.path_len - n, n};
+}
+
+static bool is_html(const char *media_type)
+{
+    static const char *const types[] = {"text/html", "application/xhtml+xml"};
+    size_t len = media_type ? strcspn(media_type, "; \t") : 0;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (len == strlen(types[i]) &&
+            strncasecmp(media_type, types[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool xd_page_is_likely(const char *url, const char *media_type)
+{
+    struct text extension = extension_of(url);
+
+    if (!is_html(media_type))
+        return false;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        if (strlen(extensions[i]) == extension.len &&
+            strncasecmp(extensions[i], extension.s, extension.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+int xd_page_fail(struct xd_error *err, const char *url)
+{
+    char *name = xd_url_public(url);
+    int rc;
+
+    if (!name)
+        return xd_fail_nomem(err);
+    rc = xd_fail(err, XD_E_DIFFERENT,
+                 "%s: sent a web page (text/html) instead of the file; "
+                 "--accept-html takes it for the file",
+                 name);
+    xd_error_locate(err, NULL, name);
+    xd_free(name);
+    return rc;
+}
