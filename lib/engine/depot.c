@@ -22,6 +22,7 @@ struct entries {
     const char *exclude; /* hosts, or NULL */
     bool allow_file;
     size_t n_files_refused;
+    size_t n_ibp; /* replicas */
 };
 
 static int by_host(const void *a, const void *b)
@@ -83,8 +84,10 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     struct entry *list, *entry;
     int is_excluded;
 
-    if (!xd_url_split(replica->url, &url) ||
-        xd_transport_kind_of(url.scheme) == XD_N_TRANSPORTS)
+    if (!xd_url_split(replica->url, &url))
+        return 0;
+    e->n_ibp += url.scheme == XD_SCHEME_IBP;
+    if (xd_transport_kind_of(url.scheme) == XD_N_TRANSPORTS)
         return 0;
     if (url.scheme == XD_SCHEME_FILE && !e->allow_file) {
         e->n_files_refused++;
@@ -224,6 +227,10 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
         rc = xd_fail(err, XD_E_NOREPLICA,
                      "the manifest names only files of this machine as "
                      "sources: allow-file lets them be used");
+    else if (d->n == 0 && d->size == XD_SIZE_UNKNOWN && entries.n_ibp > 0)
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "ibp is not supported yet, and no other depot can "
+                     "deliver the file");
     if (rc < 0)
         xd_depots_fini(d);
     return rc;

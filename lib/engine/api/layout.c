@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "base/url.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -73,24 +75,96 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     return 0;
 }
 
+/* So many ranges that no depot holds are named; of others it is said how many
+ * there are. */
+#define NAMED_HOLES 3
+
+static bool is_ibp(const char *url)
+{
+    struct xd_url parts;
+
+    return xd_url_split(url, &parts) && parts.scheme == XD_SCHEME_IBP;
+}
+
+/* Whether an IBP depot has bytes of the range, by what the manifest says. */
+static bool is_on_ibp(const struct xd_depots *d, struct xd_range range)
+{
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_replica replica = {.struct_size = sizeof replica};
+
+    for (size_t i = 0;
+         xd_manifest_extent(d->manifest, d->file, i, &extent) == 0; i++) {
+        if (extent.length != XD_SIZE_UNKNOWN &&
+            (extent.offset >= range.end ||
+             extent.offset + extent.length <= range.begin))
+            continue;
+        for (size_t j = 0; j < extent.n_replicas; j++) {
+            if (xd_manifest_replica(d->manifest, d->file, i, j, &replica) ==
+                    0 &&
+                is_ibp(replica.url))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "bytes 0-9, 20-29 and 4 more ranges" */
+static void name_holes(struct xd_text *out, const struct xd_rangeset *held,
+                       struct xd_range wanted)
+{
+    size_t n = 0;
+
+    for (;;) {
+        struct xd_range hole = xd_rangeset_next_gap(held, wanted);
+
+        if (xd_range_is_empty(hole))
+            break;
+        if (n++ < NAMED_HOLES)
+            xd_text_addf(out, "%s%llu-%llu", n == 1 ? "bytes " : ", ",
+                         (unsigned long long)hole.begin,
+                         (unsigned long long)(hole.end - 1));
+        wanted.begin = hole.end;
+    }
+    if (n > NAMED_HOLES)
+        xd_text_addf(out, " and %zu more %s", n - NAMED_HOLES,
+                     n - NAMED_HOLES == 1 ? "range" : "ranges");
+}
+
+static int fail_unheld(const struct xd_depots *d,
+                       const struct xd_rangeset *held, struct xd_range wanted,
+                       struct xd_error *err)
+{
+    struct xd_range hole = xd_rangeset_next_gap(held, wanted);
+    struct xd_text holes = {0};
+    int rc;
+
+    name_holes(&holes, held, wanted);
+    if (holes.failed)
+        rc = xd_fail_nomem(err);
+    else if (is_on_ibp(d, hole))
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "ibp is not supported yet, and no other depot can "
+                     "deliver %s",
+                     holes.s);
+    else
+        rc = xd_fail(err, XD_E_NOREPLICA,
+                     "no replica that can be fetched holds %s", holes.s);
+    xd_text_fini(&holes);
+    return rc;
+}
+
 int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
                      struct xd_layout *out, struct xd_error *err)
 {
     struct xd_rangeset everything;
-    struct xd_range hole;
     int rc = 0;
 
     *out = (struct xd_layout){.size = d->size};
     xd_rangeset_init(&everything);
     if (make_cuts(d, out) < 0 || make_holdings(d, out, &everything) < 0) {
         rc = xd_fail_nomem(err);
-    } else {
-        hole = xd_rangeset_next_gap(&everything, wanted);
-        if (!xd_range_is_empty(hole))
-            rc = xd_fail(err, XD_E_NOREPLICA,
-                         "no replica that can be fetched holds bytes %llu-%llu",
-                         (unsigned long long)hole.begin,
-                         (unsigned long long)(hole.end - 1));
+    } else if (!xd_range_is_empty(xd_rangeset_next_gap(&everything, wanted))) {
+        rc = fail_unheld(d, &everything, wanted, err);
     }
     xd_rangeset_fini(&everything);
     if (rc < 0)
