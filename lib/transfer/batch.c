@@ -27,6 +27,7 @@ enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
 struct item {
     enum item_state state;
     xd_usec not_before; /* while it waits */
+    xd_usec asked_at;
     unsigned failures;
     bool has_answered;
     struct xd_outcome why; /* how it ends if it is stopped */
@@ -39,9 +40,10 @@ struct run {
     size_t n, n_ended;
     struct xd_batch_times times;
     const struct xd_batch_handler *handler;
-    xd_usec started, late_at; /* XD_NEVER: no request has answered yet */
-    bool has_begun;           /* until then what ends is of an earlier one */
-    bool is_late;
+    xd_usec started;
+    xd_usec answered_at; /* by the first request; XD_NEVER: by none yet */
+    xd_usec grace;       /* of each request, from then on */
+    bool has_begun;      /* until then what ends is of an earlier run */
 };
 
 /* One transport of a batch. */
@@ -67,6 +69,11 @@ struct xd_batch {
     atomic_bool is_canceled;
 };
 
+static xd_usec earlier(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- what transports report ---- */
 
 static size_t item_in(const struct port *port, unsigned slot)
@@ -79,12 +86,13 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     struct port *port = user;
     struct run *run = port->batch->run;
     size_t i = item_in(port, slot);
-    xd_usec now = xd_now(), grace = 2 * (now - run->started);
+    xd_usec now = xd_now(), twice = 2 * (now - run->started);
 
     run->items[i].has_answered = true;
-    if (run->late_at == XD_NEVER && run->times.grace != XD_NEVER)
-        run->late_at =
-            now + (grace > run->times.grace ? grace : run->times.grace);
+    if (run->answered_at == XD_NEVER) {
+        run->answered_at = now;
+        run->grace = twice > run->times.grace ? twice : run->times.grace;
+    }
     return run->handler->head(run->handler->user, i, head);
 }
 
@@ -115,7 +123,8 @@ static bool try_again(const struct xd_batch *b, size_t i,
     xd_usec pause = item->failures < DOUBLINGS ? FIRST_PAUSE << item->failures
                                                : LONGEST_PAUSE;
 
-    if (++item->failures >= b->config.max_failures || run->late_at != XD_NEVER)
+    if (++item->failures >= b->config.max_failures ||
+        (run->answered_at != XD_NEVER && run->times.grace != XD_NEVER))
         return false;
     if (pause < outcome->retry_after)
         pause = outcome->retry_after;
@@ -205,6 +214,7 @@ static void start(struct xd_batch *b, size_t i, struct port *port,
                                  .object_size = XD_SIZE_UNKNOWN};
 
     item->has_answered = false;
+    item->asked_at = xd_now();
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
                                     .object_size = XD_SIZE_UNKNOWN};
     if (check(b, &run->requests[i], &outcome.error) < 0 ||
@@ -277,25 +287,49 @@ static void explain(struct xd_batch *b, size_t i, enum xd_code code,
     xd_free(name);
 }
 
-/* Enough is known from others.  Those that have not had their turn still get
- * it. */
-static void stop_late(struct xd_batch *b)
+/* When the request is late; XD_NEVER: it is not waited for in vain. */
+static xd_usec late_at(const struct run *run, const struct item *item)
+{
+    xd_usec from = run->answered_at;
+
+    if (from == XD_NEVER || run->times.grace == XD_NEVER)
+        return XD_NEVER;
+    switch (item->state) {
+    case ITEM_WAITS:
+        if (item->failures > 0)
+            return from + run->grace;
+        return run->times.turn == XD_NEVER ? XD_NEVER : from + run->times.turn;
+    case ITEM_IS_ASKED:
+        if (item->has_answered)
+            return XD_NEVER;
+        return (item->asked_at > from ? item->asked_at : from) + run->grace;
+    case ITEM_HAS_ENDED:
+        break;
+    }
+    return XD_NEVER;
+}
+
+/* End those that are late.  Returns when the next one will be. */
+static xd_usec stop_late(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;
+    xd_usec next = XD_NEVER;
 
-    run->is_late = true;
     for (size_t i = 0; i < run->n; i++) {
         const struct item *item = &run->items[i];
-        bool waits = item->state == ITEM_WAITS && item->failures > 0;
+        xd_usec at = late_at(run, item);
 
-        if (!waits && (item->state != ITEM_IS_ASKED || item->has_answered))
+        if (at > now) {
+            next = earlier(next, at);
             continue;
+        }
         explain(b, i, XD_E_AGAIN, "has not answered yet");
-        if (waits)
+        if (item->state == ITEM_WAITS)
             end_item(run, i, &item->why);
         else
             stop_in(b, i);
     }
+    return next;
 }
 
 /*
@@ -343,11 +377,6 @@ static void poll(struct xd_batch *b, xd_usec timeout)
     xd_transport_poll(b->ports[XD_TRANSPORT_WEB].transport, timeout);
 }
 
-static xd_usec earlier(xd_usec a, xd_usec b)
-{
-    return a < b ? a : b;
-}
-
 /* End what a run before this one has abandoned. */
 static void settle(struct xd_batch *b)
 {
@@ -378,11 +407,8 @@ static void *batch_main(void *arg)
             abandon_all(b);
             break;
         }
-        if (now >= run->late_at)
-            stop_late(b);
+        next = earlier(next, stop_late(b, now));
         next = earlier(next, start_waiting(b, now));
-        if (!run->is_late)
-            next = earlier(next, run->late_at);
         next = earlier(next, run->times.until);
         if (run->n_ended < run->n)
             poll(b, next > now ? next - now : 0);
@@ -399,7 +425,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
                       .times = *times,
                       .handler = handler,
                       .started = xd_now(),
-                      .late_at = XD_NEVER};
+                      .answered_at = XD_NEVER};
     struct xd_thread thread;
     int rc = 0;
 

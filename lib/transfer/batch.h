@@ -49,10 +49,13 @@ struct xd_batch_handler {
 /* How long a run may take. */
 struct xd_batch_times {
     xd_usec until; /* XD_NEVER: as long as it takes */
-    /* Once a request has answered, those that have not done so after this
-     * long, and after twice what the first one took, are late: they are ended,
-     * and none is asked again.  XD_NEVER: all are waited for. */
+    /* Once a request has answered, each other one is late, and is ended, if it
+     * has not done so after this long and after twice what the first one took;
+     * none is made again.  XD_NEVER: all are waited for. */
     xd_usec grace;
+    /* Those that have not had their turn so long after the first answer are
+     * late, too.  XD_NEVER: all have their turn. */
+    xd_usec turn;
 };
 
 /*

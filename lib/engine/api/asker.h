@@ -14,6 +14,11 @@
 #include "os/cancel.h"
 #include "transfer/batch.h"
 
+/* Of thousands of URLs most of which are silent, those that have not been asked
+ * so long after the first answer are left out: what has answered by then is
+ * enough to go on with. */
+#define XD_LONGEST_TURN (5 * XD_SECOND)
+
 struct xd_asker {
     struct xd_batch *batch;
     xd_usec until; /* as max-time has it, from new() on; XD_NEVER: for ever */

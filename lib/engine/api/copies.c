@@ -60,7 +60,8 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
                 struct xd_error *err)
 {
     struct xd_batch_times times = {.until = c->asker->until,
-                                   .grace = LEAST_GRACE};
+                                   .grace = LEAST_GRACE,
+                                   .turn = XD_LONGEST_TURN};
 
     return n > 0 ? xd_samples_take(c->asker->batch, list, n, &times, err) : 0;
 }

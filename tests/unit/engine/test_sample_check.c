@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "engine/depot.h"
 #include "engine/options.h"
-#include "os/clock.h"
+#include "os/file.h"
 #include "suite.h"
 #include "transfer/batch.h"
 
@@ -24,6 +24,7 @@ static struct xd_depots depots;
 static struct xd_batch *batch;
 static struct xd_options options;
 static uint64_t read_first, read_end; /* of what was read */
+static size_t shortest;               /* of the reads */
 static struct xd_error error;
 
 static void setup(void)
@@ -68,6 +69,8 @@ static int read_here(void *user, uint64_t offset, void *data, size_t len,
         read_first = offset;
     if (offset + len > read_end)
         read_end = offset + len;
+    if (len < shortest && offset > 200)
+        shortest = len;
     memcpy(data, here + offset, len);
     return 0;
 }
@@ -114,6 +117,7 @@ static struct xd_sample_check check(const char *known,
 
     read_first = UINT64_MAX;
     read_end = 0;
+    shortest = SAMPLE;
     ck_assert_int_eq(xd_sample_check_run(&c, &error), 0);
     return c;
 }
@@ -144,6 +148,7 @@ START_TEST(only_what_is_held_is_compared)
     ck_assert_int_eq(c.verdict, XD_SAMPLES_AGREE);
     ck_assert_uint_eq(read_first, 100);
     ck_assert_uint_eq(read_end, 2 * MIB);
+    ck_assert_uint_eq(shortest, SAMPLE); /* but for the first run's 100 */
 }
 END_TEST
 
@@ -244,6 +249,30 @@ START_TEST(a_validator_that_a_url_had_before_and_has_not_now_is_a_new_version)
 }
 END_TEST
 
+START_TEST(a_validator_that_a_url_had_before_spares_the_comparison)
+{
+    char known[SUITE_FOLDER + 60], stamp[XD_FILE_STAMP_SIZE];
+    char path[SUITE_FOLDER + 10];
+    struct xd_sample_check c;
+    uint64_t size;
+    int fd;
+
+    open_depot(file);
+    hold(0, SIZE);
+    snprintf(path, sizeof path, "%s/f", folder);
+    ck_assert_int_eq(xd_file_open(&fd, &size, path, NULL), 0);
+    xd_file_stamp(fd, stamp);
+    xd_file_close(fd);
+    snprintf(known, sizeof known, "file://%s %s\n", path, stamp);
+    c = check(known, NULL);
+    ck_assert_int_eq(c.verdict, XD_SAMPLES_SPARED);
+    ck_assert_uint_le(c.n_compared, 1);
+    /* But one sample is compared, and bytes say more. */
+    here[0] ^= 1;
+    ck_assert_int_eq(check(known, NULL).verdict, XD_SAMPLES_DIFFER);
+}
+END_TEST
+
 START_TEST(nothing_that_is_there_agrees_with_anything)
 {
     open_depot(NULL);
@@ -267,6 +296,8 @@ int main(void)
     tcase_add_test(
         tests,
         a_validator_that_a_url_had_before_and_has_not_now_is_a_new_version);
+    tcase_add_test(tests,
+                   a_validator_that_a_url_had_before_spares_the_comparison);
     tcase_add_test(tests, nothing_that_is_there_agrees_with_anything);
     return run_suite("sample_check", tests);
 }

@@ -47,8 +47,8 @@ static struct mock_server *servers[2];
 static struct xd_batch *batch;
 static struct xd_error error;
 static const struct xd_net_options net = XD_NET_OPTIONS_INIT;
-static const struct xd_batch_times unhurried = {.until = XD_NEVER,
-                                                .grace = XD_NEVER};
+static const struct xd_batch_times unhurried = {
+    .until = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
 
 static int on_head(void *user, size_t i, const struct xd_head *head)
 {
@@ -203,8 +203,8 @@ END_TEST
 
 START_TEST(a_late_request_is_ended_once_another_has_answered)
 {
-    const struct xd_batch_times hurried = {.until = XD_NEVER,
-                                           .grace = 50 * XD_MS};
+    const struct xd_batch_times hurried = {
+        .until = XD_NEVER, .grace = 50 * XD_MS, .turn = XD_NEVER};
     struct xd_request requests[2];
 
     servers[0] = mock_start(silent);
@@ -217,10 +217,60 @@ START_TEST(a_late_request_is_ended_once_another_has_answered)
 }
 END_TEST
 
+static const struct mock_step slow[] = {SLEEP(40), SAY(RANGE("0", "99", "100")),
+                                        BODY(0, 100), END};
+
+static void run_slowly(xd_usec turn)
+{
+    const struct xd_batch_times hurried = {
+        .until = XD_NEVER, .grace = 5 * XD_SECOND, .turn = turn};
+    struct xd_request requests[MOST];
+
+    servers[0] = mock_start(slow);
+    for (size_t i = 0; i < MOST; i++)
+        requests[i] = range_of(mock_url(servers[0]), 0);
+    run(requests, MOST, &hurried);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_OK);
+}
+
+START_TEST(a_request_that_waits_for_its_turn_is_not_late)
+{
+    run_slowly(XD_NEVER);
+    for (size_t i = 0; i < MOST; i++)
+        ck_assert_int_eq(heard[i].outcome.error.code, XD_OK);
+}
+END_TEST
+
+START_TEST(unless_its_turn_does_not_come_for_long)
+{
+    run_slowly(60 * XD_MS);
+    ck_assert_int_eq(heard[MOST - 1].outcome.error.code, XD_E_AGAIN);
+    ck_assert_uint_lt(mock_requests(servers[0]), MOST);
+}
+END_TEST
+
+static const struct mock_step slower[] = {
+    SLEEP(100), SAY(RANGE("0", "99", "100")), BODY(0, 100), END};
+
+/* Each has its own time, from when it was made: 20 of them take 500 ms. */
+START_TEST(a_request_is_late_by_its_own_time)
+{
+    const struct xd_batch_times hurried = {
+        .until = XD_NEVER, .grace = 350 * XD_MS, .turn = XD_NEVER};
+    struct xd_request requests[MOST];
+
+    servers[0] = mock_start(slower);
+    for (size_t i = 0; i < MOST; i++)
+        requests[i] = range_of(mock_url(servers[0]), 0);
+    run(requests, MOST, &hurried);
+    ck_assert_int_eq(heard[MOST - 1].outcome.error.code, XD_OK);
+}
+END_TEST
+
 START_TEST(time_may_run_out)
 {
     const struct xd_batch_times short_of_time = {
-        .until = xd_now() + 100 * XD_MS, .grace = XD_NEVER};
+        .until = xd_now() + 100 * XD_MS, .grace = XD_NEVER, .turn = XD_NEVER};
 
     run_one(silent, &short_of_time);
     ck_assert_int_eq(heard[0].outcome.error.code, XD_E_TIMEOUT);
@@ -314,6 +364,9 @@ int main(void)
     tcase_add_test(tests, a_handler_may_end_a_request);
     tcase_add_test(tests, there_may_be_more_requests_than_slots);
     tcase_add_test(tests, a_late_request_is_ended_once_another_has_answered);
+    tcase_add_test(tests, a_request_that_waits_for_its_turn_is_not_late);
+    tcase_add_test(tests, unless_its_turn_does_not_come_for_long);
+    tcase_add_test(tests, a_request_is_late_by_its_own_time);
     tcase_add_test(tests, time_may_run_out);
     tcase_add_test(tests, a_run_can_be_canceled_and_so_is_each_further_one);
     tcase_add_test(tests, what_cannot_be_asked_fails_alone);
