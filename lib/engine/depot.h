@@ -24,7 +24,9 @@ enum xd_validators {
     XD_VALIDATORS_HOLD,    /* they agree so far */
     XD_VALIDATORS_DOUBTED, /* they differ; samples are compared */
     XD_VALIDATORS_VARY,    /* they differ, of one file: they mean nothing */
-    XD_VALIDATORS_CHANGED  /* the file has changed */
+    XD_VALIDATORS_CHANGED, /* the file has changed */
+    XD_VALIDATORS_OPEN     /* they differ, and no sample could be had: the next
+                              request finds out */
 };
 
 struct xd_depot_source {
@@ -47,6 +49,7 @@ struct xd_depot_source {
     enum xd_validators validators;
     bool knows_no_conditions;    /* If-Range is not sent to it */
     unsigned n_doubts;           /* how often it was DOUBTED */
+    xd_usec open_since;          /* when OPEN */
     struct xd_depot *doubted_of; /* its depot, while DOUBTED */
     struct xd_depot_source *next_doubted;
     char *final_url;      /* where `url` redirected to, or NULL */

@@ -7,6 +7,7 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/trust/sampler_thread.h"
+#include "os/clock.h"
 
 /* Where bytes are compared: so many places, spread over the file. */
 #define MAX_PLACES 4
@@ -16,6 +17,10 @@
  * two servers chosen at random, both are met but once in two thousand times. */
 #define MAX_ALIKE 12
 
+/* Requests for one place in which the depot is silent or busy, after which it
+ * is left alone for a while. */
+#define MAX_FAILED 2
+
 /* After so many comparisons of one source with no result its file counts as
  * changed. */
 #define MAX_DOUBTS 3
@@ -23,7 +28,8 @@
 enum finding {
     FOUND_EQUAL,     /* the same bytes under two validators */
     FOUND_DIFFERENT, /* other bytes */
-    FOUND_ALIKE      /* one validator only, if any answer came at all */
+    FOUND_ALIKE,     /* one validator only */
+    FOUND_NOTHING    /* there was no answer */
 };
 
 /* An answer that others are compared with. */
@@ -78,12 +84,15 @@ static enum finding compare_locked(struct xd_engine *e,
 {
     const struct xd_sampler *sampler = &e->sampler;
     size_t len = (size_t)xd_range_length(place);
+    unsigned n_failed = 0;
 
     first->is_set = false;
     for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e); i++) {
-        if (!xd_sampler_ask_anew_locked(e, s->doubted_of, s, place))
-            continue;
-        if (!first->is_set) {
+        if (!xd_sampler_ask_anew_locked(e, s->doubted_of, s, place)) {
+            if (sampler->verdict == XD_VERDICT_AGAIN &&
+                ++n_failed == MAX_FAILED)
+                return FOUND_NOTHING;
+        } else if (!first->is_set) {
             memcpy(first->validator, sampler->validator,
                    sizeof first->validator);
             memcpy(first->bytes, sampler->buffer, len);
@@ -94,7 +103,7 @@ static enum finding compare_locked(struct xd_engine *e,
             return FOUND_EQUAL;
         }
     }
-    return FOUND_ALIKE;
+    return first->is_set ? FOUND_ALIKE : FOUND_NOTHING;
 }
 
 static enum finding compare_places_locked(struct xd_engine *e,
@@ -120,8 +129,11 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
     char *url;
 
     s->validators = XD_VALIDATORS_CHANGED;
-    if (finding == FOUND_ALIKE && first->is_set &&
-        strcmp(first->validator, s->validator) == 0) {
+    if (finding == FOUND_NOTHING) {
+        s->validators = XD_VALIDATORS_OPEN;
+        s->open_since = xd_now();
+    } else if (finding == FOUND_ALIKE &&
+               strcmp(first->validator, s->validator) == 0) {
         /* It never changed: the depot takes every condition for not met. */
         s->validators = XD_VALIDATORS_HOLD;
         s->knows_no_conditions = true;

@@ -102,10 +102,25 @@ static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     struct xd_depot_source *s = lane->source;
 
-    if (s->validators == XD_VALIDATORS_HOLD && !e->census &&
-        e->wanted.end != XD_SIZE_UNKNOWN && depot->kind == XD_TRANSPORT_WEB)
+    if ((s->validators == XD_VALIDATORS_HOLD ||
+         s->validators == XD_VALIDATORS_OPEN) &&
+        !e->census && e->wanted.end != XD_SIZE_UNKNOWN &&
+        depot->kind == XD_TRANSPORT_WEB)
         xd_doubt_locked(e, depot, s);
     return s->validators == XD_VALIDATORS_DOUBTED;
+}
+
+/* The depot is asked again after a pause. */
+static void postpone_locked(struct xd_lane *lane)
+{
+    char *url = xd_url_public(lane->source->url);
+
+    lane->outcome.verdict = XD_VERDICT_AGAIN;
+    xd_fail(&lane->outcome.error, XD_E_NET,
+            "%s: answered with another validator, and then to no request for a "
+            "sample",
+            url ? url : "a depot");
+    xd_free(url);
 }
 
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
@@ -125,6 +140,9 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
     if ((lane->if_range && s->knows_no_conditions) ||
         s->validators == XD_VALIDATORS_VARY)
         *verdict = XD_VERDICT_STOPPED;
+    else if (s->validators == XD_VALIDATORS_OPEN &&
+             lane->started < s->open_since)
+        postpone_locked(lane);
     else if (is_doubted_locked(e, depot, lane) && !lane->stop)
         return true;
     else if (s->validators == XD_VALIDATORS_DOUBTED)

@@ -40,7 +40,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
  * The request on `lane`, of `depot`, has ended.  True: its outcome is open
  * while samples are compared; the depot's worker is woken when that is over,
  * and asks again.  False: lane->outcome holds; it is STOPPED where validators
- * turned out to mean nothing.
+ * turned out to mean nothing, and AGAIN where no sample could be had.
  */
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane);

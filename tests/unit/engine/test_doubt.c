@@ -169,6 +169,24 @@ START_TEST(other_bytes_under_another_validator_are_another_file)
 }
 END_TEST
 
+#define BUSY                                         \
+    SAY("HTTP/1.1 503 Busy\r\nConnection: close\r\n" \
+        "Content-Length: 0\r\n\r\n")
+
+START_TEST(a_depot_that_gives_no_sample_is_asked_again_later)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""), NEXT, CONDITION_FAILS, NEXT, BUSY, NEXT,
+        BUSY,           NEXT, SECOND("\"a\""), END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert_uint_eq(mock_requests(server), 5);
+    ck_assert(is_conditional(1) && is_conditional(4));
+    ck_assert_uint_eq(n_warnings, 0);
+}
+END_TEST
+
 START_TEST(a_depot_that_heeds_no_condition_is_asked_without)
 {
     static const struct mock_step script[] = {
@@ -238,6 +256,7 @@ int main(void)
     tcase_add_test(t, equal_bytes_under_two_validators_are_one_file);
     tcase_add_test(t, one_new_validator_is_a_file_that_has_changed);
     tcase_add_test(t, other_bytes_under_another_validator_are_another_file);
+    tcase_add_test(t, a_depot_that_gives_no_sample_is_asked_again_later);
     tcase_add_test(t, a_depot_that_heeds_no_condition_is_asked_without);
     tcase_add_test(t, a_depot_that_refuses_a_condition_is_asked_without);
     tcase_add_test(t, where_a_hash_decides_nothing_is_compared);
