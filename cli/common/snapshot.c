@@ -3,6 +3,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/moment.h"
+
+/* Depots are not looked at in all but one of so many parts of the time. */
+#define IDLE_SHARE 50
+
 void snapshot_init(struct snapshot *s)
 {
     *s = (struct snapshot){.progress.struct_size = sizeof s->progress,
@@ -28,15 +33,29 @@ static bool has_room(struct snapshot *s)
     return true;
 }
 
-void snapshot_take(struct snapshot *s, struct xd_download *d)
+static void take_depots(struct snapshot *s, struct xd_download *d)
 {
-    xd_download_progress(d, &s->progress);
+    s->depots_at = moment_s();
     for (s->n_depots = 0; has_room(s); s->n_depots++) {
         struct xd_depot_stats *depot = &s->depots[s->n_depots];
         depot->struct_size = sizeof *depot;
         if (xd_download_depot(d, s->n_depots, depot) < 0)
             break;
     }
+    s->depots_cost = moment_s() - s->depots_at;
+}
+
+void snapshot_take(struct snapshot *s, struct xd_download *d)
+{
+    xd_download_progress(d, &s->progress);
+    take_depots(s, d);
+}
+
+void snapshot_glance(struct snapshot *s, struct xd_download *d)
+{
+    xd_download_progress(d, &s->progress);
+    if (moment_s() - s->depots_at >= s->depots_cost * IDLE_SHARE)
+        take_depots(s, d);
 }
 
 const char *snapshot_state(enum xd_depot_state state)

@@ -12,6 +12,8 @@ struct snapshot {
     struct xd_progress progress;
     struct xd_depot_stats *depots; /* in the manifest's order */
     size_t n_depots, cap;
+    double depots_at, depots_cost; /* seconds: when they were taken last, and
+                                      how long that took */
 };
 
 /* Empty: nothing has been fetched from nowhere. */
@@ -21,6 +23,10 @@ void snapshot_fini(struct snapshot *s);
 /* The present state of `d`.  Depots for which there is no memory are left
  * out. */
 void snapshot_take(struct snapshot *s, struct xd_download *d);
+
+/* Likewise, but the depots may be those of a while ago where there are so many
+ * that to look at them takes its time. */
+void snapshot_glance(struct snapshot *s, struct xd_download *d);
 
 /* "busy", "failed"... */
 const char *snapshot_state(enum xd_depot_state state);

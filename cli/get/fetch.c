@@ -98,14 +98,15 @@ static int follow(struct run *r, struct xd_error *err)
     for (;;) {
         const int rc = xd_download_wait(r->download, TICK_MS, err);
         char *above = new_lines(r);
-        snapshot_take(&r->snapshot, r->download);
         if (rc != XD_E_AGAIN) {
+            snapshot_take(&r->snapshot, r->download);
             display_end(&r->display, &r->snapshot,
                         rc == XD_E_PIPE ? NULL : outcome_of(rc),
                         above != NULL ? above : "");
             free(above);
             return rc;
         }
+        snapshot_glance(&r->snapshot, r->download);
         obey_signals(r, &canceled_ticks);
         if (signals_stop_came()) {
             display_clear(&r->display);

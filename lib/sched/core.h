@@ -39,6 +39,7 @@ struct xd_sched {
     xd_usec heard_at; /* when a byte came last, or the first fetch began;
                          XD_NEVER before that */
     unsigned visits;
+    uint64_t steps; /* depots that were looked at, ever */
 
     /* What need not be looked at again, until
      * xd_core_forget_searches(). */
@@ -85,8 +86,12 @@ void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
 /* The first byte of a request has come. */
 void xd_core_flows(struct xd_sched *s, unsigned depot);
 
+/* Where a depot stands has changed: it goes into the sets, or out of them. */
+void xd_core_place(struct xd_sched *s, unsigned depot);
+
 /* It is asked for nothing any more. */
 void xd_core_drop(struct xd_sched *s, unsigned depot);
+void xd_core_ban(struct xd_sched *s, unsigned depot); /* never again */
 
 /* It is asked only for what nobody else has. */
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot);

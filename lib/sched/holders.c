@@ -42,8 +42,64 @@ uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
     return end;
 }
 
-unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
+/* The first depot from `from` on, in the set, that holds `byte`, and the end of
+ * its run. */
+static unsigned next_holder(const struct xd_book *b,
+                            const struct xd_depot_set *set, unsigned from,
                             uint64_t byte, uint64_t *out_end)
+{
+    unsigned i = xd_depot_set_next(set, from);
+
+    for (; i < b->n_depots; i = xd_depot_set_next(set, i + 1)) {
+        struct xd_range run = run_at(b, &b->depots[i], byte);
+
+        ++*b->steps;
+        if (xd_range_is_empty(run))
+            continue;
+        *out_end = run.end;
+        return i;
+    }
+    return b->n_depots;
+}
+
+static unsigned open_holder(const struct xd_book *b, unsigned need,
+                            uint64_t byte, uint64_t *out_end)
+{
+    unsigned best = b->n_depots;
+
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        unsigned i = b->slots[slot];
+        struct xd_range run;
+
+        ++*b->steps;
+        if (i >= best || !fits(&b->depots[i], need))
+            continue;
+        run = run_at(b, &b->depots[i], byte);
+        if (xd_range_is_empty(run))
+            continue;
+        *out_end = run.end;
+        best = i;
+    }
+    return best;
+}
+
+/* Where every depot knows ranges. */
+static unsigned find_bringer(const struct xd_book *b, unsigned need,
+                             uint64_t byte, uint64_t *out_end)
+{
+    unsigned i;
+
+    if (need & XD_NEED_OPEN)
+        return open_holder(b, need, byte, out_end);
+    if (!(need & XD_NEED_RESERVE))
+        return next_holder(b, &b->usable, 0, byte, out_end);
+    i = next_holder(b, &b->fresh, 0, byte, out_end);
+    return i < b->n_depots ? i : next_holder(b, &b->tried, 0, byte, out_end);
+}
+
+/* Those without ranges could only where no other is left. */
+static unsigned find_any_bringer(const struct xd_book *b, unsigned need,
+                                 uint64_t byte, uint64_t *out_end)
 {
     unsigned without_ranges = b->n_depots;
     bool is_sole = true;
@@ -72,6 +128,13 @@ unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
         return b->n_depots;
     *out_end = xd_holders_sole_end(b, without_ranges, byte);
     return without_ranges;
+}
+
+unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
+                            uint64_t byte, uint64_t *out_end)
+{
+    return b->has_no_ranges ? find_any_bringer(b, need, byte, out_end)
+                            : find_bringer(b, need, byte, out_end);
 }
 
 /* As far as another depot, which knows ranges, holds the bytes; `byte` itself
@@ -117,13 +180,14 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
 static uint64_t spared_to(const struct xd_book *b, unsigned depot,
                           uint64_t byte)
 {
-    for (unsigned i = 0; i < b->n_depots; i++) {
-        struct xd_range run = run_at(b, &b->depots[i], byte);
+    uint64_t end = byte;
+    unsigned i = next_holder(b, &b->usable, 0, byte, &end);
 
-        if (i != depot && fits(&b->depots[i], 0) && !xd_range_is_empty(run))
-            return run.end;
+    if (i == depot) {
+        end = byte;
+        next_holder(b, &b->usable, depot + 1, byte, &end);
     }
-    return byte;
+    return end;
 }
 
 bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)

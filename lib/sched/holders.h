@@ -15,7 +15,8 @@
 #define XD_NEED_AWAKE 4U
 
 /*
- * The first depot in order of preference that could bring `byte`, and the end
+ * The first depot in order of preference, in reserve those before others that
+ * have not failed yet, that could bring `byte`, and the end
  * of the run of bytes for which that is so; n_depots if there is none, and
  * *out_end is left alone.
  */

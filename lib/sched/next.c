@@ -187,6 +187,9 @@ static bool has_work(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    if (d->idle_search != s->book.search)
+        d->idle_to = s->book.wanted.begin;
+    d->idle_search = s->book.search;
     d->idle_to = xd_holders_work(&s->book, depot, d->idle_to);
     return d->idle_to < s->book.wanted.end;
 }
@@ -200,6 +203,7 @@ static void park(struct xd_sched *s, unsigned depot, struct xd_sched_action *a)
     d->slot = XD_NO_SLOT;
     if (d->state == XD_HOLDER_OPEN)
         d->state = XD_HOLDER_RESERVE;
+    xd_core_place(s, depot);
     s->covered_to = s->book.wanted.begin;
     XD_TELL(s, parked, depot, slot);
     a->kind = XD_DO_PARK;
@@ -264,15 +268,21 @@ static unsigned find_urgent(struct xd_sched *s)
     return depot;
 }
 
+static unsigned find_worker(struct xd_sched *s, const struct xd_depot_set *set)
+{
+    unsigned i = xd_depot_set_next(set, 0);
+
+    while (i < s->book.n_depots && ++s->steps && !has_work(s, i))
+        i = xd_depot_set_next(set, i + 1);
+    return i;
+}
+
+/* One that has failed comes after those that have not been asked. */
 static unsigned find_preferred(struct xd_sched *s)
 {
-    for (unsigned i = 0; i < s->book.n_depots; i++) {
-        const struct xd_holder *d = &s->book.depots[i];
+    unsigned i = find_worker(s, &s->book.fresh);
 
-        if (d->state == XD_HOLDER_RESERVE && !d->resting && has_work(s, i))
-            return i;
-    }
-    return s->book.n_depots;
+    return i < s->book.n_depots ? i : find_worker(s, &s->book.tried);
 }
 
 static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
@@ -296,6 +306,7 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     b->slots[slot] = depot;
     b->depots[depot].slot = slot;
     b->depots[depot].state = XD_HOLDER_OPEN;
+    xd_core_place(s, depot);
     XD_TELL(s, opened, depot);
     a->kind = XD_DO_OPEN;
     a->depot = depot;
@@ -309,7 +320,10 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
                                   struct xd_range *out)
 {
     const struct xd_book *b = &s->book;
-    uint64_t byte = b->depots[depot].idle_to, idle;
+    uint64_t byte = b->depots[depot].idle_search == b->search
+                        ? b->depots[depot].idle_to
+                        : b->wanted.begin;
+    uint64_t idle;
     struct xd_range rest, gap;
 
     if (b->depots[depot].running > 0)

@@ -15,6 +15,7 @@
 
 #include <limits.h>
 
+#include "sched/depot_set.h"
 #include "sched/sched.h"
 
 #define XD_NO_SLOT UINT_MAX
@@ -51,7 +52,9 @@ struct xd_holder {
     unsigned most_flowing; /* at most so far */
     unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
                              not */
-    uint64_t idle_to;      /* it holds no work before this byte: holders.c */
+    uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
+    uint64_t idle_search;  /* if this is the book's search */
+    unsigned place;        /* in the book's heap `resting`, from 1; 0: none */
 };
 
 /* What a reader wants; without readers, all that is wanted. */
@@ -73,8 +76,17 @@ struct xd_book {
     unsigned n_fetches; /* numbers of fetches are below this */
 
     struct xd_range wanted;
-    struct xd_holder *depots; /* in order of preference */
-    unsigned *slots;          /* the depot in each, or n_depots */
+    struct xd_holder *depots;         /* in order of preference */
+    struct xd_depot_set usable;       /* not dropped */
+    struct xd_depot_set fresh, tried; /* in reserve and awake: with no request
+                                         in vain, and with some */
+    unsigned *resting;                /* a heap: the first to wake on top */
+    unsigned n_resting;
+    unsigned n_given_up; /* dropped, and not banned */
+    bool has_no_ranges;  /* some depot knows none */
+    uint64_t search;     /* what earlier ones found holds no more */
+    uint64_t *steps;     /* depots that were looked at, ever (tests) */
+    unsigned *slots;     /* the depot in each, or n_depots */
     struct xd_rangeset arrived;
     struct xd_rangeset accepted; /* part of what arrived */
     struct xd_window *windows;   /* most urgent first */

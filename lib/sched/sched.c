@@ -52,9 +52,17 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
     b->depots = xd_alloc(l->n_depots, sizeof *b->depots);
     if (b->depots == NULL)
         return XD_E_NOMEM;
+    b->steps = &s->steps;
+    b->resting = xd_alloc(l->n_depots, sizeof *b->resting);
+    if (b->resting == NULL ||
+        xd_depot_set_init(&b->usable, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->fresh, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->tried, (unsigned)l->n_depots) < 0)
+        return XD_E_NOMEM;
     b->n_depots = (unsigned)l->n_depots;
     for (size_t i = 0; i < l->n_depots; i++) {
         b->depots[i].slot = XD_NO_SLOT;
+        xd_core_place(s, (unsigned)i);
         b->depots[i].idle_to = b->wanted.begin;
         b->depots[i].max_lanes = l->depots[i].max_lanes;
         if (l->guesses)
@@ -117,6 +125,10 @@ void xd_sched_free(struct xd_sched *s)
         s->book.o.policy->free(s->policy);
     for (unsigned i = 0; i < s->book.n_depots; i++)
         xd_rangeset_fini(&s->book.depots[i].held);
+    xd_depot_set_fini(&s->book.usable);
+    xd_depot_set_fini(&s->book.fresh);
+    xd_depot_set_fini(&s->book.tried);
+    xd_free(s->book.resting);
     xd_rangeset_fini(&s->book.arrived);
     xd_rangeset_fini(&s->book.accepted);
     xd_rangeset_fini(&s->hopeless);
@@ -133,6 +145,11 @@ const struct xd_sched_options *xd_sched_options(const struct xd_sched *s)
     return &s->book.o;
 }
 
+uint64_t xd_sched_steps(const struct xd_sched *s)
+{
+    return s->steps;
+}
+
 unsigned xd_sched_visits(const struct xd_sched *s)
 {
     return s->visits;
@@ -142,8 +159,7 @@ void xd_core_forget_searches(struct xd_sched *s)
 {
     s->all_have_holders = false;
     s->covered_to = s->book.wanted.begin;
-    for (unsigned i = 0; i < s->book.n_depots; i++)
-        s->book.depots[i].idle_to = s->book.wanted.begin;
+    s->book.search++;
 }
 
 /* Mark the fetches of which others have brought the rest, now that `r` is here:
@@ -346,8 +362,7 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         s->book.depots[ev->depot].shares = true;
         return 0;
     case XD_EV_BANNED:
-        s->book.depots[ev->depot].is_banned = true;
-        xd_core_drop(s, ev->depot);
+        xd_core_ban(s, ev->depot);
         return 0;
     case XD_EV_DEMAND:
         return xd_core_demand(s, ev);

@@ -23,6 +23,7 @@
  * policy.h: the paper's three, and ours.
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
+ * Those that have not failed yet are opened before those that have.
  * A depot that fails is left alone for a pause that doubles, and given up
  * after max_failures in a row; any byte that it brings ends the row.  Fetches
  * that are canceled before their first byte count as failures do, but for three
@@ -188,5 +189,8 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
  * lane that took most; with "adaptive" those of all lanes, and whatever else was
  * (tests). */
 unsigned xd_sched_visits(const struct xd_sched *s);
+
+/* How many depots were looked at since the beginning (tests). */
+uint64_t xd_sched_steps(const struct xd_sched *s);
 
 #endif

@@ -19,40 +19,127 @@
  * have to do: with the rests between them they take half a minute. */
 #define MOST_IN_VAIN 10
 
+/* ---- those that rest: a heap, the first to wake on top ---- */
+
+static xd_usec wakes_at(const struct xd_book *b, unsigned place)
+{
+    return b->depots[b->resting[place - 1]].rest_until;
+}
+
+static void put_at(struct xd_book *b, unsigned place, unsigned depot)
+{
+    b->resting[place - 1] = depot;
+    b->depots[depot].place = place;
+}
+
+static void swap(struct xd_book *b, unsigned i, unsigned j)
+{
+    unsigned depot = b->resting[i - 1];
+
+    put_at(b, i, b->resting[j - 1]);
+    put_at(b, j, depot);
+}
+
+static void move_in_heap(struct xd_book *b, unsigned i)
+{
+    for (; i > 1 && wakes_at(b, i) < wakes_at(b, i / 2); i /= 2)
+        swap(b, i, i / 2);
+    for (unsigned j; (j = 2 * i) <= b->n_resting; i = j) {
+        if (j < b->n_resting && wakes_at(b, j + 1) < wakes_at(b, j))
+            j++;
+        if (wakes_at(b, i) <= wakes_at(b, j))
+            break;
+        swap(b, i, j);
+    }
+}
+
+static void set_rest(struct xd_sched *s, unsigned depot, xd_usec until)
+{
+    struct xd_book *b = &s->book;
+    struct xd_holder *d = &b->depots[depot];
+
+    d->resting = true;
+    d->rest_until = until;
+    if (d->place == 0)
+        put_at(b, ++b->n_resting, depot);
+    move_in_heap(b, d->place);
+    s->wake_at = wakes_at(b, 1);
+    xd_core_place(s, depot);
+}
+
+static void end_rest(struct xd_sched *s, unsigned depot)
+{
+    struct xd_book *b = &s->book;
+    struct xd_holder *d = &b->depots[depot];
+    unsigned place = d->place;
+
+    d->resting = false;
+    if (place > 0) {
+        swap(b, place, b->n_resting--);
+        d->place = 0;
+        if (place <= b->n_resting)
+            move_in_heap(b, place);
+    }
+    s->wake_at = b->n_resting > 0 ? wakes_at(b, 1) : XD_NEVER;
+    xd_core_place(s, depot);
+}
+
 void xd_core_wake(struct xd_sched *s, xd_usec now)
 {
-    s->wake_at = XD_NEVER;
-    for (unsigned i = 0; i < s->book.n_depots; i++) {
-        struct xd_holder *d = &s->book.depots[i];
+    const struct xd_book *b = &s->book;
 
-        if (d->resting && d->rest_until <= now) {
-            d->resting = false;
-            XD_TELL(s, readiness, i);
-        }
-        if (d->resting && d->rest_until < s->wake_at)
-            s->wake_at = d->rest_until;
+    while (b->n_resting > 0 && wakes_at(b, 1) <= now) {
+        unsigned depot = b->resting[0];
+
+        s->steps++;
+        end_rest(s, depot);
+        XD_TELL(s, readiness, depot);
     }
+}
+
+/* ---- where depots stand ---- */
+
+void xd_core_place(struct xd_sched *s, unsigned depot)
+{
+    struct xd_book *b = &s->book;
+    const struct xd_holder *d = &b->depots[depot];
+    bool is_ready = d->state == XD_HOLDER_RESERVE && !d->resting;
+    bool is_fresh = d->failures + d->overtaken == 0;
+
+    xd_depot_set_put(&b->usable, depot, d->state != XD_HOLDER_DROPPED);
+    xd_depot_set_put(&b->fresh, depot, is_ready && is_fresh);
+    xd_depot_set_put(&b->tried, depot, is_ready && !is_fresh);
+}
+
+void xd_core_ban(struct xd_sched *s, unsigned depot)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    xd_core_drop(s, depot);
+    if (!d->is_banned)
+        s->book.n_given_up--;
+    d->is_banned = true;
 }
 
 void xd_core_drop(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    if (d->state != XD_HOLDER_DROPPED)
+        s->book.n_given_up++;
     d->state = XD_HOLDER_DROPPED;
-    d->resting = false;
+    end_rest(s, depot);
     xd_core_forget_searches(s);
     XD_TELL(s, readiness, depot);
 }
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
 {
-    struct xd_holder *d = &s->book.depots[depot];
+    const struct xd_holder *d = &s->book.depots[depot];
 
     if (d->resting && d->rest_until >= until)
         return;
-    d->resting = true;
-    d->rest_until = until;
-    s->wake_at = until < s->wake_at ? until : s->wake_at;
+    set_rest(s, depot, until);
     XD_TELL(s, readiness, depot);
 }
 
@@ -186,6 +273,8 @@ static void take_back(struct xd_sched *s, unsigned depot)
     d->state = d->slot == XD_NO_SLOT ? XD_HOLDER_RESERVE : XD_HOLDER_OPEN;
     d->failures = d->overtaken = 0;
     d->forgiven_to = d->excused_to = s->n_begun;
+    s->book.n_given_up--;
+    xd_core_place(s, depot);
     xd_rangeset_fini(&s->hopeless);
     xd_core_forget_searches(s);
     XD_TELL(s, readiness, depot);
@@ -199,7 +288,8 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now)
     struct xd_book *b = &s->book;
     bool is_needed = false;
 
-    if (s->size_is_unknown || now >= s->heard_at + b->o.patience)
+    if (s->size_is_unknown || b->n_given_up == 0 ||
+        now >= s->heard_at + b->o.patience)
         return;
     for (unsigned i = 0; i < b->n_depots && !is_needed; i++)
         is_needed = is_given_up(&b->depots[i]) && xd_holders_is_needed(b, i);
@@ -214,8 +304,9 @@ void xd_core_no_ranges(struct xd_sched *s, unsigned depot)
 
     /* Without a known size everybody is asked for all of it anyway. */
     d->no_ranges = !s->size_is_unknown;
-    d->resting = false;
+    s->book.has_no_ranges |= d->no_ranges;
     d->failures = d->overtaken = 0;
+    end_rest(s, depot);
     d->forgiven_to = s->n_begun;
     xd_core_forget_searches(s);
     XD_TELL(s, readiness, depot);

@@ -86,12 +86,15 @@ static void fail_line_too_long(struct xd_http_fetch *f)
             "%s: sent a header line of more than 100 KiB", f->name);
 }
 
-/* Libcurl's and the resolver's own descriptors fail under many names. */
-static bool ran_out_of_descriptors(const struct xd_http_fetch *f)
+/* Libcurl's and the resolver's own descriptors fail under many names; a socket
+ * under one, which was noted. */
+static bool ran_out_of_descriptors(const struct xd_http_fetch *f,
+                                   CURLcode result)
 {
     return f->lacks_descriptor ||
-           (!f->is_judged && xd_descriptors_free(CONNECTING_DESCRIPTORS) <
-                                 CONNECTING_DESCRIPTORS);
+           (!f->is_judged && result != CURLE_COULDNT_CONNECT &&
+            xd_descriptors_free(CONNECTING_DESCRIPTORS) <
+                CONNECTING_DESCRIPTORS);
 }
 
 static void fail_locally(struct xd_http_fetch *f)
@@ -185,7 +188,7 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         f->begins_again = true;
     else if (is_line_too_long(f, result))
         fail_line_too_long(f);
-    else if (ran_out_of_descriptors(f))
+    else if (ran_out_of_descriptors(f, result))
         fail_locally(f);
     else
         fail_by_curl(f, result);

@@ -128,11 +128,21 @@ static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
     return r;
 }
 
+static uint64_t *taken_to_of(struct xd_adaptive *p, unsigned depot)
+{
+    struct xd_stock *d = &p->depots[depot];
+
+    if (d->search != p->search)
+        d->taken_to = p->book->wanted.begin;
+    d->search = p->search;
+    return &d->taken_to;
+}
+
 bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
                      struct xd_range *out)
 {
     const struct xd_book *b = p->book;
-    uint64_t *taken_to = &p->depots[depot].taken_to;
+    uint64_t *taken_to = taken_to_of(p, depot);
     struct xd_range rest = {from, b->window->range.end};
     bool is_all = from <= *taken_to; /* that was passed over so far */
 

@@ -72,11 +72,13 @@ struct xd_stock {
     bool is_offered;    /* some of them were offered to others */
     xd_usec heard_at;   /* a byte of it came last, if any did */
     xd_usec far_at;     /* it is far if it has not answered by then */
-    uint64_t taken_to;  /* it holds none that nobody was asked for before */
+    uint64_t taken_to;  /* it holds none that nobody was asked for before, */
+    uint64_t search;    /* if this is that of all */
     unsigned n_running; /* requests */
 };
 
 struct xd_adaptive {
+    uint64_t search; /* what earlier ones passed over counts no more */
     const struct xd_book *book;
     struct xd_flow *flows;         /* one per fetch */
     struct xd_forecast *forecasts; /* one per depot */

@@ -139,6 +139,7 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now)
             struct xd_stock *d = &p->depots[b->slots[slot]];
 
             *d = (struct xd_stock){.heard_at = d->heard_at,
+                                   .search = d->search,
                                    .taken_to = d->taken_to};
         }
     count_flows(p);
@@ -189,8 +190,7 @@ bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
 
 void xd_search_anew(struct xd_adaptive *p)
 {
-    for (unsigned i = 0; i < p->book->n_depots; i++)
-        p->depots[i].taken_to = p->book->wanted.begin;
+    p->search++;
 }
 
 int xd_offer(struct xd_adaptive *p, struct xd_range r)

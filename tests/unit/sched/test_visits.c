@@ -130,6 +130,70 @@ START_TEST(the_last_block_is_found_as_fast_as_the_first)
 }
 END_TEST
 
+/* All but the last of `n` depots fail at once when they are asked; how many
+ * depots the scheduler looks at until the last one is asked. */
+static uint64_t steps_to_the_last_of(unsigned n, const struct xd_policy *policy)
+{
+    static struct xd_range whole = {0, 1000000};
+    struct xd_holding *holdings = calloc(n, sizeof *holdings);
+    struct xd_layout layout = {
+        .size = whole.end, .depots = holdings, .n_depots = n};
+    struct xd_sched_options o = {.policy = policy,
+                                 .redundancy = 1,
+                                 .lanes_per_depot = 1,
+                                 .max_open = 4,
+                                 .block_bytes = 1000,
+                                 .max_failures = 5,
+                                 .patience = 120 * XD_SECOND};
+    struct xd_sched_action a;
+    struct xd_sched *s;
+    unsigned n_asked = 0;
+    xd_usec now = XD_SECOND;
+    uint64_t steps;
+
+    ck_assert_ptr_nonnull(holdings);
+    for (unsigned i = 0; i < n; i++)
+        holdings[i] = (struct xd_holding){&whole, 1, 0};
+    s = xd_sched_new(&layout, &o, whole);
+    ck_assert_ptr_nonnull(s);
+    while (a = xd_sched_next(s, now),
+           a.kind != XD_DO_FETCH || a.depot != n - 1) {
+        struct xd_sched_event failed = {.kind = XD_EV_FAILED,
+                                        .fetch = a.fetch,
+                                        .range = {a.range.begin, 0}};
+
+        now += 20; /* as fast as a depot of this machine refuses */
+        failed.now = now;
+        ck_assert_int_ne(a.kind, XD_DO_FAIL);
+        if (a.kind != XD_DO_FETCH)
+            continue;
+        n_asked++;
+        ck_assert_int_eq(xd_sched_event(s, &failed), 0);
+    }
+    /* None is asked again before all were asked, but those that are in use. */
+    ck_assert_uint_lt(n_asked, n + n / 10);
+    steps = xd_sched_steps(s);
+    xd_sched_free(s);
+    free(holdings);
+    return steps;
+}
+
+START_TEST(depots_that_fail_are_gone_through_in_linear_time)
+{
+    static const struct xd_policy *const policies[] = {
+        &xd_policy_adaptive, &xd_policy_basic, &xd_policy_progress};
+
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        uint64_t few = steps_to_the_last_of(2000, policies[i]);
+        uint64_t many = steps_to_the_last_of(20000, policies[i]);
+
+        ck_assert_uint_gt(few, 2000); /* the count is alive */
+        ck_assert_uint_lt(many, 12 * few);
+        ck_assert_uint_lt(many, UINT64_C(100) * 20000);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("visits");
@@ -142,5 +206,6 @@ int main(void)
     tcase_add_test(t, progress_with_223_depots);
     tcase_add_test(t, progress_with_stripes_that_interleave);
     tcase_add_test(t, the_last_block_is_found_as_fast_as_the_first);
+    tcase_add_test(t, depots_that_fail_are_gone_through_in_linear_time);
     return run_suite("sched.visits", t);
 }
