@@ -77,13 +77,31 @@ bool target_exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
+bool target_is_behind_link(const struct target *t)
+{
+    struct stat st;
+    bool is_link = false;
+
+    if (t->inner == NULL)
+        return false;
+    char *const inner = t->path + strlen(t->path) - strlen(t->inner);
+    for (char *end = inner; !is_link && (end = strchr(end, '/')) != NULL;
+         end++) {
+        *end = '\0';
+        is_link = lstat(t->path, &st) == 0 && S_ISLNK(st.st_mode);
+        *end = '/';
+    }
+    return is_link;
+}
+
 int target_check(const struct target *t, const struct args *a, char *why,
                  size_t size)
 {
     const char *force = args_value(a, "force");
     struct stat st, end;
 
-    if (t->path == NULL || target_is_ordered(t) || lstat(t->path, &st) < 0)
+    if (t->path == NULL || target_is_ordered(t) || target_is_behind_link(t) ||
+        lstat(t->path, &st) < 0)
         return 0;
     if (stat(t->path, &end) == 0 && S_ISDIR(end.st_mode))
         snprintf(why, size, "%s is a folder: --directory puts files into it",

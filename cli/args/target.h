@@ -31,6 +31,10 @@ bool target_is_ordered(const struct target *t);
 /* Whether something has the name `path` already. */
 bool target_exists(const char *path);
 
+/* Whether a folder of `inner` is a symbolic link by now: what lies behind it is
+ * not ours to look at, and the download says so. */
+bool target_is_behind_link(const struct target *t);
+
 /* 0 if the file may be put there; else a status, and the reason in `why`. */
 int target_check(const struct target *t, const struct args *a, char *why,
                  size_t size);

@@ -217,7 +217,10 @@ static void get_files(struct get *g, const struct xd_list *list)
         n_failed += g->n_failed > before;
     }
     if (n_failed > 0 && n > 1)
-        words_error("%s: %zu of %zu lines failed", g->args->list, n_failed, n);
+        words_error("%s: %zu of %zu lines failed",
+                    strcmp(g->args->list, "-") == 0 ? "standard input"
+                                                    : g->args->list,
+                    n_failed, n);
 }
 
 static int read_list(struct xd_list **out, const struct args *a)

@@ -125,6 +125,7 @@ static bool may_be_complete(const struct job *job)
 
     return job->target->path != NULL &&
            args_value(job->args, "range") == NULL &&
+           !target_is_behind_link(job->target) &&
            (force == NULL || strcmp(force, "yes") != 0) &&
            stat(job->target->path, &st) == 0 && S_ISREG(st.st_mode);
 }

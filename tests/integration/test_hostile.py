@@ -166,7 +166,8 @@ def test_two_files_of_one_name_in_two_folders_are_two(lab):
 
 def test_no_link_is_followed_on_the_way_to_a_file(lab, url):
     """A folder of the manifest's path that is a link, to a folder of another
-    place or to nowhere; not the one that --directory names."""
+    place or to nowhere; not the one that --directory names.  What lies behind
+    it, a file of that name, is not even looked at, nor taken over by -c."""
     elsewhere = lab.folder / "elsewhere"
     elsewhere.mkdir()
     (lab.work / "in").symlink_to(elsewhere)
@@ -177,15 +178,21 @@ def test_no_link_is_followed_on_the_way_to_a_file(lab, url):
     run = lab.xdownload("-d", "in", lab.write("hostile", f"""
         <metalink {METALINK}>
         <file name="real/f"><url>{url}</url></file>
-        <file name="link/g"><url>{url}</url></file>
+        <file name="link/f"><url>{url}</url></file>
         <file name="real/gone/f"><url>{url}</url></file>
         <file name="new/deep/f"><url>{url}</url></file></metalink>"""))
     assert run.rc == 5
     assert "in/link: is a symbolic link" in run.err
+    assert "exists already" not in run.err
     assert "in/real/gone: is a symbolic link" in run.err
     assert sorted(p.relative_to(elsewhere).as_posix()
                   for p in elsewhere.rglob("*") if p.is_file()) == ["new/deep/f", "real/f"]
     assert not (lab.folder / "nowhere").exists()
+    (inside / "f").write_bytes(DATA[:1000])
+    run = lab.xdownload("-c", "-d", "in", lab.write("hostile", metalink(
+        f"<size>{SIZE}</size><url>{url}</url>", "link/f")))
+    assert run.rc == 5 and "in/link: is a symbolic link" in run.err
+    assert sorted(os.listdir(inside)) == ["f", "gone"]
 
 
 def test_metaurls_and_signatures_name_no_file(lab, url):
