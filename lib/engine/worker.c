@@ -140,11 +140,24 @@ static void obey_limit(struct xd_worker *w)
         w->lanes[i].resume_at = 0;
 }
 
-static void carry_out(struct xd_worker *w, xd_usec timeout)
+/* What its user said holds; else a request waits for what stands in the queue of
+ * the line. */
+static xd_usec silence_locked(const struct xd_engine *e)
+{
+    xd_usec silence = e->options.silence;
+    xd_usec queue = e->sched ? xd_sched_queue_time(e->sched) : 0;
+
+    return queue > silence && !xd_options_is_set(&e->options, "silence")
+               ? queue
+               : silence;
+}
+
+static void carry_out(struct xd_worker *w, xd_usec timeout, xd_usec silence)
 {
     xd_usec now;
 
     obey_limit(w);
+    xd_transport_set_silence(w->transport, silence);
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
@@ -223,10 +236,10 @@ static void *worker_main(void *arg)
 
     xd_engine_lock(e);
     while (take_locked(w)) {
-        xd_usec timeout = timeout_locked(w);
+        xd_usec timeout = timeout_locked(w), silence = silence_locked(e);
 
         xd_engine_unlock(e);
-        carry_out(w, timeout);
+        carry_out(w, timeout, silence);
         xd_engine_lock(e);
         give_locked(w);
     }

@@ -139,6 +139,8 @@ struct xd_transport_ops {
     void (*wakeup)(struct xd_transport *t);
     /* NULL: it brings no more than its handler takes anyway. */
     void (*limit)(struct xd_transport *t, uint64_t bytes_per_s);
+    /* NULL: it never waits for anybody. */
+    void (*set_silence)(struct xd_transport *t, xd_usec silence);
     void (*free)(struct xd_transport *t);
 };
 
@@ -162,6 +164,14 @@ int xd_local_new(struct xd_transport **out,
                  const struct xd_transport_config *config,
                  const struct xd_transport_handler *handler,
                  struct xd_error *err);
+
+/* What config.silence says, from now on. */
+static inline void xd_transport_set_silence(struct xd_transport *t,
+                                            xd_usec silence)
+{
+    if (t->ops->set_silence)
+        t->ops->set_silence(t, silence);
+}
 
 /* Start a request on a free slot; its fate comes through the handler.
  * Errors: NOMEM, and then the handler hears nothing. */

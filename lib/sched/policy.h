@@ -146,6 +146,9 @@ struct xd_policy {
      * `now`, or XD_NEVER. */
     xd_usec (*wake)(void *p, xd_usec now);
 
+    /* As xd_sched_queue_time(). */
+    xd_usec (*queue_time)(void *p);
+
     /* A chosen fetch has brought all before `to`. */
     void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);
 

@@ -150,6 +150,13 @@ uint64_t xd_sched_steps(const struct xd_sched *s)
     return s->steps;
 }
 
+xd_usec xd_sched_queue_time(const struct xd_sched *s)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+
+    return policy->queue_time ? policy->queue_time(s->policy) : 0;
+}
+
 unsigned xd_sched_visits(const struct xd_sched *s)
 {
     return s->visits;

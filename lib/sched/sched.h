@@ -185,6 +185,10 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
  * carried out: the scheduler takes it as begun. */
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
 
+/* For how long a fetch may say nothing since its bytes stand in the queue of the
+ * client's line behind those of others; 0: as far as is known they do not. */
+xd_usec xd_sched_queue_time(const struct xd_sched *s);
+
 /* How many nodes of its index were looked at to find the last action, for the
  * lane that took most; with "adaptive" those of all lanes, and whatever else was
  * (tests). */

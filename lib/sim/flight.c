@@ -26,7 +26,10 @@ static void set_timer(struct xd_run *r, const struct xd_flight *f,
 
 static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
 {
-    return f->heard + (xd_nsec)r->o->silence * 1000;
+    xd_usec queue = xd_sched_queue_time(r->driver.sched);
+
+    return f->heard +
+           (xd_nsec)(queue > r->o->silence ? queue : r->o->silence) * 1000;
 }
 
 /* Bytes that count. */

@@ -198,7 +198,7 @@ static bool is_supplied(const struct xd_adaptive *p, unsigned depot,
     double latency = xd_seconds(f->latency);
     double seconds;
 
-    if (xd_connections_bound(p, depot))
+    if (xd_connections_bound(p, depot) || xd_lane_is_probe(p, depot))
         return false;
     seconds = xd_shares(p, depot) ? SHARED_LEAD * latency + SHARED_LEAD_S
                                   : lead * latency;
@@ -252,7 +252,8 @@ static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     uint64_t from = p->book->window->range.begin;
     double supply = xd_supply(p, depot);
 
-    if (xd_is_alone(p, depot))
+    if (xd_is_alone(p, depot) && !xd_connections_bound(p, depot) &&
+        !xd_lane_is_probe(p, depot))
         return xd_choose_alone(p, depot, out);
     if (xd_race(p, fetch, depot, out))
         return true;
@@ -388,6 +389,19 @@ static xd_usec adaptive_wake(void *policy, xd_usec now)
     return p->wake_at;
 }
 
+/* On a line that needs so long for its queue, TCP loses the packets of some
+ * connections again and again, and waits longer each time. */
+#define SLOW XD_SECOND
+#define STARVED 4
+
+static xd_usec adaptive_queue_time(void *policy)
+{
+    const struct xd_adaptive *p = policy;
+    xd_usec queue = xd_bottleneck_queue_time(&p->bottleneck);
+
+    return queue > SLOW ? STARVED * queue : 0;
+}
+
 static void settle_adaptive(struct xd_sched_options *o)
 {
     o->redundancy = 0;
@@ -406,6 +420,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .spares = xd_adaptive_spares,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
+                                             .queue_time = adaptive_queue_time,
                                              .canceled = xd_adaptive_canceled,
                                              .ended = xd_adaptive_ended,
                                              .arrived = xd_adaptive_arrived,

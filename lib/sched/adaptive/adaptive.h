@@ -15,6 +15,7 @@
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
 
+#include "sched/adaptive/bottleneck.h"
 #include "sched/adaptive/connections.h"
 #include "sched/adaptive/forecast.h"
 #include "sched/adaptive/growth.h"
@@ -87,6 +88,8 @@ struct xd_adaptive {
 
     struct xd_growth growth;
     struct xd_connections connections;
+    struct xd_bottleneck bottleneck;
+    xd_usec heard_at;   /* a byte of any depot came last */
     double hedged;      /* bytes asked for twice, to be done sooner */
     double wasted;      /* that were on the wire behind a new end */
     double most_hedged; /* of each */
@@ -181,9 +184,15 @@ void xd_decide_connections(struct xd_adaptive *p);
 bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
                         unsigned depot);
 
+/* Whether the next request of the depot is made to see how it answers. */
+bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot);
+
 /* Whether its connections are what bounds a depot: then each brings the same,
  * however many there are, and has to be kept busy for itself. */
 bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot);
+
+/* Likewise, and one more than it has can be opened. */
+bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot);
 
 /* What one connection of the depot brings, by the depot's forecast; where they
  * do not bound it, all that the depot brings. */
@@ -201,6 +210,10 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now);
 /* When a request said something last, or was made; on a connection that is
  * shared, any other of its depot. */
 xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);
+
+/* For how long a depot that is well may say nothing: where others bring bytes
+ * over a slow line it may wait behind them. */
+xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot);
 
 /* When a request that goes on saying nothing has owed us too long. */
 xd_usec xd_flow_overdue_at(const struct xd_adaptive *p,

@@ -22,6 +22,10 @@
 #define RATION_LATENCIES 4
 #define RATION_BYTES (256 << 10)
 
+/* Before that they brought so many times what they do in the mean: a line that
+ * is full never did. */
+#define BURST 1.5
+
 /* Each connection is to have so much to bring, and the download so long to go
  * on, before another is tried: it costs some round trips. */
 #define WORTH_BYTES ((double)(1 << 20))
@@ -45,6 +49,7 @@
 #define GAIN 0.25
 #define GAIN_IN_ALL 0.5
 
+#define NOTHING_TO_ASK (500 * XD_MS)
 #define FIRST_PAUSE (2 * XD_SECOND)
 #define LONGEST_PAUSE (32 * XD_SECOND)
 
@@ -111,6 +116,8 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
     struct xd_connections_depot *d = &c->depots[depot];
 
     count_lane(&c->lanes[lane], latency, now, bytes);
+    if (c->lanes[lane].rate > d->peak)
+        d->peak = c->lanes[lane].rate;
     if (d->began_at == 0)
         d->began_at = now;
     if (c->began_at == 0)
@@ -200,11 +207,18 @@ static unsigned bound_of(const struct xd_connections *c,
                : c->lanes_per_depot;
 }
 
+/* How many connections have to be in use before more are tried. */
+static unsigned usual_of(const struct xd_connections_depot *d,
+                         const struct xd_connections_facts *f)
+{
+    return d->stage == XD_CONNECTIONS_BOUND ? d->allowed : f->n_usual;
+}
+
 /* When a depot has been silent for as long as one that rations is. */
 static xd_usec rationed_at(const struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
 {
-    if (d->bytes < RATION_BYTES || f->n_running < d->allowed)
+    if (d->bytes < RATION_BYTES || f->n_running < usual_of(d, f))
         return XD_NEVER;
     return d->heard_at + longer(RATION_SILENCE, RATION_LATENCIES * f->latency);
 }
@@ -226,6 +240,8 @@ static void probe(struct xd_connections *c, struct xd_connections_depot *d,
         c->gained = 0;
         c->has_helped = false;
     }
+    d->stage_before = d->stage;
+    d->allowed_before = d->allowed;
     d->stage = XD_CONNECTIONS_PROBING;
     d->tried_at = f->now;
     d->wait = 0;
@@ -238,7 +254,7 @@ static bool is_equal_trial(struct xd_connections *c,
 {
     struct sum s = add_up(c, f->first_lane, c->lanes_per_depot, f);
 
-    if (s.n == 0 || (!f->is_needed && (s.n < d->allowed || !are_equal(&s))))
+    if (s.n == 0 || s.n < usual_of(d, f) || !are_equal(&s))
         return false;
     d->is_rationed = false;
     d->n_before = s.n;
@@ -249,11 +265,13 @@ static bool is_equal_trial(struct xd_connections *c,
 static bool is_rationed_trial(struct xd_connections_depot *d,
                               const struct xd_connections_facts *f)
 {
-    if (rationed_at(d, f) > f->now)
+    double mean = mean_rate(d->bytes, d->began_at, f->now);
+
+    if (rationed_at(d, f) > f->now || d->peak * f->n_running < BURST * mean)
         return false;
     d->is_rationed = true;
-    d->n_before = d->allowed;
-    d->each_before = mean_rate(d->bytes, d->began_at, f->now) / d->allowed;
+    d->n_before = f->n_running;
+    d->each_before = mean / f->n_running;
     return f->is_needed || is_worth_a_trial(d, f, d->each_before);
 }
 
@@ -263,7 +281,7 @@ static xd_usec begin_trial(struct xd_connections *c,
 {
     if (d->allowed >= bound_of(c, f) || f->is_held_back || d->began_at == 0)
         return XD_NEVER;
-    if ((f->now < c->next_at || f->now < d->next_at) && !f->is_needed)
+    if (f->now < d->next_at || (f->now < c->next_at && !f->is_needed))
         return XD_NEVER;
     if (is_rationed_trial(d, f))
         probe(c, d, f, mean_rate(c->bytes, c->began_at, f->now));
@@ -279,8 +297,8 @@ static xd_usec begin_trial(struct xd_connections *c,
 static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
                       unsigned useful, xd_usec now)
 {
-    d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : XD_CONNECTIONS_FIRST;
-    d->allowed = useful > 0 ? d->n_before + useful : c->first;
+    d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : d->stage_before;
+    d->allowed = useful > 0 ? d->n_before + useful : d->allowed_before;
     c->has_helped |= useful > 0;
     if (--c->n_trials == 0) {
         c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
@@ -291,6 +309,16 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
     d->next_at = now + longer(c->pause, FIRST_PAUSE);
 }
 
+/* There was nothing to ask the probe for. */
+static void give_up(struct xd_connections *c, struct xd_connections_depot *d,
+                    xd_usec now)
+{
+    c->n_trials--;
+    d->stage = d->stage_before;
+    d->allowed = d->allowed_before;
+    d->next_at = now + NOTHING_TO_ASK;
+}
+
 /* Its first byte has come, or is late. */
 static void look_at_probe(struct xd_connections *c,
                           struct xd_connections_depot *d,
@@ -299,7 +327,9 @@ static void look_at_probe(struct xd_connections *c,
     xd_usec wait = d->wait > 0 ? d->wait : f->now - d->tried_at;
     xd_usec most = d->least_wait + d->least_wait / INFLATED_PARTS + INFLATED;
 
-    if (wait > most) {
+    if (wait > most && f->n_running <= d->n_before) {
+        give_up(c, d, f->now);
+    } else if (wait > most) {
         end_trial(c, d, 0, f->now);
     } else if (d->wait > 0) {
         d->stage = XD_CONNECTIONS_TRYING;
@@ -326,6 +356,8 @@ static unsigned judge(struct xd_connections *c,
     if (n_new == 0 || useful < GAIN * n_new ||
         all - c->all_before < GAIN_IN_ALL * c->gained)
         return 0;
+    if (f->n_running < d->allowed) /* there was nothing to ask the others for */
+        return d->allowed - d->n_before;
     return useful + 1 < n_new ? (unsigned)useful + 1 : n_new;
 }
 
@@ -357,14 +389,13 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
         return XD_NEVER;
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:
+    case XD_CONNECTIONS_BOUND:
         return begin_trial(c, d, f);
     case XD_CONNECTIONS_PROBING:
         look_at_probe(c, d, f);
         break;
     case XD_CONNECTIONS_TRYING:
         look_at_trial(c, d, f);
-        break;
-    case XD_CONNECTIONS_BOUND:
         break;
     }
     return XD_NEVER;
@@ -373,6 +404,13 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot)
 {
     return c->depots[depot].allowed;
+}
+
+bool xd_connections_want_probe(const struct xd_connections *c, unsigned depot,
+                               unsigned n_running)
+{
+    return c->depots[depot].stage == XD_CONNECTIONS_PROBING &&
+           n_running <= c->depots[depot].n_before;
 }
 
 bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot)
@@ -384,6 +422,10 @@ bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot)
 /* A user that wants more than two has a reason. */
 bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
 {
-    return c->depots[depot].stage != XD_CONNECTIONS_FIRST ||
+    enum xd_connections_stage stage = c->depots[depot].stage;
+
+    if (stage == XD_CONNECTIONS_PROBING)
+        stage = c->depots[depot].stage_before;
+    return stage != XD_CONNECTIONS_FIRST ||
            (c->first == 0 && c->lanes_per_depot > 2);
 }

@@ -55,8 +55,12 @@ struct xd_connections_depot {
 
     xd_usec next_at; /* no trial of it begins before */
 
+    double peak; /* the most that a lane brought in a turn */
+
     /* Of the trial. */
-    bool is_rationed;   /* it began since the depot was silent */
+    bool is_rationed; /* it began since the depot was silent */
+    enum xd_connections_stage stage_before;
+    unsigned allowed_before;
     xd_usec tried_at;   /* this stage began */
     unsigned n_before;  /* connections before it, */
     double each_before; /* and what each of them brought */
@@ -85,7 +89,8 @@ struct xd_connections {
 struct xd_connections_facts {
     xd_usec now;
     unsigned first_lane; /* of its lanes */
-    unsigned n_running;  /* requests */
+    unsigned n_running;  /* requests, */
+    unsigned n_usual;    /* as many as there always are */
     xd_usec latency;     /* of the depot; 0: not known */
     double time_left;    /* seconds that the download goes on */
     double bytes_left;   /* the depot's share of what nobody was asked for */
@@ -118,6 +123,10 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 
 /* How many lanes of the depot may be used. */
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot);
+
+/* Whether one more than these is to be opened, as a probe. */
+bool xd_connections_want_probe(const struct xd_connections *c, unsigned depot,
+                               unsigned n_running);
 
 /* Whether it is not known yet if more are of use. */
 bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot);

@@ -103,15 +103,6 @@ static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
            f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 
-/* Another connection of the depot brings what it brings, whatever the others
- * do. */
-static bool has_free_connection(const struct xd_adaptive *p, unsigned depot)
-{
-    return xd_connections_bound(p, depot) &&
-           p->depots[depot].n_running <
-               xd_connections_allowed(&p->connections, depot);
-}
-
 /*
  * A request that would end after all others gives the tail that it will not
  * bring until then.  What is on the wire already is left to it.
@@ -134,7 +125,7 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
          left / rate - p->time_left < WORTH_WASTE_S))
         return false;
     tail.begin = f->got + (uint64_t)keep + 1;
-    if ((!has_free_connection(p, f->depot) &&
+    if ((!xd_has_free_connection(p, f->depot) &&
          !xd_others_bring(p, f->depot, tail, HUGE_VAL)) ||
         xd_offer(p, tail) < 0)
         return false;

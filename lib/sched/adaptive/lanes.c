@@ -9,12 +9,39 @@
 #define WORTH ((double)(1 << 20))
 #define LEAST_LANES 2
 
+/* What comes is to be so many times what is shown. */
+#define ENOUGH 1.2
+
+/* Whether a picture is shown faster than bytes come, so that it stands still or
+ * will. */
+static bool is_needed(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_windows; i++) {
+        const struct xd_window *w = &p->book->windows[i];
+
+        if (xd_is_played(w) && p->rate > 0 &&
+            p->rate < ENOUGH * (double)w->bytes_per_s)
+            return true;
+    }
+    return false;
+}
+
+/* A depot that serves readers alone is asked over one. */
+static unsigned usual_of(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->book->o.window_bytes > 0 && xd_is_alone(p, depot)
+               ? 1
+               : p->book->o.first_lanes;
+}
+
 static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
 {
     struct xd_connections_facts facts = {
         .now = p->now,
         .first_lane = slot * p->book->o.lanes_per_depot,
         .n_running = p->depots[depot].n_running,
+        .n_usual = usual_of(p, depot),
+        .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
         .ceiling = p->book->depots[depot].ceiling,
         .time_left = p->time_left,
@@ -57,10 +84,23 @@ bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
     return lane < allowed && p->depots[depot].n_running < allowed;
 }
 
+bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot)
+{
+    return xd_connections_want_probe(&p->connections, depot,
+                                     p->depots[depot].n_running);
+}
+
 bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot)
 {
     return !xd_shares(p, depot) &&
            xd_connections_are_bound(&p->connections, depot);
+}
+
+bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot)
+{
+    return xd_connections_bound(p, depot) &&
+           p->depots[depot].n_running <
+               xd_connections_allowed(&p->connections, depot);
 }
 
 double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot)

@@ -125,7 +125,7 @@ double xd_most_of(const struct xd_adaptive *p, unsigned depot)
     double most = f->rate * XD_REQUEST_S;
 
     if (xd_connections_are_tried(&p->connections, depot) && d->n_running > 1) {
-        most = xd_rate_of_lane(p, depot) * TRIED_S;
+        most = f->rate / d->n_running * TRIED_S;
         return most > least_first(p) ? most : least_first(p);
     }
     if (xd_connections_bound(p, depot))

@@ -8,6 +8,9 @@
 
 #define FOR_EVER 1e9
 
+/* A line that is full of what others bring is never silent for so long. */
+#define ALIVE XD_SECOND
+
 xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
 {
     xd_usec at = f->has_begun ? f->heard_at : f->asked_at;
@@ -17,10 +20,17 @@ xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
     return at;
 }
 
+xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot)
+{
+    xd_usec patience = xd_forecast_patience(&p->forecasts[depot]);
+    xd_usec queue = xd_bottleneck_queue_time(&p->bottleneck);
+
+    return queue > patience && p->now < p->heard_at + ALIVE ? queue : patience;
+}
+
 xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return xd_flow_heard_at(p, f) +
-           xd_forecast_patience(&p->forecasts[f->depot]);
+    return xd_flow_heard_at(p, f) + xd_patience(p, f->depot);
 }
 
 /* Bytes of the windows that nobody was asked for. */
@@ -43,8 +53,7 @@ static double unasked(const struct xd_adaptive *p)
 /* A request may be lost on a connection, and the others of its depot be well. */
 static bool is_silent(const struct xd_adaptive *p, unsigned depot)
 {
-    return p->now >= p->depots[depot].heard_at +
-                         xd_forecast_patience(&p->forecasts[depot]);
+    return p->now >= p->depots[depot].heard_at + xd_patience(p, depot);
 }
 
 /* Where there is another lane, that may change what it does. */
@@ -161,8 +170,12 @@ double xd_least_worth(const struct xd_adaptive *p, double rate, double latency)
 double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
                         double bytes)
 {
-    return xd_seconds(p->forecasts[depot].latency) +
-           (p->depots[depot].owed + bytes) / p->forecasts[depot].rate;
+    double latency = xd_seconds(p->forecasts[depot].latency);
+    double rate = p->forecasts[depot].rate;
+
+    if (xd_has_free_connection(p, depot))
+        return latency + bytes / xd_rate_of_lane(p, depot);
+    return latency + (p->depots[depot].owed + bytes) / rate;
 }
 
 static bool brings(const struct xd_adaptive *p, unsigned i, struct xd_range r,

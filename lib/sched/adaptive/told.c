@@ -41,14 +41,18 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
         xd_forecast_answered(forecast, now - f->asked_at,
                              xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
                                                     : FIRST_PARTS_OF_WAIT);
-    if (!f->has_begun && f->is_new)
-        xd_connections_answered(&p->connections, f->depot, now - f->asked_at);
+    if (!f->has_begun)
+        xd_connections_answered(&p->connections, f->depot,
+                                now - f->asked_at +
+                                    (f->is_new ? 0 : forecast->latency));
     count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
     xd_growth_heard(&p->growth, now, to - f->got);
     xd_connections_heard(&p->connections, f->depot, fetch, forecast->latency,
                          now, to - f->got);
+    xd_bottleneck_heard(&p->bottleneck, now, to - f->got);
+    p->heard_at = now;
     p->brought += (double)(to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);
     if (forecast->has_risen)

@@ -219,19 +219,19 @@ bool xd_is_alone(const struct xd_adaptive *p, unsigned depot)
 bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                    double most, struct xd_range *out)
 {
-    const struct xd_forecast *forecast = &p->forecasts[depot];
+    double rate = xd_rate_of_lane(p, depot);
+    double latency = xd_seconds(p->forecasts[depot].latency);
     double least, size, takes;
     struct xd_range first = *out;
 
-    if (forecast->rate <= 0)
+    if (rate <= 0)
         return fit_unknown(p, fetch, depot, out);
-    least = forecast->rate * (grain(p) + xd_seconds(forecast->latency));
-    least = greater(least, xd_least_worth(p, forecast->rate,
-                                          xd_seconds(forecast->latency)));
+    least = rate * (grain(p) + latency);
+    least = greater(least, xd_least_worth(p, rate, latency));
     least = lesser(least, most);
     size = (time_allowed(p, depot, out->begin) -
             xd_time_for_new(p, fetch, depot, 0)) *
-           forecast->rate;
+           rate;
     if (size < least) {
         shorten(&first, least);
         takes = xd_time_to_bring(p, depot, (double)xd_range_length(first));

@@ -36,6 +36,7 @@ static xd_usec decide(unsigned depot)
     facts.now = now;
     facts.first_lane = depot * LANES;
     facts.n_running = xd_connections_allowed(&c, depot);
+    facts.n_usual = 2;
     return xd_connections_decide(&c, depot, &facts);
 }
 
@@ -248,7 +249,7 @@ START_TEST(a_depot_that_rations_is_probed_while_it_is_silent)
 {
     set_rates(0, 10 * MIB);
     rates[1] = 7 * MIB;
-    pass(100 * XD_MS);
+    pass(140 * XD_MS);
     set_rates(0, 0);
     pass(140 * XD_MS);
     expect(0, 2);
