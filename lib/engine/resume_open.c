@@ -9,7 +9,7 @@
 #include "base/url.h"
 #include "engine/decide.h"
 #include "engine/engine.h"
-#include "engine/trust/sample_check.h"
+#include "engine/resume_compare.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
 #include "transfer/batch.h"
@@ -187,67 +187,6 @@ static int bind(struct opening *o, struct xd_error *err)
     return rc == XD_E_NOMEM ? rc : 0;
 }
 
-static int read_part(void *user, uint64_t offset, void *data, size_t len,
-                     struct xd_error *err)
-{
-    const struct opening *o = user;
-
-    return xd_sink_read(o->e->sink, offset - o->identity.wanted.begin, data,
-                        len, err);
-}
-
-/* A batch that the end of the download cancels. */
-static int open_batch(struct opening *o, unsigned n_slots, struct xd_error *err)
-{
-    struct xd_engine *e = o->e;
-    struct xd_batch_config config = xd_options_batch(&e->options);
-    struct xd_batch *batch;
-    int rc = xd_batch_new(&batch, &config, n_slots, err);
-
-    if (rc < 0)
-        return rc;
-    xd_engine_lock(e);
-    e->resume.batch = batch;
-    if (xd_engine_is_over_locked(e))
-        xd_batch_cancel(batch);
-    xd_engine_unlock(e);
-    return 0;
-}
-
-static void close_batch(struct opening *o)
-{
-    struct xd_batch *batch = o->e->resume.batch;
-
-    xd_engine_lock(o->e);
-    o->e->resume.batch = NULL;
-    xd_engine_unlock(o->e);
-    xd_batch_free(batch);
-}
-
-static int run_check(struct opening *o, struct xd_sample_check *check,
-                     struct xd_error *err)
-{
-    struct xd_engine *e = o->e;
-    struct xd_depots depots;
-    int rc = xd_depots_init(&depots, e->depots.manifest, e->depots.file,
-                            e->options.exclude, e->options.allow_file, err);
-
-    if (rc < 0)
-        return rc;
-    if (depots.size == XD_SIZE_UNKNOWN)
-        xd_depots_set_size(&depots, o->identity.size);
-    rc = open_batch(o, xd_sample_check_slots(&depots), err);
-    if (rc == 0) {
-        check->depots = &depots;
-        check->batch = e->resume.batch;
-        check->until = e->deadline;
-        rc = xd_sample_check_run(check, err);
-        close_batch(o);
-    }
-    xd_depots_fini(&depots);
-    return rc;
-}
-
 /* What is there cannot be used, but it is not thrown away either. */
 static int fail_check(const struct opening *o, const struct xd_error *why,
                       const char *what, struct xd_error *err)
@@ -261,11 +200,8 @@ static int fail_check(const struct opening *o, const struct xd_error *why,
 /* No hash proves what is there: the depots have to agree with it. */
 static int compare(struct opening *o, struct xd_error *err)
 {
-    struct xd_sample_check check = {.held = &o->held,
-                                    .read = read_part,
-                                    .user = o,
-                                    .known = o->story.depots.s};
-    int rc = run_check(o, &check, err);
+    struct xd_sample_check check;
+    int rc = xd_resume_compare(o->e, &o->held, o->story.depots.s, &check, err);
 
     if (rc < 0)
         return rc;

@@ -8,33 +8,22 @@
 #include "base/url.h"
 #include "engine/depot.h"
 #include "engine/resume.h"
-#include "engine/trust/places.h"
+#include "engine/trust/sample_places.h"
 #include "os/clock.h"
 #include "transfer/sample.h"
 
 typedef unsigned long long ull;
-
-#define SAMPLE_BYTES ((uint64_t)64 << 10)
-
-/* One sample for each so many bytes, but no fewer and no more than these. */
-#define BYTES_PER_SAMPLE ((uint64_t)64 << 20)
-#define FEWEST ((size_t)8)
-#define MOST ((size_t)1024)
-#define MOST_HOLES ((size_t)16)
-
-/* Between the ends so many places are looked at for one without a set bit. */
-#define LOOKS 16u
 
 #define MOST_SLOTS 8u
 
 /* A depot that has not answered so long after the first one is late. */
 #define LEAST_GRACE (XD_SECOND / 2)
 
-/* One place of the file, and what depots say of it. */
+/* What depots say of one of the places. */
 struct place {
     struct xd_range at;
-    char digest[XD_HASH_HEX_MAX + 1];
-    size_t next_depot; /* to ask; from here on none was asked */
+    const char *digest; /* of what is there */
+    size_t next_depot;  /* to ask; from here on none was asked */
     size_t n_asked, n_agree, n_differ;
     size_t differs; /* a depot that does; if n_differ > 0 */
 };
@@ -50,11 +39,10 @@ struct witness {
 
 struct check {
     struct xd_sample_check *c;
+    struct xd_sample_places chosen;
     struct place *places;
     size_t n_places;
     struct witness *witnesses; /* of each depot */
-    unsigned char *buffer;     /* SAMPLE_BYTES */
-    struct xd_hasher *hasher;
 
     /* Of one round. */
     struct xd_sample *samples;
@@ -74,169 +62,6 @@ unsigned xd_sample_check_slots(const struct xd_depots *d)
     if (d->max_connections > 0 && d->max_connections < n)
         n = d->max_connections;
     return n > 0 ? n : 1;
-}
-
-/* ---- places ---- */
-
-/* The `length` bytes at `at` of those that are held, counted without the gaps:
- * the first run of them. */
-static struct xd_range map(const struct xd_rangeset *held, struct xd_range at)
-{
-    for (size_t i = 0; i < held->n; i++) {
-        uint64_t n = xd_range_length(held->ranges[i]);
-
-        if (at.begin < n) {
-            struct xd_range found = {held->ranges[i].begin + at.begin,
-                                     held->ranges[i].begin + at.end};
-
-            return xd_range_clip(found, held->ranges[i]);
-        }
-        at.begin -= n;
-        at.end -= n;
-    }
-    return (struct xd_range){0, 0};
-}
-
-static int read_place(struct check *k, struct xd_range at, struct xd_error *err)
-{
-    return k->c->read(k->c->user, at.begin, k->buffer,
-                      (size_t)xd_range_length(at), err);
-}
-
-static bool is_blank(const unsigned char *bytes, size_t n)
-{
-    return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
-}
-
-/* Of some places in the same part one that is blank, or else the first. */
-static int choose(struct check *k, struct xd_range first, size_t part,
-                  const struct xd_places *looks, struct xd_range *out,
-                  struct xd_error *err)
-{
-    *out = first;
-    for (size_t look = 0; look < LOOKS; look++) {
-        struct xd_range at = map(k->c->held, looks[look].list[part]);
-        int rc = read_place(k, at, err);
-
-        if (rc < 0)
-            return rc;
-        if (is_blank(k->buffer, (size_t)xd_range_length(at))) {
-            *out = at;
-            return 0;
-        }
-    }
-    return 0;
-}
-
-static size_t count_places(uint64_t bytes)
-{
-    uint64_t n = bytes / BYTES_PER_SAMPLE;
-
-    return n < FEWEST ? FEWEST : n > MOST ? MOST : (size_t)n;
-}
-
-/* A depot that holds a part of the file may hold a part of the place. */
-static struct xd_range fit(const struct check *k, struct xd_range at)
-{
-    const struct xd_depots *d = k->c->depots;
-
-    for (; xd_range_length(at) > 1; at.end -= xd_range_length(at) / 2) {
-        for (size_t i = 0; i < d->n; i++) {
-            if (xd_depot_source(&d->list[i], at))
-                return at;
-        }
-    }
-    return at;
-}
-
-static void add_place(struct check *k, struct xd_range at)
-{
-    if (!xd_range_is_empty(at))
-        k->places[k->n_places++].at = fit(k, at);
-}
-
-static void add_holes(struct check *k)
-{
-    const struct xd_rangeset *holes = k->c->holes;
-
-    for (size_t i = 0; holes && i < holes->n && i < MOST_HOLES; i++) {
-        struct xd_range at = xd_rangeset_next(k->c->held, holes->ranges[i]);
-
-        if (xd_range_length(at) > SAMPLE_BYTES)
-            at.end = at.begin + SAMPLE_BYTES;
-        add_place(k, at);
-    }
-}
-
-static int fill_places(struct check *k, const struct xd_places *looks,
-                       struct xd_error *err)
-{
-    const struct xd_places *p = &looks[0];
-    int rc = 0;
-
-    k->places = xd_alloc(p->n + MOST_HOLES, sizeof *k->places);
-    if (!k->places)
-        return xd_fail_nomem(err);
-    for (size_t i = 0; rc == 0 && i < p->n; i++) {
-        struct xd_range at = map(k->c->held, p->list[i]);
-
-        /* Only where places were chosen are there others to choose. */
-        if (i > 0 && i + 1 < p->n && looks[1].n == p->n &&
-            looks[1].list[i].begin != p->list[i].begin)
-            rc = choose(k, at, i, looks, &at, err);
-        add_place(k, at);
-    }
-    add_holes(k);
-    return rc;
-}
-
-static int find_places(struct check *k, struct xd_error *err)
-{
-    uint64_t bytes = k->c->held->bytes;
-    struct xd_places looks[LOOKS];
-    size_t n = 0;
-    int rc = 0;
-
-    for (; rc == 0 && n < LOOKS; n++)
-        rc =
-            xd_places_init(&looks[n], (struct xd_range){0, bytes},
-                           count_places(bytes), SAMPLE_BYTES, bytes + n * MOST);
-    if (rc == 0)
-        rc = fill_places(k, looks, err);
-    else
-        xd_fail_nomem(err);
-    while (n > 0)
-        xd_places_fini(&looks[--n]);
-    return rc;
-}
-
-/* What is there of [at) hashes to. */
-static int hash_place(struct check *k, struct xd_range at,
-                      char digest[XD_HASH_HEX_MAX + 1], struct xd_error *err)
-{
-    while (!xd_range_is_empty(at)) {
-        struct xd_range part = at;
-        int rc;
-
-        if (xd_range_length(part) > SAMPLE_BYTES)
-            part.end = part.begin + SAMPLE_BYTES;
-        rc = read_place(k, part, err);
-        if (rc < 0)
-            return rc;
-        xd_hasher_add(k->hasher, k->buffer, (size_t)xd_range_length(part));
-        at.begin = part.end;
-    }
-    xd_hasher_end(k->hasher, digest);
-    return 0;
-}
-
-static int hash_places(struct check *k, struct xd_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < k->n_places; i++)
-        rc = hash_place(k, k->places[i].at, k->places[i].digest, err);
-    return rc;
 }
 
 /* ---- a round of questions ---- */
@@ -506,7 +331,8 @@ static void judge(struct check *k)
 
 /* Where all that can be asked know no ranges, all of what is there is compared
  * with what one of them has. */
-static int compare_whole(struct check *k, struct xd_error *err)
+static int compare_whole(struct check *k, char digest[XD_HASH_HEX_MAX + 1],
+                         struct xd_error *err)
 {
     const struct xd_range all = k->c->held->ranges[0];
     int rc = 0;
@@ -519,9 +345,10 @@ static int compare_whole(struct check *k, struct xd_error *err)
             source->object_offset + (all.begin - source->range.begin) > 0)
             continue;
         k->n_places = 1;
-        k->places[0] = (struct place){.at = all, .next_depot = i};
+        k->places[0] =
+            (struct place){.at = all, .digest = digest, .next_depot = i};
         k->c->error = (struct xd_error){0};
-        rc = hash_place(k, all, k->places[0].digest, err);
+        rc = xd_sample_places_hash(&k->chosen, k->c, all, digest, err);
         if (rc == 0) {
             ask(k, 0, i);
             k->samples[0].request.whole = true;
@@ -548,6 +375,7 @@ static bool no_ranges_at_all(const struct check *k)
 static int ask_all(struct check *k, struct xd_error *err)
 {
     bool is_first = true, decides = false;
+    char digest[XD_HASH_HEX_MAX + 1];
     int rc = 0;
 
     while (rc == 0) {
@@ -567,7 +395,7 @@ static int ask_all(struct check *k, struct xd_error *err)
         is_first = false;
     }
     if (rc == 0 && !has_dispute(k) && no_ranges_at_all(k))
-        rc = compare_whole(k, err);
+        rc = compare_whole(k, digest, err);
     if (rc == 0)
         judge(k);
     return rc;
@@ -577,34 +405,33 @@ static int ask_all(struct check *k, struct xd_error *err)
 
 static int init(struct check *k, struct xd_error *err)
 {
-    size_t n_depots = k->c->depots->n;
-    int rc;
+    size_t n_depots = k->c->depots->n, n;
+    int rc = xd_sample_places_init(&k->chosen, k->c, err);
 
-    k->buffer = xd_alloc(SAMPLE_BYTES, 1);
-    k->witnesses = xd_alloc(n_depots + 1, sizeof *k->witnesses);
-    if (!k->buffer || !k->witnesses)
-        return xd_fail_nomem(err);
-    rc = xd_hasher_new(&k->hasher, XD_SAMPLE_HASH, err);
-    if (rc == 0)
-        rc = find_places(k, err);
     if (rc < 0)
         return rc;
-    k->samples = xd_alloc(k->n_places + 1, sizeof *k->samples);
-    k->place_of = xd_alloc(k->n_places + 1, sizeof *k->place_of);
-    k->depot_of = xd_alloc(k->n_places + 1, sizeof *k->depot_of);
-    if (!k->samples || !k->place_of || !k->depot_of)
+    n = k->chosen.n;
+    k->witnesses = xd_alloc(n_depots + 1, sizeof *k->witnesses);
+    k->places = xd_alloc(n + 1, sizeof *k->places);
+    k->samples = xd_alloc(n + 1, sizeof *k->samples);
+    k->place_of = xd_alloc(n + 1, sizeof *k->place_of);
+    k->depot_of = xd_alloc(n + 1, sizeof *k->depot_of);
+    if (!k->witnesses || !k->places || !k->samples || !k->place_of ||
+        !k->depot_of)
         return xd_fail_nomem(err);
-    for (size_t i = 0; n_depots > 0 && i < k->n_places; i++)
-        k->places[i].next_depot = i % n_depots;
-    return hash_places(k, err);
+    for (; k->n_places < n; k->n_places++)
+        k->places[k->n_places] = (struct place){
+            .at = k->chosen.list[k->n_places].at,
+            .digest = k->chosen.list[k->n_places].digest,
+            .next_depot = n_depots > 0 ? k->n_places % n_depots : 0};
+    return 0;
 }
 
 static void fini(struct check *k)
 {
     for (size_t i = 0; k->witnesses && i < k->c->depots->n; i++)
         xd_free(k->witnesses[i].validator);
-    xd_hasher_free(k->hasher);
-    xd_free(k->buffer);
+    xd_sample_places_fini(&k->chosen);
     xd_free(k->places);
     xd_free(k->witnesses);
     xd_free(k->samples);

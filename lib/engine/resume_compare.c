@@ -1,0 +1,68 @@
+#include "engine/resume_compare.h"
+
+#include "engine/engine.h"
+#include "transfer/batch.h"
+
+static int read_part(void *user, uint64_t offset, void *data, size_t len,
+                     struct xd_error *err)
+{
+    const struct xd_engine *e = user;
+
+    return xd_sink_read(e->sink, offset - e->wanted.begin, data, len, err);
+}
+
+/* A batch that the end of the download cancels. */
+static int open_batch(struct xd_engine *e, unsigned n_slots,
+                      struct xd_error *err)
+{
+    struct xd_batch_config config = xd_options_batch(&e->options);
+    struct xd_batch *batch;
+    int rc = xd_batch_new(&batch, &config, n_slots, err);
+
+    if (rc < 0)
+        return rc;
+    xd_engine_lock(e);
+    e->resume.batch = batch;
+    if (xd_engine_is_over_locked(e))
+        xd_batch_cancel(batch);
+    xd_engine_unlock(e);
+    return 0;
+}
+
+static void close_batch(struct xd_engine *e)
+{
+    struct xd_batch *batch = e->resume.batch;
+
+    xd_engine_lock(e);
+    e->resume.batch = NULL;
+    xd_engine_unlock(e);
+    xd_batch_free(batch);
+}
+
+int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
+                      const char *known, struct xd_sample_check *out,
+                      struct xd_error *err)
+{
+    struct xd_depots depots;
+    int rc = xd_depots_init(&depots, e->depots.manifest, e->depots.file,
+                            e->options.exclude, e->options.allow_file, err);
+
+    if (rc < 0)
+        return rc;
+    if (depots.size == XD_SIZE_UNKNOWN)
+        xd_depots_set_size(&depots, e->depots.size);
+    rc = open_batch(e, xd_sample_check_slots(&depots), err);
+    if (rc == 0) {
+        *out = (struct xd_sample_check){.batch = e->resume.batch,
+                                        .depots = &depots,
+                                        .held = held,
+                                        .read = read_part,
+                                        .user = e,
+                                        .known = known,
+                                        .until = e->deadline};
+        rc = xd_sample_check_run(out, err);
+        close_batch(e);
+    }
+    xd_depots_fini(&depots);
+    return rc;
+}
