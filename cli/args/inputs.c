@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "args/choose.h"
+#include "args/waiting.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
@@ -36,15 +37,18 @@ static int say_why(struct inputs *in, const struct xd_error *err)
 /* A checksum tells better than its looks whether a web page is the file. */
 static int inspect(struct inputs *in, struct xd_error *err)
 {
+    struct waiting waiting;
     const struct args *a = in->args;
     const char *accepts = args_value(a, "accept-html");
     const bool has_checksum = in->checksums != NULL || in->common != NULL;
 
     int rc = xd_options_set(a->options, "accept-html",
                             has_checksum ? "yes" : accepts, err);
+    waiting_begin(&waiting, a);
     if (rc == 0)
         rc = xd_inspect(&in->found, a->inputs, a->n_inputs, a->are_manifests,
                         a->options, err);
+    waiting_end(&waiting, a);
     const int back =
         xd_options_set(a->options, "accept-html", accepts, rc < 0 ? NULL : err);
     return rc < 0 ? rc : back;
@@ -81,8 +85,14 @@ static int ask(struct inputs *in)
 static int add_checksum(struct xd_checksums *c, const char *checksum,
                         const struct args *a, struct xd_error *err)
 {
-    if (args_is_url(checksum))
-        return xd_checksums_fetch(c, checksum, a->options, err);
+    struct waiting waiting;
+
+    if (args_is_url(checksum)) {
+        waiting_begin(&waiting, a);
+        const int rc = xd_checksums_fetch(c, checksum, a->options, err);
+        waiting_end(&waiting, a);
+        return rc;
+    }
     if (xd_checksum_is_value(checksum))
         return xd_checksums_add(c, checksum, err);
     return xd_checksums_read(c, checksum, err);
@@ -206,6 +216,7 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
 {
     const struct args *a = in->args;
     struct xd_manifest *m;
+    struct waiting waiting;
 
     int rc = plain_manifest(in, i, &m, err);
     if (rc == 0)
@@ -216,7 +227,9 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
         *out = m;
         return rc;
     }
+    waiting_begin(&waiting, a);
     rc = xd_copies_check(out, m, a->options, err);
+    waiting_end(&waiting, a);
     xd_manifest_unref(m);
     return rc;
 }

@@ -1,6 +1,6 @@
 #include "common/snapshot.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/moment.h"
@@ -73,4 +73,27 @@ const char *snapshot_state(enum xd_depot_state state)
         return "failed";
     }
     return "unknown"; /* to a newer library it means something */
+}
+
+#define WAITED_SECONDS 1.0
+
+bool snapshot_waits(const struct snapshot *s, char *out, size_t size)
+{
+    const struct xd_depot_stats *first = NULL;
+
+    for (size_t i = s->n_depots; i-- > 0;) {
+        if (s->depots[i].state != XD_DEPOT_BUSY)
+            continue;
+        if (s->depots[i].waited_s < WAITED_SECONDS)
+            return false;
+        first = &s->depots[i];
+    }
+    if (first == NULL || s->progress.is_paused)
+        return false;
+    if (first->is_connected)
+        snprintf(out, size, "waiting for %.200s, %u s", first->host,
+                 (unsigned)first->waited_s);
+    else
+        snprintf(out, size, "connecting to %.200s...", first->host);
+    return true;
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_SNAPSHOT_H
 #define CLI_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <xdownload/download.h>
@@ -27,6 +28,10 @@ void snapshot_take(struct snapshot *s, struct xd_download *d);
 /* Likewise, but the depots may be those of a while ago where there are so many
  * that to look at them takes its time. */
 void snapshot_glance(struct snapshot *s, struct xd_download *d);
+
+/* "connecting to d3..." or "waiting for d3, 5 s", if nothing has come for a
+ * second though something was asked for; else false. */
+bool snapshot_waits(const struct snapshot *s, char *out, size_t size);
 
 /* "busy", "failed"... */
 const char *snapshot_state(enum xd_depot_state state);

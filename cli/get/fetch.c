@@ -1,11 +1,13 @@
 #include "get/fetch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/signals.h"
 #include "common/snapshot.h"
 #include "common/status.h"
+#include "common/text.h"
 #include "common/words.h"
 #include "tell/display.h"
 #include "tell/records.h"
@@ -23,7 +25,21 @@ struct run {
     struct snapshot snapshot;
     struct log log;
     struct display display;
+    char waits[300]; /* what was said last of what is waited for, or "" */
 };
+
+/* Each second that nothing comes has a line. */
+static void put_wait(FILE *to, struct run *r)
+{
+    char line[sizeof r->waits] = "";
+
+    if (snapshot_waits(&r->snapshot, line, sizeof line) &&
+        strcmp(line, r->waits) != 0) {
+        text_put(to, line);
+        putc('\n', to);
+    }
+    memcpy(r->waits, line, sizeof line);
+}
 
 /* Lines to stand above the display, for the caller to free; NULL without
  * memory. */
@@ -35,8 +51,10 @@ static char *new_lines(struct run *r)
 
     if (to == NULL)
         return NULL;
-    if (r->job->args->verbose)
+    if (r->job->args->verbose) {
         records_put(to, r->download, &r->snapshot);
+        put_wait(to, r);
+    }
     log_take(&r->log, to);
     if (fclose(to) == 0)
         return text;

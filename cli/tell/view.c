@@ -164,10 +164,14 @@ static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
     putc('\n', to);
 }
 
-/* Why nothing comes, if nothing does: in the words of the first depot that has
+#define WAITS_SIZE 300
+
+/* Why nothing comes, if nothing does: what is waited for, or in the words of the first depot that has
  * any; or NULL. */
-static const char *trouble(const struct snapshot *s)
+static const char *trouble(const struct snapshot *s, char *waits, size_t size)
 {
+    if (snapshot_waits(s, waits, size))
+        return waits;
     /* A short silence is no trouble, and less so at the beginning. */
     if (s->progress.bytes_per_s > 0 || s->progress.seconds < TROUBLE_SECONDS)
         return NULL;
@@ -186,7 +190,8 @@ void view_running(FILE *to, const struct snapshot *s, const char *name,
     struct cast cast;
     struct table table;
     size_t room = rows > 1 ? rows - 1 : 0;
-    const char *why = trouble(s);
+    char waits[WAITS_SIZE];
+    const char *why = trouble(s, waits, sizeof waits);
 
     put_whole(to, s, name, columns);
     cast_init(&cast, s, is_open);
@@ -226,7 +231,8 @@ void view_how_far(FILE *to, const struct snapshot *s)
 void view_plain(FILE *to, const struct snapshot *s, const char *name)
 {
     char rate[UNITS_SIZE], left[UNITS_SIZE];
-    const char *why = trouble(s);
+    char waits[WAITS_SIZE];
+    const char *why = trouble(s, waits, sizeof waits);
 
     text_put(to, name);
     fputs(": ", to);

@@ -73,6 +73,9 @@ struct xd_depot_stats {
     double first_byte_s;        /* least time from request to first byte; < 0:
                                 none came yet */
     struct xd_error last_error; /* code XD_OK if there was none */
+    double waited_s;   /* for how long its requests have brought nothing; 0: it
+                          has none */
+    bool is_connected; /* to one of them it has a connection */
 };
 
 /* One finished fetch, for -v, reports and traces. */

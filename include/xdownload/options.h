@@ -13,7 +13,14 @@
 
 struct xd_options;
 
-enum xd_log_level { XD_LOG_ERROR, XD_LOG_WARN, XD_LOG_INFO, XD_LOG_DEBUG };
+enum xd_log_level {
+    XD_LOG_ERROR,
+    XD_LOG_WARN,
+    XD_LOG_INFO,
+    XD_LOG_DEBUG,
+    XD_LOG_STATUS /* what a call waits for, each second from the first on:
+                     "waiting for d3.example, 5 s"; it replaces the one before */
+};
 
 /*
  * Threads:  called from any thread, one call at a time, with no lock of the

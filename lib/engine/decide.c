@@ -121,8 +121,10 @@ static void fetch_locked(struct xd_engine *e,
         xd_line_begun(e->line, action->fetch, xd_now());
         lane->outages = xd_line_outages(e->line);
     }
-    if (depot->lanes_busy++ == 0)
+    if (depot->lanes_busy++ == 0) {
         depot->busy_since = xd_now();
+        depot->is_connected = false;
+    }
     depot->state = XD_DEPOT_BUSY;
     depot->requests++;
     wake_locked(depot->worker);

@@ -86,6 +86,8 @@ struct xd_depot {
     struct xd_rate rate;
     xd_usec busy_since, busy_time; /* while lanes_busy > 0; before that */
     xd_usec first_byte;            /* least; XD_NEVER: none came yet */
+    xd_usec last_byte_at;          /* 0: none came yet */
+    bool is_connected;             /* since it became busy */
     struct xd_error last_error;
 };
 

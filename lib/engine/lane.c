@@ -204,6 +204,8 @@ static void count_received_locked(struct xd_worker *w, size_t received)
 {
     w->engine->bytes_received += received;
     xd_rate_add(&w->served->rate, xd_now(), received);
+    if (received > 0)
+        w->served->last_byte_at = xd_now();
 }
 
 static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,

@@ -188,6 +188,9 @@ static void give_locked(struct xd_worker *w)
 
         if (lane->state != LANE_RUNNING)
             continue;
+        if (!w->served->is_connected)
+            w->served->is_connected =
+                xd_transport_is_connected(w->transport, i);
         lane->waits =
             lane->is_over && xd_validators_wait_locked(e, w->served, lane);
         if (lane->waits)

@@ -137,6 +137,8 @@ struct xd_transport_ops {
     void (*resume)(struct xd_transport *t, unsigned slot);
     void (*poll)(struct xd_transport *t, xd_usec timeout);
     void (*wakeup)(struct xd_transport *t);
+    /* NULL: there is nothing to connect to. */
+    bool (*is_connected)(struct xd_transport *t, unsigned slot);
     /* NULL: it brings no more than its handler takes anyway. */
     void (*limit)(struct xd_transport *t, uint64_t bytes_per_s);
     /* NULL: it never waits for anybody. */
@@ -203,6 +205,13 @@ static inline void xd_transport_resume(struct xd_transport *t, unsigned slot)
 static inline void xd_transport_poll(struct xd_transport *t, xd_usec timeout)
 {
     t->ops->poll(t, timeout);
+}
+
+/* Whether what the slot carries has a connection that it may be sent on. */
+static inline bool xd_transport_is_connected(struct xd_transport *t,
+                                             unsigned slot)
+{
+    return !t->ops->is_connected || t->ops->is_connected(t, slot);
 }
 
 /* The handler will take so many bytes per second from now on, of all transports

@@ -21,6 +21,9 @@
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
 
+/* A person wonders after a second. */
+#define REPORT_EVERY XD_SECOND
+
 enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
 
 /* One request of a run. */
@@ -44,6 +47,7 @@ struct run {
     xd_usec answered_at; /* by the first request; XD_NEVER: by none yet */
     xd_usec grace;       /* of each request, from then on */
     bool has_begun;      /* until then what ends is of an earlier run */
+    xd_usec report_at;   /* when the next waits() is due */
 };
 
 /* One transport of a batch. */
@@ -377,6 +381,42 @@ static void poll(struct xd_batch *b, xd_usec timeout)
     xd_transport_poll(b->ports[XD_TRANSPORT_WEB].transport, timeout);
 }
 
+static void report_item(struct xd_batch *b, size_t i, xd_usec waited)
+{
+    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+        const struct port *port = &b->ports[kind];
+
+        for (unsigned slot = 0; slot < b->n_slots; slot++) {
+            if (port->slots[slot] == i)
+                b->config.waits(
+                    b->config.user, b->run->requests[i].url,
+                    xd_transport_is_connected(port->transport, slot), waited);
+        }
+    }
+}
+
+/* The first that is asked speaks for all. */
+static void report_wait(struct xd_batch *b, xd_usec now)
+{
+    struct run *run = b->run;
+    size_t first = run->n;
+    xd_usec waited;
+
+    run->report_at = now + REPORT_EVERY;
+    for (size_t i = run->n; i-- > 0;) {
+        if (run->items[i].has_answered)
+            return;
+        if (run->items[i].state == ITEM_IS_ASKED)
+            first = i;
+    }
+    if (first == run->n)
+        return;
+    waited = now - run->items[first].asked_at;
+    if (waited >= REPORT_EVERY)
+        report_item(b, first, waited);
+    run->report_at = now + REPORT_EVERY - waited % REPORT_EVERY;
+}
+
 /* End what a run before this one has abandoned. */
 static void settle(struct xd_batch *b)
 {
@@ -407,9 +447,13 @@ static void *batch_main(void *arg)
             abandon_all(b);
             break;
         }
+        if (b->config.waits && now >= run->report_at)
+            report_wait(b, now);
         next = earlier(next, stop_late(b, now));
         next = earlier(next, start_waiting(b, now));
         next = earlier(next, run->times.until);
+        if (b->config.waits)
+            next = earlier(next, run->report_at);
         if (run->n_ended < run->n)
             poll(b, next > now ? next - now : 0);
     }
@@ -425,6 +469,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
                       .times = *times,
                       .handler = handler,
                       .started = xd_now(),
+                      .report_at = xd_now() + REPORT_EVERY,
                       .answered_at = XD_NEVER};
     struct xd_thread thread;
     int rc = 0;

@@ -12,6 +12,7 @@
 #ifndef XD_TRANSFER_BATCH_H
 #define XD_TRANSFER_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/time.h"
@@ -25,6 +26,12 @@ struct xd_batch_config {
     bool allow_file;       /* whether files of this machine may be read */
     xd_usec silence;       /* as in struct xd_transport_config */
     unsigned max_failures; /* attempts at one request, at least 1 */
+    /* Called each second by the batch's thread, while no request has answered:
+     * for how long `url` was waited for, and whether it is connected.  May be
+     * NULL. */
+    void (*waits)(void *user, const char *url, bool is_connected,
+                  xd_usec waited);
+    void *user;
 };
 
 /*

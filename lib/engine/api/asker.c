@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "base/url.h"
 #include "os/clock.h"
 
 static void release(void *user)
@@ -16,6 +18,26 @@ static void release(void *user)
 static void cancel_batch(void *user)
 {
     xd_batch_cancel(user);
+}
+
+/* "connecting to d3..." or "waiting for d3, 5 s". */
+static void report_wait(void *user, const char *url, bool is_connected,
+                        xd_usec waited)
+{
+    const struct xd_options *o = user;
+    struct xd_text line = {0};
+    struct xd_url u;
+    char *host = xd_url_split(url, &u) ? xd_url_depot(&u) : NULL;
+
+    if (host && is_connected)
+        xd_text_addf(&line, "waiting for %s, %llu s", host,
+                     (unsigned long long)(waited / XD_SECOND));
+    else if (host)
+        xd_text_addf(&line, "connecting to %s...", host);
+    if (host && !line.failed)
+        o->log(o->log_user, XD_LOG_STATUS, line.s);
+    xd_text_fini(&line);
+    xd_free(host);
 }
 
 static int copy_options(struct xd_options *out, const struct xd_options *o)
@@ -40,6 +62,9 @@ int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
     o = &a->options;
     a->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
     config = xd_options_batch(o);
+    if (o->log)
+        config.waits = report_wait;
+    config.user = &a->options;
     rc = xd_batch_new(&a->batch, &config, n_slots, err);
     if (rc < 0) {
         release(a);

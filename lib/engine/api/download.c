@@ -211,6 +211,14 @@ int xd_download_depot(struct xd_download *d, size_t i,
     if (depot->first_byte != XD_NEVER)
         s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
     s.last_error = depot->last_error;
+    if (depot->lanes_busy > 0) {
+        xd_usec since = depot->last_byte_at > depot->busy_since
+                            ? depot->last_byte_at
+                            : depot->busy_since;
+
+        s.waited_s = (double)(now - since) / (double)XD_SECOND;
+        s.is_connected = depot->is_connected;
+    }
     xd_engine_unlock(e);
     xd_copy_out(out, &s, sizeof s);
     return 0;

@@ -283,6 +283,17 @@ static void http_limit(struct xd_transport *t, uint64_t bytes_per_s)
         (void)xd_http_fetch_limit(&h->fetches[i], bytes_per_s);
 }
 
+static bool http_is_connected(struct xd_transport *t, unsigned slot)
+{
+    const struct xd_http_fetch *f = &((struct http *)t)->fetches[slot];
+    curl_off_t usec = 0;
+
+    return f->is_busy &&
+           curl_easy_getinfo(f->easy, CURLINFO_PRETRANSFER_TIME_T, &usec) ==
+               CURLE_OK &&
+           usec > 0;
+}
+
 static void http_wakeup(struct xd_transport *t)
 {
     curl_multi_wakeup(((struct http *)t)->multi);
@@ -321,6 +332,8 @@ static const struct xd_transport_ops http_ops = {.start = http_start,
                                                  .limit = http_limit,
                                                  .set_silence =
                                                      http_set_silence,
+                                                 .is_connected =
+                                                     http_is_connected,
                                                  .free = http_free};
 
 /* Kept ones, and for each slot two that are being made. */

@@ -1,0 +1,49 @@
+#include "args/waiting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include "common/text.h"
+
+#define CLEAR "\r\033[K"
+
+static bool draws(const struct args *a)
+{
+    const char *term = getenv("TERM");
+
+    return !a->quiet && isatty(STDERR_FILENO) && term != NULL &&
+           strcmp(term, "") != 0 && strcmp(term, "dumb") != 0;
+}
+
+/* On another thread, while the one that began waits. */
+static void say(void *user, enum xd_log_level level, const char *line)
+{
+    struct waiting *w = user;
+
+    if (level != XD_LOG_STATUS)
+        return;
+    w->has_said = true;
+    if (w->draws)
+        fputs(CLEAR, stderr);
+    text_put(stderr, line);
+    if (!w->draws)
+        putc('\n', stderr);
+    fflush(stderr);
+}
+
+void waiting_begin(struct waiting *w, const struct args *a)
+{
+    *w = (struct waiting){.draws = draws(a)};
+    if (!a->quiet && (a->verbose || w->draws))
+        xd_options_set_log(a->options, say, w);
+}
+
+void waiting_end(const struct waiting *w, const struct args *a)
+{
+    xd_options_set_log(a->options, NULL, NULL);
+    if (w->draws && w->has_said)
+        fputs(CLEAR, stderr);
+}
