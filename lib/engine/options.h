@@ -22,7 +22,7 @@ struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
         max_depots, allow_file, same_file, accept_html, force, no_continue,
-        no_cancel, silence, retry, patience, lookahead,
+        no_final_check, no_cancel, silence, retry, patience, lookahead,
         lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_range_option range;
     unsigned most_lanes; /* of a depot, by the manifest or the descriptors that

@@ -316,6 +316,37 @@ def test_a_part_that_was_cut_meanwhile_is_no_complete_file(lab, cut):
     assert not lab.path("big.bin").exists()
 
 
+@pytest.mark.parametrize("hashes", ["pieces", "sha256"])
+@pytest.mark.parametrize("checks", [True, False], ids=["", "no-final-check"])
+def test_what_was_scribbled_on_meanwhile_is_no_complete_file(lab, hashes,
+                                                              checks):
+    """Each byte was right when it came."""
+    data = lab.file("big.bin", BIG)
+    length = 1 << 18 if hashes == "pieces" else BIG
+    digests = [hashlib.sha256(data[i:i + length]).hexdigest()
+               for i in range(0, BIG, length)]
+    proof = of_pieces(length, *digests) if hashes == "pieces" \
+        else f'<hash type="sha-256">{digests[0]}</hash>'
+    process = lab.start(
+        lab.write("m.meta4", metalink(
+            f"<size>{BIG}</size>{proof}<url>"
+            f"{lab.depot(rate=1 << 20).url('big.bin')}</url>", "big.bin")),
+        *([] if checks else ["--no-final-check"]))
+    part = lab.path("big.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_blocks > 4000,
+               "most is there")
+    with open(part, "r+b") as f:
+        f.write(b"scribble")
+    run = process.wait()
+    if checks and hashes == "pieces":
+        assert run.rc == 0 and "another program has changed it" in run.err
+        assert lab.read("big.bin") == data
+    elif checks:
+        assert run.rc == 4 and not lab.path("big.bin").exists()
+    else:
+        assert run.rc == 0 and lab.read("big.bin") != data
+
+
 # ---- URLs ----
 
 SCHEMES = ["file:///etc/passwd", "data:,x", "javascript:alert(1)",

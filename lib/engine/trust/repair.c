@@ -25,8 +25,10 @@ bool xd_repair_begins_locked(struct xd_engine *e)
     if (e->repair.phase == XD_REPAIR_FETCHING) {
         e->repair.phase = XD_REPAIR_COMPARING;
         e->target = e->sink;
-    } else if (e->verify.whole && !e->ordered) {
+    } else if ((e->verify.whole || xd_verify_reads_back_locked(e)) &&
+               !e->ordered) {
         e->repair.phase = XD_REPAIR_JUDGING;
+        e->verify.n_read_back = 0;
     } else {
         return false;
     }

@@ -33,7 +33,7 @@ struct xd_sink;
 
 enum xd_repair_phase {
     XD_REPAIR_NONE,      /* the file is being fetched */
-    XD_REPAIR_JUDGING,   /* the keeper hashes what is left of it */
+    XD_REPAIR_JUDGING,   /* the keeper hashes what is left of it, or all */
     XD_REPAIR_STOPPING,  /* until no lane carries anything */
     XD_REPAIR_FETCHING,  /* the suspect's bytes come from others */
     XD_REPAIR_COMPARING, /* the keeper holds them against the suspect's */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/readers/window.h"
@@ -15,6 +16,10 @@
 /* The whole file is hashed in steps of this, so that pieces, which somebody
  * may wait for, come in between. */
 #define STEP ((uint64_t)1 << 20)
+
+/* So many pieces may have been changed by other programs, and are fetched
+ * again; after that somebody does it all the time. */
+#define MOST_CHANGED 16
 
 /* Pieces of which two do not fit in so much memory are not used in order. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
@@ -307,6 +312,25 @@ uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
     return frontier;
 }
 
+/* Other programs may write to the file until it is complete.  What is proved of
+ * it is proved of the bytes that are on the disk then. */
+static bool hashes_at_the_end(const struct xd_engine *e)
+{
+    return e->path && !e->options.no_final_check;
+}
+
+bool xd_verify_reads_back_locked(const struct xd_engine *e)
+{
+    return hashes_at_the_end(e) && !e->verify.whole &&
+           e->verify.n_read_back < e->verify.pieces.n;
+}
+
+static bool can_read_back_locked(const struct xd_engine *e)
+{
+    return e->repair.phase == XD_REPAIR_JUDGING &&
+           xd_verify_reads_back_locked(e);
+}
+
 static bool can_hash_whole_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
@@ -317,6 +341,8 @@ static bool can_hash_whole_locked(const struct xd_engine *e)
         (e->repair.phase != XD_REPAIR_NONE && !is_last))
         return false;
     ready = good_to_locked(e, v->hashed_to) - v->hashed_to;
+    if (hashes_at_the_end(e))
+        return ready > 0 && is_last;
     return ready >= STEP || (ready > 0 && (e->ordered || is_last));
 }
 
@@ -324,7 +350,8 @@ bool xd_verify_can_work_locked(const struct xd_engine *e)
 {
     if (e->state != ENGINE_RUNNING && e->state != ENGINE_FINISHING)
         return false;
-    return e->verify.queue_n > 0 || can_hash_whole_locked(e);
+    return e->verify.queue_n > 0 || can_hash_whole_locked(e) ||
+           can_read_back_locked(e);
 }
 
 /* Read `range` back into `hasher`, or without one into the whole's; without
@@ -380,6 +407,45 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
     }
 }
 
+/* It was right when it came. */
+static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
+{
+    struct xd_error error = {0};
+
+    xd_fail(&error, XD_E_IO,
+            "%s.part: another program has changed it within %llu-%llu", e->path,
+            (unsigned long long)range.begin,
+            (unsigned long long)(range.end - 1));
+    if (++e->verify.n_changed > MOST_CHANGED) {
+        xd_engine_fail_locked(e, &error);
+        return;
+    }
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s: fetched again", error.msg);
+    e->repair.phase = XD_REPAIR_NONE;
+    xd_verify_reject_locked(e, range);
+    xd_decide_locked(e);
+}
+
+static void read_back_locked(struct xd_engine *e)
+{
+    struct xd_verify *v = &e->verify;
+    size_t i = v->n_read_back++;
+    struct xd_range range = xd_pieces_range(&v->pieces, i);
+    char hex[XD_HASH_HEX_MAX + 1];
+    struct xd_error error = {0};
+    int rc;
+
+    xd_engine_unlock(e);
+    rc = hash_range(e, v->piece_hasher, range, &error);
+    xd_hasher_end(v->piece_hasher, hex);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    else if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
+             XD_DEFENDS("pieces"))
+        fetch_changed_locked(e, range);
+}
+
 static void hash_whole_locked(struct xd_engine *e)
 {
     struct xd_verify *v = &e->verify;
@@ -405,6 +471,8 @@ void xd_verify_work_locked(struct xd_engine *e)
 {
     if (e->verify.queue_n > 0)
         hash_piece_locked(e, dequeue(&e->verify));
+    else if (can_read_back_locked(e))
+        read_back_locked(e);
     else
         hash_whole_locked(e);
 }

@@ -44,6 +44,8 @@ struct xd_verify {
     const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
     char whole_got[XD_HASH_HEX_MAX + 1];     /* what it was instead */
     uint64_t hashed_to; /* all before it is in `whole`, or soon will be */
+    size_t n_read_back; /* pieces that were hashed again at the end */
+    unsigned n_changed; /* of them, since they were found right */
 
     unsigned char *buffer; /* the keeper's, for reading back */
 };
@@ -57,6 +59,10 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err);
 int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
                           struct xd_error *err);
 void xd_verify_fini(struct xd_verify *v);
+
+/* Every byte is in.  Whether pieces are to be hashed once more, as they lie on
+ * the disk; the whole is hashed only then. */
+bool xd_verify_reads_back_locked(const struct xd_engine *e);
 
 /* Whether hashes find every wrong byte while it can still be replaced: each
  * byte has the hash of a piece, or the whole file, which stays here, has one.
