@@ -324,17 +324,16 @@ static void http_set_silence(struct xd_transport *t, xd_usec silence)
         ((struct http *)t)->silence = silence;
 }
 
-static const struct xd_transport_ops http_ops = {.start = http_start,
-                                                 .stop = http_stop,
-                                                 .resume = http_resume,
-                                                 .poll = http_poll,
-                                                 .wakeup = http_wakeup,
-                                                 .limit = http_limit,
-                                                 .set_silence =
-                                                     http_set_silence,
-                                                 .is_connected =
-                                                     http_is_connected,
-                                                 .free = http_free};
+static const struct xd_transport_ops http_ops = {
+    .start = http_start,
+    .stop = http_stop,
+    .resume = http_resume,
+    .poll = http_poll,
+    .wakeup = http_wakeup,
+    .limit = http_limit,
+    .set_silence = http_set_silence,
+    .is_connected = http_is_connected,
+    .free = http_free};
 
 /* Kept ones, and for each slot two that are being made. */
 #define SOCKETS_PER_SLOT 4
