@@ -197,3 +197,23 @@ def test_find_package_refuses_what_is_not_there(prefix, tmp_path, package,
                                                 why):
     with pytest.raises(AssertionError, match=why):
         cmake_consumer(prefix, tmp_path, package, "xdownload::xdownload")
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+def test_without_shared_libraries_there_is_none(tmp_path):
+    build, prefix = tmp_path / "build", tmp_path / "prefix"
+    run(CMAKE, "-S", SOURCE, "-B", build, f"-DCMAKE_C_COMPILER={CC}",
+        "-DBUILD_SHARED_LIBS=OFF", "-DBUILD_TESTING=OFF",
+        f"-DCMAKE_INSTALL_PREFIX={prefix}")
+    run(CMAKE, "--build", build, "--parallel", "2")
+    run(CMAKE, "--install", build)
+    assert not list(prefix.rglob("libxdownload.so*"))
+    assert list(prefix.rglob("libxdownload.a"))
+    assert "libxdownload" not in "".join(needed(prefix / "bin/xdownload"))
+    run(prefix / "bin/xdownload", "--version")
+    program = cmake_consumer(prefix, tmp_path, "REQUIRED",
+                             "xdownload::xdownload")
+    run(program)
+    assert {"-lxdownload", "-lcurl"} <= set(
+        pkg_config(prefix, "--cflags", "--libs").split())
