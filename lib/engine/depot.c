@@ -52,6 +52,45 @@ static int by_place(const void *a, const void *b)
     return by_preference(x, y);
 }
 
+static int by_object(const void *a, const void *b)
+{
+    const struct xd_depot_source *x = a, *y = b;
+    int c = strcmp(x->url, y->url);
+
+    if (c != 0)
+        return c;
+    return by_place(a, b);
+}
+
+/* Whether `next` goes on where `s` ends, in the file and in the object. */
+static bool goes_on(const struct xd_depot_source *s,
+                    const struct xd_depot_source *next)
+{
+    return s->range.end == next->range.begin &&
+           s->object_offset + xd_range_length(s->range) ==
+               next->object_offset &&
+           s->object_size == next->object_size &&
+           s->priority == next->priority &&
+           s->max_connections == next->max_connections &&
+           s->location == next->location && strcmp(s->url, next->url) == 0;
+}
+
+/* Extents are edges that no request crosses.  Those of one object that follow
+ * each other are one source, and no edge.  Returns how many are left. */
+static size_t join_sources(struct xd_depot_source *s, size_t n)
+{
+    size_t n_left = 0;
+
+    qsort(s, n, sizeof *s, by_object);
+    for (size_t i = 0; i < n; i++) {
+        if (n_left > 0 && goes_on(&s[n_left - 1], &s[i]))
+            s[n_left - 1].range.end = s[i].range.end;
+        else
+            s[n_left++] = s[i];
+    }
+    return n_left;
+}
+
 /* The source that people would name first. */
 static const struct xd_depot_source *best_source(const struct xd_depot *d)
 {
@@ -158,9 +197,9 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
     d->sources = xd_alloc(n, sizeof *d->sources);
     if (!d->sources)
         return XD_E_NOMEM;
-    d->n_sources = n;
     for (size_t i = 0; i < n; i++)
         d->sources[i] = run[i].source;
+    d->n_sources = n = join_sources(d->sources, n);
     qsort(d->sources, n, sizeof *d->sources, by_place);
     for (size_t i = 0; i < n; i++) {
         if (furthest < d->sources[i].range.end)

@@ -32,13 +32,15 @@ static void teardown(void)
     "<?xml version=\"1.0\"?>\n" \
     "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">" files "</metalink>"
 
-#define MAPPING(offset, length, url)                                    \
+#define MAPPING(offset, length, url) MAPPING_AT(offset, length, "7", url)
+
+#define MAPPING_AT(offset, length, there, url)                          \
     "<exnode:mapping>"                                                  \
     "<exnode:metadata name=\"exnode_offset\" type=\"integer\">" offset  \
     "</exnode:metadata>"                                                \
     "<exnode:metadata name=\"logical_length\" type=\"integer\">" length \
     "</exnode:metadata>"                                                \
-    "<exnode:metadata name=\"alloc_offset\" type=\"integer\">7"         \
+    "<exnode:metadata name=\"alloc_offset\" type=\"integer\">" there    \
     "</exnode:metadata>"                                                \
     "<exnode:read>" url "</exnode:read></exnode:mapping>"
 
@@ -47,6 +49,24 @@ static void teardown(void)
     "<exnode xmlns:exnode=\"http://loci.cs.utk.edu/exnode\">" \
     "<exnode:metadata name=\"filename\" "                     \
     "type=\"string\">f</exnode:metadata>" mappings "</exnode>"
+
+START_TEST(extents_that_follow_each_other_in_one_object_are_one_source)
+{
+    read_text(EXNODE(
+        MAPPING_AT("0", "10", "7", "http://a.example/f")
+            MAPPING_AT("20", "10", "27", "http://a.example/f")
+                MAPPING_AT("10", "10", "17", "http://a.example/f")
+                    MAPPING_AT("30", "10", "0", "http://a.example/g")
+                        MAPPING_AT("40", "10", "12", "http://a.example/g")));
+    ck_assert_uint_eq(depots.n, 1);
+    ck_assert_uint_eq(depots.list[0].n_sources, 3);
+    ck_assert_uint_eq(depots.list[0].sources[0].range.end, 30);
+    ck_assert_uint_eq(depots.list[0].sources[0].object_offset, 7);
+    ck_assert_uint_eq(depots.list[0].sources[1].range.begin, 30);
+    ck_assert_uint_eq(depots.list[0].sources[2].object_offset, 12);
+    ck_assert_uint_eq(depots.list[0].bytes_held, 50);
+}
+END_TEST
 
 START_TEST(urls_of_one_host_are_one_depot)
 {
@@ -356,6 +376,8 @@ int main(void)
     TCase *tcase = tcase_create("depot");
 
     tcase_add_checked_fixture(tcase, NULL, teardown);
+    tcase_add_test(tcase,
+                   extents_that_follow_each_other_in_one_object_are_one_source);
     tcase_add_test(tcase, urls_of_one_host_are_one_depot);
     tcase_add_test(tcase, the_best_source_serves_until_it_is_gone);
     tcase_add_test(tcase, depots_stand_in_the_manifests_order_of_preference);
