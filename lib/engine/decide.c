@@ -492,6 +492,31 @@ static bool is_ready_locked(struct xd_engine *e)
     return !xd_engine_is_over_locked(e); /* it may have failed */
 }
 
+static void say_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    unsigned n = xd_sched_lanes(e->sched, (unsigned)(depot - e->depots.list));
+
+    if (depot->n_lanes == n)
+        return;
+    if (depot->n_lanes > 0)
+        xd_engine_say_locked(
+            e, XD_LOG_DEBUG, "%s: at most %u connections, %s before",
+            depot->host, n, n > depot->n_lanes ? "fewer" : "more");
+    depot->n_lanes = n;
+}
+
+static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)
+{
+    struct xd_sched_action action;
+
+    xd_sched_set_limit(e->sched, atomic_load(&e->limit_rate));
+    action = xd_sched_next(e->sched, clock);
+    for (unsigned i = 0; i < e->n_workers; i++)
+        if (e->workers[i]->depot)
+            say_lanes_locked(e, e->workers[i]->depot);
+    return action;
+}
+
 void xd_decide_locked(struct xd_engine *e)
 {
     xd_usec now = xd_now(), clock = xd_engine_clock_locked(e);
@@ -509,7 +534,7 @@ void xd_decide_locked(struct xd_engine *e)
         if (xd_outage_pauses_locked(e, now))
             return;
         if (e->sched)
-            action = xd_sched_next(e->sched, clock);
+            action = next_locked(e, clock);
         else if (e->census)
             action = xd_census_next(e->census, clock);
         else /* nothing is wanted: an empty file */

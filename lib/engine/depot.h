@@ -81,6 +81,7 @@ struct xd_depot {
     bool has_told_size;
     uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;
+    unsigned n_lanes; /* that the scheduler uses at most; 0: not said yet */
     uint64_t bytes, bytes_redundant;
     unsigned blocks, requests, failures;
     struct xd_rate rate;

@@ -75,6 +75,8 @@ struct xd_book {
     unsigned n_slots;   /* depots in use at once, at most */
     unsigned n_fetches; /* numbers of fetches are below this */
 
+    uint64_t limit_rate; /* bytes per second that are taken from all depots
+                            together; 0: all that come */
     struct xd_range wanted;
     struct xd_holder *depots;         /* in order of preference */
     struct xd_depot_set usable;       /* not dropped */
@@ -145,6 +147,9 @@ struct xd_policy {
     /* When choose() may answer otherwise though nothing was told; later than
      * `now`, or XD_NEVER. */
     xd_usec (*wake)(void *p, xd_usec now);
+
+    /* How many lanes of a depot may be used now. */
+    unsigned (*lanes)(void *p, unsigned depot);
 
     /* As xd_sched_queue_time(). */
     xd_usec (*queue_time)(void *p);

@@ -150,6 +150,21 @@ uint64_t xd_sched_steps(const struct xd_sched *s)
     return s->steps;
 }
 
+void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s)
+{
+    s->book.limit_rate = bytes_per_s;
+}
+
+unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+    unsigned ceiling = s->book.depots[depot].ceiling;
+    unsigned n = policy->lanes ? policy->lanes(s->policy, depot)
+                               : s->book.o.lanes_per_depot;
+
+    return ceiling > 0 && ceiling < n ? ceiling : n;
+}
+
 xd_usec xd_sched_queue_time(const struct xd_sched *s)
 {
     const struct xd_policy *policy = s->book.o.policy;

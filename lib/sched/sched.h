@@ -185,6 +185,13 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
  * carried out: the scheduler takes it as begun. */
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
 
+/* So many bytes per second are taken from all depots together from now on; 0: all
+ * that come. */
+void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
+
+/* How many lanes of a depot the policy uses now, at most. */
+unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot);
+
 /* For how long a fetch may say nothing since its bytes stand in the queue of the
  * client's line behind those of others; 0: as far as is known they do not. */
 xd_usec xd_sched_queue_time(const struct xd_sched *s);

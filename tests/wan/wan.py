@@ -187,6 +187,7 @@ class Wan:
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
             if f"--without-http_{name}_module" not in built)
         root = Path(self.root or f / "empty").resolve()
+        extra = os.environ.get("XD_WAN_NGINX", "")
         (f / "nginx.conf").write_text(f"""
 daemon off; worker_processes 1; user root;
 pid {f}/pid; error_log {f}/error.log;
@@ -200,7 +201,7 @@ sendfile on; tcp_nopush on;
 keepalive_requests 1000000; keepalive_timeout 300s;
 ssl_protocols TLSv1.2 TLSv1.3;
 ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
-server {{ listen 80; listen 443 ssl http2; root {root}; }}
+server {{ listen 80; listen 443 ssl http2; root {root}; {extra} }}
 }}
 """)
         # The shell ends nginx when its input ends, so also if we are killed;

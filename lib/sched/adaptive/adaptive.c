@@ -402,6 +402,13 @@ static xd_usec adaptive_queue_time(void *policy)
     return queue > SLOW ? STARVED * queue : 0;
 }
 
+static unsigned adaptive_lanes(void *policy, unsigned depot)
+{
+    const struct xd_adaptive *p = policy;
+
+    return xd_connections_allowed(&p->connections, depot);
+}
+
 static void settle_adaptive(struct xd_sched_options *o)
 {
     o->redundancy = 0;
@@ -420,6 +427,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .spares = xd_adaptive_spares,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
+                                             .lanes = adaptive_lanes,
                                              .queue_time = adaptive_queue_time,
                                              .canceled = xd_adaptive_canceled,
                                              .ended = xd_adaptive_ended,

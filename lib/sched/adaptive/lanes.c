@@ -12,6 +12,9 @@
 /* What comes is to be so many times what is shown. */
 #define ENOUGH 1.2
 
+/* What comes is as much as a limit allows from this part of it on. */
+#define NEARLY 0.8
+
 /* Whether a picture is shown faster than bytes come, so that it stands still or
  * will. */
 static bool is_needed(const struct xd_adaptive *p)
@@ -24,6 +27,14 @@ static bool is_needed(const struct xd_adaptive *p)
             return true;
     }
     return false;
+}
+
+/* By a limit of its user's. */
+static bool is_held_back(const struct xd_adaptive *p)
+{
+    double limit = (double)p->book->limit_rate;
+
+    return limit > 0 && p->rate >= NEARLY * limit;
 }
 
 /* A depot that serves readers alone is asked over one. */
@@ -41,6 +52,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .first_lane = slot * p->book->o.lanes_per_depot,
         .n_running = p->depots[depot].n_running,
         .n_usual = usual_of(p, depot),
+        .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
         .ceiling = p->book->depots[depot].ceiling,
