@@ -633,6 +633,27 @@ def test_an_http2_stream_that_is_reset_costs_only_its_own_bytes(
     assert row_of(run, world.honest)["error"] is None
 
 
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("algorithm", ["adaptive", "progress"])
+def test_one_hash_finds_the_honest_depot_among_equal_liars(world, place,
+                                                            algorithm):
+    """Leaving out one of them helps nothing; taking the file from one depot
+    alone does, and the second liar need not be tried."""
+    depots = [world.depot("another_file", delay=0.03) for _ in range(2)]
+    depots.insert(place, world.honest)
+    run = world.run(depots, "whole", "file", algorithm)
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert sum(d.bytes_sent() for d in depots) <= 4.2 * SIZE
+
+
+def test_without_an_honest_depot_the_end_comes_after_three_files(world):
+    depots = [world.depot("another_file", delay=0.03) for _ in range(4)]
+    run = world.run(depots, "whole", "file", "adaptive")
+    assert run.rc == 4
+    assert sum(d.bytes_sent() for d in depots) <= 4.2 * SIZE
+
+
 # ---- what libcurl does not come back from ----
 
 @pytest.fixture(name="flood")

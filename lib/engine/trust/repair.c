@@ -10,13 +10,16 @@
 #include "engine/trust/given.h"
 
 #define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
+#define MOST_SOLE 2               /* rounds, of at most one file each */
 
 void xd_repair_fini(struct xd_repair *r)
 {
     xd_sink_free(r->scratch);
     xd_free(r->was_suspected);
+    xd_free(r->was_sole);
     xd_rangeset_fini(&r->theirs);
     xd_rangeset_fini(&r->exchanged);
+    xd_rangeset_fini(&r->differed);
     *r = (struct xd_repair){0};
 }
 
@@ -104,6 +107,12 @@ static void all_is_here_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
 }
 
+/* Whether another's bytes are to be compared with what `depot` brought. */
+static bool is_set_aside(const struct xd_repair *r, unsigned depot)
+{
+    return r->sole != XD_HELD ? depot != r->sole : depot == r->suspect;
+}
+
 /* What the suspect brought is not here any more, for the time of a round. */
 static int set_aside(struct xd_engine *e)
 {
@@ -115,7 +124,7 @@ static int set_aside(struct xd_engine *e)
     for (size_t i = 0; i < o->n; i++) {
         struct xd_range run = o->runs[i].range;
 
-        if (o->runs[i].depot != r->suspect)
+        if (!is_set_aside(r, o->runs[i].depot))
             continue;
         if (xd_rangeset_add(&r->theirs, run) < 0 ||
             xd_rangeset_remove(&e->kept, run) < 0 ||
@@ -132,23 +141,81 @@ static void end_in_vain_locked(struct xd_engine *e)
     struct xd_error error = {0};
 
     xd_verify_fail_locked(
-        e, e->depots.n > 1 ? "; leaving out any one depot does not help" : "",
+        e,
+        e->depots.n > 1
+            ? "; neither leaving out a depot nor taking it from one alone helps"
+            : "",
         &error);
     xd_engine_fail_locked(e, &error);
 }
 
-static void suspect_next_locked(struct xd_engine *e)
+static void say_suspect_locked(struct xd_engine *e)
 {
-    all_is_here_locked(e);
-    if (!choose_suspect(e)) {
-        end_in_vain_locked(e);
-        return;
-    }
     xd_engine_say_locked(e, XD_LOG_INFO,
                          "the file does not match its %s: what %s brought is "
                          "fetched from others",
                          e->verify.whole_algorithm,
                          e->depots.list[e->repair.suspect].host);
+}
+
+/* Those that agree with the depot whose file was wrong need not be tried. */
+static void drop_equals(struct xd_engine *e)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    struct xd_repair *r = &e->repair;
+
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        bool differs = bytes_of(e, i) == 0;
+
+        for (size_t j = 0; j < o->n && !differs; j++)
+            differs = o->runs[j].depot == i &&
+                      !xd_range_is_empty(
+                          xd_rangeset_next(&r->differed, o->runs[j].range));
+        if (!differs)
+            r->was_sole[i] = 1;
+    }
+}
+
+/* The next depot to take the whole file from; false: there is none. */
+static bool choose_sole(struct xd_engine *e)
+{
+    struct xd_repair *r = &e->repair;
+    unsigned found = XD_HELD;
+
+    if (r->sole != XD_HELD && r->phase != XD_REPAIR_FETCHING)
+        drop_equals(e);
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = &e->depots.list[i];
+
+        if (r->was_sole[i] || d->is_expelled || d->bytes_held < e->depots.size)
+            continue;
+        if (found == XD_HELD || (i == r->outvoted && found != r->outvoted))
+            found = i;
+    }
+    r->sole = found;
+    if (found == XD_HELD || r->n_sole == MOST_SOLE)
+        return false;
+    r->was_sole[found] = 1;
+    r->n_sole++;
+    r->is_disputed = true; /* no vote counts any more */
+    return true;
+}
+
+static void suspect_next_locked(struct xd_engine *e)
+{
+    all_is_here_locked(e);
+    if (e->repair.sole == XD_HELD && choose_suspect(e)) {
+        say_suspect_locked(e);
+    } else if (choose_sole(e)) {
+        xd_engine_say_locked(e, XD_LOG_INFO,
+                             "the file does not match its %s: all of it is "
+                             "fetched from %s alone",
+                             e->verify.whole_algorithm,
+                             e->depots.list[e->repair.sole].host);
+    } else {
+        end_in_vain_locked(e);
+        return;
+    }
     e->repair.phase = XD_REPAIR_STOPPING;
 }
 
@@ -162,7 +229,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_repair *r = &e->repair;
 
-    if (!may_be_suspected(e, depot))
+    if (r->sole != XD_HELD || !may_be_suspected(e, depot))
         return;
     r->outvoted = depot;
     if (r->phase != XD_REPAIR_FETCHING)
@@ -193,7 +260,10 @@ void xd_repair_fetch_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    xd_inform_banned_locked(e, r->suspect);
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        if (r->sole != XD_HELD ? i != r->sole : i == r->suspect)
+            xd_inform_banned_locked(e, i);
+    }
     while (!xd_range_is_empty(rest)) {
         struct xd_range run = xd_rangeset_next(&e->kept, rest);
 
@@ -224,6 +294,19 @@ static int exchange_chunk(struct xd_engine *e, struct xd_range at,
     return rc;
 }
 
+/* The end of the part of `chunk` that one depot brought, so that what differs is
+ * one's alone. */
+static uint64_t end_of_run(const struct xd_origins *o, struct xd_range chunk)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        struct xd_range run = o->runs[i].range;
+
+        if (run.begin <= chunk.begin && chunk.begin < run.end)
+            return run.end < chunk.end ? run.end : chunk.end;
+    }
+    return chunk.end;
+}
+
 /* Without the lock: only the keeper touches what is here. */
 static int exchange(struct xd_engine *e, const struct xd_rangeset *ranges,
                     struct xd_error *err)
@@ -239,6 +322,7 @@ static int exchange(struct xd_engine *e, const struct xd_rangeset *ranges,
 
             if (xd_range_length(chunk) > CHUNK)
                 chunk.end = chunk.begin + CHUNK;
+            chunk.end = end_of_run(&e->verify.origins, chunk);
             rc = exchange_chunk(e, chunk, copies, copies + CHUNK, err);
             at.begin = chunk.end;
         }
@@ -258,6 +342,7 @@ static void compare_locked(struct xd_engine *e)
     if (rc < 0) {
         xd_engine_fail_locked(e, &error);
     } else if (e->repair.exchanged.n == 0) {
+        xd_rangeset_fini(&e->repair.differed);
         suspect_next_locked(e);
         xd_decide_locked(e);
     } else {
@@ -286,6 +371,25 @@ static void convict_locked(struct xd_engine *e)
                                e->repair.exchanged.ranges[i], &d->last_error);
 }
 
+/* The hash holds, with the sole depot's bytes in place of all others'. */
+static void convict_others_locked(struct xd_engine *e)
+{
+    const struct xd_origins *o = &e->verify.origins;
+    struct xd_repair *r = &e->repair;
+
+    for (size_t i = 0; i < o->n; i++) {
+        unsigned depot = o->runs[i].depot;
+        struct xd_range wrong =
+            xd_rangeset_next(&r->exchanged, o->runs[i].range);
+
+        if (depot == XD_HELD || depot == r->sole || xd_range_is_empty(wrong) ||
+            e->depots.list[depot].state == XD_DEPOT_FAILED)
+            continue;
+        r->suspect = depot;
+        convict_locked(e);
+    }
+}
+
 /* The first time: what is needed to repair.  Errors: IO, NOMEM. */
 static int prepare_locked(struct xd_engine *e, struct xd_error *err)
 {
@@ -294,10 +398,11 @@ static int prepare_locked(struct xd_engine *e, struct xd_error *err)
 
     if (r->was_suspected)
         return 0;
+    r->was_sole = xd_alloc(e->depots.n, 1);
     r->was_suspected = xd_alloc(e->depots.n, 1);
-    if (!r->was_suspected)
+    if (!r->was_suspected || !r->was_sole)
         return xd_fail_nomem(err);
-    r->outvoted = XD_HELD;
+    r->outvoted = r->sole = XD_HELD;
     rc = xd_sampler_prepare_locked(e, err);
     if (rc < 0)
         return rc;
@@ -318,7 +423,8 @@ static int put_back_locked(struct xd_engine *e, struct xd_error *err)
     rc = exchange(e, &ranges, err);
     xd_engine_lock(e);
     xd_rangeset_fini(&e->repair.exchanged);
-    xd_rangeset_fini(&ranges);
+    xd_rangeset_fini(&e->repair.differed);
+    e->repair.differed = ranges;
     return rc;
 }
 
@@ -346,8 +452,10 @@ static void judge_locked(struct xd_engine *e)
     struct xd_error error = {0}, trouble = {0};
 
     if (xd_verify_judge_locked(e, &error) == 0) {
-        if (e->repair.exchanged.n > 0)
+        if (e->repair.exchanged.n > 0 && e->repair.sole == XD_HELD)
             convict_locked(e);
+        else if (e->repair.exchanged.n > 0)
+            convict_others_locked(e);
         e->state = ENGINE_FINISHING;
         xd_engine_wake_all_locked(e);
         return;

@@ -18,6 +18,10 @@
  * again: the hash itself decides, so that two depots suffice, and a vote
  * convicts nobody.
  *
+ * When no suspect is left the file is taken from one depot alone, for most of
+ * them may lie: those that were outvoted first, and of depots whose bytes agree
+ * only one.  Two such rounds and those before them cost three files at most.
+ *
  * Only for files: what left through a pipe cannot be taken back.  Every
  * function is called with engine.lock held.
  */
@@ -46,8 +50,12 @@ struct xd_repair {
     bool is_disputed;  /* a copy of what it brought differs */
     unsigned outvoted; /* suspected before all others; XD_HELD: nobody */
     unsigned char *was_suspected; /* a flag for each depot, or NULL */
-    struct xd_rangeset theirs;    /* what the suspect brought */
+    unsigned sole;   /* the depot that all bytes are to come from, or XD_HELD */
+    unsigned n_sole; /* so many were */
+    unsigned char *was_sole;   /* a flag for each depot: it, or an equal one */
+    struct xd_rangeset theirs; /* what the suspect brought */
     struct xd_rangeset exchanged; /* of it, what is the others' now */
+    struct xd_rangeset differed;  /* the same of the last sole depot's round */
 };
 
 void xd_repair_fini(struct xd_repair *r);
