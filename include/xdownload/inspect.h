@@ -81,8 +81,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  * two, and only without a hash of the file, which would decide; of any other
  * manifest *out is `m` itself.
  *
- * Each URL is asked for its size and for three samples of 32 KiB, both
- * ends among them; of a file below 1 MiB for all of it.  Each host has one vote for
+ * Each URL is asked for its size and for three samples of 32 KiB, both ends
+ * among them; of a file below 1 MiB for all of it.  Each host has one vote for
  * each file that it has.  If the last components of the URLs (query included)
  * are the same, or the option `same-file` is set, the file for which more than
  * half of the votes are is meant: *out is the list without the other URLs,
@@ -91,7 +91,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  *
  * A URL that does not answer within 500 ms of the first one, or within twice
  * the time that the first one took, is left out if the names differ or if the
- * file is shorter than 1 MiB.  If no URL answers, *out is `m` itself.
+ * file is shorter than 1 MiB.  If no URL answers within 5 s, *out is `m`
+ * itself; if the names differ, that is an error.
  *
  * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
  *            stays the caller's.
@@ -99,7 +100,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  * Blocks:    until all have answered, failed or been left out; a cancel of the
  *            options ends it.
  * Errors:    CORRUPT (the files differ, and there is no majority), INVAL (they
- *            differ, and so do the names), NOMEM, IO (a file of the options).
+ *            differ, and so do the names), NET, AGAIN and others (no URL
+ *            answers, and the names differ), NOMEM, IO (a file of the options).
  */
 XD_API XD_MUST_CHECK int xd_copies_check(struct xd_manifest **out,
                                          struct xd_manifest *m,

@@ -296,6 +296,9 @@ static xd_usec late_at(const struct run *run, const struct item *item)
 {
     xd_usec from = run->answered_at;
 
+    if (from == XD_NEVER && run->times.first != XD_NEVER)
+        return item->state == ITEM_HAS_ENDED ? XD_NEVER
+                                             : run->started + run->times.first;
     if (from == XD_NEVER || run->times.grace == XD_NEVER)
         return XD_NEVER;
     switch (item->state) {

@@ -56,6 +56,9 @@ struct xd_batch_handler {
 /* How long a run may take. */
 struct xd_batch_times {
     xd_usec until; /* XD_NEVER: as long as it takes */
+    /* If no request has answered so long after the start, all are late.
+     * XD_NEVER: the first answer is waited for. */
+    xd_usec first;
     /* Once a request has answered, each other one is late, and is ended, if it
      * has not done so after this long and after twice what the first one took;
      * none is made again.  XD_NEVER: all are waited for. */

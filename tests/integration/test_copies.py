@@ -217,6 +217,15 @@ def test_one_of_another_name_that_does_not_answer_is_left_out(lab):
         in run.err
 
 
+def test_different_names_that_do_not_answer_are_not_tried(lab):
+    dead = [lab.dead(), lab.dead()]
+    run = lab.xdownload("--retry", "1", *offered(
+        lab, "listed", [dead[0].url("f.bin"), dead[1].url("g.bin")]))
+    assert run.rc == 1
+    assert dead[0].host in run.err
+    assert not lab.path("f.bin.part").exists()
+
+
 # ---- what is not compared ----
 
 def test_a_metalink_says_itself_what_is_a_copy(lab):

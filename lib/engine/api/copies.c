@@ -60,6 +60,7 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
                 struct xd_error *err)
 {
     struct xd_batch_times times = {.until = c->asker->until,
+                                   .first = XD_LONGEST_TURN,
                                    .grace = LEAST_GRACE,
                                    .turn = XD_LONGEST_TURN};
 
@@ -280,15 +281,27 @@ static int select_copies(struct xd_manifest **out, struct copies *c,
     return rc;
 }
 
+/* No URL has answered.  With one name the download may try them, and says why
+ * if they fail; files with different names are not to be mixed. */
+static int take_uncompared(struct xd_manifest **out, const struct copies *c,
+                           struct xd_manifest *m, struct xd_error *err)
+{
+    if (!c->is_one_name) {
+        if (err)
+            *err = c->first[0].outcome.error;
+        return c->first[0].outcome.error.code;
+    }
+    *out = xd_manifest_ref(m);
+    return 0;
+}
+
 static int judge(struct xd_manifest **out, struct copies *c,
                  struct xd_manifest *m, struct xd_error *err)
 {
     struct xd_copies_vote v = vote(c);
 
-    if (v.file == XD_NO_COPY) { /* the download will say why */
-        *out = xd_manifest_ref(m);
-        return 0;
-    }
+    if (v.file == XD_NO_COPY)
+        return take_uncompared(out, c, m, err);
     if (v.other != XD_NO_COPY && (!v.is_decided || !c->is_one_name))
         return fail_different(c, &v, err);
     return select_copies(out, c, &v, err);

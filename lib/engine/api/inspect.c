@@ -147,8 +147,10 @@ static int ask(struct xd_inspection *in, const struct xd_asker *a, size_t n,
 {
     struct xd_batch_handler handler = {
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
-    struct xd_batch_times times = {
-        .until = a->until, .grace = grace, .turn = XD_LONGEST_TURN};
+    struct xd_batch_times times = {.until = a->until,
+                                   .first = XD_NEVER,
+                                   .grace = grace,
+                                   .turn = XD_LONGEST_TURN};
     struct xd_request *requests = xd_alloc(n, sizeof *requests);
     int rc;
 

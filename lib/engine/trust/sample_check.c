@@ -166,8 +166,10 @@ static int note_samples(struct check *k, struct xd_error *err)
 
 static int run_round(struct check *k, struct xd_error *err)
 {
-    struct xd_batch_times times = {
-        .until = k->c->until, .grace = LEAST_GRACE, .turn = XD_NEVER};
+    struct xd_batch_times times = {.until = k->c->until,
+                                   .first = XD_NEVER,
+                                   .grace = LEAST_GRACE,
+                                   .turn = XD_NEVER};
     int rc =
         xd_samples_take(k->c->batch, k->samples, k->n_samples, &times, err);
 

@@ -48,7 +48,7 @@ static struct xd_batch *batch;
 static struct xd_error error;
 static const struct xd_net_options net = XD_NET_OPTIONS_INIT;
 static const struct xd_batch_times unhurried = {
-    .until = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
+    .until = XD_NEVER, .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
 
 static int on_head(void *user, size_t i, const struct xd_head *head)
 {
@@ -203,8 +203,10 @@ END_TEST
 
 START_TEST(a_late_request_is_ended_once_another_has_answered)
 {
-    const struct xd_batch_times hurried = {
-        .until = XD_NEVER, .grace = 50 * XD_MS, .turn = XD_NEVER};
+    const struct xd_batch_times hurried = {.until = XD_NEVER,
+                                           .first = XD_NEVER,
+                                           .grace = 50 * XD_MS,
+                                           .turn = XD_NEVER};
     struct xd_request requests[2];
 
     servers[0] = mock_start(silent);
@@ -222,8 +224,10 @@ static const struct mock_step slow[] = {SLEEP(40), SAY(RANGE("0", "99", "100")),
 
 static void run_slowly(xd_usec turn)
 {
-    const struct xd_batch_times hurried = {
-        .until = XD_NEVER, .grace = 5 * XD_SECOND, .turn = turn};
+    const struct xd_batch_times hurried = {.until = XD_NEVER,
+                                           .first = XD_NEVER,
+                                           .grace = 5 * XD_SECOND,
+                                           .turn = turn};
     struct xd_request requests[MOST];
 
     servers[0] = mock_start(slow);
@@ -255,8 +259,10 @@ static const struct mock_step slower[] = {
 /* Each has its own time, from when it was made: 20 of them take 500 ms. */
 START_TEST(a_request_is_late_by_its_own_time)
 {
-    const struct xd_batch_times hurried = {
-        .until = XD_NEVER, .grace = 350 * XD_MS, .turn = XD_NEVER};
+    const struct xd_batch_times hurried = {.until = XD_NEVER,
+                                           .first = XD_NEVER,
+                                           .grace = 350 * XD_MS,
+                                           .turn = XD_NEVER};
     struct xd_request requests[MOST];
 
     servers[0] = mock_start(slower);
@@ -267,10 +273,25 @@ START_TEST(a_request_is_late_by_its_own_time)
 }
 END_TEST
 
+START_TEST(if_none_answers_in_time_all_are_late)
+{
+    const struct xd_batch_times hasty = {.until = XD_NEVER,
+                                         .first = 50 * XD_MS,
+                                         .grace = XD_NEVER,
+                                         .turn = XD_NEVER};
+
+    run_one(silent, &hasty);
+    ck_assert_int_eq(heard[0].outcome.error.code, XD_E_AGAIN);
+}
+END_TEST
+
 START_TEST(time_may_run_out)
 {
-    const struct xd_batch_times short_of_time = {
-        .until = xd_now() + 100 * XD_MS, .grace = XD_NEVER, .turn = XD_NEVER};
+    const struct xd_batch_times short_of_time = {.until =
+                                                     xd_now() + 100 * XD_MS,
+                                                 .first = XD_NEVER,
+                                                 .grace = XD_NEVER,
+                                                 .turn = XD_NEVER};
 
     run_one(silent, &short_of_time);
     ck_assert_int_eq(heard[0].outcome.error.code, XD_E_TIMEOUT);
@@ -367,6 +388,7 @@ int main(void)
     tcase_add_test(tests, a_request_that_waits_for_its_turn_is_not_late);
     tcase_add_test(tests, unless_its_turn_does_not_come_for_long);
     tcase_add_test(tests, a_request_is_late_by_its_own_time);
+    tcase_add_test(tests, if_none_answers_in_time_all_are_late);
     tcase_add_test(tests, time_may_run_out);
     tcase_add_test(tests, a_run_can_be_canceled_and_so_is_each_further_one);
     tcase_add_test(tests, what_cannot_be_asked_fails_alone);
