@@ -37,13 +37,14 @@ static void say(void *user, enum xd_log_level level, const char *line)
 void waiting_begin(struct waiting *w, const struct args *a)
 {
     *w = (struct waiting){.draws = draws(a)};
+    xd_options_log(a->options, &w->log, &w->log_user);
     if (!a->quiet && (a->verbose || w->draws))
         xd_options_set_log(a->options, say, w);
 }
 
 void waiting_end(const struct waiting *w, const struct args *a)
 {
-    xd_options_set_log(a->options, NULL, NULL);
+    xd_options_set_log(a->options, w->log, w->log_user);
     if (w->draws && w->has_said)
         fputs(CLEAR, stderr);
 }

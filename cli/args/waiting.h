@@ -9,6 +9,8 @@
 
 struct waiting {
     bool draws, has_said;
+    xd_log_fn *log; /* of the options until begin(), and from end() on */
+    void *log_user;
 };
 
 /* The options of `a` say it until end(). */

@@ -76,6 +76,10 @@ XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
 XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
                                void *user);
 
+/* What set_log() was given last; both may be NULL. */
+XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
+                           void **out_user);
+
 /*
  * What ends all that the set is given to: downloads and sources with their
  * readers, xd_fetch(), xd_inspect(), xd_copies_check() and

@@ -381,6 +381,13 @@ void xd_options_set_log(struct xd_options *o, xd_log_fn *log, void *user)
     o->log_user = user;
 }
 
+void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
+                    void **out_user)
+{
+    *out_log = o->log;
+    *out_user = o->log_user;
+}
+
 void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c)
 {
     xd_cancel_ref(c);
