@@ -25,8 +25,10 @@ void shelf_fini(struct shelf *s)
     /* All at once, for each takes its time to end. */
     for (size_t i = 0; i < s->n; i++)
         xd_download_cancel(xd_source_download(s->files[i].source));
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
+        xd_reader_free(s->files[i].pace);
         xd_source_unref(s->files[i].source);
+    }
     free(s->files);
     *s = (struct shelf){0};
 }
@@ -55,18 +57,16 @@ static void make_paths(const struct shelf *s, struct shelf_file *f)
     http_encode(f->link, sizeof f->link, f->name);
 }
 
-/* By a reader that reads nothing; it ends with its source. */
-static int tell_rate(struct xd_source *source, double bytes_per_s)
+static int set_rate(struct shelf_file *f, double bytes_per_s)
 {
-    struct xd_reader *r;
     struct xd_error err;
-    const int rc = xd_reader_new(&r, source, &err);
+    const int rc = xd_reader_new(&f->pace, f->source, &err);
 
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);
     }
-    xd_reader_playhead(r, 0, bytes_per_s, XD_PAUSED);
+    xd_reader_playhead(f->pace, 0, bytes_per_s, XD_PAUSED);
     return 0;
 }
 
@@ -94,7 +94,7 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
     make_etag(f, m, i, file.size);
     make_paths(s, f);
     s->n++;
-    return a->rate > 0 ? tell_rate(f->source, a->rate) : 0;
+    return a->rate > 0 ? set_rate(f, a->rate) : 0;
 }
 
 static int add_manifest(struct shelf *s, const struct args *a,

@@ -22,7 +22,8 @@ struct shelf_file {
     char etag[200];        /* with its quotes */
     const char *type;
     struct xd_source *source;
-    int status; /* not 0: nobody can bring it, which was said */
+    struct xd_reader *pace; /* reads nothing: it tells the rate; or NULL */
+    int status;             /* not 0: nobody can bring it, which was said */
     atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
 };
 
