@@ -375,4 +375,5 @@ def test_threads_are_no_more_than_open_depots_and_a_few(lab):
         time.sleep(0.002)
     run = process.wait()
     assert run.rc == 0, run.err
-    assert 3 <= most <= 8 + 3
+    # The caller, the keeper, the watchdog, and one of ThreadSanitizer's own.
+    assert 3 <= most <= 8 + 4
