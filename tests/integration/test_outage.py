@@ -104,7 +104,7 @@ def another_address(wire):
 
 @pytest.mark.parametrize("how", [link_down, packets_lost, another_address])
 @pytest.mark.parametrize("away, silence", [
-    (4, "1s"), pytest.param(25, "5s", marks=pytest.mark.slow)])
+    (4, "2s"), pytest.param(25, "5s", marks=pytest.mark.slow)])
 def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
     data = lab.file("f.bin", SIZE)
     with wire.at_server():
