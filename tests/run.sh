@@ -17,9 +17,10 @@ FLOOR_WITHOUT_INTEGRATION=700
 FLOOR_UNDER_VALGRIND=550
 
 # Valgrind finds what sanitizers do not, uses of values that nobody has set; at
-# thirty times the time.  Those that count up to millions are left to them.
+# thirty times the time.  Those that count up to millions, or by the second, are
+# left to them.
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
-TOO_SLOW='power$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
+TOO_SLOW='power$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 
 # ThreadSanitizer is for what has threads; power replays thousands of runs.
 WITHOUT_THREADS='^unit\.(base|manifest|sched)\.|^sim\.|^fuzz\.|power$'
