@@ -3,6 +3,7 @@
  * keeps the promises of <xdownload/manifest.h>, or the sentence says why not.
  */
 #include <libxml/xmlerror.h>
+#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
 #include "base/url.h"
@@ -182,6 +183,31 @@ static bool parse(const uint8_t *data, size_t len, const char *origin)
     return rc == 0;
 }
 
+/* Each file of a list has a path within its folder, and URLs. */
+static void parse_list(const uint8_t *data, size_t len)
+{
+    struct xd_listed f = {.struct_size = sizeof f};
+    struct xd_error error = {.code = XD_OK};
+    struct xd_list *list = NULL;
+    int rc = xd_list_parse(&list, data, len, "list", &error);
+
+    FUZZ_CHECK((rc == 0) == (list != NULL));
+    if (rc < 0) {
+        FUZZ_CHECK(error.msg[0] != '\0' && is_one_line(error.msg));
+        return;
+    }
+    for (size_t i = 0; i < xd_list_n_files(list); i++) {
+        FUZZ_CHECK(xd_list_file(list, i, &f) == 0);
+        FUZZ_CHECK(f.n_urls > 0 && f.directory != NULL);
+        FUZZ_CHECK(f.path == NULL ||
+                   (f.path[0] != '/' && strstr(f.path, "..") != f.path));
+    }
+    FUZZ_CHECK(xd_list_file(list, xd_list_n_files(list), &f) == XD_E_INVAL);
+    for (size_t i = 0; xd_list_warning(list, i) != NULL; i++)
+        FUZZ_CHECK(is_one_line(xd_list_warning(list, i)));
+    xd_list_free(list);
+}
+
 /* Libxml2 says here what it has told nobody else: the library prints nothing,
  * so there must be none. */
 static void refuse_to_print(void *user, const char *format, ...)
@@ -200,6 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     parse(data, len, "http://origin.example/a/b?secret");
     parse(data, len, NULL);
+    parse_list(data, len);
     if (xd_manifest_recognise(data, len) > 0)
         FUZZ_CHECK(xd_manifest_may_begin(data, len) &&
                    xd_manifest_may_begin(data, len / 2));

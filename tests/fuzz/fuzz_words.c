@@ -140,6 +140,7 @@ static void try_url(const char *s, const struct xd_options *o)
     }
     check_places(s, &u);
     check_public(s, &u);
+    (void)xd_url_names_compressed(s);
     FUZZ_CHECK(xd_hosts_have(o->exclude, &u) >= 0);
     if (u.scheme == XD_SCHEME_HTTP || u.scheme == XD_SCHEME_HTTPS ||
         u.scheme == XD_SCHEME_FTP)
