@@ -53,6 +53,10 @@ struct xd_batch_handler {
     void (*end)(void *user, size_t i, const struct xd_outcome *outcome);
 };
 
+/* The least grace for runs in which a depot that is slow to answer can be done
+ * without. */
+#define XD_BATCH_GRACE (XD_SECOND / 2)
+
 /* How long a run may take. */
 struct xd_batch_times {
     xd_usec until; /* XD_NEVER: as long as it takes */

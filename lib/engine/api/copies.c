@@ -34,9 +34,6 @@ typedef unsigned long long ull;
 
 #define MAX_SLOTS 16u
 
-/* A URL that has not answered so long after the first one is late. */
-#define LEAST_GRACE (XD_SECOND / 2)
-
 struct copies {
     const struct xd_manifest *manifest;
     const struct xd_options *options;
@@ -61,7 +58,7 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
 {
     struct xd_batch_times times = {.until = c->asker->until,
                                    .first = XD_LONGEST_TURN,
-                                   .grace = LEAST_GRACE,
+                                   .grace = XD_BATCH_GRACE,
                                    .turn = XD_LONGEST_TURN};
 
     return n > 0 ? xd_samples_take(c->asker->batch, list, n, &times, err) : 0;

@@ -18,9 +18,6 @@
 /* So many are asked at a time. */
 #define MAX_SLOTS 16u
 
-/* A URL that has not answered so long after the first one is late. */
-#define LEAST_GRACE (XD_SECOND / 2)
-
 struct item {
     const char *url;
     char *name;          /* the URL, for sentences */
@@ -197,7 +194,8 @@ static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
 
     for (size_t i = 0; i < in->n; i++)
         in->asked[i] = i;
-    rc = ask(in, a, in->n, in->what == FIND_OUT ? LEAST_GRACE : XD_NEVER, err);
+    rc = ask(in, a, in->n, in->what == FIND_OUT ? XD_BATCH_GRACE : XD_NEVER,
+             err);
     if (rc < 0 || in->what != FIND_OUT || find(in, true) == in->n)
         return rc;
     for (size_t i = 0; i < in->n; i++) {

@@ -16,9 +16,6 @@ typedef unsigned long long ull;
 
 #define MOST_SLOTS 8u
 
-/* A depot that has not answered so long after the first one is late. */
-#define LEAST_GRACE (XD_SECOND / 2)
-
 /* What depots say of one of the places. */
 struct place {
     struct xd_range at;
@@ -168,7 +165,7 @@ static int run_round(struct check *k, struct xd_error *err)
 {
     struct xd_batch_times times = {.until = k->c->until,
                                    .first = XD_NEVER,
-                                   .grace = LEAST_GRACE,
+                                   .grace = XD_BATCH_GRACE,
                                    .turn = XD_NEVER};
     int rc =
         xd_samples_take(k->c->batch, k->samples, k->n_samples, &times, err);
