@@ -56,8 +56,7 @@ static void drain_locked(struct xd_engine *e)
     xd_engine_wake_all_locked(e);
 }
 
-/* Give the complete file its name; a pipe is judged only now.  Once a file has
- * its name no other thread's trouble makes the download a failure. */
+/* Give the complete file its name; a pipe is judged only now. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
@@ -73,6 +72,18 @@ static void finish_locked(struct xd_engine *e)
     }
     if (rc < 0 || !e->ordered)
         e->error = error;
+}
+
+/* Every byte is written: no worker has to leave before the file has its name.
+ * Once it has, no other thread's trouble makes the download a failure. */
+static void end_locked(struct xd_engine *e)
+{
+    struct xd_error outcome;
+
+    finish_locked(e);
+    outcome = e->error;
+    wait_for_workers_locked(e);
+    e->error = outcome;
 }
 
 static void *keeper_main(void *arg)
@@ -95,10 +106,10 @@ static void *keeper_main(void *arg)
         else
             break;
     }
-    /* Every byte is written: no worker has to leave first. */
     if (e->state == ENGINE_FINISHING)
-        finish_locked(e);
-    wait_for_workers_locked(e);
+        end_locked(e);
+    else
+        wait_for_workers_locked(e);
     if (e->error.code < 0) {
         xd_resume_save_locked(e);
         xd_engine_unlock(e);
