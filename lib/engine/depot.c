@@ -119,6 +119,7 @@ static int by_promise(const void *a, const void *b)
 static int add_entry(struct entries *e, const struct xd_extent *extent,
                      const struct xd_replica *replica)
 {
+    const struct xd_transport_kind *kind;
     struct xd_url url;
     struct entry *list, *entry;
     int is_excluded;
@@ -126,9 +127,10 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     if (!xd_url_split(replica->url, &url))
         return 0;
     e->n_ibp += url.scheme == XD_SCHEME_IBP;
-    if (xd_transport_kind_of(url.scheme) == XD_N_TRANSPORTS)
+    kind = xd_registry_find(xd_registry(), url.scheme);
+    if (!kind)
         return 0;
-    if (url.scheme == XD_SCHEME_FILE && !e->allow_file) {
+    if (kind->reads_machine && !e->allow_file) {
         e->n_files_refused++;
         return 0;
     }
@@ -208,7 +210,7 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
         d->max_connections = xd_stricter_limit(d->max_connections,
                                                d->sources[i].max_connections);
     }
-    d->kind = xd_transport_kind_of_url(d->sources[0].url);
+    d->kind = xd_transport_kind_of(d->sources[0].url);
     d->url = xd_url_public(best_source(d)->url);
     d->host = run[0].host;
     run[0].host = NULL;

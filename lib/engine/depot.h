@@ -59,7 +59,7 @@ struct xd_depot_source {
 
 struct xd_depot {
     /* Constant after xd_depots_new(). */
-    enum xd_transport_kind kind;
+    const struct xd_transport_kind *kind;
     char *host;
     char *url;                       /* of its best source, fit to be shown */
     struct xd_depot_source *sources; /* by range.begin, then best first */

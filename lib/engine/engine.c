@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/worker.h"
-#include "io/http/watchdog.h"
+#include "io/commons.h"
 
 void xd_engine_lock(struct xd_engine *e)
 {
@@ -94,7 +94,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     xd_cond_broadcast(&e->work_ready);
     xd_cond_broadcast(&e->bytes_ready);
     if (xd_engine_is_over_locked(e))
-        xd_watchdog_hurry(e->watchdog);
+        xd_commons_hurry(e->commons);
     for (unsigned i = 0; i < e->n_workers; i++) {
         if (e->workers[i]->transport)
             xd_transport_wakeup(e->workers[i]->transport);

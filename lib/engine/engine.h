@@ -115,8 +115,8 @@ struct xd_worker {
     size_t buffer_bytes; /* of each */
 
     /* Owned by the worker thread: made when a depot first wants them. */
-    struct xd_transport *transports[XD_N_TRANSPORTS];
-    uint64_t limit_rate; /* that they know */
+    struct xd_transport *transports[XD_KINDS_MOST]; /* by kind */
+    uint64_t limit_rate;                            /* that they know */
 
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
@@ -136,11 +136,10 @@ struct xd_engine {
     /* Constant after new(), path_given after xd_download_new_in(). */
     struct xd_options options;
     enum xd_output_kind output;
-    char *path;                   /* of the file, or NULL */
-    size_t path_given;            /* its first bytes, which no manifest chose */
-    int fd;                       /* of an output in order */
-    struct xd_http_names *names;  /* for all its transports */
-    struct xd_watchdog *watchdog; /* of all its transports */
+    char *path;                 /* of the file, or NULL */
+    size_t path_given;          /* its first bytes, which no manifest chose */
+    int fd;                     /* of an output in order */
+    struct xd_commons *commons; /* of all its transports */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;

@@ -9,8 +9,7 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/worker.h"
-#include "io/http/http_names.h"
-#include "io/http/watchdog.h"
+#include "io/commons.h"
 #include "os/descriptors.h"
 #include "os/routes.h"
 
@@ -185,8 +184,7 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->fetches);
     xd_free(e->workers);
     xd_free(e->path);
-    xd_watchdog_free(e->watchdog);
-    xd_http_names_free(e->names);
+    xd_commons_free(e->commons);
     xd_depots_fini(&e->depots);
 }
 
@@ -259,9 +257,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
     if (rc == 0)
-        rc = xd_http_names_new(&e->names, err);
-    if (rc == 0)
-        rc = xd_watchdog_new(&e->watchdog, err);
+        rc = xd_commons_new(&e->commons, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);
@@ -294,7 +290,7 @@ free_engine:
 static bool copies_files(const struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i].kind == XD_TRANSPORT_DISK)
+        if (e->depots.list[i].kind->reads_machine)
             return true;
     }
     return false;

@@ -19,18 +19,18 @@
 /* Between two attempts to open what there are no descriptors for. */
 #define HINDRANCE (XD_SECOND / 2)
 
-static int new_transport(struct xd_worker *w, enum xd_transport_kind kind,
+static int new_transport(struct xd_worker *w,
+                         const struct xd_transport_kind *kind,
                          struct xd_error *err)
 {
     const struct xd_options *o = &w->engine->options;
     struct xd_transport_config config = {.n_slots = w->n_lanes,
                                          .silence = o->silence,
                                          .net = &o->net,
-                                         .names = w->engine->names,
-                                         .watchdog = w->engine->watchdog};
+                                         .commons = w->engine->commons};
 
-    return xd_transport_new(&w->transports[kind], kind, &config, &w->handler,
-                            err);
+    return kind->create(&w->transports[kind - xd_registry()->kinds], &config,
+                        &w->handler, err);
 }
 
 /* No descriptors are left for a transport.  What was asked of the depot ends,
@@ -63,11 +63,11 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
 static bool choose_transport_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
-    enum xd_transport_kind kind = w->depot->kind;
+    const struct xd_transport_kind *kind = w->depot->kind;
     struct xd_error error = {0};
     int rc;
 
-    w->transport = w->transports[kind];
+    w->transport = w->transports[kind - xd_registry()->kinds];
     if (w->transport)
         return true;
     xd_engine_unlock(e);
@@ -132,7 +132,7 @@ static void obey_limit(struct xd_worker *w)
     if (w->limit_rate == limit)
         return;
     w->limit_rate = limit;
-    for (unsigned i = 0; i < XD_N_TRANSPORTS; i++) {
+    for (unsigned i = 0; i < XD_KINDS_MOST; i++) {
         if (w->transports[i])
             xd_transport_limit(w->transports[i], limit);
     }
@@ -249,7 +249,7 @@ static void *worker_main(void *arg)
     leave_locked(w);
     w->transport = NULL;
     xd_engine_unlock(e);
-    for (unsigned i = 0; i < XD_N_TRANSPORTS; i++)
+    for (unsigned i = 0; i < XD_KINDS_MOST; i++)
         xd_transport_free(w->transports[i]);
     return NULL;
 }

@@ -24,8 +24,7 @@
 #include "io/reach.h"
 
 struct xd_net_options;
-struct xd_http_names;
-struct xd_watchdog;
+struct xd_commons;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
@@ -121,9 +120,8 @@ struct xd_transport_config {
                            not count, and has a bound of its own */
     const struct xd_net_options *net; /* of people, or NULL; outlives the
                                          transport, with its strings */
-    struct xd_http_names *names;      /* shared with other transports, or NULL;
-                                    outlives the transport */
-    struct xd_watchdog *watchdog;     /* likewise: io/http/watchdog.h */
+    struct xd_commons *commons;       /* shared with other transports, or NULL;
+                                   outlives the transport */
 };
 
 struct xd_transport {

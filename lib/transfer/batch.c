@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/url.h"
-#include "io/http/watchdog.h"
+#include "io/commons.h"
 #include "os/clock.h"
 #include "os/thread.h"
 #include "transfer/registry.h"
@@ -63,9 +63,10 @@ struct port {
 struct xd_batch {
     /* Constant after new(). */
     struct xd_batch_config config;
-    struct port ports[XD_N_TRANSPORTS];
+    struct port ports[XD_KINDS_MOST]; /* by kind */
+    size_t n_ports;
     unsigned n_slots; /* of each port */
-    struct xd_watchdog *watchdog;
+    struct xd_commons *commons;
 
     struct run *run; /* the run's thread's own */
 
@@ -161,22 +162,18 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 static const char *find_objection(const struct xd_batch *b,
                                   const struct xd_url *url, bool *out_no_memory)
 {
+    const struct xd_transport_kind *kind =
+        xd_registry_find(xd_registry(), url->scheme);
     int is_excluded = xd_hosts_have(b->config.exclude, url);
 
     *out_no_memory = is_excluded < 0;
     if (is_excluded != 0)
         return "its host is excluded";
-    switch (xd_transport_kind_of(url->scheme)) {
-    case XD_TRANSPORT_WEB:
-        return NULL;
-    case XD_TRANSPORT_DISK:
-        return b->config.allow_file
-                   ? NULL
-                   : "files of this machine are read with allow-file only";
-    case XD_N_TRANSPORTS:
-        break;
-    }
-    return "its scheme is not supported: use http, https, ftp or file";
+    if (!kind)
+        return "its scheme is not supported: use http, https, ftp or file";
+    if (kind->reads_machine && !b->config.allow_file)
+        return "files of this machine are read with allow-file only";
+    return NULL;
 }
 
 /* Why a request may not be made, or 0. */
@@ -204,9 +201,9 @@ static int check(const struct xd_batch *b, const struct xd_request *request,
 
 static struct port *port_for(struct xd_batch *b, const char *url)
 {
-    enum xd_transport_kind kind = xd_transport_kind_of_url(url);
+    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
 
-    return &b->ports[kind == XD_N_TRANSPORTS ? XD_TRANSPORT_WEB : kind];
+    return &b->ports[kind ? kind - xd_registry()->kinds : 0];
 }
 
 static void start(struct xd_batch *b, size_t i, struct port *port,
@@ -269,7 +266,7 @@ static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 
 static void stop_in(struct xd_batch *b, size_t i)
 {
-    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+    for (size_t kind = 0; kind < b->n_ports; kind++) {
         for (unsigned slot = 0; slot < b->n_slots; slot++) {
             if (b->ports[kind].slots[slot] == i)
                 xd_transport_stop(b->ports[kind].transport, slot);
@@ -372,21 +369,23 @@ static bool is_in_use(const struct xd_batch *b, const struct port *port)
     return false;
 }
 
-/* The disk does not wait, so that only the network's poll takes time. */
+/* The first waits, and no longer than this if another one is in use. */
+#define LONGEST_TURN (5 * XD_MS)
+
 static void poll(struct xd_batch *b, xd_usec timeout)
 {
-    struct port *disk = &b->ports[XD_TRANSPORT_DISK];
-
-    if (is_in_use(b, disk)) {
-        xd_transport_poll(disk->transport, 0);
-        timeout = 0;
+    for (size_t kind = b->n_ports; kind-- > 1;) {
+        if (!is_in_use(b, &b->ports[kind]))
+            continue;
+        xd_transport_poll(b->ports[kind].transport, 0);
+        timeout = earlier(timeout, LONGEST_TURN);
     }
-    xd_transport_poll(b->ports[XD_TRANSPORT_WEB].transport, timeout);
+    xd_transport_poll(b->ports[0].transport, timeout);
 }
 
 static void report_item(struct xd_batch *b, size_t i, xd_usec waited)
 {
-    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+    for (size_t kind = 0; kind < b->n_ports; kind++) {
         const struct port *port = &b->ports[kind];
 
         for (unsigned slot = 0; slot < b->n_slots; slot++) {
@@ -423,7 +422,7 @@ static void report_wait(struct xd_batch *b, xd_usec now)
 /* End what a run before this one has abandoned. */
 static void settle(struct xd_batch *b)
 {
-    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+    for (size_t kind = 0; kind < b->n_ports; kind++) {
         struct port *port = &b->ports[kind];
 
         for (unsigned slot = 0; slot < b->n_slots; slot++) {
@@ -494,21 +493,21 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
 void xd_batch_cancel(struct xd_batch *b)
 {
     atomic_store(&b->is_canceled, true);
-    xd_watchdog_hurry(b->watchdog);
-    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++)
+    xd_commons_hurry(b->commons);
+    for (size_t kind = 0; kind < b->n_ports; kind++)
         xd_transport_wakeup(b->ports[kind].transport);
 }
 
 /* ---- life ---- */
 
-static int open_port(struct xd_batch *b, enum xd_transport_kind kind,
+static int open_port(struct xd_batch *b, const struct xd_transport_kind *kind,
                      struct xd_error *err)
 {
-    struct port *port = &b->ports[kind];
+    struct port *port = &b->ports[b->n_ports];
     struct xd_transport_config config = {.n_slots = b->n_slots,
                                          .silence = b->config.silence,
                                          .net = b->config.net,
-                                         .watchdog = b->watchdog};
+                                         .commons = b->commons};
 
     port->batch = b;
     port->handler = (struct xd_transport_handler){
@@ -518,8 +517,8 @@ static int open_port(struct xd_batch *b, enum xd_transport_kind kind,
         return xd_fail_nomem(err);
     for (unsigned slot = 0; slot < b->n_slots; slot++)
         port->slots[slot] = NO_ITEM;
-    return xd_transport_new(&port->transport, kind, &config, &port->handler,
-                            err);
+    b->n_ports++;
+    return kind->create(&port->transport, &config, &port->handler, err);
 }
 
 int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
@@ -534,9 +533,9 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->config = *config;
     b->n_slots = n_slots;
     atomic_init(&b->is_canceled, false);
-    rc = xd_watchdog_new(&b->watchdog, err);
-    for (int kind = 0; rc == 0 && kind < XD_N_TRANSPORTS; kind++)
-        rc = open_port(b, (enum xd_transport_kind)kind, err);
+    rc = xd_commons_new(&b->commons, err);
+    for (size_t i = 0; rc == 0 && i < xd_registry()->n; i++)
+        rc = open_port(b, &xd_registry()->kinds[i], err);
     if (rc < 0)
         xd_batch_free(b);
     else
@@ -548,10 +547,10 @@ void xd_batch_free(struct xd_batch *b)
 {
     if (!b)
         return;
-    for (size_t kind = 0; kind < XD_N_TRANSPORTS; kind++) {
+    for (size_t kind = 0; kind < b->n_ports; kind++) {
         xd_transport_free(b->ports[kind].transport);
         xd_free(b->ports[kind].slots);
     }
-    xd_watchdog_free(b->watchdog);
+    xd_commons_free(b->commons);
     xd_free(b);
 }

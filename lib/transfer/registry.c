@@ -1,44 +1,42 @@
 #include "transfer/registry.h"
 
-#include "base/error.h"
+/* clang-format off */
+static const struct xd_transport_kind kinds[] = {
+    {.name = "web",
+     .schemes = XD_SCHEME_BIT(XD_SCHEME_HTTP) | XD_SCHEME_BIT(XD_SCHEME_HTTPS) |
+                XD_SCHEME_BIT(XD_SCHEME_FTP) | XD_SCHEME_BIT(XD_SCHEME_FTPS),
+     .has_ranges = true, .can_share = true, .can_sample = true,
+     .create = xd_http_new},
+    {.name = "file",
+     .schemes = XD_SCHEME_BIT(XD_SCHEME_FILE),
+     .has_ranges = true, .reads_machine = true,
+     .create = xd_local_new},
+};
+/* clang-format on */
 
-enum xd_transport_kind xd_transport_kind_of(enum xd_scheme scheme)
+_Static_assert(sizeof kinds / sizeof *kinds <= XD_KINDS_MOST,
+               "XD_KINDS_MOST is too small");
+
+static const struct xd_registry ours = {kinds, sizeof kinds / sizeof *kinds};
+
+const struct xd_registry *xd_registry(void)
 {
-    switch (scheme) {
-    case XD_SCHEME_HTTP:
-    case XD_SCHEME_HTTPS:
-    case XD_SCHEME_FTP:
-    case XD_SCHEME_FTPS:
-        return XD_TRANSPORT_WEB;
-    case XD_SCHEME_FILE:
-        return XD_TRANSPORT_DISK;
-    case XD_SCHEME_IBP:
-    case XD_SCHEME_OTHER:
-        break;
-    }
-    return XD_N_TRANSPORTS;
+    return &ours;
 }
 
-enum xd_transport_kind xd_transport_kind_of_url(const char *url)
+const struct xd_transport_kind *xd_registry_find(const struct xd_registry *r,
+                                                 enum xd_scheme scheme)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->kinds[i].schemes & XD_SCHEME_BIT(scheme))
+            return &r->kinds[i];
+    }
+    return NULL;
+}
+
+const struct xd_transport_kind *xd_transport_kind_of(const char *url)
 {
     struct xd_url u;
 
-    return xd_url_split(url, &u) ? xd_transport_kind_of(u.scheme)
-                                 : XD_N_TRANSPORTS;
-}
-
-int xd_transport_new(struct xd_transport **out, enum xd_transport_kind kind,
-                     const struct xd_transport_config *config,
-                     const struct xd_transport_handler *handler,
-                     struct xd_error *err)
-{
-    switch (kind) {
-    case XD_TRANSPORT_WEB:
-        return xd_http_new(out, config, handler, err);
-    case XD_TRANSPORT_DISK:
-        return xd_local_new(out, config, handler, err);
-    case XD_N_TRANSPORTS:
-        break;
-    }
-    return xd_fail(err, XD_E_BUG, "no transport is of kind %d", (int)kind);
+    return xd_url_split(url, &u) ? xd_registry_find(&ours, u.scheme) : NULL;
 }

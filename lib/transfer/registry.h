@@ -1,29 +1,52 @@
 /*
- * Which transport fetches which URL.
+ * The transports that there are: which one fetches which URL, and what it can
+ * do.  A new transport is one file in lib/io and one row in registry.c.
+ *
+ * What makes two URLs those of one depot is a fact of their schemes:
+ * xd_url_depot().
  */
 #ifndef XD_TRANSFER_REGISTRY_H
 #define XD_TRANSFER_REGISTRY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/url.h"
 #include "io/transport.h"
 
-enum xd_transport_kind {
-    XD_TRANSPORT_WEB,  /* http, https, ftp, ftps */
-    XD_TRANSPORT_DISK, /* file: */
-    XD_N_TRANSPORTS    /* none fetches it */
+struct xd_transport_kind {
+    const char *name;
+    unsigned schemes;   /* of its URLs: XD_SCHEME_BIT() of each */
+    bool has_ranges;    /* it can ask for a part of an object */
+    bool can_share;     /* its requests may share one connection */
+    bool can_sample;    /* a few bytes can be had of a depot in use */
+    bool can_store;     /* bytes can be stored on its depots */
+    bool reads_machine; /* its depot is this machine: needs allow_file */
+    int (*create)(struct xd_transport **out,
+                  const struct xd_transport_config *config,
+                  const struct xd_transport_handler *handler,
+                  struct xd_error *err);
 };
 
-/* The kind of transport for the URLs of a scheme. */
-enum xd_transport_kind xd_transport_kind_of(enum xd_scheme scheme);
+#define XD_SCHEME_BIT(scheme) (1u << (scheme))
 
-/* The kind of transport for `url`, also where it is no URL. */
-enum xd_transport_kind xd_transport_kind_of_url(const char *url);
+/* A table is no longer than this. */
+#define XD_KINDS_MOST 8
 
-/* Ownership and errors as with xd_http_new() and xd_local_new(); BUG for
- * XD_N_TRANSPORTS. */
-int xd_transport_new(struct xd_transport **out, enum xd_transport_kind kind,
-                     const struct xd_transport_config *config,
-                     const struct xd_transport_handler *handler,
-                     struct xd_error *err);
+/* A table of kinds; constant. */
+struct xd_registry {
+    const struct xd_transport_kind *kinds;
+    size_t n;
+};
+
+/* The transports of this library. */
+const struct xd_registry *xd_registry(void);
+
+/* The kind that fetches URLs of a scheme; NULL: there is none. */
+const struct xd_transport_kind *xd_registry_find(const struct xd_registry *r,
+                                                 enum xd_scheme scheme);
+
+/* The same for `url`, which may be no URL at all, and our own transports. */
+const struct xd_transport_kind *xd_transport_kind_of(const char *url);
 
 #endif

@@ -63,7 +63,7 @@ int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
 static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
                      struct xd_range range)
 {
-    return d->kind == XD_TRANSPORT_WEB && d->state != XD_DEPOT_FAILED &&
+    return d->kind->can_sample && d->state != XD_DEPOT_FAILED &&
            !d->is_expelled && !d->knows_no_ranges && d->max_connections == 0 &&
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }

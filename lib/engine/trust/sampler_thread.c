@@ -196,8 +196,7 @@ static void make_transport_locked(struct xd_engine *e)
     struct xd_transport_config config = {.n_slots = 1,
                                          .silence = e->options.silence,
                                          .net = &e->options.net,
-                                         .names = e->names,
-                                         .watchdog = e->watchdog};
+                                         .commons = e->commons};
     struct xd_transport *transport = s->transport;
     struct xd_error error = {0};
     int rc;
@@ -206,8 +205,7 @@ static void make_transport_locked(struct xd_engine *e)
     xd_engine_unlock(e);
     xd_transport_free(transport);
     transport = NULL;
-    while ((rc = xd_transport_new(&transport, XD_TRANSPORT_WEB, &config,
-                                  &s->handler, &error)) < 0 &&
+    while ((rc = xd_http_new(&transport, &config, &s->handler, &error)) < 0 &&
            xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
         ;
     xd_engine_lock(e);

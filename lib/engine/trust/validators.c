@@ -105,7 +105,7 @@ static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
     if ((s->validators == XD_VALIDATORS_HOLD ||
          s->validators == XD_VALIDATORS_OPEN) &&
         !e->census && e->wanted.end != XD_SIZE_UNKNOWN &&
-        depot->kind == XD_TRANSPORT_WEB)
+        depot->kind->can_sample)
         xd_doubt_locked(e, depot, s);
     return s->validators == XD_VALIDATORS_DOUBTED;
 }

@@ -17,6 +17,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "io/http/curl_global.h"
+#include "io/http/http_commons.h"
 #include "io/http/http_fetch.h"
 #include "os/clock.h"
 
@@ -367,12 +368,14 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
         return xd_fail_nomem(err);
     rc = check_wakeup(h, err);
     if (rc == 0)
-        rc = xd_watched_begin(&h->shared.watched, config->watchdog,
-                              (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
+        rc =
+            xd_watched_begin(&h->shared.watched,
+                             config->commons ? config->commons->watchdog : NULL,
+                             (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
     if (rc < 0)
         return rc;
     rc = xd_http_options_init(&h->options, config->net, err);
-    h->options.names = config->names;
+    h->options.names = config->commons ? config->commons->names : NULL;
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->shared,
                                 &h->options, err);
