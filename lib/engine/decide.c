@@ -102,7 +102,7 @@ static void restart_locked(struct xd_engine *e)
 static void fetch_locked(struct xd_engine *e,
                          const struct xd_sched_action *action)
 {
-    struct xd_depot *depot = &e->depots.list[action->depot];
+    struct xd_depot *depot = e->depots.list[action->depot];
     struct xd_lane *lane = &depot->worker->lanes[action->lane];
 
     if (remember_fetch_locked(e, action->fetch, lane) < 0) {
@@ -173,7 +173,7 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
 
     *out_n_failed = 0;
     for (size_t i = 0; i < e->depots.n; i++) {
-        const struct xd_depot *d = &e->depots.list[i];
+        const struct xd_depot *d = e->depots.list[i];
 
         if (d->last_error.code == XD_OK)
             continue;
@@ -258,7 +258,7 @@ static int tell_known_locked(struct xd_engine *e)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < e->depots.n; i++) {
-        const struct xd_depot *d = &e->depots.list[i];
+        const struct xd_depot *d = e->depots.list[i];
         struct xd_sched_event event = {.now = xd_engine_clock_locked(e),
                                        .depot = (unsigned)i};
 
@@ -328,16 +328,17 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
         return rc;
     e->drained = e->leaving = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
-    if (rc == 0)
-        rc = xd_sampler_start_locked(e, err);
-    return rc < 0 ? rc : make_sched_locked(e, err);
+    if (rc < 0)
+        return rc;
+    xd_sampler_start_locked(e);
+    return make_sched_locked(e, err);
 }
 
 int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i].worker)
-            park_locked(e, &e->depots.list[i]);
+        if (e->depots.list[i]->worker)
+            park_locked(e, e->depots.list[i]);
     }
     xd_sched_free(e->sched);
     e->sched = NULL;
@@ -353,7 +354,7 @@ static void end_census_locked(struct xd_engine *e)
     xd_census_free(e->census);
     e->census = NULL;
     for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_depot *d = &e->depots.list[i];
+        struct xd_depot *d = e->depots.list[i];
 
         if (d->worker)
             park_locked(e, d);
@@ -408,10 +409,10 @@ static bool act_locked(struct xd_engine *e,
         e->until = xd_outage_until_locked(e, xd_now(), e->until);
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
-        open_locked(e, &e->depots.list[action->depot]);
+        open_locked(e, e->depots.list[action->depot]);
         return true;
     case XD_DO_PARK:
-        park_locked(e, &e->depots.list[action->depot]);
+        park_locked(e, e->depots.list[action->depot]);
         return true;
     case XD_DO_FETCH:
         fetch_locked(e, action);
@@ -494,7 +495,7 @@ static bool is_ready_locked(struct xd_engine *e)
 
 static void say_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
 {
-    unsigned n = xd_sched_lanes(e->sched, (unsigned)(depot - e->depots.list));
+    unsigned n = xd_sched_lanes(e->sched, depot->number);
 
     if (depot->n_lanes == n)
         return;

@@ -106,7 +106,8 @@ static const struct xd_depot_source *best_source(const struct xd_depot *d)
 /* Without a promise the manifest's order holds. */
 static int by_promise(const void *a, const void *b)
 {
-    const struct xd_depot *x = a, *y = b;
+    const struct xd_depot *const *p = a, *const *q = b;
+    const struct xd_depot *x = *p, *y = *q;
     const struct xd_depot_source *s = best_source(x), *t = best_source(y);
 
     if (s->priority == t->priority && x->promise > y->promise)
@@ -191,11 +192,10 @@ static int count_held(struct xd_depot *d)
     return 0;
 }
 
-static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
+static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
 {
     uint64_t furthest = 0;
 
-    *d = (struct xd_depot){.first_byte = XD_NEVER};
     d->sources = xd_alloc(n, sizeof *d->sources);
     if (!d->sources)
         return XD_E_NOMEM;
@@ -217,6 +217,40 @@ static int make_depot(struct xd_depot *d, struct entry *run, size_t n)
     return d->url ? count_held(d) : XD_E_NOMEM;
 }
 
+static void free_depot(struct xd_depot *d)
+{
+    xd_free(d->host);
+    xd_free(d->url);
+    for (size_t i = 0; i < d->n_sources; i++) {
+        xd_free(d->sources[i].validator);
+        xd_free(d->sources[i].told_by);
+        xd_free(d->sources[i].final_url);
+    }
+    xd_free(d->sources);
+    xd_free(d);
+}
+
+/* NULL when out of memory. */
+static struct xd_depot *make_depot(struct entry *run, size_t n)
+{
+    struct xd_depot *d = xd_alloc(1, sizeof *d);
+
+    if (!d)
+        return NULL;
+    d->first_byte = XD_NEVER;
+    if (fill_depot(d, run, n) == 0)
+        return d;
+    free_depot(d);
+    return NULL;
+}
+
+static void sort_depots(struct xd_depots *d)
+{
+    qsort(d->list, d->n, sizeof(struct xd_depot *), by_promise);
+    for (size_t i = 0; i < d->n; i++)
+        d->list[i]->number = (unsigned)i;
+}
+
 /* `e` is sorted by host: each run of equal hosts is a depot. */
 static int make_depots(struct xd_depots *d, struct entries *e)
 {
@@ -227,15 +261,18 @@ static int make_depots(struct xd_depots *d, struct entries *e)
     d->list = xd_alloc(n_hosts, sizeof *d->list);
     if (!d->list)
         return XD_E_NOMEM;
+    d->capacity = n_hosts;
     for (size_t i = 0, end; i < e->n; i = end) {
         for (end = i + 1; end < e->n; end++) {
             if (strcmp(e->list[i].host, e->list[end].host) != 0)
                 break;
         }
-        if (make_depot(&d->list[d->n++], &e->list[i], end - i) < 0)
+        d->list[d->n] = make_depot(&e->list[i], end - i);
+        if (!d->list[d->n])
             return XD_E_NOMEM;
+        d->n++;
     }
-    qsort(d->list, d->n, sizeof *d->list, by_promise);
+    sort_depots(d);
     return 0;
 }
 
@@ -279,16 +316,8 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
 
 void xd_depots_fini(struct xd_depots *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        xd_free(d->list[i].host);
-        xd_free(d->list[i].url);
-        for (size_t j = 0; j < d->list[i].n_sources; j++) {
-            xd_free(d->list[i].sources[j].validator);
-            xd_free(d->list[i].sources[j].told_by);
-            xd_free(d->list[i].sources[j].final_url);
-        }
-        xd_free(d->list[i].sources);
-    }
+    for (size_t i = 0; i < d->n; i++)
+        free_depot(d->list[i]);
     xd_free(d->list);
     xd_manifest_unref(d->manifest);
     *d = (struct xd_depots){0};
@@ -298,9 +327,9 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
 {
     d->size = size;
     for (size_t i = 0; i < d->n; i++) {
-        struct xd_depot_source *s = d->list[i].sources;
+        struct xd_depot_source *s = d->list[i]->sources;
 
-        for (size_t j = 0; j < d->list[i].n_sources; j++) {
+        for (size_t j = 0; j < d->list[i]->n_sources; j++) {
             s[j].range.end = size;
             s[j].furthest = size;
             s[j].object_size = size;
@@ -320,7 +349,7 @@ static struct known find_known(const struct xd_depots *d)
     struct known known = {.n = 0};
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct xd_depot *depot = &d->list[i];
+        const struct xd_depot *depot = d->list[i];
 
         if (!depot->is_known)
             continue;
@@ -355,12 +384,12 @@ void xd_depots_rank(struct xd_depots *d)
     const struct known known = find_known(d);
 
     for (size_t i = 0; i < d->n; i++) {
-        struct xd_depot *depot = &d->list[i];
+        struct xd_depot *depot = d->list[i];
 
         if (!depot->is_known)
             depot->promise = promise_at(&known, best_source(depot)->location);
     }
-    qsort(d->list, d->n, sizeof *d->list, by_promise);
+    sort_depots(d);
 }
 
 /* Number of sources that begin at or before `begin`. */

@@ -58,7 +58,10 @@ struct xd_depot_source {
 };
 
 struct xd_depot {
-    /* Constant after xd_depots_new(). */
+    /* Constant after xd_depots_rank(). */
+    unsigned number; /* in the list of depots, and for the scheduler */
+
+    /* Constant after xd_depots_init(). */
     const struct xd_transport_kind *kind;
     char *host;
     char *url;                       /* of its best source, fit to be shown */
@@ -90,13 +93,24 @@ struct xd_depot {
     xd_usec last_byte_at;          /* 0: none came yet */
     bool is_connected;             /* since it became busy */
     struct xd_error last_error;
+
+    /* Guarded by engine.lock: what the sampler knows of it. */
+    unsigned n_samples_asked; /* how often it was asked for a sample */
+    bool refuses_samples;     /* it did not deliver one */
+    uint32_t cases_asked; /* bit i: it was asked about the sampler's case i */
+
+    /* Guarded by engine.lock: what the repair knows of it. */
+    bool was_suspected;
+    bool was_sole; /* the whole file was fetched from it alone, or from a depot
+                      with the same bytes */
 };
 
 struct xd_depots {
     struct xd_manifest *manifest; /* holds the strings */
     size_t file;
-    struct xd_depot *list; /* best first */
-    size_t n;
+    struct xd_depot **list; /* best first; those that joined later are last.
+                               A depot stays where it is in memory */
+    size_t n, capacity;
     uint64_t size;            /* of the file, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* to all together; 0: no limit */
     size_t n_files_refused;   /* sources: for want of allow_file */

@@ -71,7 +71,7 @@ void xd_depot_cache_load(struct xd_engine *e)
     if (read_servers(&servers, path, &error) < 0)
         xd_engine_say_locked(e, XD_LOG_DEBUG, "%s", error.msg);
     for (size_t i = 0; i < e->depots.n; i++)
-        guess(&e->depots.list[i], &servers);
+        guess(e->depots.list[i], &servers);
     xd_servers_fini(&servers);
     xd_depots_rank(&e->depots);
 }
@@ -106,7 +106,7 @@ static int add_seen(struct xd_engine *e, struct xd_servers *servers)
 
     xd_engine_lock(e);
     for (size_t i = 0; rc != XD_E_NOMEM && i < e->depots.n; i++) {
-        const struct xd_depot *depot = &e->depots.list[i];
+        const struct xd_depot *depot = e->depots.list[i];
         struct xd_server server;
         char *name;
 

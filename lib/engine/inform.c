@@ -79,9 +79,8 @@ void xd_inform_banned_locked(struct xd_engine *e, unsigned depot)
 void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     if (!depot->shares)
-        tell_locked(e, (struct xd_sched_event){
-                           .kind = XD_EV_SHARES,
-                           .depot = (unsigned)(depot - e->depots.list)});
+        tell_locked(e, (struct xd_sched_event){.kind = XD_EV_SHARES,
+                                               .depot = depot->number});
     depot->shares = true;
 }
 
@@ -109,7 +108,7 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
                           const struct xd_lane *lane, xd_usec now)
 {
     struct xd_fetch_record record = {
-        .depot = (unsigned)(depot - e->depots.list),
+        .depot = depot->number,
         .begin = lane->range.begin,
         .end = lane->range.end,
         .received = lane->flushed - lane->range.begin,
@@ -159,7 +158,7 @@ static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
 static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
                         struct xd_depot_source *source)
 {
-    unsigned number = (unsigned)(depot - e->depots.list);
+    unsigned number = depot->number;
     struct xd_range rest = source->range;
     struct xd_error error = {0};
     struct xd_rangeset held;
@@ -215,14 +214,12 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
         event.retry_at = now + outcome->retry_after;
     tell_locked(e, event);
     if (xd_validators_have_changed_locked(lane)) {
-        xd_blame_expel_locked(e, (unsigned)(depot - e->depots.list),
-                              &outcome->error);
+        xd_blame_expel_locked(e, depot->number, &outcome->error);
     } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
                may_give_whole_locked(lane)) {
         depot->knows_no_ranges = true;
-        tell_locked(e, (struct xd_sched_event){
-                           .kind = XD_EV_NORANGES,
-                           .depot = (unsigned)(depot - e->depots.list)});
+        tell_locked(e, (struct xd_sched_event){.kind = XD_EV_NORANGES,
+                                               .depot = depot->number});
     } else if (is_final(outcome->verdict) && lane->source) {
         lose_locked(e, depot, lane->source);
     }
@@ -313,7 +310,7 @@ static void tell_census_failed_locked(struct xd_engine *e,
                                       struct xd_depot *depot,
                                       struct xd_lane *lane, xd_usec now)
 {
-    unsigned number = (unsigned)(depot - e->depots.list);
+    unsigned number = depot->number;
     const struct xd_outcome *outcome = &lane->outcome;
     xd_usec retry_at = 0;
 
@@ -339,8 +336,7 @@ static void tell_census_hindered_locked(struct xd_engine *e,
     if (now >= e->started + e->options.patience)
         tell_census_failed_locked(e, depot, lane, now);
     else
-        xd_census_hindered(e->census, (unsigned)(depot - e->depots.list),
-                           now + HINDRANCE);
+        xd_census_hindered(e->census, depot->number, now + HINDRANCE);
 }
 
 /* What a depot's answer to the first byte says of the size. */
@@ -360,7 +356,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
             break;
         /* The size of a page is not that of the file: asked for the whole it
          * sends the bytes that tell. */
-        xd_census_hindered(e->census, (unsigned)(depot - e->depots.list), now);
+        xd_census_hindered(e->census, depot->number, now);
         return;
     case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
         if (size != XD_SIZE_UNKNOWN)
@@ -381,7 +377,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
     }
     depot->has_told_size = true;
     depot->told_size = size;
-    xd_census_vote(e->census, (unsigned)(depot - e->depots.list), now, size);
+    xd_census_vote(e->census, depot->number, now, size);
 }
 
 /* A redirect costs a round trip, so it is followed once; but where it led to

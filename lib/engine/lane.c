@@ -220,7 +220,7 @@ static void kept_locked(struct xd_worker *w, struct xd_range range,
                         const struct xd_piece_hash *hash)
 {
     struct xd_engine *e = w->engine;
-    unsigned depot = (unsigned)(w->served - e->depots.list);
+    unsigned depot = w->served->number;
 
     w->served->bytes += xd_range_length(range);
     xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
@@ -272,8 +272,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     count_received_locked(w, lane->buffered);
     xd_lane_tell_locked(e, lane);
     if (counts_locked(e, lane))
-        xd_sampler_saw_locked(e, (unsigned)(w->served - e->depots.list), rest,
-                              data);
+        xd_sampler_saw_locked(e, w->served->number, rest, data);
     while (rc == 0 && counts_locked(e, lane)) {
         struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
 

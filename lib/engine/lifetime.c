@@ -290,7 +290,7 @@ free_engine:
 static bool copies_files(const struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i].kind->reads_machine)
+        if (e->depots.list[i]->kind->reads_machine)
             return true;
     }
     return false;

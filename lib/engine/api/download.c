@@ -135,7 +135,7 @@ static void count_depots_locked(const struct xd_engine *e,
                                 struct xd_progress *p)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        const struct xd_depot *d = &e->depots.list[i];
+        const struct xd_depot *d = e->depots.list[i];
 
         p->lanes_busy += d->lanes_busy;
         p->depots_open += d->worker != NULL;
@@ -187,10 +187,12 @@ int xd_download_depot(struct xd_download *d, size_t i,
     struct xd_depot *depot;
     xd_usec now, busy;
 
-    if (i >= e->depots.n)
-        return XD_E_INVAL;
-    depot = &e->depots.list[i];
     xd_engine_lock(e);
+    if (i >= e->depots.n) {
+        xd_engine_unlock(e);
+        return XD_E_INVAL;
+    }
+    depot = e->depots.list[i];
     now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
     s.host = depot->host;
     s.url = depot->url;

@@ -24,15 +24,15 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     uint64_t *cuts;
 
     for (size_t i = 0; i < d->n; i++)
-        n += 2 * d->list[i].n_sources;
+        n += 2 * d->list[i]->n_sources;
     cuts = xd_alloc(n ? n : 1, sizeof *cuts);
     if (!cuts)
         return XD_E_NOMEM;
     n = 0;
     for (size_t i = 0; i < d->n; i++) {
-        for (size_t j = 0; j < d->list[i].n_sources; j++) {
-            cuts[n++] = d->list[i].sources[j].range.begin;
-            cuts[n++] = d->list[i].sources[j].range.end;
+        for (size_t j = 0; j < d->list[i]->n_sources; j++) {
+            cuts[n++] = d->list[i]->sources[j].range.begin;
+            cuts[n++] = d->list[i]->sources[j].range.end;
         }
     }
     qsort(cuts, n, sizeof *cuts, by_value);
@@ -61,12 +61,12 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     for (size_t i = 0; i < d->n; i++) {
         struct xd_rangeset held;
 
-        if (xd_depot_holds(&d->list[i], &held) < 0)
+        if (xd_depot_holds(d->list[i], &held) < 0)
             return XD_E_NOMEM;
         layout->depots[i].held = held.ranges;
         layout->depots[i].n_held = held.n;
-        layout->depots[i].max_lanes = d->list[i].max_connections;
-        layout->guesses[i] = d->list[i].guess;
+        layout->depots[i].max_lanes = d->list[i]->max_connections;
+        layout->guesses[i] = d->list[i]->guess;
         for (size_t j = 0; j < held.n; j++) {
             if (xd_rangeset_add(everything, held.ranges[j]) < 0)
                 return XD_E_NOMEM;

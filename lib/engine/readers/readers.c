@@ -88,7 +88,7 @@ static void hint_locked(struct xd_engine *e)
 static void wake_held_back_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        const struct xd_depot *d = &e->depots.list[i];
+        const struct xd_depot *d = e->depots.list[i];
 
         if (d->worker && d->worker->transport &&
             (d->knows_no_ranges || e->depots.size == XD_SIZE_UNKNOWN))

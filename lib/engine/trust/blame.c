@@ -23,14 +23,14 @@ struct xd_suspicion {
     struct xd_range range;
     unsigned char *copy;       /* the first, wrong one, or NULL */
     struct xd_origins origins; /* of the copy */
-    unsigned char *was_asked;  /* a flag for each depot */
+    struct xd_rangeset asked;  /* the depots that were, by number */
     unsigned alone;            /* the one that is asked now */
 };
 
 static void free_one(struct xd_suspicion *s)
 {
     xd_free(s->copy);
-    xd_free(s->was_asked);
+    xd_rangeset_fini(&s->asked);
     xd_origins_fini(&s->origins);
     xd_free(s);
 }
@@ -142,7 +142,7 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
 void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why)
 {
-    struct xd_depot *d = &e->depots.list[depot];
+    struct xd_depot *d = e->depots.list[depot];
 
     if (d->is_expelled || !XD_DEFENDS("blame"))
         return;
@@ -186,7 +186,7 @@ static void ban_locked(struct xd_engine *e, unsigned number,
         return;
     xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
-            e->depots.list[number].url, (ull)range.begin, (ull)(range.end - 1),
+            e->depots.list[number]->url, (ull)range.begin, (ull)(range.end - 1),
             e->verify.pieces.algorithm);
     xd_blame_convict_locked(e, number, &error);
 }
@@ -224,6 +224,16 @@ static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
     return bytes;
 }
 
+static struct xd_range depot_range(unsigned depot)
+{
+    return (struct xd_range){depot, (uint64_t)depot + 1};
+}
+
+static bool was_asked(const struct xd_suspicion *s, unsigned depot)
+{
+    return xd_rangeset_contains(&s->asked, depot_range(depot));
+}
+
 /* Who is asked next, alone: who has proved most, for that one is honest and
  * fast.  While nobody has, who brought most is fast at least, and who had no part
  * in the wrong copy is rather honest. */
@@ -233,9 +243,9 @@ static bool choose(struct xd_engine *e, struct xd_suspicion *s)
     bool is_found = false;
 
     for (unsigned i = 0; i < e->depots.n; i++) {
-        uint64_t proved, brought = e->depots.list[i].bytes;
+        uint64_t proved, brought = e->depots.list[i]->bytes;
 
-        if (s->was_asked[i] || !holds_all(&e->depots.list[i], s->range))
+        if (was_asked(s, i) || !holds_all(e->depots.list[i], s->range))
             continue;
         proved = proved_bytes(e, i);
         if (!was_bringer(s, i))
@@ -248,8 +258,8 @@ static bool choose(struct xd_engine *e, struct xd_suspicion *s)
         s->alone = i;
         is_found = true;
     }
-    if (is_found)
-        s->was_asked[s->alone] = 1;
+    if (is_found && xd_rangeset_add(&s->asked, depot_range(s->alone)) < 0)
+        xd_engine_fail_nomem_locked(e);
     return is_found;
 }
 
@@ -259,7 +269,7 @@ static void restore_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_rangeset held;
 
-    if (xd_depot_holds(&e->depots.list[depot], &held) < 0) {
+    if (xd_depot_holds(e->depots.list[depot], &held) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
@@ -278,7 +288,7 @@ static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
                             bool to_one)
 {
     for (unsigned i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i].is_expelled)
+        if (e->depots.list[i]->is_expelled)
             continue;
         if (to_one && i != s->alone)
             xd_inform_lost_locked(e, i, s->range);
@@ -286,7 +296,7 @@ static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
             restore_locked(e, i, s->range);
     }
     if (to_one)
-        distrust_lanes_locked(e, s->range, &e->depots.list[s->alone]);
+        distrust_lanes_locked(e, s->range, e->depots.list[s->alone]);
 }
 
 static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)
@@ -331,9 +341,7 @@ static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
         return NULL;
     s->piece = piece;
     s->range = xd_pieces_range(&e->verify.pieces, piece);
-    s->was_asked = xd_alloc(e->depots.n, 1);
-    if (!s->was_asked ||
-        xd_origins_copy(&s->origins, &e->verify.origins, s->range) < 0) {
+    if (xd_origins_copy(&s->origins, &e->verify.origins, s->range) < 0) {
         free_one(s);
         return NULL;
     }
@@ -371,7 +379,7 @@ static void drop_explained_locked(struct xd_engine *e)
 
         for (unsigned i = 0; i < e->depots.n && !is_explained; i++)
             is_explained =
-                e->depots.list[i].is_expelled && was_bringer(*where, i);
+                e->depots.list[i]->is_expelled && was_bringer(*where, i);
         if (is_explained)
             drop_locked(e, where);
         else

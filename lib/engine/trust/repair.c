@@ -15,8 +15,6 @@
 void xd_repair_fini(struct xd_repair *r)
 {
     xd_sink_free(r->scratch);
-    xd_free(r->was_suspected);
-    xd_free(r->was_sole);
     xd_rangeset_fini(&r->theirs);
     xd_rangeset_fini(&r->exchanged);
     xd_rangeset_fini(&r->differed);
@@ -67,7 +65,7 @@ static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
 /* It gave something and was not suspected yet. */
 static bool may_be_suspected(const struct xd_engine *e, unsigned depot)
 {
-    return !e->repair.was_suspected[depot] && bytes_of(e, depot) > 0;
+    return !e->depots.list[depot]->was_suspected && bytes_of(e, depot) > 0;
 }
 
 /* Of those that may be suspected; XD_HELD: there is none. */
@@ -94,7 +92,7 @@ static bool choose_suspect(struct xd_engine *e)
     if (suspect == XD_HELD)
         return false;
     r->suspect = suspect;
-    r->was_suspected[suspect] = 1;
+    e->depots.list[suspect]->was_suspected = true;
     r->is_disputed = false;
     return true;
 }
@@ -155,7 +153,7 @@ static void say_suspect_locked(struct xd_engine *e)
                          "the file does not match its %s: what %s brought is "
                          "fetched from others",
                          e->verify.whole_algorithm,
-                         e->depots.list[e->repair.suspect].host);
+                         e->depots.list[e->repair.suspect]->host);
 }
 
 /* Those that agree with the depot whose file was wrong need not be tried. */
@@ -172,7 +170,7 @@ static void drop_equals(struct xd_engine *e)
                       !xd_range_is_empty(
                           xd_rangeset_next(&r->differed, o->runs[j].range));
         if (!differs)
-            r->was_sole[i] = 1;
+            e->depots.list[i]->was_sole = true;
     }
 }
 
@@ -185,9 +183,9 @@ static bool choose_sole(struct xd_engine *e)
     if (r->sole != XD_HELD && r->phase != XD_REPAIR_FETCHING)
         drop_equals(e);
     for (unsigned i = 0; i < e->depots.n; i++) {
-        const struct xd_depot *d = &e->depots.list[i];
+        const struct xd_depot *d = e->depots.list[i];
 
-        if (r->was_sole[i] || d->is_expelled || d->bytes_held < e->depots.size)
+        if (d->was_sole || d->is_expelled || d->bytes_held < e->depots.size)
             continue;
         if (found == XD_HELD || (i == r->outvoted && found != r->outvoted))
             found = i;
@@ -195,7 +193,7 @@ static bool choose_sole(struct xd_engine *e)
     r->sole = found;
     if (found == XD_HELD || r->n_sole == MOST_SOLE)
         return false;
-    r->was_sole[found] = 1;
+    e->depots.list[found]->was_sole = true;
     r->n_sole++;
     r->is_disputed = true; /* no vote counts any more */
     return true;
@@ -211,7 +209,7 @@ static void suspect_next_locked(struct xd_engine *e)
                              "the file does not match its %s: all of it is "
                              "fetched from %s alone",
                              e->verify.whole_algorithm,
-                             e->depots.list[e->repair.sole].host);
+                             e->depots.list[e->repair.sole]->host);
     } else {
         end_in_vain_locked(e);
         return;
@@ -234,7 +232,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
     r->outvoted = depot;
     if (r->phase != XD_REPAIR_FETCHING)
         return;
-    r->was_suspected[r->suspect] = 0;
+    e->depots.list[r->suspect]->was_suspected = false;
     e->target = e->sink;
     suspect_next_locked(e);
 }
@@ -354,7 +352,7 @@ static void compare_locked(struct xd_engine *e)
 /* The hash holds, with another's bytes in place of the suspect's. */
 static void convict_locked(struct xd_engine *e)
 {
-    struct xd_depot *d = &e->depots.list[e->repair.suspect];
+    struct xd_depot *d = e->depots.list[e->repair.suspect];
     struct xd_range where = e->repair.exchanged.ranges[0];
     struct xd_error why = {0};
 
@@ -383,7 +381,7 @@ static void convict_others_locked(struct xd_engine *e)
             xd_rangeset_next(&r->exchanged, o->runs[i].range);
 
         if (depot == XD_HELD || depot == r->sole || xd_range_is_empty(wrong) ||
-            e->depots.list[depot].state == XD_DEPOT_FAILED)
+            e->depots.list[depot]->state == XD_DEPOT_FAILED)
             continue;
         r->suspect = depot;
         convict_locked(e);
@@ -396,16 +394,9 @@ static int prepare_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_repair *r = &e->repair;
     int rc;
 
-    if (r->was_suspected)
+    if (r->scratch)
         return 0;
-    r->was_sole = xd_alloc(e->depots.n, 1);
-    r->was_suspected = xd_alloc(e->depots.n, 1);
-    if (!r->was_suspected || !r->was_sole)
-        return xd_fail_nomem(err);
     r->outvoted = r->sole = XD_HELD;
-    rc = xd_sampler_prepare_locked(e, err);
-    if (rc < 0)
-        return rc;
     xd_engine_unlock(e);
     rc = xd_scratch_sink_new(&r->scratch, e->sink, err);
     xd_engine_lock(e);

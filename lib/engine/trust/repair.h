@@ -49,11 +49,9 @@ struct xd_repair {
     unsigned suspect;
     bool is_disputed;  /* a copy of what it brought differs */
     unsigned outvoted; /* suspected before all others; XD_HELD: nobody */
-    unsigned char *was_suspected; /* a flag for each depot, or NULL */
     unsigned sole;   /* the depot that all bytes are to come from, or XD_HELD */
     unsigned n_sole; /* so many were */
-    unsigned char *was_sole;   /* a flag for each depot: it, or an equal one */
-    struct xd_rangeset theirs; /* what the suspect brought */
+    struct xd_rangeset theirs;    /* what the suspect brought */
     struct xd_rangeset exchanged; /* of it, what is the others' now */
     struct xd_rangeset differed;  /* the same of the last sole depot's round */
 };

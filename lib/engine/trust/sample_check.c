@@ -53,7 +53,7 @@ unsigned xd_sample_check_slots(const struct xd_depots *d)
     unsigned n = d->n < MOST_SLOTS / 2 ? 2 * (unsigned)d->n : MOST_SLOTS;
 
     for (size_t i = 0; i < d->n; i++) {
-        if (d->list[i].max_connections == 1)
+        if (d->list[i]->max_connections == 1)
             n = 1;
     }
     if (d->max_connections > 0 && d->max_connections < n)
@@ -77,7 +77,7 @@ static size_t find_depot(const struct check *k, const struct place *p)
         size_t depot = (p->next_depot + i - p->n_asked) % d->n;
 
         if (!k->witnesses[depot].is_out && !k->witnesses[depot].no_ranges &&
-            xd_depot_source(&d->list[depot], p->at))
+            xd_depot_source(d->list[depot], p->at))
             return depot;
     }
     return d->n;
@@ -88,7 +88,7 @@ static void ask(struct check *k, size_t place, size_t depot)
     struct place *p = &k->places[place];
     struct xd_depots *d = k->c->depots;
     const struct xd_depot_source *source =
-        xd_depot_source(&d->list[depot], p->at);
+        xd_depot_source(d->list[depot], p->at);
 
     p->n_asked += (depot + d->n - p->next_depot) % d->n + 1;
     p->next_depot = (depot + 1) % d->n;
@@ -214,7 +214,7 @@ static bool was_given(const char *known, const char *validator)
 static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
 {
     const char *validator = k->witnesses[depot].validator, *before;
-    const struct xd_depot *d = &k->c->depots->list[depot];
+    const struct xd_depot *d = k->c->depots->list[depot];
     size_t len;
     int known = 0;
 
@@ -294,7 +294,7 @@ static int heed_validators(struct check *k, bool *out_decides,
         k->c->verdict = XD_SAMPLES_OUTDATED;
         xd_fail(&k->c->error, XD_E_DIFFERENT,
                 "%s: leads to a new version of the file",
-                k->c->depots->list[outdated].url);
+                k->c->depots->list[outdated]->url);
         *out_decides = true;
     }
     return rc;
@@ -319,7 +319,7 @@ static void judge(struct check *k)
         c->verdict = XD_SAMPLES_DIFFER;
         xd_fail(&c->error, XD_E_CORRUPT,
                 "its bytes %llu-%llu differ from those of %s", (ull)p->at.begin,
-                (ull)(p->at.end - 1), c->depots->list[p->differs].url);
+                (ull)(p->at.end - 1), c->depots->list[p->differs]->url);
         return;
     }
     if (n_open > 0)
@@ -338,7 +338,7 @@ static int compare_whole(struct check *k, char digest[XD_HASH_HEX_MAX + 1],
 
     for (size_t i = 0; i < k->c->depots->n && k->c->held->n == 1; i++) {
         const struct xd_depot_source *source =
-            xd_depot_source(&k->c->depots->list[i], all);
+            xd_depot_source(k->c->depots->list[i], all);
 
         if (!k->witnesses[i].no_ranges || k->witnesses[i].is_out || !source ||
             source->object_offset + (all.begin - source->range.begin) > 0)

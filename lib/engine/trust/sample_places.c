@@ -90,7 +90,7 @@ static struct xd_range fit(const struct choosing *k, struct xd_range at)
 
     for (; xd_range_length(at) > 1; at.end -= xd_range_length(at) / 2) {
         for (size_t i = 0; i < d->n; i++) {
-            if (xd_depot_source(&d->list[i], at))
+            if (xd_depot_source(d->list[i], at))
                 return at;
         }
     }

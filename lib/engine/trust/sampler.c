@@ -26,38 +26,31 @@ void xd_sampler_fini(struct xd_sampler *s)
 {
     for (size_t i = 0; i < s->n; i++)
         xd_case_fini(&s->cases[i]);
-    xd_free(s->n_asked);
-    xd_free(s->refuses);
-    xd_free(s->was_asked);
     xd_cond_fini(&s->news);
 }
 
-int xd_sampler_prepare_locked(struct xd_engine *e, struct xd_error *err)
-{
-    struct xd_sampler *s = &e->sampler;
-
-    s->n_asked = xd_alloc(e->depots.n, sizeof *s->n_asked);
-    s->refuses = xd_alloc(e->depots.n, sizeof *s->refuses);
-    s->was_asked = xd_alloc(e->depots.n, XD_CASES_MAX * sizeof *s->was_asked);
-    return s->n_asked && s->refuses && s->was_asked ? 0 : xd_fail_nomem(err);
-}
-
-int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err)
+void xd_sampler_start_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
     struct xd_range ranges[XD_SAMPLES_MAX];
 
     if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2 ||
         !XD_DEFENDS("comparison"))
-        return 0;
+        return;
     s->n = xd_sample_ranges(e->wanted, ranges);
     for (size_t i = 0; i < s->n; i++)
         xd_case_init(&s->cases[i], ranges[i]);
     s->is_on = s->n > 0;
-    return s->is_on ? xd_sampler_prepare_locked(e, err) : 0;
 }
 
 /* ---- whom to ask ---- */
+
+_Static_assert(XD_CASES_MAX <= 32, "a bit for each in xd_depot.cases_asked");
+
+static bool has_asked(const struct xd_depot *d, size_t i)
+{
+    return d->cases_asked >> i & 1;
+}
 
 /* One more connection than the manifest allows would be one too many. */
 static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
@@ -72,14 +65,14 @@ static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
  * silent, and had something to be wrong in. */
 static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 {
-    const struct xd_depot *d = &e->depots.list[one];
-    const struct xd_depot *o = &e->depots.list[other];
+    const struct xd_depot *d = e->depots.list[one];
+    const struct xd_depot *o = e->depots.list[other];
     bool d_gives = d->bytes + d->bytes_redundant > 0;
     bool o_gives = o->bytes + o->bytes_redundant > 0;
 
     if (d_gives != o_gives)
         return d_gives;
-    return e->sampler.n_asked[one] < e->sampler.n_asked[other];
+    return d->n_samples_asked < o->n_samples_asked;
 }
 
 /* Who can tell more about case `i`; depots.n: nobody. */
@@ -91,11 +84,11 @@ static unsigned choose_depot_locked(struct xd_engine *e, size_t i,
     unsigned n = (unsigned)e->depots.n, best = n;
 
     for (unsigned j = 0; j < n; j++) {
-        struct xd_depot *d = &e->depots.list[j];
+        struct xd_depot *d = e->depots.list[j];
 
-        if (s->was_asked[i * n + j] || xd_case_of(c, j) ||
-            !can_tell(e, d, c->range) ||
-            (!is_disputed && (s->refuses[j] || d->state == XD_DEPOT_PAUSED)))
+        if (has_asked(d, i) || xd_case_of(c, j) || !can_tell(e, d, c->range) ||
+            (!is_disputed &&
+             (d->refuses_samples || d->state == XD_DEPOT_PAUSED)))
             continue;
         if (best == n || is_better(e, j, best))
             best = j;
@@ -150,7 +143,7 @@ static void convict_locked(struct xd_engine *e, unsigned depot,
 static void outvote_locked(struct xd_engine *e, struct xd_case *c,
                            const struct xd_opinion *right)
 {
-    const char *witness = e->depots.list[right->depot].url;
+    const char *witness = e->depots.list[right->depot]->url;
     struct xd_error error = {0};
 
     for (size_t i = c->n; i-- > 0;) {
@@ -160,7 +153,7 @@ static void outvote_locked(struct xd_engine *e, struct xd_case *c,
             continue;
         xd_fail(&error, XD_E_CORRUPT,
                 "%s: its bytes within %llu-%llu are not those of %s and others",
-                e->depots.list[depot].url, (ull)c->range.begin,
+                e->depots.list[depot]->url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
         convict_locked(e, depot, &error);
         right = xd_case_majority(c); /* the list was moved together */
@@ -176,8 +169,8 @@ static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
 
     xd_fail(&error, XD_E_CORRUPT,
             "%s: its bytes within %llu-%llu are not those of %s",
-            e->depots.list[depot].url, (ull)c->range.begin,
-            (ull)(c->range.end - 1), e->depots.list[other].url);
+            e->depots.list[depot]->url, (ull)c->range.begin,
+            (ull)(c->range.end - 1), e->depots.list[other]->url);
     xd_blame_expel_locked(e, depot, &error);
 }
 
@@ -198,7 +191,7 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
     xd_fail(&error, XD_E_CORRUPT,
             "%s and %s differ within bytes %llu-%llu, and no hash or third "
             "depot tells which is right",
-            e->depots.list[one->depot].url, e->depots.list[other->depot].url,
+            e->depots.list[one->depot]->url, e->depots.list[other->depot]->url,
             (ull)c->range.begin, (ull)(c->range.end - 1));
     for (size_t i = 0; i < c->n; i++) {
         if (xd_case_of(c, c->opinions[i].depot))
@@ -260,7 +253,7 @@ void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,
 {
     struct xd_case *c = &e->sampler.cases[i];
 
-    if (e->depots.list[depot].is_expelled)
+    if (e->depots.list[depot]->is_expelled)
         return;
     hear_locked(e, c, depot, c->range, data);
     judge_locked(e);
@@ -271,7 +264,7 @@ void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,
 
 void xd_sampler_refused_locked(struct xd_engine *e, unsigned depot)
 {
-    e->sampler.refuses[depot] = true;
+    e->depots.list[depot]->refuses_samples = true;
     judge_locked(e);
 }
 
@@ -297,7 +290,7 @@ void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
 bool xd_sampler_listens_locked(const struct xd_engine *e, unsigned depot)
 {
     return (e->sampler.is_on || xd_repair_listens_locked(e)) &&
-           !xd_engine_is_over_locked(e) && !e->depots.list[depot].is_expelled;
+           !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_expelled;
 }
 
 void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,

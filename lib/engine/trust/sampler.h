@@ -52,9 +52,6 @@ struct xd_sampler {
     /* Guarded by lock. */
     struct xd_case cases[XD_CASES_MAX];
     size_t n;
-    unsigned *n_asked;       /* how often each depot was asked */
-    bool *refuses;           /* a flag for each depot: did not tell a sample */
-    bool *was_asked;         /* of case i and depot j: [i * depots.n + j] */
     uint64_t bytes_compared; /* came a second time, and were the same */
     xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
     bool has_thread, is_busy;
@@ -77,11 +74,8 @@ void xd_sampler_fini(struct xd_sampler *s);
 /* Ends and joins the thread.  Called without the lock, at the end of all. */
 void xd_sampler_join(struct xd_engine *e);
 
-/* Once what is wanted and what proves it are known.  Errors: NOMEM. */
-int xd_sampler_start_locked(struct xd_engine *e, struct xd_error *err);
-
-/* What is needed to ask depots.  Errors: NOMEM. */
-int xd_sampler_prepare_locked(struct xd_engine *e, struct xd_error *err);
+/* Once what is wanted and what proves it are known. */
+void xd_sampler_start_locked(struct xd_engine *e);
 
 /* `depot` has `data` for `range`, of which nothing is claimed for it yet.  May
  * release the lock. */

@@ -109,7 +109,7 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     const struct xd_sampler *s = &e->sampler;
     struct xd_fetch_record record = {
-        .depot = (unsigned)(depot - e->depots.list),
+        .depot = depot->number,
         .begin = range.begin,
         .end = range.end,
         .received = s->filled,
@@ -149,15 +149,15 @@ static bool ask_for_locked(struct xd_engine *e, struct xd_depot *depot,
 
 static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
 {
-    struct xd_sampler *s = &e->sampler;
-    struct xd_depot *depot = &e->depots.list[number];
+    const struct xd_sampler *s = &e->sampler;
+    struct xd_depot *depot = e->depots.list[number];
     struct xd_range range = s->cases[i].range;
     struct xd_request request =
         request_locked(e, xd_depot_source(depot, range), range);
     bool is_here;
 
-    s->was_asked[i * e->depots.n + number] = true;
-    s->n_asked[number]++;
+    depot->cases_asked |= UINT32_C(1) << i;
+    depot->n_samples_asked++;
     is_here = ask_for_locked(e, depot, &request, range);
     if (xd_engine_is_over_locked(e))
         return;

@@ -206,8 +206,8 @@ START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
     bring_locked(0, first_block);
     bring_locked(1, second_block);
     xd_verify_work_locked(engine);
-    ck_assert(!engine->depots.list[0].is_expelled);
-    ck_assert(!engine->depots.list[1].is_expelled);
+    ck_assert(!engine->depots.list[0]->is_expelled);
+    ck_assert(!engine->depots.list[1]->is_expelled);
     ck_assert(xd_rangeset_contains(&engine->kept, second_block));
     xd_engine_unlock(engine);
 }
@@ -349,7 +349,7 @@ static unsigned who_is_asked_locked(void)
 START_TEST(who_has_proved_most_is_asked_alone_first)
 {
     prepare_two_pieces(1);
-    engine->depots.list[2].bytes = SIZE;
+    engine->depots.list[2]->bytes = SIZE;
     bring_wrong_piece_locked(0, 1);
     ck_assert_uint_eq(who_is_asked_locked(), 1);
     xd_engine_unlock(engine);
@@ -359,9 +359,9 @@ END_TEST
 START_TEST(who_brought_far_less_than_others_is_not_asked_alone_first)
 {
     prepare_two_pieces(XD_HELD);
-    engine->depots.list[0].bytes = 2 * BLOCK;
-    engine->depots.list[1].bytes = 3 * BLOCK;
-    engine->depots.list[2].bytes = BLOCK;
+    engine->depots.list[0]->bytes = 2 * BLOCK;
+    engine->depots.list[1]->bytes = 3 * BLOCK;
+    engine->depots.list[2]->bytes = BLOCK;
     bring_wrong_piece_locked(0, 1);
     ck_assert_uint_eq(who_is_asked_locked(), 1);
     xd_engine_unlock(engine);
@@ -371,9 +371,9 @@ END_TEST
 START_TEST(who_had_no_part_in_a_wrong_piece_is_asked_alone_first)
 {
     prepare_two_pieces(XD_HELD);
-    engine->depots.list[0].bytes = 2 * BLOCK;
-    engine->depots.list[1].bytes = 3 * BLOCK;
-    engine->depots.list[2].bytes = 2 * BLOCK;
+    engine->depots.list[0]->bytes = 2 * BLOCK;
+    engine->depots.list[1]->bytes = 3 * BLOCK;
+    engine->depots.list[2]->bytes = 2 * BLOCK;
     bring_wrong_piece_locked(0, 1);
     ck_assert_uint_eq(who_is_asked_locked(), 2);
     xd_engine_unlock(engine);
@@ -402,7 +402,7 @@ START_TEST(who_is_found_out_by_one_piece_explains_another)
     engine->sink = &sink;
     bring_locked(0, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
-    ck_assert(engine->depots.list[0].is_expelled);
+    ck_assert(engine->depots.list[0]->is_expelled);
     ck_assert(!xd_blame_suspects_locked(engine, 1));
     xd_engine_unlock(engine);
 }
@@ -411,7 +411,7 @@ END_TEST
 START_TEST(a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in)
 {
     prepare_two_pieces(XD_HELD);
-    engine->depots.list[2].bytes = SIZE;
+    engine->depots.list[2]->bytes = SIZE;
     bring_wrong_piece_locked(0, 1);
     bring_locked(0, wrong_block(0)); /* as if it were the one asked alone */
     bring_locked(0, wrong_block(1));

@@ -59,12 +59,12 @@ START_TEST(extents_that_follow_each_other_in_one_object_are_one_source)
                     MAPPING_AT("30", "10", "0", "http://a.example/g")
                         MAPPING_AT("40", "10", "12", "http://a.example/g")));
     ck_assert_uint_eq(depots.n, 1);
-    ck_assert_uint_eq(depots.list[0].n_sources, 3);
-    ck_assert_uint_eq(depots.list[0].sources[0].range.end, 30);
-    ck_assert_uint_eq(depots.list[0].sources[0].object_offset, 7);
-    ck_assert_uint_eq(depots.list[0].sources[1].range.begin, 30);
-    ck_assert_uint_eq(depots.list[0].sources[2].object_offset, 12);
-    ck_assert_uint_eq(depots.list[0].bytes_held, 50);
+    ck_assert_uint_eq(depots.list[0]->n_sources, 3);
+    ck_assert_uint_eq(depots.list[0]->sources[0].range.end, 30);
+    ck_assert_uint_eq(depots.list[0]->sources[0].object_offset, 7);
+    ck_assert_uint_eq(depots.list[0]->sources[1].range.begin, 30);
+    ck_assert_uint_eq(depots.list[0]->sources[2].object_offset, 12);
+    ck_assert_uint_eq(depots.list[0]->bytes_held, 50);
 }
 END_TEST
 
@@ -76,10 +76,10 @@ START_TEST(urls_of_one_host_are_one_depot)
                        "<url priority=\"3\">http://b.example:8080/f</url>"
                        "</file>"));
     ck_assert_uint_eq(depots.n, 2);
-    ck_assert_str_eq(depots.list[0].host, "a.example");
-    ck_assert_str_eq(depots.list[0].url, "https://A.example/f");
-    ck_assert_uint_eq(depots.list[0].n_sources, 2);
-    ck_assert_str_eq(depots.list[1].host, "b.example:8080");
+    ck_assert_str_eq(depots.list[0]->host, "a.example");
+    ck_assert_str_eq(depots.list[0]->url, "https://A.example/f");
+    ck_assert_uint_eq(depots.list[0]->n_sources, 2);
+    ck_assert_str_eq(depots.list[1]->host, "b.example:8080");
 }
 END_TEST
 
@@ -92,13 +92,13 @@ START_TEST(the_best_source_serves_until_it_is_gone)
                        "<url priority=\"2\">http://a.example/f</url>"
                        "<url priority=\"1\">https://a.example/f</url>"
                        "</file>"));
-    source = xd_depot_source(&depots.list[0], all);
+    source = xd_depot_source(depots.list[0], all);
     ck_assert_str_eq(source->url, "https://a.example/f");
     source->is_gone = true;
-    source = xd_depot_source(&depots.list[0], all);
+    source = xd_depot_source(depots.list[0], all);
     ck_assert_str_eq(source->url, "http://a.example/f");
     source->is_gone = true;
-    ck_assert_ptr_null(xd_depot_source(&depots.list[0], all));
+    ck_assert_ptr_null(xd_depot_source(depots.list[0], all));
 }
 END_TEST
 
@@ -109,9 +109,9 @@ START_TEST(depots_stand_in_the_manifests_order_of_preference)
                        "<url>http://none.example/f</url>"
                        "<url priority=\"1\">http://first.example/f</url>"
                        "</file>"));
-    ck_assert_str_eq(depots.list[0].host, "first.example");
-    ck_assert_str_eq(depots.list[1].host, "last.example");
-    ck_assert_str_eq(depots.list[2].host, "none.example");
+    ck_assert_str_eq(depots.list[0]->host, "first.example");
+    ck_assert_str_eq(depots.list[1]->host, "last.example");
+    ck_assert_str_eq(depots.list[2]->host, "none.example");
 }
 END_TEST
 
@@ -122,11 +122,11 @@ START_TEST(a_fragment_is_found_among_many)
     read_text(EXNODE(MAPPING("20", "10", "http://a.example/3")
                          MAPPING("0", "10", "http://a.example/1")
                              MAPPING("10", "10", "http://a.example/2")));
-    source = xd_depot_source(&depots.list[0], (struct xd_range){12, 18});
+    source = xd_depot_source(depots.list[0], (struct xd_range){12, 18});
     ck_assert_str_eq(source->url, "http://a.example/2");
     ck_assert_uint_eq(source->object_offset, 7);
     ck_assert_ptr_null(
-        xd_depot_source(&depots.list[0], (struct xd_range){8, 12}));
+        xd_depot_source(depots.list[0], (struct xd_range){8, 12}));
 }
 END_TEST
 
@@ -135,9 +135,9 @@ START_TEST(a_depot_says_how_much_it_holds)
     read_text(EXNODE(MAPPING("0", "30", "http://a.example/all")
                          MAPPING("0", "10", "http://b.example/1")
                              MAPPING("5", "10", "http://b.example/2")));
-    ck_assert_str_eq(depots.list[0].host, "b.example");
-    ck_assert_uint_eq(depots.list[0].bytes_held, 15);
-    ck_assert_uint_eq(depots.list[1].bytes_held, 30);
+    ck_assert_str_eq(depots.list[0]->host, "b.example");
+    ck_assert_uint_eq(depots.list[0]->bytes_held, 15);
+    ck_assert_uint_eq(depots.list[1]->bytes_held, 30);
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(edges_of_extents_are_cuts)
     ck_assert_uint_eq(layout.n_cuts, 1);
     ck_assert_uint_eq(layout.cuts[0], 10);
     ck_assert_uint_eq(layout.n_depots, 3);
-    ck_assert_str_eq(depots.list[0].host, "b.example");
+    ck_assert_str_eq(depots.list[0]->host, "b.example");
     ck_assert_uint_eq(layout.depots[0].n_held, 1);
     ck_assert_uint_eq(layout.depots[0].held[0].end, 10);
     xd_layout_fini(&layout);
@@ -204,9 +204,9 @@ START_TEST(a_size_that_depots_told_is_every_sources_end)
     read_text("http://a.example/f\nhttp://b.example/f\n");
     ck_assert_uint_eq(depots.size, XD_SIZE_UNKNOWN);
     xd_depots_set_size(&depots, 1234);
-    ck_assert_uint_eq(depots.list[1].sources[0].range.end, 1234);
+    ck_assert_uint_eq(depots.list[1]->sources[0].range.end, 1234);
     ck_assert_ptr_nonnull(
-        xd_depot_source(&depots.list[1], (struct xd_range){0, 1234}));
+        xd_depot_source(depots.list[1], (struct xd_range){0, 1234}));
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(a_host_is_excluded_with_all_its_ports)
 {
     read_without("a.example [2001:db8::1]", FOUR);
     ck_assert_uint_eq(depots.n, 1);
-    ck_assert_str_eq(depots.list[0].host, "b.example:8080");
+    ck_assert_str_eq(depots.list[0]->host, "b.example:8080");
 }
 END_TEST
 
@@ -230,8 +230,8 @@ START_TEST(a_port_is_excluded_alone)
 {
     read_without("a.example:443 b.example:80", FOUR);
     ck_assert_uint_eq(depots.n, 3);
-    ck_assert_uint_eq(depots.list[0].n_sources, 1);
-    ck_assert_str_eq(depots.list[0].url, "http://a.example/f");
+    ck_assert_uint_eq(depots.list[0]->n_sources, 1);
+    ck_assert_str_eq(depots.list[0]->url, "http://a.example/f");
 }
 END_TEST
 
@@ -269,8 +269,8 @@ START_TEST(the_strictest_source_limits_its_depot)
               "</resources></file></files></metalink>");
     ck_assert_uint_eq(depots.max_connections, 7);
     ck_assert_uint_eq(depots.n, 2);
-    ck_assert_uint_eq(depots.list[0].max_connections, 2);
-    ck_assert_uint_eq(depots.list[1].max_connections, 0);
+    ck_assert_uint_eq(depots.list[0]->max_connections, 2);
+    ck_assert_uint_eq(depots.list[1]->max_connections, 0);
     ck_assert_int_eq(
         xd_depots_layout(&depots, (struct xd_range){0, 10}, &layout, &error),
         0);
@@ -284,10 +284,10 @@ END_TEST
 static void known(const char *host, double promise)
 {
     for (size_t i = 0; i < depots.n; i++) {
-        if (strcmp(depots.list[i].host, host) != 0)
+        if (strcmp(depots.list[i]->host, host) != 0)
             continue;
-        depots.list[i].is_known = true;
-        depots.list[i].promise = depots.list[i].guess.rate = promise;
+        depots.list[i]->is_known = true;
+        depots.list[i]->promise = depots.list[i]->guess.rate = promise;
         return;
     }
     ck_abort_msg("there is no %s", host);
@@ -299,7 +299,7 @@ static void stand(const char *expected)
 
     xd_depots_rank(&depots);
     for (size_t i = 0; i < depots.n; i++)
-        strncat(hosts, depots.list[i].host, 1);
+        strncat(hosts, depots.list[i]->host, 1);
     ck_assert_str_eq(hosts, expected);
 }
 

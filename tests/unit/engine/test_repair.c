@@ -99,7 +99,7 @@ static void dispute_locked(const unsigned char *third)
     xd_sampler_saw_locked(engine, 1, first_block, ones);
     ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
     ck_assert_uint_eq(depot, 2);
-    engine->sampler.was_asked[i * 3 + depot] = true;
+    engine->depots.list[depot]->cases_asked |= UINT32_C(1) << i;
     xd_sampler_heard_locked(engine, i, depot, third);
 }
 
@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(who_was_suspected_in_vain_is_not_again)
 {
-    engine->repair.was_suspected[1] = 1;
+    engine->depots.list[1]->was_suspected = true;
     dispute_locked(zeros);
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
     ck_assert_uint_eq(engine->repair.suspect, 0);
