@@ -22,6 +22,9 @@ FLOOR_UNDER_VALGRIND=550
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
 TOO_SLOW='power$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 
+# That a row fails without its defence is shown once, by the first build.
+SHOWN_ONCE='defences$'
+
 # ThreadSanitizer is for what has threads; power replays thousands of runs.
 WITHOUT_THREADS='^unit\.(base|manifest|sched)\.|^sim\.|^fuzz\.|power$'
 
@@ -86,8 +89,9 @@ run_all()
     export XD_REQUIRE_ALL=1
     XD_SLOW=1 tier dev --preset dev
     python3 "$root/tests/wan/wan.py" check # else skipped, not failed
+    which="-E $SHOWN_ONCE"
     tier asan --preset asan
-    which="-E $WITHOUT_THREADS"
+    which="-E $WITHOUT_THREADS|$SHOWN_ONCE"
     tier tsan --preset tsan
     which='-LE integration'
     floor=$FLOOR_WITHOUT_INTEGRATION

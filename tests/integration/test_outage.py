@@ -102,9 +102,9 @@ def another_address(wire):
     return lambda: wire.set_address("198.18.9.3")
 
 
-@pytest.mark.parametrize("how", [link_down, packets_lost, another_address])
-@pytest.mark.parametrize("away, silence", [
-    (4, "2s"), pytest.param(25, "5s", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("how, away, silence", [
+    (link_down, 4, "2s"), (packets_lost, 4, "2s"), (another_address, 4, "2s"),
+    pytest.param(another_address, 25, "5s", marks=pytest.mark.slow)])
 def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
     data = lab.file("f.bin", SIZE)
     with wire.at_server():
