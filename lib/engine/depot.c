@@ -10,30 +10,25 @@
 #include "base/limit.h"
 #include "base/url.h"
 
-/* One replica of the manifest, on its way to its depot. */
+/* One replica of the manifest, on its way to its depot: no more than is needed,
+ * as there may be 100 000. */
 struct entry {
     char *host; /* owned, until a depot takes it */
-    struct xd_depot_source source;
+    struct xd_range range;
+    uint64_t object_offset, object_size;
+    const char *url, *location; /* the manifest's */
+    unsigned priority, max_connections;
+    size_t order;
 };
 
 struct entries {
     struct entry *list;
-    size_t n, capacity;
+    size_t n;
     const char *exclude; /* hosts, or NULL */
     bool allow_file;
     size_t n_files_refused;
     size_t n_ibp; /* replicas */
 };
-
-static int by_host(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    int c = strcmp(x->host, y->host);
-
-    if (c)
-        return c;
-    return x->source.order < y->source.order ? -1 : 1;
-}
 
 static int by_preference(const struct xd_depot_source *x,
                          const struct xd_depot_source *y)
@@ -52,41 +47,48 @@ static int by_place(const void *a, const void *b)
     return by_preference(x, y);
 }
 
+/* By host, object and place, and then by preference. */
 static int by_object(const void *a, const void *b)
 {
-    const struct xd_depot_source *x = a, *y = b;
-    int c = strcmp(x->url, y->url);
+    const struct entry *x = a, *y = b;
+    int c = strcmp(x->host, y->host);
 
+    if (c == 0)
+        c = strcmp(x->url, y->url);
     if (c != 0)
         return c;
-    return by_place(a, b);
+    if (x->range.begin != y->range.begin)
+        return x->range.begin < y->range.begin ? -1 : 1;
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Whether `next` goes on where `s` ends, in the file and in the object. */
-static bool goes_on(const struct xd_depot_source *s,
-                    const struct xd_depot_source *next)
+/* Whether `next` goes on where `e` ends, in the file and in the object. */
+static bool goes_on(const struct entry *e, const struct entry *next)
 {
-    return s->range.end == next->range.begin &&
-           s->object_offset + xd_range_length(s->range) ==
+    return e->range.end == next->range.begin &&
+           e->object_offset + xd_range_length(e->range) ==
                next->object_offset &&
-           s->object_size == next->object_size &&
-           s->priority == next->priority &&
-           s->max_connections == next->max_connections &&
-           s->location == next->location && strcmp(s->url, next->url) == 0;
+           e->object_size == next->object_size &&
+           e->priority == next->priority &&
+           e->max_connections == next->max_connections &&
+           e->location == next->location && strcmp(e->url, next->url) == 0;
 }
 
 /* Extents are edges that no request crosses.  Those of one object that follow
  * each other are one source, and no edge.  Returns how many are left. */
-static size_t join_sources(struct xd_depot_source *s, size_t n)
+static size_t join_entries(struct entry *e, size_t n)
 {
     size_t n_left = 0;
 
-    qsort(s, n, sizeof *s, by_object);
     for (size_t i = 0; i < n; i++) {
-        if (n_left > 0 && goes_on(&s[n_left - 1], &s[i]))
-            s[n_left - 1].range.end = s[i].range.end;
-        else
-            s[n_left++] = s[i];
+        if (n_left > 0 && goes_on(&e[n_left - 1], &e[i])) {
+            e[n_left - 1].range.end = e[i].range.end;
+            xd_free(e[i].host);
+        } else {
+            e[n_left++] = e[i];
+        }
     }
     return n_left;
 }
@@ -122,7 +124,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
 {
     const struct xd_transport_kind *kind;
     struct xd_url url;
-    struct entry *list, *entry;
+    struct entry *entry = &e->list[e->n];
     int is_excluded;
 
     if (!xd_url_split(replica->url, &url))
@@ -138,25 +140,19 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     is_excluded = xd_hosts_have(e->exclude, &url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
-    list = xd_grow(e->list, e->n, &e->capacity, sizeof *list);
-    if (!list)
-        return XD_E_NOMEM;
-    e->list = list;
-    entry = &e->list[e->n];
-    *entry =
-        (struct entry){.source = {.range = {extent->offset, XD_SIZE_UNKNOWN},
-                                  .object_offset = replica->offset,
-                                  .object_size = replica->object_size,
-                                  .url = replica->url,
-                                  .priority = replica->priority,
-                                  .location = replica->location,
-                                  .max_connections = replica->max_connections,
-                                  .order = e->n}};
-    if (extent->length != XD_SIZE_UNKNOWN)
-        entry->source.range.end = extent->offset + extent->length;
-    entry->host = xd_url_depot(&url);
+    *entry = (struct entry){.host = xd_url_depot(&url),
+                            .range = {extent->offset, XD_SIZE_UNKNOWN},
+                            .object_offset = replica->offset,
+                            .object_size = replica->object_size,
+                            .url = replica->url,
+                            .location = replica->location,
+                            .priority = replica->priority,
+                            .max_connections = replica->max_connections,
+                            .order = e->n};
     if (!entry->host)
         return XD_E_NOMEM;
+    if (extent->length != XD_SIZE_UNKNOWN)
+        entry->range.end = extent->offset + extent->length;
     e->n++;
     return 0;
 }
@@ -164,9 +160,17 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
 static int collect_entries(const struct xd_depots *d, size_t n_extents,
                            struct entries *e)
 {
-    for (size_t i = 0; i < n_extents; i++) {
-        struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    size_t n = 0;
 
+    for (size_t i = 0; i < n_extents; i++) {
+        xd_manifest_extent(d->manifest, d->file, i, &extent);
+        n += extent.n_replicas;
+    }
+    e->list = xd_alloc(n, sizeof *e->list);
+    if (!e->list)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < n_extents; i++) {
         xd_manifest_extent(d->manifest, d->file, i, &extent);
         for (size_t j = 0; j < extent.n_replicas; j++) {
             struct xd_replica replica = {.struct_size = sizeof replica};
@@ -199,9 +203,17 @@ static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
     d->sources = xd_alloc(n, sizeof *d->sources);
     if (!d->sources)
         return XD_E_NOMEM;
+    d->n_sources = n;
     for (size_t i = 0; i < n; i++)
-        d->sources[i] = run[i].source;
-    d->n_sources = n = join_sources(d->sources, n);
+        d->sources[i] =
+            (struct xd_depot_source){.range = run[i].range,
+                                     .object_offset = run[i].object_offset,
+                                     .object_size = run[i].object_size,
+                                     .url = run[i].url,
+                                     .priority = run[i].priority,
+                                     .location = run[i].location,
+                                     .max_connections = run[i].max_connections,
+                                     .order = run[i].order};
     qsort(d->sources, n, sizeof *d->sources, by_place);
     for (size_t i = 0; i < n; i++) {
         if (furthest < d->sources[i].range.end)
@@ -251,7 +263,7 @@ static void sort_depots(struct xd_depots *d)
         d->list[i]->number = (unsigned)i;
 }
 
-/* `e` is sorted by host: each run of equal hosts is a depot. */
+/* `e` is sorted: each run of equal hosts is a depot. */
 static int make_depots(struct xd_depots *d, struct entries *e)
 {
     size_t n_hosts = 0;
@@ -292,7 +304,8 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                             .max_connections = info.max_connections};
     rc = collect_entries(d, info.n_extents, &entries);
     if (rc == 0 && entries.n > 0) {
-        qsort(entries.list, entries.n, sizeof *entries.list, by_host);
+        qsort(entries.list, entries.n, sizeof *entries.list, by_object);
+        entries.n = join_entries(entries.list, entries.n);
         rc = make_depots(d, &entries);
     }
     for (size_t i = 0; i < entries.n; i++)

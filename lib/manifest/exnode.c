@@ -349,12 +349,12 @@ static bool has_root(const struct xd_xml_root *root)
             strcmp(root->namespace_uri, XD_EXNODE_URI) == 0);
 }
 
-static int read_exnode(struct xd_builder *b, struct xd_span text,
+static int read_exnode(struct xd_builder *b, struct xd_input *in,
                        const struct xd_xml_root *root)
 {
     struct reader r = {.b = b};
     (void)root;
-    int rc = xd_xml_parse(b, text, XD_EXNODE_URI, rules,
+    int rc = xd_xml_parse(b, in, XD_EXNODE_URI, rules,
                           sizeof rules / sizeof *rules, &r);
     xd_text_fini(&r.mapping.url);
     xd_text_fini(&r.mapping.functions);

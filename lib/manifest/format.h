@@ -8,8 +8,8 @@
 struct xd_format {
     const char *name; /* as xd_manifest_format() says it */
     bool (*has_root)(const struct xd_xml_root *root);
-    /* Hands all files to the builder.  Errors: MANIFEST, NOMEM. */
-    int (*read)(struct xd_builder *b, struct xd_span text,
+    /* Hands all files to the builder.  Errors: MANIFEST, IO, NOMEM. */
+    int (*read)(struct xd_builder *b, struct xd_input *in,
                 const struct xd_xml_root *root);
 };
 

@@ -55,12 +55,12 @@ static bool has_root(const struct xd_xml_root *root)
             strcmp(root->namespace_uri, XD_METALINK4_URI) == 0);
 }
 
-static int read_metalink4(struct xd_builder *b, struct xd_span text,
+static int read_metalink4(struct xd_builder *b, struct xd_input *in,
                           const struct xd_xml_root *root)
 {
     struct xd_metalink m = {.b = b};
     const char *uri = root->namespace_uri[0] ? root->namespace_uri : NULL;
-    return xd_xml_parse(b, text, uri, rules, sizeof rules / sizeof *rules, &m);
+    return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, &m);
 }
 
 const struct xd_format xd_format_metalink4 = {"metalink4", has_root,

@@ -1,12 +1,14 @@
-/* A text in memory: what it is, and who reads it. */
+/* What a text is, and which reader takes it. */
 #include "base/error.h"
 #include "base/page.h"
 #include "manifest/format.h"
+#include "manifest/input.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
 
-#define MIB ((size_t)1 << 20)
+/* What is held at least before the format is judged. */
+#define FRONT ((size_t)16384)
 
 /* Metalink 3 before 4, which takes any that has no namespace. */
 static const struct xd_format *const formats[] = {
@@ -21,35 +23,26 @@ static const struct xd_format *format_of(const struct xd_xml_root *root)
     return NULL;
 }
 
-static int read_xml(struct xd_builder *b, struct xd_span text,
+/* The text begins at `at`. */
+static int read_xml(struct xd_builder *b, struct xd_input *in, size_t at,
                     const char **out_format)
 {
     struct xd_xml_root root;
-    int rc = xd_xml_read_root(b, text, &root);
+    xd_input_rewind(in, at, false);
+    int rc = xd_xml_read_root(b, in, &root);
     if (rc < 0)
         return rc;
     const struct xd_format *format = format_of(&root);
     if (format) {
         *out_format = format->name;
-        return format->read(b, text, &root);
+        xd_input_rewind(in, at, true);
+        return format->read(b, in, &root);
     }
     struct xd_quoted name, uri;
     return xd_builder_fail(
         b, "the root element %s of namespace %s is that of no manifest",
         xd_quote(&name, xd_span_of(root.name)),
         xd_quote(&uri, xd_span_of(root.namespace_uri)));
-}
-
-static int check_text(struct xd_builder *b, struct xd_span text)
-{
-    if (text.len > XD_MANIFEST_MAX)
-        return xd_builder_fail(b, "longer than %zu MiB: no manifest is",
-                               XD_MANIFEST_MAX / MIB);
-    const char *nul = text.len > 0 ? memchr(text.s, '\0', text.len) : NULL;
-    if (nul)
-        return xd_builder_fail(b, "byte %zu is zero: this is not UTF-8 text",
-                               (size_t)(nul - text.s));
-    return 0;
 }
 
 /* Passes over a byte order mark and white space, and counts the lines: real
@@ -66,13 +59,29 @@ static struct xd_span skip_front(struct xd_builder *b, struct xd_span text)
     return text;
 }
 
-static int read_text(struct xd_builder *b, struct xd_span text,
+/* The front without what is passed over, which may be all of it. */
+static int find_begin(struct xd_builder *b, struct xd_input *in,
+                      struct xd_span *out)
+{
+    int rc;
+    size_t least = FRONT;
+    do {
+        rc = xd_input_fill(in, least, b->err);
+        *out = skip_front(b, in->front);
+        least = in->front.len + FRONT;
+    } while (rc == 0 && out->len < XD_PAGE_LOOK && !in->is_at_end);
+    return rc;
+}
+
+static int read_text(struct xd_builder *b, struct xd_input *in,
                      const char **out_format)
 {
-    int rc = check_text(b, text);
+    struct xd_span text;
+    int rc = find_begin(b, in, &text);
+    if (rc == 0)
+        rc = xd_input_check(in, b);
     if (rc < 0)
         return rc;
-    text = skip_front(b, text);
     bool is_html = xd_is_html(text.s, text.len);
     if (text.len == 0 || is_html) {
         b->number = 0;
@@ -81,9 +90,14 @@ static int read_text(struct xd_builder *b, struct xd_span text,
                                           : "it is empty");
     }
     if (text.s[0] == '<')
-        return read_xml(b, text, out_format);
+        return read_xml(b, in, in->front.len - text.len, out_format);
+    rc = xd_input_fill_all(in, b->err);
+    if (rc == 0)
+        rc = xd_input_check(in, b);
+    if (rc < 0)
+        return rc;
     *out_format = XD_FORMAT_URLS;
-    return xd_urls_read(b, text);
+    return xd_urls_read(b, skip_front(b, in->front));
 }
 
 int xd_manifest_recognise(const void *data, size_t len)
@@ -92,14 +106,17 @@ int xd_manifest_recognise(const void *data, size_t len)
     int rc = xd_builder_init(&b, NULL, NULL);
     if (rc < 0)
         return rc;
-    struct xd_span text = skip_front(&b, xd_span(data, len));
+    struct xd_input in;
     struct xd_xml_root root;
+    xd_input_init(&in, xd_span(data, len));
+    struct xd_span text = skip_front(&b, in.front);
     if (text.len == 0 || text.s[0] != '<')
         rc = XD_E_MANIFEST;
     if (rc == 0)
-        rc = check_text(&b, text);
+        rc = xd_input_check(&in, &b);
+    xd_input_rewind(&in, len - text.len, false);
     if (rc == 0)
-        rc = xd_xml_read_root(&b, text, &root);
+        rc = xd_xml_read_root(&b, &in, &root);
     xd_builder_fini(&b);
     if (rc == XD_E_NOMEM)
         return rc;
@@ -113,8 +130,8 @@ bool xd_manifest_may_begin(const void *data, size_t len)
     return len < 3 || text.len == 0 || text.s[0] == '<';
 }
 
-int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
-                      const char *origin, struct xd_error *err)
+int xd_manifest_parse_input(struct xd_manifest **out, struct xd_input *in,
+                            const char *origin, struct xd_error *err)
 {
     struct xd_builder b;
     const char *format = NULL;
@@ -122,11 +139,19 @@ int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
     int rc = xd_builder_init(&b, origin, err);
     if (rc < 0)
         return rc;
-    rc = read_text(&b, xd_span(data, len), &format);
+    rc = read_text(&b, in, &format);
     if (rc == 0)
         rc = xd_builder_finish(&b, format, out);
     xd_builder_fini(&b);
     return rc;
+}
+
+int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
+                      const char *origin, struct xd_error *err)
+{
+    struct xd_input in;
+    xd_input_init(&in, xd_span(data, len));
+    return xd_manifest_parse_input(out, &in, origin, err);
 }
 
 int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,

@@ -3,6 +3,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <xdownload/manifest.h>
+
+struct xd_input;
 
 /* Bytes of text; real manifests have a few thousand. */
 #define XD_MANIFEST_MAX ((size_t)64 << 20)
@@ -13,5 +16,10 @@ int xd_manifest_recognise(const void *data, size_t len);
 
 /* Whether it could be, when more of it comes. */
 bool xd_manifest_may_begin(const void *data, size_t len);
+
+/* As xd_manifest_parse(), of an input that has not been read yet and is not
+ * released.  Errors: also IO. */
+int xd_manifest_parse_input(struct xd_manifest **out, struct xd_input *in,
+                            const char *origin, struct xd_error *err);
 
 #endif

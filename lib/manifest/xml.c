@@ -2,7 +2,6 @@
 
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
-#include <limits.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -22,9 +21,17 @@ struct frame {
     size_t text_begin; /* where the element's own text begins in xd_xml.text */
 };
 
+/* How far the text has been looked through for tags. */
+struct tags {
+    unsigned long line;
+    unsigned n_attributes; /* of the tag that may not have ended yet */
+    char last;             /* character but blanks */
+};
+
 struct xd_xml {
     /* Constant. */
     struct xd_builder *b;
+    struct xd_input *in;
     xmlParserCtxtPtr parser;
     unsigned long first_line;
     const char *namespace_uri;
@@ -33,6 +40,7 @@ struct xd_xml {
     void *user;
     struct xd_xml_root *root; /* not NULL: only the root is wanted */
     /* The state. */
+    struct tags tags;
     struct frame frames[XD_XML_DEPTH];
     size_t depth;   /* how many frames are in use */
     size_t skipped; /* elements open inside of one that is passed over */
@@ -213,24 +221,51 @@ static void hear_error(void *user, error_pointer e)
     stop(x, xd_builder_fail(x->b, "the XML is broken: %.*s", len, message));
 }
 
-/* libxml2 asks for the next bytes; given all at once it would copy them. */
-static int read_text(void *user, char *out, int room)
+/* Looks for what is written like an attribute, since libxml2 sees a tag only as
+ * a whole.  A '<' ends every count: within a tag it would be an error. */
+static int check_tags(struct xd_xml *x, const char *s, size_t len)
 {
-    struct xd_span *rest = user;
-    size_t n = rest->len < (size_t)room ? rest->len : (size_t)room;
-
-    memcpy(out, rest->s, n);
-    rest->s += n;
-    rest->len -= n;
-    return (int)n;
+    struct tags t = x->tags;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '<') {
+            t.n_attributes = 0;
+        } else if (s[i] == '\n') {
+            t.line++;
+        } else if ((s[i] == '"' || s[i] == '\'') && t.last == '=' &&
+                   ++t.n_attributes > XD_XML_ATTRIBUTES_MAX) {
+            x->b->number = t.line;
+            return xd_builder_fail(x->b, "a tag has more than %d attributes",
+                                   XD_XML_ATTRIBUTES_MAX);
+        }
+        if (!xd_is_blank(s[i]))
+            t.last = s[i];
+    }
+    x->tags = t;
+    return 0;
 }
 
-static int run(struct xd_xml *x, struct xd_span text)
+/* libxml2 asks for the next bytes; given all at once it would copy them.  It
+ * holds what is being read, so that it cannot be stopped here. */
+static int read_text(void *user, char *out, int room)
+{
+    struct xd_xml *x = user;
+    size_t n = 0;
+    int rc = x->rc;
+    if (rc == 0)
+        rc = xd_input_read(x->in, x->b, out, (size_t)room, &n);
+    if (rc == 0)
+        rc = check_tags(x, out, n);
+    if (x->rc == 0)
+        x->rc = rc;
+    return rc < 0 ? -1 : (int)n;
+}
+
+static int run(struct xd_xml *x)
 {
     xd_xml_global_init();
-    if (text.len > INT_MAX)
-        return xd_builder_fail(x->b, "the text is too long");
-    x->parser = xmlCreateIOParserCtxt(NULL, NULL, read_text, NULL, &text,
+    x->first_line = x->b->number > 0 ? x->b->number : 1;
+    x->tags.line = x->first_line;
+    x->parser = xmlCreateIOParserCtxt(NULL, NULL, read_text, NULL, x,
                                       XML_CHAR_ENCODING_NONE);
     if (!x->parser)
         return xd_fail_nomem(x->b->err);
@@ -248,7 +283,6 @@ static int run(struct xd_xml *x, struct xd_span text)
      * encodings would have iconv open its tables. */
     xmlCtxtUseOptions(x->parser,
                       XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC);
-    x->first_line = x->b->number > 0 ? x->b->number : 1;
     xmlParseDocument(x->parser);
     int rc = x->rc;
     if (rc == 0 && !x->parser->wellFormed)
@@ -258,54 +292,27 @@ static int run(struct xd_xml *x, struct xd_span text)
     return rc;
 }
 
-/* Looks for what is written like an attribute, since libxml2 sees a tag only as
- * a whole.  A '<' ends every count: within a tag it would be an error. */
-static int check_tags(struct xd_builder *b, struct xd_span text)
-{
-    unsigned long line = b->number;
-    unsigned n = 0;
-    char last = '\0'; /* but blanks */
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.s[i];
-        if (c == '<') {
-            n = 0;
-        } else if (c == '\n') {
-            line++;
-        } else if ((c == '"' || c == '\'') && last == '=' &&
-                   ++n > XD_XML_ATTRIBUTES_MAX) {
-            b->number = line;
-            return xd_builder_fail(b, "a tag has more than %d attributes",
-                                   XD_XML_ATTRIBUTES_MAX);
-        }
-        if (!xd_is_blank(c))
-            last = c;
-    }
-    return 0;
-}
-
-int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
+int xd_xml_read_root(struct xd_builder *b, struct xd_input *in,
                      struct xd_xml_root *out)
 {
     unsigned long first_line = b->number;
-    struct xd_xml x = {.b = b, .root = out};
-    int rc = check_tags(b, text);
-    if (rc < 0)
-        return rc;
-    rc = run(&x, text);
+    struct xd_xml x = {.b = b, .in = in, .root = out};
+    int rc = run(&x);
     if (rc != XD_E_CANCELED)
         return rc;
     b->number = first_line;
     return 0;
 }
 
-int xd_xml_parse(struct xd_builder *b, struct xd_span text,
+int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
                  const char *namespace_uri, const struct xd_xml_rule *rules,
                  size_t n_rules, void *user)
 {
     struct xd_xml x = {.b = b,
+                       .in = in,
                        .namespace_uri = namespace_uri,
                        .rules = rules,
                        .n_rules = n_rules,
                        .user = user};
-    return run(&x, text);
+    return run(&x);
 }

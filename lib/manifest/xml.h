@@ -15,6 +15,7 @@
 #define XD_MANIFEST_XML_H
 
 #include "manifest/builder.h"
+#include "manifest/input.h"
 
 #define XD_XML_DEPTH 32
 #define XD_XML_ATTRIBUTES_MAX 32
@@ -44,17 +45,17 @@ struct xd_xml_root {
     char version[8];         /* the attribute, or "" */
 };
 
-/* What the outermost element is; comes before xd_xml_parse() and checks the
- * tags for it.  Errors: MANIFEST, NOMEM. */
-int xd_xml_read_root(struct xd_builder *b, struct xd_span text,
+/* What the outermost element is; b->number is as before then.  Errors:
+ * MANIFEST, IO, NOMEM. */
+int xd_xml_read_root(struct xd_builder *b, struct xd_input *in,
                      struct xd_xml_root *out);
 
 /*
  * `namespace_uri` is that of all elements but the root; NULL: none.
  * b->number is kept at the current line, counted on from its value.
- * Errors: MANIFEST, NOMEM, and what the functions of `rules` return.
+ * Errors: MANIFEST, IO, NOMEM, and what the functions of `rules` return.
  */
-int xd_xml_parse(struct xd_builder *b, struct xd_span text,
+int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
                  const char *namespace_uri, const struct xd_xml_rule *rules,
                  size_t n_rules, void *user);
 

@@ -1,4 +1,4 @@
-"""Memory does not grow with the file."""
+"""Memory does not grow with the file, and little with its manifest."""
 import pytest
 
 MIB = 1 << 20
@@ -33,3 +33,18 @@ def test_an_eighth_of_it_takes_as_much(lab):
     run = lab.xdownload(lab.exnode("f.bin", lab.depots(8)))
     assert run.rc == 0, run.err
     assert 0 < run.rss <= 32 * MIB
+
+
+@pytest.mark.plain
+def test_of_a_large_manifest_only_what_it_says_is_held(lab):
+    """Its text of some 50 MiB is read a block at a time."""
+    n, size = 100_000, 1_600_000
+    data = lab.file("f.bin", size)
+    url = lab.depot().url("f.bin")
+    manifest = lab.exnode_of("f.bin", [
+        (at, size // n, url, at, size) for at in range(0, size, size // n)])
+    assert lab.path(manifest).stat().st_size > 40 * MIB
+    run = lab.xdownload(manifest, "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert 0 < run.rss <= 56 * MIB

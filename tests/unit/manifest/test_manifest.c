@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "reading.h"
@@ -194,11 +195,74 @@ START_TEST(a_pipe_is_read_to_its_end)
 }
 END_TEST
 
+static void *write_endlessly(void *end)
+{
+    static char blanks[1 << 16];
+    int fd = *(int *)end;
+    memset(blanks, ' ', sizeof blanks);
+    if (write(fd, "<exnode>", 8) == 8)
+        while (write(fd, blanks, sizeof blanks) > 0)
+            ;
+    close(fd);
+    return NULL;
+}
+
 START_TEST(what_is_longer_than_64_mib_is_refused)
+{
+    int fds[2];
+    pthread_t writer;
+    signal(SIGPIPE, SIG_IGN);
+    ck_assert_int_eq(pipe(fds), 0);
+    dup2(fds[0], STDIN_FILENO);
+    close(fds[0]);
+    pthread_create(&writer, NULL, write_endlessly, &fds[1]);
+    ck_assert_int_eq(xd_manifest_read(&manifest, "-", &error), XD_E_MANIFEST);
+    close(STDIN_FILENO);
+    pthread_join(writer, NULL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "longer than 64 MiB"));
+}
+END_TEST
+
+START_TEST(what_is_no_text_is_refused)
 {
     ck_assert_int_eq(xd_manifest_read(&manifest, "/dev/zero", &error),
                      XD_E_MANIFEST);
-    ck_assert_ptr_nonnull(strstr(error.msg, "longer than 64 MiB"));
+    ck_assert_ptr_nonnull(strstr(error.msg, "byte 0 is zero"));
+}
+END_TEST
+
+/* Whatever does not fit the first block: blanks before the text, a long comment
+ * before its root, and what ends it too early. */
+static void read_long(const char *head, size_t n_blanks, const char *tail)
+{
+    FILE *f = tmpfile();
+    fputs(head, f);
+    for (size_t i = 0; i < n_blanks; i++)
+        putc(i % 64 ? ' ' : '\n', f);
+    fputs(tail, f);
+    rewind(f);
+    dup2(fileno(f), STDIN_FILENO);
+    fclose(f);
+    int rc = xd_manifest_read(&manifest, "-", &error);
+    ck_assert_int_eq(rc, manifest ? 0 : XD_E_MANIFEST);
+}
+
+START_TEST(a_text_of_many_blocks_is_read_as_one)
+{
+    static const char text[] =
+        EXNODE "<e:mapping><e:metadata name='exnode_offset'>0</e:metadata>"
+               "<e:metadata name='logical_length'>10</e:metadata>"
+               "<e:read>http://a.example/f</e:read></e:mapping></exnode>";
+
+    read_long("", 300000, text);
+    ck_assert_ptr_nonnull(manifest);
+    ck_assert_uint_eq(file_at(0).size, 10);
+    xd_manifest_unref(manifest);
+    read_long("<!--", 300000, "-->http://b.example/f");
+    ck_assert_ptr_null(manifest);
+    ck_assert_ptr_nonnull(strstr(error.msg, "line 4689: the XML is broken"));
+    read_long("<?xml version='1.0'?><!--", 300000, "");
+    ck_assert_ptr_null(manifest);
 }
 END_TEST
 
@@ -237,6 +301,8 @@ int main(void)
     tcase_add_test(t, a_dash_is_standard_input);
     tcase_add_test(t, a_pipe_is_read_to_its_end);
     tcase_add_test(t, what_is_longer_than_64_mib_is_refused);
+    tcase_add_test(t, what_is_no_text_is_refused);
+    tcase_add_test(t, a_text_of_many_blocks_is_read_as_one);
     tcase_add_test(t, an_origin_that_is_a_url_is_said_without_its_secrets);
     tcase_add_test(t, no_error_struct_is_needed);
     return run_suite("manifest", t);
