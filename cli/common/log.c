@@ -4,9 +4,11 @@
 
 #include "common/text.h"
 
-void log_init(struct log *l, bool quiet)
+void log_init(struct log *l, bool quiet, bool verbose)
 {
-    *l = (struct log){.quiet = quiet};
+    *l = (struct log){.most = quiet     ? XD_LOG_ERROR
+                              : verbose ? XD_LOG_INFO
+                                        : XD_LOG_WARN};
     pthread_mutex_init(&l->lock, NULL);
 }
 
@@ -20,7 +22,7 @@ void log_say(void *user, enum xd_log_level level, const char *line)
 {
     struct log *l = user;
 
-    if (level > (l->quiet ? XD_LOG_ERROR : XD_LOG_WARN))
+    if (level > l->most)
         return;
     pthread_mutex_lock(&l->lock);
     if (l->lines == NULL)

@@ -13,7 +13,7 @@
 #include <xdownload/options.h>
 
 struct log {
-    bool quiet; /* constant: only errors are said */
+    enum xd_log_level most; /* constant: what is above it is not said */
     pthread_mutex_t lock;
     /* Guarded by lock. */
     FILE *lines; /* a memory stream, or NULL: nothing was said */
@@ -21,7 +21,8 @@ struct log {
     size_t len;
 };
 
-void log_init(struct log *l, bool quiet);
+/* Errors alone if `quiet`; what goes on, too, if `verbose`. */
+void log_init(struct log *l, bool quiet, bool verbose);
 void log_fini(struct log *l);
 
 /* The xd_log_fn; `user` is the struct log. */

@@ -190,7 +190,7 @@ int fetch_file(const struct job *job)
     int rc = XD_E_IO;
 
     snapshot_init(&r.snapshot);
-    log_init(&r.log, job->args->quiet);
+    log_init(&r.log, job->args->quiet, job->args->verbose);
     /* Before signals are only noted, for it may wait for a reader. */
     const int status =
         target_open(job->target, job->args, err.msg, sizeof err.msg);

@@ -111,7 +111,7 @@ static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
     struct shelf shelf;
     struct log log;
 
-    log_init(&log, a->quiet);
+    log_init(&log, a->quiet, false);
     xd_options_set_log(a->options, log_say, &log);
     shelf_init(&shelf, NULL);
     int status = shelf_add(&shelf, a, m, i);

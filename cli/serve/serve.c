@@ -59,7 +59,7 @@ static int serve_at(const struct args *a, const struct inputs *in,
     struct log log;
 
     signals_watch();
-    log_init(&log, a->quiet);
+    log_init(&log, a->quiet, false);
     xd_options_set_log(a->options, log_say, &log);
     shelf_init(&shelf, a->token);
     int status = shelf_fill(&shelf, a, in);

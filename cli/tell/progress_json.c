@@ -6,7 +6,11 @@ void progress_json_put(FILE *to, const struct snapshot *s, const char *file,
                        const char *outcome, const char *error)
 {
     const struct xd_progress *p = &s->progress;
+    uint64_t connections = 0;
     struct json j;
+
+    for (size_t i = 0; i < s->n_depots; i++)
+        connections += s->depots[i].connections;
 
     json_init(&j, to);
     json_open_object(&j, NULL);
@@ -18,6 +22,7 @@ void progress_json_put(FILE *to, const struct snapshot *s, const char *file,
     json_count(&j, "bytes_redundant", p->bytes_redundant);
     json_number(&j, "rate", p->bytes_per_s);
     json_count(&j, "requests_running", p->lanes_busy);
+    json_count(&j, "connections", connections);
     json_count(&j, "depots_open", p->depots_open);
     json_count(&j, "depots_reserve", p->depots_reserve);
     json_count(&j, "depots_failed", p->depots_failed);

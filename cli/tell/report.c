@@ -11,6 +11,7 @@ static void put_depot(struct json *j, const struct xd_depot_stats *d)
     json_count(j, "bytes_redundant", d->bytes_redundant);
     json_count(j, "requests", d->requests);
     json_count(j, "failures", d->failures);
+    json_count(j, "connections", d->most_connections);
     json_number(j, "mean_rate", d->mean_bytes_per_s);
     if (d->first_byte_s < 0)
         json_null(j, "time_to_first_byte");

@@ -105,19 +105,21 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
 }
 
 /* What is in the cells of a line. */
-enum running_column { STATE, RATE, BYTES, BLOCKS, REDUNDANT };
+enum running_column { STATE, CONNECTIONS, RATE, BYTES, REDUNDANT };
 
 static const struct table_column running_columns[] = {
     [STATE] = {"state", 6, 1, true},
+    [CONNECTIONS] = {"conns", 5, 3, false},
     [RATE] = {"rate", 12, 0, false},
     [BYTES] = {"bytes", 10, 2, false},
-    [BLOCKS] = {"blocks", 7, 3, false},
     [REDUNDANT] = {"redundant", 10, 4, false},
 };
 
 static const struct table_column narrow_columns[] = {
-    [STATE] = {"state", 6, 2, true},      [RATE] = {"rate", 7, 0, false},
-    [BYTES] = {"bytes", 5, 1, false},     [BLOCKS] = {"blocks", 6, 3, false},
+    [STATE] = {"state", 6, 2, true},
+    [CONNECTIONS] = {"conns", 5, 3, false},
+    [RATE] = {"rate", 7, 0, false},
+    [BYTES] = {"bytes", 5, 1, false},
     [REDUNDANT] = {"twice", 5, 4, false},
 };
 
@@ -130,6 +132,7 @@ static void put_depot(FILE *to, const struct table *t,
     char *(*rate)(char *, double) = narrow ? units_rate_short : units_rate;
 
     snprintf(cells[STATE], TABLE_CELL, "%s", snapshot_state(depot->state));
+    snprintf(cells[CONNECTIONS], TABLE_CELL, "%u", depot->connections);
     /* Where there is room for one of them, a depot that is at rest tells why
      * instead of "0 B/s". */
     if (t->shown[STATE] || depot->state == XD_DEPOT_BUSY)
@@ -137,7 +140,6 @@ static void put_depot(FILE *to, const struct table *t,
     else
         memcpy(cells[RATE], cells[STATE], TABLE_CELL);
     size(cells[BYTES], depot->bytes);
-    snprintf(cells[BLOCKS], TABLE_CELL, "%u", depot->blocks);
     size(cells[REDUNDANT], depot->bytes_redundant);
     table_put_row(t, to, depot->host, cells);
 }

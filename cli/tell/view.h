@@ -15,9 +15,9 @@
  * that are left out:
  *
  *     fedora.iso   37 %  12.3 MiB of 33.0 MiB  4.1 MiB/s  0:05 left
- *     depot            state        rate       bytes  blocks  redundant
- *     a.example:8080   busy    3.1 MiB/s     9.2 MiB       9    1.0 MiB
- *     b.example        busy    1.0 MiB/s     3.1 MiB       3        0 B
+ *     depot            state   conns       rate       bytes  redundant
+ *     a.example:8080   busy        6  3.1 MiB/s     9.2 MiB    1.0 MiB
+ *     b.example        busy        2  1.0 MiB/s     3.1 MiB        0 B
  *     +209 in reserve
  *
  * While nothing comes at all, and there is room, one more says why.

@@ -76,6 +76,9 @@ struct xd_depot_stats {
     double waited_s;   /* for how long its requests have brought nothing; 0: it
                           has none */
     bool is_connected; /* to one of them it has a connection */
+    unsigned connections;      /* that its requests use now; one of HTTP/2
+                                  carries several requests */
+    unsigned most_connections; /* the most that they used at a time so far */
 };
 
 /* One finished fetch, for -v, reports and traces. */

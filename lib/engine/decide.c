@@ -493,16 +493,40 @@ static bool is_ready_locked(struct xd_engine *e)
     return !xd_engine_is_over_locked(e); /* it may have failed */
 }
 
-static void say_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
+static const char *reason_text(enum xd_lanes_reason why)
 {
-    unsigned n = xd_sched_lanes(e->sched, depot->number);
+    switch (why) {
+    case XD_LANES_USUAL:
+        break;
+    case XD_LANES_PROBE:
+        return "all deliver the same rate, trying one more";
+    case XD_LANES_TRIAL:
+        return "one more was answered without delay, trying all";
+    case XD_LANES_USEFUL:
+        return "so many increase the rate";
+    case XD_LANES_USELESS:
+        return "more did not increase the rate";
+    case XD_LANES_NO_WORK:
+        return "there was nothing to request over another one";
+    case XD_LANES_REFUSED:
+        return "the depot refused another one";
+    }
+    return "as at the start";
+}
+
+/* Log how many connections to the depot may be used, when that has changed. */
+static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    enum xd_lanes_reason why;
+    unsigned n = xd_sched_lanes(e->sched, depot->number, &why);
 
     if (depot->n_lanes == n)
         return;
     if (depot->n_lanes > 0)
         xd_engine_say_locked(
-            e, XD_LOG_DEBUG, "%s: at most %u connections, %s before",
-            depot->host, n, n > depot->n_lanes ? "fewer" : "more");
+            e, XD_LOG_INFO, "%s: up to %u %s, %u before: %s", depot->host, n,
+            depot->shares ? "requests at a time" : "connections",
+            depot->n_lanes, reason_text(why));
     depot->n_lanes = n;
 }
 
@@ -514,7 +538,7 @@ static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)
     action = xd_sched_next(e->sched, clock);
     for (unsigned i = 0; i < e->n_workers; i++)
         if (e->workers[i]->depot)
-            say_lanes_locked(e, e->workers[i]->depot);
+            report_lanes_locked(e, e->workers[i]->depot);
     return action;
 }
 

@@ -92,6 +92,8 @@ struct xd_depot {
     xd_usec first_byte;            /* least; XD_NEVER: none came yet */
     xd_usec last_byte_at;          /* 0: none came yet */
     bool is_connected;             /* since it became busy */
+    unsigned connections;          /* that its requests use now, */
+    unsigned most_connections;     /* and the most at a time */
     struct xd_error last_error;
 
     /* Guarded by engine.lock: what the sampler knows of it. */

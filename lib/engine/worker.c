@@ -176,6 +176,29 @@ static void carry_out(struct xd_worker *w, xd_usec timeout, xd_usec silence)
     }
 }
 
+/* Count the connections that carry requests of the depot; a request that has
+ * ended does not use its connection any more. */
+static void count_connections_locked(struct xd_worker *w)
+{
+    struct xd_depot *depot = w->served;
+    unsigned most = depot->shares ? 1 : w->n_lanes, used = 0, in_use = 0;
+
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        const struct xd_lane *lane = &w->lanes[i];
+
+        if (lane->state != LANE_RUNNING ||
+            (xd_lane_end(lane) == lane->range.begin &&
+             !xd_transport_is_connected(w->transport, i)))
+            continue;
+        used += used < most;
+        in_use += in_use < most && !lane->is_over;
+    }
+    depot->is_connected |= used > 0;
+    depot->connections = in_use;
+    if (used > depot->most_connections)
+        depot->most_connections = used;
+}
+
 static void give_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
@@ -183,14 +206,12 @@ static void give_locked(struct xd_worker *w)
     bool is_due =
         xd_outage_look_locked(e) || (e->until != XD_NEVER && now >= e->until);
 
+    count_connections_locked(w);
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];
 
         if (lane->state != LANE_RUNNING)
             continue;
-        if (!w->served->is_connected)
-            w->served->is_connected =
-                xd_transport_is_connected(w->transport, i);
         lane->waits =
             lane->is_over && xd_validators_wait_locked(e, w->served, lane);
         if (lane->waits)
@@ -216,6 +237,8 @@ static void leave_locked(struct xd_worker *w)
 
     if (w->depot)
         w->served = w->depot;
+    if (w->served)
+        w->served->connections = 0;
     for (unsigned i = 0; i < w->n_lanes; i++) {
         if (w->lanes[i].state == LANE_FREE)
             continue;

@@ -148,8 +148,8 @@ struct xd_policy {
      * `now`, or XD_NEVER. */
     xd_usec (*wake)(void *p, xd_usec now);
 
-    /* How many lanes of a depot may be used now. */
-    unsigned (*lanes)(void *p, unsigned depot);
+    /* How many lanes of a depot may be used now, and why. */
+    unsigned (*lanes)(void *p, unsigned depot, enum xd_lanes_reason *out_why);
 
     /* As xd_sched_queue_time(). */
     xd_usec (*queue_time)(void *p);

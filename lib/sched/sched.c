@@ -155,14 +155,20 @@ void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s)
     s->book.limit_rate = bytes_per_s;
 }
 
-unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot)
+unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
+                        enum xd_lanes_reason *out_why)
 {
     const struct xd_policy *policy = s->book.o.policy;
     unsigned ceiling = s->book.depots[depot].ceiling;
-    unsigned n = policy->lanes ? policy->lanes(s->policy, depot)
-                               : s->book.o.lanes_per_depot;
+    unsigned n = s->book.o.lanes_per_depot;
 
-    return ceiling > 0 && ceiling < n ? ceiling : n;
+    *out_why = XD_LANES_USUAL;
+    if (policy->lanes)
+        n = policy->lanes(s->policy, depot, out_why);
+    if (ceiling == 0 || ceiling >= n)
+        return n;
+    *out_why = XD_LANES_REFUSED;
+    return ceiling;
 }
 
 xd_usec xd_sched_queue_time(const struct xd_sched *s)

@@ -189,8 +189,20 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
  * that come. */
 void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
 
-/* How many lanes of a depot the policy uses now, at most. */
-unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot);
+/* Why a depot may use as many lanes as it may. */
+enum xd_lanes_reason {
+    XD_LANES_USUAL,  /* as many as every depot begins with, or the user wants */
+    XD_LANES_PROBE,  /* all lanes deliver the same rate: one more is tried */
+    XD_LANES_TRIAL,  /* that one was answered at once: all are tried */
+    XD_LANES_USEFUL, /* so many of those that were tried increased the rate */
+    XD_LANES_USELESS, /* those that were tried did not increase the rate */
+    XD_LANES_NO_WORK, /* there was nothing to ask for over another one */
+    XD_LANES_REFUSED  /* the depot refused more */
+};
+
+/* How many lanes of a depot the policy uses now, at most, and why: *out_why. */
+unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
+                        enum xd_lanes_reason *out_why);
 
 /* For how long a fetch may say nothing since its bytes stand in the queue of the
  * client's line behind those of others; 0: as far as is known they do not. */

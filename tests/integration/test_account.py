@@ -1,5 +1,6 @@
 """What the report says is what the depots' own logs say."""
 import json
+import re
 
 import pytest
 
@@ -69,6 +70,35 @@ def test_a_connection_is_used_for_many_requests(lab):
     assert depot.connections() <= 3
 
 
+CHANGE = re.compile(r"xdownload: 127\.0\.0\.1:\d+: up to (\d+) connections, "
+                    r"(\d+) before: (.+)")
+
+
+def test_why_connections_are_added_is_said_and_how_many_there_were(lab):
+    lab.file("f.bin", 14 << 20)
+    depot = lab.depot(config="limit_rate 1m;")
+    run = lab.xdownload("-v", "--progress", "json",
+                        lab.exnode("f.bin", [depot]))
+    assert run.rc == 0, run.err
+    changes = CHANGE.findall(run.err)
+    assert changes[0] == ("3", "2",
+                          "all deliver the same rate, trying one more")
+    assert ("6", "3") in [c[:2] for c in changes]
+    assert run.report["depots"][0]["connections"] == 6
+    lines = [json.loads(line) for line in run.err.splitlines()
+             if line.startswith("{")]
+    assert max(line["connections"] for line in lines) >= 4
+    assert lines[-1]["connections"] == 0
+
+
+def test_requests_of_http_2_share_one_connection_in_the_report(lab):
+    lab.file("f.bin", 8 << 20)
+    depot = lab.depot(certificate=lab.certificate(), config="limit_rate 2m;")
+    run = lab.xdownload("-t", "2", depot.url("f.bin"), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert run.report["depots"][0]["connections"] == 1
+
+
 def test_the_report_has_every_field(lab):
     lab.file("f.bin", SIZE)
     run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))
@@ -79,7 +109,8 @@ def test_the_report_has_every_field(lab):
             "depots"} <= run.report.keys()
     for depot in run.report["depots"]:
         assert {"url", "bytes", "bytes_redundant", "requests", "failures",
-                "mean_rate", "time_to_first_byte"} <= depot.keys()
+                "connections", "mean_rate",
+                "time_to_first_byte"} <= depot.keys()
     assert run.report["file"].endswith("f.bin")
     assert run.report["size"] == SIZE
     assert run.report["outcome"] == "complete"

@@ -113,11 +113,11 @@ def whole(name="f.bin", total="585.9 KiB", bar=r"\[#*-*\]  "):
 
 
 NARROW_WHOLE = rf" *\d+% {SHORT}/s {LEFT}"
-TITLES = r"depot +state +rate +bytes +blocks +redundant"
+TITLES = r"depot +state +conns +rate +bytes +redundant"
 
 
 def wide(host):
-    return (rf"{re.escape(host)}  (busy|idle|paused) +{RATE} +{AMOUNT} +\d+ +"
+    return (rf"{re.escape(host)}  (busy|idle|paused) +\d+ +{RATE} +{AMOUNT} +"
             rf"{AMOUNT}")
 
 
@@ -194,7 +194,7 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     depots, manifest = crowd(lab)
     shown = terminal(80, 10, manifest, "-a", "progress", "-b", "4k",
                      "--max-depots", "14")
-    some = rf"127\.0\.0\.1:\d+ +(?:busy|idle|paused) +{RATE} +({AMOUNT}) .*"
+    some = rf"127\.0\.0\.1:\d+ +(?:busy|idle|paused) +\d+ +{RATE} +({AMOUNT}) .*"
     patterns = [whole()] + [some] * 8 + [r"\+6 more, \+209 in reserve"]
 
     def is_settled(matches):

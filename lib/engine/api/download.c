@@ -221,6 +221,8 @@ int xd_download_depot(struct xd_download *d, size_t i,
         s.waited_s = (double)(now - since) / (double)XD_SECOND;
         s.is_connected = depot->is_connected;
     }
+    s.connections = depot->connections;
+    s.most_connections = depot->most_connections;
     xd_engine_unlock(e);
     xd_copy_out(out, &s, sizeof s);
     return 0;

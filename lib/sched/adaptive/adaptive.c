@@ -402,10 +402,12 @@ static xd_usec adaptive_queue_time(void *policy)
     return queue > SLOW ? STARVED * queue : 0;
 }
 
-static unsigned adaptive_lanes(void *policy, unsigned depot)
+static unsigned adaptive_lanes(void *policy, unsigned depot,
+                               enum xd_lanes_reason *out_why)
 {
     const struct xd_adaptive *p = policy;
 
+    *out_why = xd_connections_why(&p->connections, depot);
     return xd_connections_allowed(&p->connections, depot);
 }
 

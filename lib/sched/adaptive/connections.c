@@ -246,6 +246,7 @@ static void probe(struct xd_connections *c, struct xd_connections_depot *d,
     d->tried_at = f->now;
     d->wait = 0;
     d->allowed++;
+    d->why = XD_LANES_PROBE;
 }
 
 static bool is_equal_trial(struct xd_connections *c,
@@ -299,6 +300,7 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
 {
     d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : d->stage_before;
     d->allowed = useful > 0 ? d->n_before + useful : d->allowed_before;
+    d->why = useful > 0 ? XD_LANES_USEFUL : XD_LANES_USELESS;
     c->has_helped |= useful > 0;
     if (--c->n_trials == 0) {
         c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
@@ -316,6 +318,7 @@ static void give_up(struct xd_connections *c, struct xd_connections_depot *d,
     c->n_trials--;
     d->stage = d->stage_before;
     d->allowed = d->allowed_before;
+    d->why = XD_LANES_NO_WORK;
     d->next_at = now + NOTHING_TO_ASK;
 }
 
@@ -336,6 +339,7 @@ static void look_at_probe(struct xd_connections *c,
         d->tried_at = f->now;
         d->is_marked = false;
         d->allowed = bound_of(c, f);
+        d->why = XD_LANES_TRIAL;
     }
 }
 
@@ -404,6 +408,12 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot)
 {
     return c->depots[depot].allowed;
+}
+
+enum xd_lanes_reason xd_connections_why(const struct xd_connections *c,
+                                        unsigned depot)
+{
+    return c->depots[depot].why;
 }
 
 bool xd_connections_want_probe(const struct xd_connections *c, unsigned depot,

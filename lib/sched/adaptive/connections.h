@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
+#include "sched/sched.h"
 
 /* What one connection brings, measured in turns of some latencies. */
 struct xd_connection_watch {
@@ -46,7 +47,8 @@ enum xd_connections_stage {
 
 struct xd_connections_depot {
     enum xd_connections_stage stage;
-    unsigned allowed;         /* lanes that may be used */
+    unsigned allowed;         /* lanes that may be used, */
+    enum xd_lanes_reason why; /* and why */
     uint64_t bytes;           /* that it has brought, ever; the first came */
     xd_usec began_at;         /* then, 0: none did, and the last */
     xd_usec heard_at;         /* then */
@@ -121,8 +123,10 @@ void xd_connections_answered(struct xd_connections *c, unsigned depot,
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
                               const struct xd_connections_facts *facts);
 
-/* How many lanes of the depot may be used. */
+/* How many lanes of the depot may be used, and why. */
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot);
+enum xd_lanes_reason xd_connections_why(const struct xd_connections *c,
+                                        unsigned depot);
 
 /* Whether one more than these is to be opened, as a probe. */
 bool xd_connections_want_probe(const struct xd_connections *c, unsigned depot,

@@ -68,6 +68,11 @@ static void expect(unsigned depot, unsigned allowed)
     ck_assert_uint_eq(xd_connections_allowed(&c, depot), allowed);
 }
 
+static void expect_why(enum xd_lanes_reason why)
+{
+    ck_assert_int_eq(xd_connections_why(&c, 0), why);
+}
+
 /* Whether the depot is probed within that time. */
 static bool is_probed(xd_usec time)
 {
@@ -88,6 +93,7 @@ static void begin_probe(void)
 START_TEST(a_depot_begins_with_the_first_lanes)
 {
     expect(0, 2);
+    expect_why(XD_LANES_USUAL);
     ck_assert(!xd_connections_are_bound(&c, 0));
     ck_assert(!xd_connections_are_tried(&c, 0));
 }
@@ -96,11 +102,14 @@ END_TEST
 START_TEST(a_depot_whose_connections_are_capped_gets_all)
 {
     begin_probe();
+    expect_why(XD_LANES_PROBE);
     xd_connections_answered(&c, 0, 82 * XD_MS);
     pass(STEP);
     expect(0, 6);
+    expect_why(XD_LANES_TRIAL);
     pass(XD_SECOND);
     expect(0, 6);
+    expect_why(XD_LANES_USEFUL);
     ck_assert(xd_connections_are_bound(&c, 0));
     ck_assert(!xd_connections_are_tried(&c, 0));
     expect(1, 2);
@@ -226,6 +235,7 @@ START_TEST(as_many_are_kept_as_are_of_use)
     set_rates(0, MIB * gains[_i].together / LANES);
     pass(XD_SECOND);
     expect(0, gains[_i].kept);
+    expect_why(gains[_i].kept > 2 ? XD_LANES_USEFUL : XD_LANES_USELESS);
     ck_assert_int_eq(xd_connections_are_bound(&c, 0), gains[_i].kept > 2);
 }
 END_TEST
