@@ -16,8 +16,8 @@ FIRST = 6
 GROWTH = 2
 
 # They take seconds each time; test_engine.c refuses an inspection each wish.
-TOO_SLOW = {"test_hostile", "test_http", "test_inspect", "test_power",
-            "test_visits"}
+TOO_SLOW = {"test_events", "test_hostile", "test_http", "test_inspect",
+            "test_power", "test_visits"}
 
 TESTS = [Path(t) for t in os.environ["XD_UNIT_TESTS"].split(",")]
 
