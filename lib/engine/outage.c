@@ -11,7 +11,7 @@ int xd_outage_start_locked(struct xd_engine *e, unsigned max_open)
 {
     xd_line_free(e->line);
     e->line = xd_line_new(max_open * xd_options_lanes(&e->options),
-                          e->options.patience);
+                          e->options.silence, e->options.patience);
     if (e->routes < 0)
         e->routes = xd_routes_open();
     return e->line ? 0 : XD_E_NOMEM;
@@ -60,6 +60,20 @@ xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
     return wake < until ? wake : until;
 }
 
+static bool is_lost_locked(struct xd_engine *e, xd_usec now)
+{
+    struct xd_error error = {0};
+    xd_usec silent;
+
+    if (!xd_line_is_lost(e->line, now, &silent))
+        return false;
+    xd_fail(&error, XD_E_NOREPLICA,
+            "the network is down: no depot has answered for %.0f s (patience)",
+            (double)silent / (double)XD_SECOND);
+    xd_engine_fail_locked(e, &error);
+    return true;
+}
+
 bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now)
 {
     unsigned fetch;
@@ -68,6 +82,8 @@ bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now)
         return false;
     (void)xd_outage_look_locked(e);
     say_change_locked(e, now);
+    if (is_lost_locked(e, now))
+        return true;
     while (xd_line_next_stop(e->line, now, &fetch))
         xd_decide_stop_locked(e, e->fetches[fetch]);
     if (xd_line_pause(e->line, now) <= now)

@@ -3,14 +3,19 @@
 #include "base/alloc.h"
 #include "base/check.h"
 
-/* Depots that deliver are not all silent for so long by chance. */
-#define QUIET XD_SECOND
+/* Depots that deliver are not all silent for so long by chance.  Where requests
+ * fail after less, that has to do. */
+#define MOST_QUIET XD_SECOND
 
 /* A route appears after less: whoever has been asked is asked anew. */
 #define BRIEF_QUIET (300 * XD_MS)
 
-/* Bytes that were on their way when a request fell silent. */
-#define SLACK (300 * XD_MS)
+/* How long after one request the last bytes of another may come if it is the
+ * line that both have lost: they were on their way.  Where silence is short, no
+ * more than this part of it, as depots that fail at different moments are
+ * told apart by the rest. */
+#define MOST_SLACK (300 * XD_MS)
+#define SLACK_PART 4
 
 /* From one attempt to the next: time for a connection, TLS and an answer of
  * the fastest depot, three times what its first byte took, within bounds.  The
@@ -36,16 +41,21 @@ struct request {
 struct xd_line {
     struct request *requests;
     unsigned n;
-    xd_usec patience;
+    xd_usec quiet, slack, patience;
     xd_usec heard_at; /* from any depot; XD_NEVER: nothing yet */
     xd_usec fastest;  /* the least time to a first byte; XD_NEVER: none */
     bool is_down;
-    bool is_given_up;
     xd_usec asked_at, ask_at; /* while down: the last attempt, and the next */
     unsigned n_outages;
 };
 
-struct xd_line *xd_line_new(unsigned n_fetches, xd_usec patience)
+static xd_usec at_most(xd_usec t, xd_usec most)
+{
+    return t < most ? t : most;
+}
+
+struct xd_line *xd_line_new(unsigned n_fetches, xd_usec silence,
+                            xd_usec patience)
 {
     struct xd_line *l = xd_alloc(1, sizeof *l);
 
@@ -57,6 +67,8 @@ struct xd_line *xd_line_new(unsigned n_fetches, xd_usec patience)
         return NULL;
     }
     l->n = n_fetches;
+    l->slack = at_most(silence / SLACK_PART, MOST_SLACK);
+    l->quiet = at_most(silence - l->slack, MOST_QUIET);
     l->patience = patience;
     l->heard_at = l->fastest = XD_NEVER;
     return l;
@@ -86,7 +98,7 @@ void xd_line_begun(struct xd_line *l, unsigned fetch, xd_usec now)
 static void hear(struct xd_line *l, xd_usec now)
 {
     l->heard_at = now;
-    l->is_down = l->is_given_up = false;
+    l->is_down = false;
 }
 
 void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
@@ -121,11 +133,9 @@ void xd_line_ended(struct xd_line *l, unsigned fetch)
 
 static xd_usec round_time(const struct xd_line *l)
 {
-    xd_usec t = l->fastest < MOST_ROUND ? 3 * l->fastest : MOST_ROUND;
+    xd_usec t = 3 * at_most(l->fastest, MOST_ROUND);
 
-    if (t < LEAST_ROUND)
-        return LEAST_ROUND;
-    return t < MOST_ROUND ? t : MOST_ROUND;
+    return t < LEAST_ROUND ? LEAST_ROUND : at_most(t, MOST_ROUND);
 }
 
 /* What was asked before and has brought nothing since is asked anew. */
@@ -149,8 +159,8 @@ static void go_down(struct xd_line *l, xd_usec now)
 static bool all_are_silent(const struct xd_line *l, const struct request *r,
                            xd_usec now)
 {
-    return l->heard_at != XD_NEVER && now - l->heard_at >= QUIET &&
-           l->heard_at <= r->last + SLACK;
+    return l->heard_at != XD_NEVER && now - l->heard_at >= l->quiet &&
+           l->heard_at <= r->last + l->slack;
 }
 
 bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
@@ -163,14 +173,8 @@ bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
         hear(l, now);
         return false;
     }
-    if (l->is_given_up)
-        return false;
     if (!l->is_down && all_are_silent(l, r, now))
         go_down(l, now);
-    if (l->is_down && now - l->heard_at >= l->patience) {
-        l->is_down = false;
-        l->is_given_up = true;
-    }
     *retry_at = now + RETRY;
     return l->is_down;
 }
@@ -186,7 +190,7 @@ static bool is_asking(const struct xd_line *l)
 
 void xd_line_changed(struct xd_line *l, xd_usec now)
 {
-    if (l->heard_at == XD_NEVER || l->is_given_up)
+    if (l->heard_at == XD_NEVER)
         return;
     if (l->is_down)
         ask(l, now);
@@ -219,12 +223,26 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now)
 
 xd_usec xd_line_wake(const struct xd_line *l)
 {
-    return l->is_down ? l->ask_at : XD_NEVER;
+    xd_usec end;
+
+    if (!l->is_down)
+        return XD_NEVER;
+    end = l->patience < XD_NEVER - l->heard_at ? l->heard_at + l->patience
+                                               : XD_NEVER;
+    return at_most(l->ask_at, end);
 }
 
 bool xd_line_is_down(const struct xd_line *l)
 {
     return l->is_down;
+}
+
+bool xd_line_is_lost(const struct xd_line *l, xd_usec now, xd_usec *silent)
+{
+    if (!l->is_down || now - l->heard_at < l->patience)
+        return false;
+    *silent = now - l->heard_at;
+    return true;
 }
 
 unsigned xd_line_outages(const struct xd_line *l)

@@ -13,8 +13,8 @@
  * brought nothing is to be stopped, so that it can be made again over a new
  * connection, for a short while decisions are made, and the next pause begins;
  * a route or an address that appears ends it at once.  The first byte, or
- * refusal, from any depot ends it all.  When patience is at its end the line
- * counts as up for good, and each failure as its depot's.
+ * refusal, from any depot ends it all.  When patience is at its end, so is the
+ * download.
  *
  * Before the first byte nothing tells a line that is down from depots that do
  * not exist.
@@ -32,9 +32,10 @@
 
 struct xd_line;
 
-/* Requests have the scheduler's numbers, below `n_fetches`.  NULL: out of
- * memory. */
-struct xd_line *xd_line_new(unsigned n_fetches, xd_usec patience);
+/* Requests have the scheduler's numbers, below `n_fetches`, and fail after a
+ * silence of `silence`.  NULL: out of memory. */
+struct xd_line *xd_line_new(unsigned n_fetches, xd_usec silence,
+                            xd_usec patience);
 void xd_line_free(struct xd_line *l); /* NULL does nothing */
 
 /* What happens to a request: it is made; bytes of it have come; it is over, as
@@ -70,6 +71,10 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now);
 xd_usec xd_line_wake(const struct xd_line *l);
 
 bool xd_line_is_down(const struct xd_line *l);
+
+/* Whether it has been down for as long as patience lasts; then *silent is for how
+ * long no depot has said anything. */
+bool xd_line_is_lost(const struct xd_line *l, xd_usec now, xd_usec *silent);
 
 /* How often it went down: a connection from before may lead nowhere. */
 unsigned xd_line_outages(const struct xd_line *l);

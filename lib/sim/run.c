@@ -59,9 +59,11 @@ static void happen(struct xd_run *r, const struct xd_sim_event *e)
  * is stopped; *until: when there is something to decide for its sake. */
 static bool line_pauses(struct xd_run *r, xd_nsec *until)
 {
-    xd_usec now = r->driver.now, wake;
+    xd_usec now = r->driver.now, wake, silent;
     unsigned fetch;
 
+    if (xd_line_is_lost(r->line, now, &silent))
+        r->driver.is_over = true;
     while (xd_line_next_stop(r->line, now, &fetch))
         xd_flight_cancel(r, &r->flights[fetch]);
     wake = xd_line_wake(r->line);
@@ -138,7 +140,8 @@ static int start_line(struct xd_run *r)
 {
     const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
 
-    r->line = xd_line_new(o->max_open * o->lanes_per_depot, o->patience);
+    r->line = xd_line_new(o->max_open * o->lanes_per_depot, r->o->silence,
+                          o->patience);
     return r->line ? 0 : XD_E_NOMEM;
 }
 

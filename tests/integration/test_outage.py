@@ -125,3 +125,21 @@ def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
     assert took < AFTER + SIZE / RATE / 3, run.err
     assert [d["failures"] for d in run.report["depots"]] == [0, 0, 0]
     assert "waiting for the network" in run.err
+
+
+def test_a_line_that_stays_away_ends_it_at_the_end_of_patience(lab, wire):
+    lab.file("f.bin", SIZE)
+    with wire.at_server():
+        depots = lab.depots(3, address=SERVER, config=f"limit_rate {RATE};")
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    process = lab.start(lab.exnode("f.bin", depots), "-o", "f.bin",
+                        "--silence", "1s", "--patience", "4s", "-t", "1")
+    part = lab.path("f.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_blocks > 512, "bytes")
+    packets_lost(wire)
+    gone = time.monotonic()
+    run = process.wait()
+    assert 3 < time.monotonic() - gone < 5.5, run.err
+    assert run.rc == 1
+    assert "the network is down: no depot has answered for 4 s" in run.err
+    assert [d["failures"] for d in run.report["depots"]] == [0, 0, 0]

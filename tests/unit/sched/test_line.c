@@ -10,7 +10,7 @@ static xd_usec now, retry_at;
 
 static void setup(void)
 {
-    l = xd_line_new(4, 2 * MINUTE);
+    l = xd_line_new(4, 5 * XD_SECOND, 2 * MINUTE);
     ck_assert_ptr_nonnull(l);
     now = 100 * XD_SECOND;
 }
@@ -193,20 +193,63 @@ START_TEST(far_depots_are_given_time_to_answer)
 }
 END_TEST
 
-START_TEST(after_patience_each_failure_is_its_depots_again)
+START_TEST(after_patience_it_is_lost)
 {
+    xd_usec silent;
+
     flow(2);
     now += 5 * XD_SECOND;
     ck_assert(fails(0, true));
     expect_stops("1");
-    now += 2 * MINUTE;
-    xd_line_begun(l, 0, now);
-    xd_line_begun(l, 1, now);
-    ck_assert(!fails(0, true));
-    ck_assert(!xd_line_is_down(l));
-    ck_assert(!fails(1, true));
-    xd_line_changed(l, now);
-    ck_assert(!xd_line_is_down(l));
+    while (now < 100 * XD_SECOND + 2 * MINUTE) {
+        ck_assert(!xd_line_is_lost(l, now, &silent));
+        ck_assert_uint_gt(xd_line_wake(l), now);
+        now = xd_line_wake(l);
+        expect_stops("");
+    }
+    ck_assert(xd_line_is_lost(l, now, &silent));
+    ck_assert_uint_eq(silent, 2 * MINUTE);
+}
+END_TEST
+
+static const xd_usec silences[] = {200 * XD_MS, 500 * XD_MS, XD_SECOND,
+                                   2 * XD_SECOND, 15 * XD_SECOND};
+
+/* Two requests, the second of which has its last bytes `apart` after the first;
+ * true: it was the line. */
+static bool fall_silent(xd_usec silence, xd_usec apart)
+{
+    bool was_line;
+
+    xd_line_free(l);
+    l = xd_line_new(4, silence, 2 * MINUTE);
+    ck_assert_ptr_nonnull(l);
+    flow(2);
+    now += apart;
+    xd_line_heard(l, 1, now);
+    now += silence - apart;
+    was_line = fails(0, true);
+    ck_assert(was_line == xd_line_is_down(l));
+    return was_line;
+}
+
+START_TEST(what_together_means_is_a_part_of_the_silence)
+{
+    const xd_usec silence = silences[_i];
+
+    ck_assert(fall_silent(silence, 0));
+    ck_assert(fall_silent(silence, silence / 50));
+    ck_assert(fall_silent(silence, silence / 4 < 300 * XD_MS ? silence / 4
+                                                             : 300 * XD_MS));
+    ck_assert(!fall_silent(silence, silence / 2));
+    ck_assert(!fall_silent(silence, silence - XD_MS));
+}
+END_TEST
+
+START_TEST(depots_that_stop_a_fifth_of_a_second_apart_are_told_apart)
+{
+    ck_assert(!fall_silent(200 * XD_MS + XD_MS, 200 * XD_MS));
+    ck_assert(!fall_silent(500 * XD_MS, 200 * XD_MS));
 }
 END_TEST
 
@@ -228,6 +271,10 @@ int main(void)
     tcase_add_test(t, a_route_that_appears_in_a_brief_silence_asks_all_anew);
     tcase_add_test(t, who_waits_for_room_is_not_silent);
     tcase_add_test(t, far_depots_are_given_time_to_answer);
-    tcase_add_test(t, after_patience_each_failure_is_its_depots_again);
+    tcase_add_test(t, after_patience_it_is_lost);
+    tcase_add_loop_test(t, what_together_means_is_a_part_of_the_silence, 0,
+                        sizeof silences / sizeof *silences);
+    tcase_add_test(t,
+                   depots_that_stop_a_fifth_of_a_second_apart_are_told_apart);
     return run_suite("line", t);
 }
