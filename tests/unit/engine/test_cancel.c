@@ -30,6 +30,9 @@ static struct xd_cancel *cancel;
 static struct xd_manifest *manifest;
 static char url[100];
 static struct xd_error error;
+/* When the wait was over, if something was freed after it, which libcurl before
+ * 7.87 may hold up; or 0. */
+static xd_usec answered;
 
 /* Libcurl is as one older than 7.87. */
 static atomic_bool waits_for_resolver;
@@ -134,6 +137,7 @@ static int wait_in_reader(void)
     ck_assert_int_eq(xd_source_new(&s, manifest, 0, options, &error), 0);
     ck_assert_int_eq(xd_reader_new(&r, s, &error), 0);
     rc = (int)xd_reader_read(r, &byte, 1, -1);
+    answered = xd_now();
     xd_reader_error(r, &error);
     xd_reader_free(r);
     xd_source_unref(s);
@@ -149,6 +153,7 @@ static int wait_in_size(void)
     ck_assert_int_eq(xd_source_new(&s, manifest, 0, options, &error), 0);
     ck_assert_int_eq(xd_reader_new(&r, s, &error), 0);
     rc = (int)xd_reader_size(r, -1);
+    answered = xd_now();
     xd_reader_error(r, &error);
     xd_reader_free(r);
     xd_source_unref(s);
@@ -165,6 +170,7 @@ static int wait_in_download(void)
     rc = xd_download_start(d, &error);
     if (rc == 0)
         rc = xd_download_wait(d, -1, &error);
+    answered = xd_now();
     xd_download_unref(d);
     return rc;
 }
@@ -230,12 +236,15 @@ static void expect_canceled(int (*wait)(void))
     xd_usec began = xd_now();
     pthread_t thread;
 
+    answered = 0;
     ck_assert_int_eq(pthread_create(&thread, NULL, trigger_soon, NULL), 0);
     ck_assert_int_eq(wait(), XD_E_CANCELED);
+    if (answered == 0)
+        answered = xd_now();
     ck_assert_int_eq(error.code, XD_E_CANCELED);
     ck_assert_str_ne(error.msg, "");
-    ck_assert_uint_le(xd_now() - began, XD_SECOND);
-    ck_assert_uint_ge(xd_now() - began, 200 * XD_MS);
+    ck_assert_uint_le(answered - began, XD_SECOND);
+    ck_assert_uint_ge(answered - began, 200 * XD_MS);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
