@@ -1,11 +1,11 @@
 """What TCP itself allows: any bytes from every depot, never idle.
 
-    python3 wan.py run SCENARIO -- python3 flood.py SIZE PATH [CONNECTIONS]
+    python3 wan.py run SCENARIO -- python3 flood.py SIZE PATH CONNECTIONS...
 
 Reads PATH, which has SIZE bytes, from every depot in WAN_DEPOTS at once, over
-two connections to each, until SIZE bytes have come in all.  Prints a line for
-each 64 KiB: after how many seconds how many bytes had come.  A downloader with
-as many connections would also have to fetch the right bytes.
+so many connections to each, until SIZE bytes have come in all.  Prints a line
+for each 64 KiB: after how many seconds how many bytes had come.  A downloader
+with as many connections would also have to fetch the right bytes.
 """
 import os
 import selectors
@@ -69,8 +69,8 @@ class Flood:
         self.buffer = bytearray(1 << 18)
         self.selector = selectors.DefaultSelector()
         self.waiting = []  # (until when, a stream)
-        for host in hosts:
-            for _ in range(connections):
+        for host, n in zip(hosts, connections):
+            for _ in range(n):
                 Stream(self, host)
 
     def tell(self, now):
@@ -92,7 +92,7 @@ class Flood:
 
 def main():
     size, path = int(sys.argv[1]), sys.argv[2]
-    connections = int(sys.argv[3]) if len(sys.argv) > 3 else 2
+    connections = [int(n) for n in sys.argv[3:]]
     Flood(os.environ["WAN_DEPOTS"].split(), size, path, connections).run()
 
 

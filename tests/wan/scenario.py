@@ -4,8 +4,11 @@ The fluid bound: depot i sends from two round trips after the start (handshake
 and request), its window doubling from ten segments every round trip until its
 rate is reached; depots behind one link share that, and all share the client's.
 A packet of 1500 bytes carries 1448 of the file.  Nothing is lost and no queue
-is in the way, so no downloader with one connection to each depot is faster.
+is in the way, so no downloader with one connection to each depot is faster; a
+depot that bounds its connections, by a cap or a window, is asked over several.
 """
+import math
+import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -14,6 +17,8 @@ PACKET, SEGMENT = 1500, 1448
 UNITS = {"gbit": 125e6, "mbit": 125e3, "kbit": 125.0, "ms": 1e-3, "s": 1.0,
          "%": 0.01, "k": 1024.0, "m": 1048576.0}
 STEP = 0.001  # seconds
+CONNECTIONS = 6  # to a depot that bounds them, as many as xdownload opens
+WORDS = ("per", "answer")  # keys whose values are no numbers
 
 
 def names():
@@ -44,6 +49,10 @@ class Line:
     def __init__(self, name, words, address=None):
         self.name, self.address, self.via = name, address, None
         self.rate = self.rtt = self.loss = self.jitter = 0.0
+        # What a depot allows its connections: bytes a second, at once, and in
+        # flight; how many there may be, and seconds of a ban.
+        self.cap = self.burst = self.window = self.most = self.ban = 0.0
+        self.per, self.answer = "connection", "503"
         self.is_down = False
         self.seen = None  # since when it is reachable
         self.change(words)
@@ -55,8 +64,22 @@ class Line:
                 self.is_down = key == "down"
             elif key == "via":
                 self.via = value
+            elif key in WORDS:
+                setattr(self, key, value)
             else:
                 setattr(self, key, number(value))
+
+    def connections(self, asked):
+        """How many of these it serves, if they are what bounds it."""
+        if not self.cap and not self.window:
+            return 1
+        return min(asked, int(self.most) or asked)
+
+    def bound(self, n, rtt):
+        """What n connections carry, in bytes of packets a second."""
+        n *= PACKET / SEGMENT
+        return min(self.rate or math.inf, self.cap * n or math.inf,
+                   self.window * n / rtt or math.inf)
 
 
 class Scenario:
@@ -76,6 +99,13 @@ class Scenario:
             elif word == "at":
                 self.changes.append((number(rest[0]), rest[1], rest[2:]))
         self.changes.sort(key=lambda c: c[0])
+        gated = re.compile(r"(cap|most)=")
+        for depot in self.depots:
+            depot.is_gated = bool(depot.cap or depot.most)
+        for _, name, words in self.changes:
+            for depot in self.depots:
+                depot.is_gated |= depot.name == name and any(
+                    map(gated.match, words))
         if not self.depots:
             raise SystemExit(f"{path} names no depot")
 
@@ -93,7 +123,8 @@ class Scenario:
                    key=lambda d: d.rtt)
 
 
-def _apply(scenario, at, now):
+def apply_changes(scenario, at, now):
+    """Those from number `at` on that are due; the number of the next."""
     lines = [scenario.client, *scenario.links, *scenario.depots]
     while at < len(scenario.changes) and scenario.changes[at][0] <= now:
         _, name, words = scenario.changes[at]
@@ -102,8 +133,8 @@ def _apply(scenario, at, now):
     return at
 
 
-def _flow(depot, now):
-    """Bytes per second that the depot sends."""
+def _flow(depot, now, asked):
+    """Bytes per second that the depot sends, asked over so many connections."""
     if depot.is_down:
         return 0.0
     if depot.seen is None:
@@ -112,18 +143,20 @@ def _flow(depot, now):
     if age < 0:
         return 0.0
     rtt = max(depot.rtt, 1e-4)
-    start = 10 * PACKET / rtt * 2 ** min(age / rtt, 40)
-    return min(depot.rate or 1e12, start)
+    n = depot.connections(asked)
+    start = 10 * PACKET / rtt * 2 ** min(age / rtt, 40) * n
+    return min(depot.bound(n, rtt), start)
 
 
-def arrivals(path, size, until=600.0):
-    """(seconds, bytes that can be there by then), until `size` are."""
+def arrivals(path, size, until=600.0, connections=CONNECTIONS):
+    """(seconds, bytes that can be there by then), until `size` are.  Depots
+    that bound their connections are asked over so many."""
     s = Scenario(path)
     got, change = 0.0, 0
     for step in range(int(until / STEP)):
         now = step * STEP
-        change = _apply(s, change, now)
-        flows = [(d.via, _flow(d, now)) for d in s.depots]
+        change = apply_changes(s, change, now)
+        flows = [(d.via, _flow(d, now, connections)) for d in s.depots]
         total = sum(f for via, f in flows if via is None)
         for link in s.links:
             shared = sum(f for via, f in flows if via == link.name)
@@ -134,9 +167,9 @@ def arrivals(path, size, until=600.0):
             return
 
 
-def fluid(path, size):
+def fluid(path, size, connections=CONNECTIONS):
     """Seconds after which `size` bytes can be there at the earliest."""
-    *_, (now, got) = arrivals(path, size)
+    *_, (now, got) = arrivals(path, size, connections=connections)
     return now if got >= size else float("inf")
 
 

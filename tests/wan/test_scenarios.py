@@ -18,14 +18,18 @@ pytestmark = pytest.mark.slow
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
 MEBIBYTES = {"mirrors": 12, "collapse": 20, "long-fat": 12, "turns": 16,
-             "last-mile": 12, "one-good": 12, "twenty": 12, "shared": 8}
+             "last-mile": 12, "one-good": 12, "twenty": 12, "shared": 8,
+             "capped": 16, "capped-three": 24, "capped-mixed": 24,
+             "cap-ends": 24, "windows": 16, "bans-five": 16, "full-line": 16,
+             "slow-56": 1 / 8, "slow-128": 1 / 4, "slow-256": 1 / 2,
+             "slow-512": 1}
 TIMES_THE_LIMIT, SECONDS_MORE = 2, 1
 REDUNDANT = 0.25  # of the file, at most
 
 
 def download(scenario, folder, scheme="http"):
     """(the File, the Run, what the wire says, xdownload's report)."""
-    size = MEBIBYTES.get(Scenario(scenario).name, 8) * MEBIBYTE
+    size = int(MEBIBYTES.get(Scenario(scenario).name, 8) * MEBIBYTE)
     file = File(folder, size)
     with Wan(scenario, folder) as wan:
         manifest = file.metalink(folder / "m.meta4", [

@@ -1,7 +1,8 @@
 """Runs a command as the client of an emulated wide area.
 
     python3 wan.py run [-s SEED] [-r FOLDER] [-j FILE] SCENARIO -- COMMAND...
-    python3 wan.py limit [-n SIZE] [-c CONNECTIONS] SCENARIO...
+    python3 wan.py limit [-n SIZE] [-c CONNECTIONS] SCENARIO...  (CONNECTIONS to
+                                        depots that bound what each carries)
     python3 wan.py list
     python3 wan.py check
 
@@ -34,7 +35,8 @@ import threading
 import time
 from pathlib import Path
 
-from scenario import HERE, Scenario, fluid, names
+from gate import EACH_REQUEST, PLAIN, TLS
+from scenario import CONNECTIONS, HERE, Scenario, fluid, names
 
 CLIENT = "198.18.0.1"
 SKIPPED = 77
@@ -115,6 +117,7 @@ class Wan:
             self._set_up()
             self._make_certificates()
             self._start_nginx()
+            self._start_gate()
             self._open = started.pop_all()
         return self
 
@@ -177,6 +180,35 @@ class Wan:
                  "-extfile", f / "names", "-out", f / "depot.pem")
         self.cacert = f / "ca.pem"
 
+    def _servers(self):
+        """nginx's: on the depots' own ports, or behind the gate."""
+        listen, fronts = "", ""
+        for d in self.scenario.depots:
+            # The system doubles it, for what it takes beside the bytes.
+            size = f" sndbuf={int(d.window / 2)}" if d.window else ""
+            port, tls = (PLAIN, TLS) if d.is_gated else (80, 443)
+            listen += (f"listen {d.address}:{port}{size}; "
+                       f"listen {d.address}:{tls} ssl http2{size};\n")
+            if d.per == "request":
+                fronts += (f"server {{ listen {d.address}:443 ssl http2{size}; "
+                           "access_log off; proxy_buffering off; "
+                           "location / { proxy_pass http://"
+                           f"{d.address}:{EACH_REQUEST}; }} }}\n")
+        root = Path(self.root or self.folder / "empty").resolve()
+        extra = os.environ.get("XD_WAN_NGINX", "")
+        return f"server {{ {listen} root {root}; {extra} }}\n{fronts}"
+
+    def _start_gate(self):
+        if not any(d.is_gated for d in self.scenario.depots):
+            return
+        gate = self.start([sys.executable, HERE / "gate.py",
+                           self.scenario.path], side="depots",
+                          stdout=subprocess.PIPE)
+        self._open.callback(gate.wait)
+        self._open.callback(gate.kill)
+        if not gate.stdout.readline():
+            raise Missing("gate.py does not start")
+
     def _start_nginx(self):
         f = self.folder
         nginx = shutil.which("nginx", path=PATH)
@@ -186,8 +218,6 @@ class Wan:
             f"{name}_temp_path {f}/{name};"
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
             if f"--without-http_{name}_module" not in built)
-        root = Path(self.root or f / "empty").resolve()
-        extra = os.environ.get("XD_WAN_NGINX", "")
         (f / "nginx.conf").write_text(f"""
 daemon off; worker_processes 1; user root;
 pid {f}/pid; error_log {f}/error.log;
@@ -201,8 +231,7 @@ sendfile on; tcp_nopush on;
 keepalive_requests 1000000; keepalive_timeout 300s;
 ssl_protocols TLSv1.2 TLSv1.3;
 ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
-server {{ listen 80; listen 443 ssl http2; root {root}; {extra} }}
-}}
+{self._servers()}}}
 """)
         # The shell ends nginx when its input ends, so also if we are killed;
         # then nobody says "end" before and the folder is its to remove.
@@ -284,12 +313,16 @@ server {{ listen 80; listen 443 ssl http2; root {root}; {extra} }}
         self.report["requests"] = sum(count.values())
 
 
-def flood_arrivals(scenario, root, path, size, seed=1, connections=2):
+def flood_arrivals(scenario, root, path, size, seed=1,
+                   connections=CONNECTIONS):
     """As scenario.arrivals(), but what TCP brings: `size` bytes of a file of
-    that size."""
+    that size.  Depots that do not bound their connections are asked over
+    two."""
     with Wan(scenario, root, seed) as wan:
-        run = wan.run([sys.executable, HERE / "flood.py", str(size),
-                       "/" + path, str(connections)],
+        lanes = [d.connections(connections) if d.cap or d.window
+                 else min(2, connections) for d in wan.scenario.depots]
+        run = wan.run([sys.executable, HERE / "flood.py", size, "/" + path,
+                       *lanes],
                       stdout=subprocess.PIPE, text=True)
     return [(float(seconds), int(got)) for seconds, got in
             (line.split() for line in run.out.splitlines())]
@@ -327,7 +360,7 @@ def print_limits(a):
         with open(Path(root) / "file", "wb") as f:
             f.truncate(size)
         for name in a.scenario or names():
-            bound = fluid(name, size)
+            bound = fluid(name, size, a.connections)
             tcp = flood(name, root, "file", size, connections=a.connections)
             print(f"{name}: {max(bound, tcp):.2f} s "
                   f"(fluid {bound:.2f}, TCP {tcp:.2f})", flush=True)
@@ -360,7 +393,7 @@ def parse_arguments():
     run.set_defaults(do=run_command)
     limit = sub.add_parser("limit", help="when a file can be there")
     limit.add_argument("-n", "--size", default="50m")
-    limit.add_argument("-c", "--connections", type=int, default=2)
+    limit.add_argument("-c", "--connections", type=int, default=CONNECTIONS)
     limit.add_argument("scenario", nargs="*")
     limit.set_defaults(do=print_limits)
     show = sub.add_parser("list", help="the scenarios that are kept here")
