@@ -16,7 +16,7 @@ A cap is a token bucket that holds `burst` bytes; nginx's limit_rate lets as
 much pass as it allows in a second before it begins, and all small requests with
 that.  A refusal by 503 or 429 is an answer, so that on port 443, where answers
 are not looked into, it closes.  Prints a line when it listens; the clock of the
-scenario's changes begins with the first connection.
+scenario's changes begins with the first connection.  Prints a line for each ban.
 """
 import asyncio
 import re
@@ -93,6 +93,7 @@ class Gate:
         if not self.line.most or n_others < self.line.most:
             return False
         if self.line.ban:
+            print("ban", flush=True)
             self.banned_until = time.monotonic() + self.line.ban
             for writer in self.clients:
                 reset(writer)

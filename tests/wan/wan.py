@@ -126,6 +126,8 @@ class Wan:
             time.sleep(0.1)  # what is still under way arrives and counts
             self._end(self.wire)
             self._end(self.nginx)
+            if self.gate:
+                self.gate.kill()
             with contextlib.suppress(OSError, ValueError):
                 self.report = json.loads(
                     (self.folder / "wire.json").read_text())
@@ -199,14 +201,15 @@ class Wan:
         return f"server {{ {listen} root {root}; {extra} }}\n{fronts}"
 
     def _start_gate(self):
+        self.gate = None
         if not any(d.is_gated for d in self.scenario.depots):
             return
-        gate = self.start([sys.executable, HERE / "gate.py",
-                           self.scenario.path], side="depots",
-                          stdout=subprocess.PIPE)
-        self._open.callback(gate.wait)
-        self._open.callback(gate.kill)
-        if not gate.stdout.readline():
+        self.gate = self.start([sys.executable, HERE / "gate.py",
+                                self.scenario.path], side="depots",
+                               stdout=subprocess.PIPE, text=True)
+        self._open.callback(self.gate.wait)
+        self._open.callback(self.gate.kill)
+        if not self.gate.stdout.readline():
             raise Missing("gate.py does not start")
 
     def _start_nginx(self):
@@ -311,6 +314,7 @@ ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
             depot["address"] = address
             depot["requests"] = count[address]
         self.report["requests"] = sum(count.values())
+        self.report["bans"] = len(list(self.gate.stdout)) if self.gate else 0
 
 
 def flood_arrivals(scenario, root, path, size, seed=1,
