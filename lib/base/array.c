@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <xdownload/error.h>
+
 #include "base/alloc.h"
 
 void *xd_grow(void *array, size_t n, size_t *capacity, size_t size)
@@ -15,6 +17,20 @@ void *xd_grow(void *array, size_t n, size_t *capacity, size_t size)
     if (grown != NULL)
         *capacity = more;
     return grown;
+}
+
+int xd_lengthen(void *array, size_t n, size_t more, size_t size)
+{
+    unsigned char *grown;
+    void *old;
+
+    memcpy(&old, array, sizeof old);
+    grown = xd_realloc(old, more, size);
+    if (grown == NULL)
+        return XD_E_NOMEM;
+    memset(grown + n * size, 0, (more - n) * size);
+    memcpy(array, &grown, sizeof grown);
+    return 0;
 }
 
 size_t xd_count_up_to(uint64_t most, const void *array, size_t n, size_t stride,

@@ -11,6 +11,10 @@
  * perhaps; after a failure the old one is as before. */
 void *xd_grow(void *array, size_t n, size_t *capacity, size_t size);
 
+/* Make `*array`, a pointer to the first of `n` elements, as long as `more` >= n
+ * of them; the new ones are zeroed.  0, or NOMEM with the array as before. */
+int xd_lengthen(void *array, size_t n, size_t more, size_t size);
+
 /*
  * How many of the n elements have a key of `most` or less, which is also the
  * index of the first that has more.  Each is `stride` bytes long and has its

@@ -1,8 +1,10 @@
 #include "sched/board.h"
 
+#include <string.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 #define BLOCKS_PER_LEAF 64
 #define SLOTS_PER_WORD 64
@@ -67,6 +69,34 @@ int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots)
     }
     for (uint64_t i = 0; i < n_blocks; i++)
         xd_board_mark(b, i, XD_MARK_FRESH);
+    return 0;
+}
+
+/* Each node's bits, `words` of them, become longer by zeroes. */
+static int widen(uint64_t **bits, size_t n_nodes, size_t words, size_t more)
+{
+    if (xd_lengthen(bits, n_nodes * words, n_nodes * more, sizeof **bits) < 0)
+        return XD_E_NOMEM;
+    for (size_t node = n_nodes; node-- > 0;) {
+        memmove(*bits + node * more, *bits + node * words,
+                words * sizeof **bits);
+        memset(*bits + node * more + words, 0, (more - words) * sizeof **bits);
+    }
+    return 0;
+}
+
+int xd_board_grow(struct xd_board *b, unsigned n_slots)
+{
+    size_t words = n_slots / SLOTS_PER_WORD + 1, n_nodes = b->n_leaves * 2;
+
+    if (xd_lengthen(&b->may, b->n_leaves * b->n_slots, b->n_leaves * n_slots,
+                    sizeof *b->may) < 0)
+        return XD_E_NOMEM;
+    if (words > b->words && (widen(&b->fresh, n_nodes, b->words, words) < 0 ||
+                             widen(&b->open, n_nodes, b->words, words) < 0))
+        return XD_E_NOMEM;
+    b->words = words;
+    b->n_slots = n_slots;
     return 0;
 }
 

@@ -13,7 +13,7 @@
  * The board knows marks and permissions as it is told, and no depots, bytes or
  * rules.  A million blocks are 14 levels; a leaf holds its blocks as words of
  * bits, so that four million blocks and 16 slots take 13 MB.  Nothing
- * allocates after init().
+ * allocates after init() but grow().
  */
 #ifndef XD_SCHED_BOARD_H
 #define XD_SCHED_BOARD_H
@@ -47,6 +47,10 @@ enum xd_board_kind { XD_BOARD_FRESH, XD_BOARD_OPEN }; /* OPEN: or fresh */
 /* All blocks are fresh; no slot may take any.  0 or NOMEM. */
 int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots);
 void xd_board_fini(struct xd_board *b);
+
+/* There are so many slots, no fewer than before; the new ones may take no block.
+ * 0, or NOMEM with the board as before, but for memory. */
+int xd_board_grow(struct xd_board *b, unsigned n_slots);
 
 /* Note a change of one block; publish() brings changes into the tree, those of
  * all blocks from `first` to `last`. */

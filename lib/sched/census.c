@@ -1,6 +1,9 @@
 #include "sched/census.h"
 
+#include <xdownload/error.h>
+
 #include "base/alloc.h"
+#include "base/array.h"
 
 #define LEAST_PATIENCE (500 * XD_MS)
 
@@ -65,6 +68,35 @@ void xd_census_free(struct xd_census *c)
     xd_free(c->voters);
     xd_free(c->slot_is_taken);
     xd_free(c);
+}
+
+static int add_voter(struct xd_census *c, unsigned max_open)
+{
+    if (xd_lengthen(&c->voters, c->n_voters, c->n_voters + 1,
+                    sizeof *c->voters) < 0)
+        return XD_E_NOMEM;
+    if (c->n_slots < max_open &&
+        xd_lengthen(&c->slot_is_taken, c->n_slots, c->n_slots + 1,
+                    sizeof *c->slot_is_taken) < 0)
+        return XD_E_NOMEM;
+    c->n_slots += c->n_slots < max_open;
+    c->n_voters++;
+    return 0;
+}
+
+int xd_census_join(struct xd_census *c, unsigned depot, unsigned max_open)
+{
+    struct voter *v;
+
+    if (depot == c->n_voters)
+        return add_voter(c, max_open);
+    v = &c->voters[depot];
+    v->failures = 0;
+    if (v->state == VOTER_PARKED)
+        v->state = VOTER_RESERVE;
+    else if (v->state == VOTER_FAILED)
+        v->state = VOTER_OPENED;
+    return 0;
 }
 
 void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,

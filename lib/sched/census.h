@@ -33,6 +33,13 @@ struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
                                 unsigned max_failures);
 void xd_census_free(struct xd_census *c);
 
+/*
+ * A depot joins, as the last in order of preference: its number is the one after
+ * the last, and so many may be asked at once from now on.  Or it is one that has
+ * failed, and is asked again.  0, or NOMEM with all as before.
+ */
+int xd_census_join(struct xd_census *c, unsigned depot, unsigned max_open);
+
 /* The answer to a FETCH: a size, or UINT64_MAX if the depot does not know. */
 void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
                     uint64_t size);

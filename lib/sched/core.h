@@ -1,6 +1,6 @@
 /*
- * What sched.c (life and events), standing.c, windows.c and next.c (decisions)
- * share.
+ * What sched.c (life and events), join.c, standing.c, windows.c and next.c
+ * (decisions) share.
  *
  *     lane l of slot s  =  fetch s * lanes_per_depot + l
  *
@@ -69,6 +69,13 @@ void xd_core_rank_windows(struct xd_sched *s);
 /* Mark the fetches that are to be canceled for what readers want. */
 void xd_core_find_unwanted(struct xd_sched *s);
 
+/* join.c: a depot joins, or holds more.  0 or NOMEM. */
+int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
+
+/* sched.c: without a known size a depot holds all or nothing, also of what lies
+ * behind the end that one of them told. */
+struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r);
+
 /* sched.c: something became missing, or a depot less useful: search from the
  * start. */
 void xd_core_forget_searches(struct xd_sched *s);
@@ -92,6 +99,9 @@ void xd_core_place(struct xd_sched *s, unsigned depot);
 /* It is asked for nothing any more. */
 void xd_core_drop(struct xd_sched *s, unsigned depot);
 void xd_core_ban(struct xd_sched *s, unsigned depot); /* never again */
+
+/* One that was dropped, or even banned, is used again. */
+void xd_core_take_back(struct xd_sched *s, unsigned depot);
 
 /* It is asked only for what nobody else has. */
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot);

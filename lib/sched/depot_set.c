@@ -3,6 +3,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 #define BITS 64U
 
@@ -20,6 +21,18 @@ int xd_depot_set_init(struct xd_depot_set *s, unsigned n)
         return 0;
     xd_depot_set_fini(s);
     return XD_E_NOMEM;
+}
+
+int xd_depot_set_grow(struct xd_depot_set *s, unsigned n)
+{
+    unsigned before = words_of(s->n), after = words_of(n);
+
+    if (xd_lengthen(&s->words, before, after, sizeof *s->words) < 0 ||
+        xd_lengthen(&s->summary, words_of(before), words_of(after),
+                    sizeof *s->summary) < 0)
+        return XD_E_NOMEM;
+    s->n = n;
+    return 0;
 }
 
 void xd_depot_set_fini(struct xd_depot_set *s)

@@ -18,6 +18,10 @@ struct xd_depot_set {
 int xd_depot_set_init(struct xd_depot_set *s, unsigned n);
 void xd_depot_set_fini(struct xd_depot_set *s);
 
+/* For those below `n`, which is more than before.  0, or NOMEM with the set as
+ * before. */
+int xd_depot_set_grow(struct xd_depot_set *s, unsigned n);
+
 void xd_depot_set_put(struct xd_depot_set *s, unsigned depot, bool is_in);
 
 /* The first one from `from` on; n if there is none. */

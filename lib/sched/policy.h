@@ -15,6 +15,7 @@
 
 #include <limits.h>
 
+#include "base/array.h"
 #include "sched/depot_set.h"
 #include "sched/sched.h"
 
@@ -69,7 +70,9 @@ struct xd_window {
 struct xd_book {
     /* Constant after new(). */
     struct xd_sched_options o; /* in force */
-    const uint64_t *cuts;      /* within wanted */
+
+    /* These grow when a depot joins. */
+    const uint64_t *cuts; /* within wanted, ascending */
     size_t n_cuts;
     unsigned n_depots;
     unsigned n_slots;   /* depots in use at once, at most */
@@ -95,6 +98,18 @@ struct xd_book {
     unsigned n_windows;
     const struct xd_window *window; /* that which choose() is asked for */
 };
+
+/* The part of a range before the first cut in it. */
+static inline struct xd_range xd_book_cut(const struct xd_book *b,
+                                          struct xd_range r)
+{
+    size_t next =
+        xd_count_up_to(r.begin, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
+
+    if (next < b->n_cuts && b->cuts[next] < r.end)
+        r.end = b->cuts[next];
+    return r;
+}
 
 /* Whether choose() may be asked for this depot now. */
 static inline bool xd_holder_is_ready(const struct xd_holder *d)
@@ -168,6 +183,8 @@ struct xd_policy {
     int (*arrived)(void *p, struct xd_range r); /* these are here now */
     int (*missing)(void *p, struct xd_range r); /* these no longer are */
     void (*opened)(void *p, unsigned depot);    /* it has its slot */
+    /* There are more depots than these, and perhaps slots and fetches. */
+    int (*grown)(void *p, unsigned n_depots, unsigned n_fetches);
     void (*parked)(void *p, unsigned depot, unsigned slot);
     void (*lost)(void *p, unsigned depot); /* it holds less, or more again */
     void (*readiness)(void *p, unsigned depot); /* it became ready, or is no

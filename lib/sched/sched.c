@@ -285,9 +285,7 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
                                    failed);
 }
 
-/* Without a known size a depot holds all or nothing, also of what lies behind
- * the end that one of them told. */
-static struct xd_range held_range(const struct xd_sched *s, struct xd_range r)
+struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r)
 {
     if (s->size_is_unknown)
         return (struct xd_range){s->book.wanted.begin, UINT64_MAX};
@@ -296,7 +294,8 @@ static struct xd_range held_range(const struct xd_sched *s, struct xd_range r)
 
 static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
-    if (xd_rangeset_remove(&s->book.depots[depot].held, held_range(s, r)) < 0)
+    if (xd_rangeset_remove(&s->book.depots[depot].held,
+                           xd_core_held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_core_forget_searches(s);
     XD_TELL(s, lost, depot);
@@ -305,7 +304,8 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
 
 static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
-    if (xd_rangeset_add(&s->book.depots[depot].held, held_range(s, r)) < 0)
+    if (xd_rangeset_add(&s->book.depots[depot].held, xd_core_held_range(s, r)) <
+        0)
         return XD_E_NOMEM;
     xd_rangeset_fini(&s->hopeless);
     xd_core_forget_searches(s);
@@ -383,6 +383,8 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return lose(s, ev->depot, ev->range);
     case XD_EV_HOLDS:
         return regain(s, ev->depot, ev->range);
+    case XD_EV_JOINED:
+        return xd_core_join(s, ev);
     case XD_EV_NORANGES:
         xd_core_no_ranges(s, ev->depot);
         return 0;

@@ -12,7 +12,8 @@
  *
  *   - every wanted byte is accepted at the end, or FAIL names the first that
  *     cannot be had
- *   - a byte is in flight from at most R depots, and never twice from one
+ *   - a byte is in flight from at most R depots, and never twice from one (a
+ *     depot that joins is asked also for what one without ranges brings)
  *   - a lane runs one fetch at a time
  *   - a fetch that was started ends with exactly one DONE, FAILED or CANCELED
  *   - at most max_open depots are open, and none runs more fetches than its
@@ -35,6 +36,10 @@
  *
  * A depot that refuses a fetch which began while others of it brought bytes has
  * not failed: it is asked for no more at a time than it has served so far.
+ *
+ * A depot may join while others are in use.  It begins in reserve, as the last
+ * in order of preference, and there is one more in use at once as long as there
+ * are fewer than max_open.  The ends of what it holds are cuts from then on.
  *
  * A depot that knows no ranges is used only for bytes that no other usable depot
  * holds: one fetch at a time, from the first such byte that is missing to the
@@ -113,6 +118,10 @@ enum xd_sched_event_kind {
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
                        there is in flight) */
     XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST */
+    XD_EV_JOINED,   /* depot: can be asked for `range` as well, which it holds
+                       in one object, for at most max_lanes fetches at a time
+                       (0: as before).  A new depot has the number after the
+                       last; one that was given up or banned is used again */
     XD_EV_NORANGES, /* depot: gives only whole objects */
     XD_EV_SHARES,   /* depot: its fetches share one connection: one more begins
                        behind the others, and of one that is cut all comes
@@ -135,6 +144,7 @@ struct xd_sched_event {
                         hung up, before a byte of it came */
     xd_usec due;     /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;
+    unsigned max_lanes;
 };
 
 enum xd_sched_action_kind {

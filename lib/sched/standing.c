@@ -266,10 +266,13 @@ static bool is_given_up(const struct xd_holder *d)
     return d->state == XD_HOLDER_DROPPED && !d->is_banned;
 }
 
-static void take_back(struct xd_sched *s, unsigned depot)
+void xd_core_take_back(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    if (d->is_banned)
+        s->book.n_given_up++;
+    d->is_banned = false;
     d->state = d->slot == XD_NO_SLOT ? XD_HOLDER_RESERVE : XD_HOLDER_OPEN;
     d->failures = d->overtaken = 0;
     d->forgiven_to = d->excused_to = s->n_begun;
@@ -295,7 +298,7 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now)
         is_needed = is_given_up(&b->depots[i]) && xd_holders_is_needed(b, i);
     for (unsigned i = 0; is_needed && i < b->n_depots; i++)
         if (is_given_up(&b->depots[i]))
-            take_back(s, i);
+            xd_core_take_back(s, i);
 }
 
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot)

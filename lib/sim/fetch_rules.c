@@ -62,6 +62,14 @@ static enum xd_rule check_range(const struct xd_rules *r,
     return XD_RULE_NONE;
 }
 
+/* What a depot without ranges brings was to come from it alone; one that joins
+ * meanwhile is asked for it as well. */
+static bool counts_as_copy(const struct xd_rules *r,
+                           const struct xd_ruled_fetch *f, unsigned depot)
+{
+    return !r->depots[f->depot].no_ranges || !r->depots[depot].has_joined;
+}
+
 static enum xd_rule check_copies(const struct xd_rules *r,
                                  const struct xd_sched_action *a)
 {
@@ -78,7 +86,7 @@ static enum xd_rule check_copies(const struct xd_rules *r,
                 continue;
             if (f->depot == a->depot)
                 return XD_RULE_TWICE;
-            copies++;
+            copies += counts_as_copy(r, f, a->depot);
         }
         if (r->o.redundancy > 0 && copies > r->o.redundancy)
             return XD_RULE_COPIES;

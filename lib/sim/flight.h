@@ -39,6 +39,8 @@ struct xd_run {
     struct xd_rangeset here, lies; /* bytes that arrived; those of a liar */
     struct xd_rangeset accepted;
     bool is_news; /* the scheduler has something to think about */
+    const struct xd_scenario *scenario;
+    size_t n_joined; /* depots that it knows */
     struct xd_sim_reader reader;
 };
 

@@ -52,12 +52,13 @@ int xd_paper_init(struct xd_rules *r)
 
 static bool *tried(const struct xd_rules *r, uint64_t block, unsigned depot)
 {
-    return &r->tried[block * r->n_depots + depot];
+    return &r->tried[depot * r->n_blocks + block];
 }
 
 static void forget_tried(struct xd_rules *r, uint64_t block)
 {
-    memset(tried(r, block, 0), 0, r->n_depots * sizeof *r->tried);
+    for (unsigned i = 0; i < r->n_depots; i++)
+        *tried(r, block, i) = false;
 }
 
 static uint64_t first_missing(const struct xd_rules *r, uint64_t block)

@@ -3,6 +3,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "sim/rules.h"
 
 #define FIRST_REST (250 * XD_MS)
@@ -48,11 +49,14 @@ static int copy_cuts(struct xd_rules *r, const struct xd_layout *l)
     return 0;
 }
 
+static unsigned n_slots(const struct xd_rules *r)
+{
+    return r->o.max_open < r->n_depots ? r->o.max_open : r->n_depots;
+}
+
 static int make_fetches(struct xd_rules *r)
 {
-    unsigned slots = r->o.max_open < r->n_depots ? r->o.max_open : r->n_depots;
-
-    r->n_fetches = slots * r->o.lanes_per_depot;
+    r->n_fetches = n_slots(r) * r->o.lanes_per_depot;
     r->fetches = xd_alloc(r->n_fetches + 1u, sizeof *r->fetches);
     return r->fetches ? 0 : XD_E_NOMEM;
 }
@@ -276,6 +280,15 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     r->heard_at = ev->now;
 }
 
+static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
+{
+    d->is_dropped = d->is_banned = false;
+    d->failures = d->overtaken = d->in_vain = 0;
+    d->rest_until = 0;
+    d->forgiven_to = d->excused_to = r->n_begun;
+    xd_rangeset_fini(&r->told);
+}
+
 /* Who failed is asked again when those are gone who held the same. */
 static void reconsider(struct xd_rules *r, xd_usec now)
 {
@@ -291,12 +304,52 @@ static void reconsider(struct xd_rules *r, xd_usec now)
 
         if (!d->is_dropped || d->is_banned)
             continue;
-        d->is_dropped = false;
-        d->failures = d->overtaken = d->in_vain = 0;
-        d->rest_until = 0;
-        d->forgiven_to = d->excused_to = r->n_begun;
-        xd_rangeset_fini(&r->told);
+        take_back(r, d);
     }
+}
+
+static int add_depot(struct xd_rules *r)
+{
+    unsigned n = r->n_depots, n_fetches = r->n_fetches;
+
+    if (xd_lengthen(&r->depots, n, n + 1, sizeof *r->depots) < 0)
+        return XD_E_NOMEM;
+    r->depots[n].lanes = r->o.lanes_per_depot;
+    r->n_depots++;
+    r->n_fetches = n_slots(r) * r->o.lanes_per_depot;
+    if (xd_lengthen(&r->fetches, n_fetches, r->n_fetches + 1,
+                    sizeof *r->fetches) < 0)
+        return XD_E_NOMEM;
+    return xd_lengthen(&r->tried, n * r->n_blocks, (n + 1) * r->n_blocks + 1,
+                       sizeof *r->tried);
+}
+
+static int add_cut(struct xd_rules *r, uint64_t at)
+{
+    if (xd_lengthen(&r->cuts, r->n_cuts, r->n_cuts + 1, sizeof *r->cuts) < 0)
+        return XD_E_NOMEM;
+    r->cuts[r->n_cuts++] = at;
+    return 0;
+}
+
+/* The paper knows no cuts that are made while it runs. */
+static void join(struct xd_rules *r, const struct xd_sched_event *ev)
+{
+    struct xd_ruled_depot *d;
+
+    if ((ev->depot == r->n_depots && add_depot(r) < 0) ||
+        add_cut(r, ev->range.begin) < 0 || add_cut(r, ev->range.end) < 0) {
+        r->failed = true;
+        return;
+    }
+    d = &r->depots[ev->depot];
+    if (ev->max_lanes > 0 && ev->max_lanes < d->lanes)
+        d->lanes = ev->max_lanes;
+    d->has_joined = true;
+    put(r, &d->holds, r->size_is_unknown ? everything : ev->range, true);
+    if (d->is_dropped)
+        take_back(r, d);
+    xd_rangeset_fini(&r->told);
 }
 
 /* For no fault of its own it is not asked for a while. */
@@ -389,6 +442,9 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
             ev->kind == XD_EV_HOLDS);
         if (ev->kind == XD_EV_LOST)
             reconsider(r, ev->now);
+        break;
+    case XD_EV_JOINED:
+        join(r, ev);
         break;
     case XD_EV_NORANGES:
         no_ranges(r, &r->depots[ev->depot]);

@@ -47,7 +47,7 @@ enum xd_rule {
 struct xd_ruled_depot {
     struct xd_rangeset holds;
     unsigned lanes;
-    bool is_open, is_dropped, is_banned, no_ranges;
+    bool is_open, is_dropped, is_banned, no_ranges, has_joined;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
     unsigned flowing, most_flowing, ceiling; /* 0: there is none */
@@ -85,7 +85,7 @@ struct xd_rules {
     bool is_papers;
     uint64_t *blocks; /* where each begins, and the end */
     uint64_t n_blocks;
-    bool *tried; /* n_depots for each block: it failed there */
+    bool *tried; /* n_blocks for each depot: it failed there */
 };
 
 /* `in_force`: xd_sched_options().  NULL: out of memory. */

@@ -72,12 +72,31 @@ static bool line_pauses(struct xd_run *r, xd_nsec *until)
     return xd_line_pause(r->line, now) > now;
 }
 
+/* When the next depot joins, or MOST_TIME. */
+static xd_nsec joins_at(const struct xd_run *r)
+{
+    const struct xd_scenario *s = r->scenario;
+
+    return r->n_joined < s->n_depots
+               ? xd_scenario_depot(s, r->n_joined)->joins_at
+               : MOST_TIME;
+}
+
+static void join(struct xd_run *r)
+{
+    while (joins_at(r) <= r->net.now)
+        xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                               .depot = (unsigned)r->n_joined++,
+                                               .range = {0, r->o->size}});
+}
+
 /* Decide; returns until when nothing but an event changes anything. */
 static xd_nsec decide(struct xd_run *r)
 {
     xd_nsec until = MOST_TIME;
     xd_usec wait = XD_NEVER;
 
+    join(r);
     r->driver.now = xd_run_usec(r->net.now);
     do {
         r->is_news = false;
@@ -88,7 +107,7 @@ static xd_nsec decide(struct xd_run *r)
         until = (xd_nsec)wait * 1000;
     if (r->reader.next_at > r->net.now && r->reader.next_at < until)
         until = r->reader.next_at;
-    return until;
+    return joins_at(r) < until ? joins_at(r) : until;
 }
 
 static void fly(struct xd_run *r)
@@ -149,9 +168,13 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_range whole = {0, r->o->size};
     struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken};
-    struct xd_layout layout = {
-        .size = r->o->size, .n_depots = s->n_depots, .guesses = r->o->guesses};
+    struct xd_layout layout = {.size = r->o->size, .guesses = r->o->guesses};
     int rc;
+
+    r->scenario = s;
+    while (joins_at(r) == 0)
+        r->n_joined++;
+    layout.n_depots = r->n_joined;
 
     r->out->depots = xd_alloc(s->n_depots, sizeof *r->out->depots);
     layout.depots = xd_alloc(s->n_depots, sizeof *layout.depots);

@@ -219,6 +219,48 @@ static int set_via(struct parser *p, struct xd_line *depot, const char *name)
     return 0;
 }
 
+/* Behind all that happen no later. */
+static int insert_change(struct parser *p, const struct xd_change *c)
+{
+    struct xd_scenario *s = p->s;
+    struct xd_change *changes =
+        xd_realloc(s->changes, s->n_changes + 1, sizeof *changes);
+    size_t i = s->n_changes;
+
+    if (!changes)
+        return xd_fail_nomem(p->err);
+    s->changes = changes;
+    for (; i > 0 && changes[i - 1].at > c->at; i--)
+        changes[i] = changes[i - 1];
+    changes[i] = *c;
+    s->n_changes++;
+    return 0;
+}
+
+/* Until then it is not there, whoever asks it. */
+static int set_joins(struct parser *p, size_t i, const char *value)
+{
+    struct xd_line *line = &p->s->lines[i];
+    struct xd_change up = {.line = i, .key = "up"};
+    double at = 0;
+
+    if (!number(value, time_units, &at) || at < 1)
+        return complain(p, "joins needs a time, such as 2s:", value);
+    up.at = line->joins_at = (xd_nsec)at;
+    line->path.is_down = true;
+    return insert_change(p, &up);
+}
+
+/* The scheduler numbers depots as they join. */
+static bool joins_in_order(const struct xd_scenario *s)
+{
+    const struct xd_line *last = &s->lines[s->n_lines - 1];
+
+    return last->depot == 0 ? last->joins_at == 0
+                            : xd_scenario_depot(s, last->depot - 1)->joins_at <=
+                                  last->joins_at;
+}
+
 static int add_depot(struct parser *p)
 {
     struct xd_line *depot;
@@ -236,9 +278,13 @@ static int add_depot(struct parser *p)
 
         if (strncmp(word, "via=", 4) == 0)
             rc = set_via(p, depot, word + 4);
+        else if (strncmp(word, "joins=", 6) == 0)
+            rc = set_joins(p, p->s->n_lines - 1, word + 6);
         else
             rc = apply_word(p, word, &depot->path);
     }
+    if (rc == 0 && !joins_in_order(p->s))
+        rc = complain(p, "joins before the depots above it:", depot->name);
     return rc;
 }
 
@@ -251,24 +297,6 @@ static int add_link(struct parser *p)
     rc = add_line(p, p->words[1], QUEUE);
     return rc < 0 ? rc
                   : apply_words(p, 2, &p->s->lines[p->s->n_lines - 1].path);
-}
-
-/* Behind all that happen no later. */
-static int insert_change(struct parser *p, const struct xd_change *c)
-{
-    struct xd_scenario *s = p->s;
-    struct xd_change *changes =
-        xd_realloc(s->changes, s->n_changes + 1, sizeof *changes);
-    size_t i = s->n_changes;
-
-    if (!changes)
-        return xd_fail_nomem(p->err);
-    s->changes = changes;
-    for (; i > 0 && changes[i - 1].at > c->at; i--)
-        changes[i] = changes[i - 1];
-    changes[i] = *c;
-    s->n_changes++;
-    return 0;
 }
 
 static int add_changes(struct parser *p)

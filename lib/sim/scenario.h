@@ -13,6 +13,11 @@
  * words `down` and `up` cut a path and mend it; `refuses` is a depot that
  * answers every connection with a reset, `lies` one whose bytes are wrong.
  *
+ *     depot NAME ADDRESS joins=2s
+ *
+ * Such a depot is added to the download while it runs; it stands behind those
+ * that join before it.
+ *
  *     depot NAME ADDRESS cap=1m burst=64k per=connection|request window=64k
  *     depot NAME ADDRESS most=2 answer=503|429|reset|close ban=10s
  *
@@ -71,8 +76,9 @@ struct xd_path {
 struct xd_line {
     char name[XD_NAME_BYTES];
     struct xd_path path;
-    size_t depot; /* its number, or XD_NO_LINE */
-    size_t via;   /* of a depot: another line, or XD_NO_LINE */
+    size_t depot;     /* its number, or XD_NO_LINE */
+    size_t via;       /* of a depot: another line, or XD_NO_LINE */
+    xd_nsec joins_at; /* of a depot; 0: it is there from the beginning */
 };
 
 struct xd_change {

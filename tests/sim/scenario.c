@@ -129,6 +129,31 @@ void sim_scenario_from_seed(struct sim_scenario *sc, uint64_t seed,
     }
 }
 
+/* One that joins with every byte has an object of all of it: nothing is cut for
+ * it.  Where blocks are not cut beforehand, its ends may lie anywhere. */
+void sim_scenario_joining(struct sim_scenario *sc, uint64_t seed,
+                          const struct xd_policy *policy)
+{
+    struct draw d = {~seed};
+    unsigned n;
+
+    sim_scenario_from_seed(sc, seed, policy);
+    n = sc->n_depots > 1 ? (unsigned)between(&d, 1, sc->n_depots - 1) : 0;
+    for (unsigned i = sc->n_depots - n; i < sc->n_depots; i++) {
+        struct sim_depot *depot = &sc->depots[i];
+
+        depot->joins_at = between(&d, 1, 3000) * XD_MS;
+        if (depot->joins_at < sc->depots[i - 1].joins_at)
+            depot->joins_at = sc->depots[i - 1].joins_at;
+        if (policy == &xd_policy_adaptive && chance(&d, 50)) {
+            depot->held[0] = part_of(&d, (struct xd_range){0, sc->size});
+            depot->n_held = !xd_range_is_empty(depot->held[0]);
+        }
+        if (depot->n_held == 0)
+            depot->held[depot->n_held++] = (struct xd_range){0, sc->size};
+    }
+}
+
 void sim_scenario_plain(struct sim_scenario *sc, const struct xd_policy *policy,
                         uint64_t size, const uint64_t *bytes_per_s,
                         unsigned n_depots)

@@ -35,6 +35,7 @@ struct sim {
     uint64_t reader;
     xd_usec reader_at;
     unsigned jumps;
+    unsigned n_joined; /* depots that the scheduler knows */
     struct {
         unsigned jumps; /* left */
         xd_usec next_at;
@@ -94,7 +95,7 @@ static void arrive(struct sim *s, struct xd_range r)
 
 static void ban_liars(struct sim *s)
 {
-    for (unsigned d = 0; d < s->sc->n_depots; d++) {
+    for (unsigned d = 0; d < s->n_joined; d++) {
         bool is_busy = false;
 
         for (unsigned i = 0; i < SIM_FETCHES; i++)
@@ -323,6 +324,27 @@ static void read_on(struct sim *s)
         want(s, 0, s->reader, s->sc->o.window_bytes);
 }
 
+/* Depots that join. */
+
+static xd_usec joins_at(const struct sim *s)
+{
+    return s->n_joined < s->sc->n_depots ? s->sc->depots[s->n_joined].joins_at
+                                         : 0;
+}
+
+/* With one run of bytes after the other. */
+static void join(struct sim *s)
+{
+    const struct sim_depot *d = &s->sc->depots[s->n_joined];
+
+    for (size_t i = 0; i < d->n_held; i++)
+        tell(s, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                        .depot = s->n_joined,
+                                        .range = d->held[i],
+                                        .max_lanes = d->max_lanes});
+    s->n_joined++;
+}
+
 /* The world. */
 
 static void carry_out(void *world, const struct xd_sched_action *a)
@@ -361,6 +383,10 @@ static void happen(struct sim *s)
             check_piece(s, i);
             return;
         }
+    if (joins_at(s) > 0 && joins_at(s) <= s->driver.now) {
+        join(s);
+        return;
+    }
     for (unsigned i = 0; i < s->sc->n_guests; i++)
         if (s->guests[i].next_at > 0 && s->guests[i].next_at <= s->driver.now) {
             guest_looks(s, i);
@@ -383,6 +409,7 @@ static void step(struct sim *s)
         earliest(s->check_at[i], &when);
     for (unsigned i = 0; i < s->sc->n_guests; i++)
         earliest(s->guests[i].next_at, &when);
+    earliest(joins_at(s), &when);
     if (can_read(s) || must_jump(s))
         earliest(s->reader_at, &when);
     if (when == XD_NEVER) { /* nothing will ever happen */
@@ -398,10 +425,12 @@ static void start(struct sim *s)
 {
     struct xd_holding holdings[SIM_DEPOTS];
     struct xd_range everything = {0, UINT64_MAX}, wanted = s->sc->wanted;
-    struct xd_layout layout = {
-        .size = s->sc->size, .depots = holdings, .n_depots = s->sc->n_depots};
+    struct xd_layout layout = {.size = s->sc->size, .depots = holdings};
     uint64_t cuts[SIM_BYTES];
 
+    while (s->n_joined < s->sc->n_depots && joins_at(s) == 0)
+        s->n_joined++;
+    layout.n_depots = s->n_joined;
     for (unsigned i = 0; i < s->sc->n_depots; i++) {
         static struct xd_range held[SIM_DEPOTS][SIM_BYTES / 2];
 

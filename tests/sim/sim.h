@@ -33,6 +33,7 @@ struct sim_depot {
     bool is_a_liar;          /* is banned when something was rejected */
     struct xd_range claimed; /* held by the manifest's word only */
     xd_usec retry_after;     /* asked for with each failure, if not 0 */
+    xd_usec joins_at;        /* 0: it is there; those that are not are last */
 };
 
 struct sim_scenario {
@@ -69,6 +70,10 @@ struct sim_outcome {
 /* A scenario of any kind for this policy; the same for the same seed. */
 void sim_scenario_from_seed(struct sim_scenario *sc, uint64_t seed,
                             const struct xd_policy *policy);
+
+/* The same, of which some of the last depots join while it runs. */
+void sim_scenario_joining(struct sim_scenario *sc, uint64_t seed,
+                          const struct xd_policy *policy);
 
 /* Depots that hold all and answer at these rates, without faults. */
 void sim_scenario_plain(struct sim_scenario *sc, const struct xd_policy *policy,

@@ -6,19 +6,32 @@
 
 #define SEEDS 2500
 
-/* Whether it could be completed. */
-static bool run_seed(const struct xd_policy *policy, uint64_t seed)
+static bool run(const struct sim_scenario *sc, uint64_t seed)
 {
-    static struct sim_scenario sc;
-    struct sim_outcome outcome;
+    struct sim_outcome outcome = sim_run(sc);
 
-    sim_scenario_from_seed(&sc, seed, policy);
-    outcome = sim_run(&sc);
     ck_assert_msg(outcome.broken == XD_RULE_NONE,
                   "seed %" PRIu64 " breaks at %" PRIu64 " us the rule \"%s\"",
                   seed, outcome.took, xd_rule_text(outcome.broken));
     ck_assert_msg(!outcome.is_endless, "seed %" PRIu64 " never ends", seed);
     return outcome.is_complete;
+}
+
+/* Whether it could be completed. */
+static bool run_seed(const struct xd_policy *policy, uint64_t seed)
+{
+    static struct sim_scenario sc;
+
+    sim_scenario_from_seed(&sc, seed, policy);
+    return run(&sc, seed);
+}
+
+static void run_joining(const struct xd_policy *policy, uint64_t seed)
+{
+    static struct sim_scenario sc;
+
+    sim_scenario_joining(&sc, seed, policy);
+    (void)run(&sc, seed);
 }
 
 static void run_seeds(const struct xd_policy *policy)
@@ -52,6 +65,18 @@ END_TEST
 START_TEST(progress_keeps_every_rule_in_any_scenario)
 {
     run_seeds(&xd_policy_progress);
+}
+END_TEST
+
+/* Depots join at any moment, also some that hold a part or fail. */
+START_TEST(every_rule_is_kept_when_depots_join)
+{
+    static const struct xd_policy *const policies[] = {
+        &xd_policy_adaptive, &xd_policy_basic, &xd_policy_aggressive,
+        &xd_policy_progress};
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        run_joining(policies[_i], seed);
 }
 END_TEST
 
@@ -186,6 +211,7 @@ int main(void)
     tcase_add_test(t, basic_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, aggressive_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, progress_keeps_every_rule_in_any_scenario);
+    tcase_add_loop_test(t, every_rule_is_kept_when_depots_join, 0, 4);
     tcase_add_test(t, a_copy_of_a_head_ends_where_others_fetch_the_rest);
     tcase_add_test(t, what_was_rejected_is_asked_for_alone);
     tcase_add_test(t, a_fetch_without_ranges_goes_on_from_window_to_window);

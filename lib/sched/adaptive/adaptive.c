@@ -103,6 +103,28 @@ static void *adaptive_new(const struct xd_book *book)
     return p;
 }
 
+static int adaptive_grown(void *policy, unsigned n_depots, unsigned n_fetches)
+{
+    struct xd_adaptive *p = policy;
+    const struct xd_book *b = p->book;
+
+    if (xd_lengthen(&p->flows, n_fetches, b->n_fetches, sizeof *p->flows) < 0 ||
+        xd_lengthen(&p->late, n_fetches, b->n_fetches, sizeof *p->late) < 0 ||
+        xd_lengthen(&p->forecasts, n_depots, b->n_depots,
+                    sizeof *p->forecasts) < 0 ||
+        xd_lengthen(&p->depots, n_depots, b->n_depots, sizeof *p->depots) < 0 ||
+        xd_connections_grow(&p->connections, b->n_depots, b->n_fetches) < 0 ||
+        xd_make_room(p) < 0)
+        return XD_E_NOMEM;
+    for (unsigned i = n_fetches; i < b->n_fetches; i++)
+        p->flows[i].is_broken = true;
+    if (p->trusted == n_fetches)
+        p->trusted = b->n_fetches; /* none */
+    if (p->risen == n_depots)
+        p->risen = b->n_depots; /* none */
+    return 0;
+}
+
 /* Less what the depot itself was asked for already: others were too, when it
  * was overdue. */
 static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
@@ -166,24 +188,13 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
     return false;
 }
 
-/* Up to the next edge of an extent. */
-static struct xd_range within_cuts(const struct xd_book *b, struct xd_range r)
-{
-    size_t next =
-        xd_count_up_to(r.begin, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
-
-    if (next < b->n_cuts && b->cuts[next] < r.end)
-        r.end = b->cuts[next];
-    return r;
-}
-
 /* Make a request of the first of these bytes; false: they are not for it. */
 static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
                 struct xd_range *out)
 {
     double size;
 
-    *out = within_cuts(p->book, *out);
+    *out = xd_book_cut(p->book, *out);
     size = xd_request_size(p, fetch, depot, *out);
     xd_shorten(out, size);
     return size >= 1;
@@ -227,7 +238,7 @@ static bool choose_anew(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     if (!f->begins_anew || f->depot != depot ||
         !xd_find_unasked(p, depot, p->book->window->range.begin, out))
         return false;
-    *out = within_cuts(p->book, *out);
+    *out = xd_book_cut(p->book, *out);
     xd_shorten(out, xd_most_of(p, depot));
     return true;
 }
@@ -277,7 +288,7 @@ static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 {
     if (!find_urgent(p, fetch, depot, out))
         return false;
-    *out = within_cuts(p->book, *out);
+    *out = xd_book_cut(p->book, *out);
     return true;
 }
 
@@ -429,6 +440,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .spares = xd_adaptive_spares,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
+                                             .grown = adaptive_grown,
                                              .lanes = adaptive_lanes,
                                              .queue_time = adaptive_queue_time,
                                              .canceled = xd_adaptive_canceled,

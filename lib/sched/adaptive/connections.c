@@ -3,6 +3,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 /* Over less time the 20 ms in which bytes are reported tell no rate, and over
  * less than two latencies TCP's own rhythm does. */
@@ -69,6 +70,19 @@ int xd_connections_init(struct xd_connections *c, unsigned n_depots,
     }
     for (unsigned i = 0; i < n_depots; i++)
         c->depots[i].allowed = first > 0 ? first : lanes_per_depot;
+    return 0;
+}
+
+int xd_connections_grow(struct xd_connections *c, unsigned n_depots,
+                        unsigned n_lanes)
+{
+    if (xd_lengthen(&c->lanes, c->n_lanes, n_lanes, sizeof *c->lanes) < 0 ||
+        xd_lengthen(&c->depots, c->n_depots, n_depots, sizeof *c->depots) < 0)
+        return XD_E_NOMEM;
+    for (unsigned i = c->n_depots; i < n_depots; i++)
+        c->depots[i].allowed = c->first > 0 ? c->first : c->lanes_per_depot;
+    c->n_lanes = n_lanes;
+    c->n_depots = n_depots;
     return 0;
 }
 

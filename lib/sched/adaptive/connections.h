@@ -108,6 +108,11 @@ int xd_connections_init(struct xd_connections *c, unsigned n_depots,
                         unsigned first);
 void xd_connections_fini(struct xd_connections *c);
 
+/* There are so many depots and lanes, no fewer than before.  0, or NOMEM with
+ * all as before. */
+int xd_connections_grow(struct xd_connections *c, unsigned n_depots,
+                        unsigned n_lanes);
+
 /* Bytes of a request of the depot came over that lane; the request has ended. */
 void xd_connections_heard(struct xd_connections *c, unsigned depot,
                           unsigned lane, xd_usec latency, xd_usec now,

@@ -34,6 +34,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "sched/board.h"
 #include "sched/plank/blocks.h"
 #include "sched/plank/trials.h"
@@ -92,6 +93,17 @@ static void *plank_new(const struct xd_book *book)
         return NULL;
     }
     return p;
+}
+
+static int plank_grown(void *policy, unsigned n_depots, unsigned n_fetches)
+{
+    struct plank *p = policy;
+
+    (void)n_depots;
+    if (xd_lengthen(&p->attempts, n_fetches, p->book->n_fetches,
+                    sizeof *p->attempts) < 0)
+        return XD_E_NOMEM;
+    return xd_board_grow(&p->board, p->book->n_slots);
 }
 
 static bool holds(const struct plank *p, unsigned depot, uint64_t byte)
@@ -353,7 +365,8 @@ static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
     if (found && block >= c.next && block >= c.end)
         found = false;
     if (found) {
-        *out = range_to_ask(p, depot, part_of(p, &c, block));
+        *out =
+            xd_book_cut(p->book, range_to_ask(p, depot, part_of(p, &c, block)));
         begin(p, fetch, depot, block, *out);
     }
     *visits = p->board.visits;
@@ -466,7 +479,8 @@ static void plank_lost(void *policy, unsigned depot)
 {
     struct plank *p = policy;
 
-    p->has_losses = true;
+    p->has_losses |=
+        !xd_rangeset_contains(&p->book->depots[depot].held, p->book->wanted);
     if (p->book->depots[depot].slot != XD_NO_SLOT)
         fill_slot(p, depot);
     refresh_tried(p);
@@ -500,7 +514,7 @@ static void settle_progress(struct xd_sched_options *o)
         .free = plank_free, .choose = plank_choose, .ended = plank_ended,   \
         .arrived = plank_arrived, .missing = plank_missing,                 \
         .opened = plank_opened, .parked = plank_parked, .lost = plank_lost, \
-        .readiness = plank_readiness                                        \
+        .grown = plank_grown, .readiness = plank_readiness                  \
     }
 
 const struct xd_policy xd_policy_basic = PLANK("basic", settle_basic);
