@@ -198,7 +198,8 @@ XD_API void xd_download_progress(struct xd_download *d,
 
 /*
  * The i-th depot, in the manifest's order of preference, and of equal ones the
- * one first that did best in earlier runs; 0, or INVAL past the last.  Strings
+ * one first that did best in earlier runs, then those that were added; 0, or
+ * INVAL past the last.  Strings
  * live as long as the download.  Blocks: no.
  */
 XD_API int xd_download_depot(struct xd_download *d, size_t i,
@@ -226,6 +227,34 @@ XD_API void xd_download_resume(struct xd_download *d);
 /* Take at most so many bytes per second from now on, from all depots together;
  * 0: no limit.  It replaces the option `limit-rate`.  Blocks: no. */
 XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
+
+/*
+ * Add a copy of the file, or of a part of it, that was found meanwhile; before
+ * start(), while it runs or is paused, until its end.
+ *
+ *     struct xd_replica r = {.struct_size = sizeof r, .url = url};
+ *     rc = xd_download_add_replica(d, &r, NULL, &err);
+ *
+ * `extent` says by its offset and length which bytes of the file it holds; NULL:
+ * all of them.  Of `replica` these count: url; offset, of the first of these
+ * bytes in the object; object_size, max_connections and priority, each 0 if it
+ * is not known.  The depot of the URL is a new one, after all others, or one of
+ * those that there are, which can be asked under this URL as well then, and is
+ * tried again if it had been given up.  A URL that is in use for these bytes
+ * already is not added again, and that is no error.  What it delivers is checked
+ * as what others deliver is; that it holds the file is not checked before.
+ * Ownership: everything is copied; the manifest stays as it is.
+ * Blocks: no.
+ * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, after
+ *         start() a file of this machine, a depot that the options exclude, or
+ *         bytes that are not in the file or the object; of a file whose size is
+ *         not known yet, a part),
+ *         CORRUPT (its depot has delivered wrong bytes), STATE (the download
+ *         has ended, or is about to), NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_download_add_replica(
+    struct xd_download *d, const struct xd_replica *replica,
+    const struct xd_extent *extent, struct xd_error *err);
 
 /* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon: once what
  * came is on the disk, to go on from there. */

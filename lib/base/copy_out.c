@@ -23,3 +23,12 @@ void xd_copy_out_nth(void *out, size_t i, const void *from, size_t from_size)
     memcpy(nth, &size, sizeof size);
     xd_copy_out(nth, from, from_size);
 }
+
+void xd_copy_in(void *to, size_t to_size, const void *from)
+{
+    size_t size;
+
+    memcpy(&size, from, sizeof size);
+    memset(to, 0, to_size);
+    memcpy(to, from, size < to_size ? size : to_size);
+}

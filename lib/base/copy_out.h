@@ -15,4 +15,8 @@ void xd_copy_out(void *out, const void *from, size_t from_size);
  * that of all. */
 void xd_copy_out_nth(void *out, size_t i, const void *from, size_t from_size);
 
+/* The other way round: a struct that a caller fills in, of which our `to_size`
+ * bytes are taken; those that the caller does not know are zero. */
+void xd_copy_in(void *to, size_t to_size, const void *from);
+
 #endif

@@ -360,8 +360,7 @@ static void end_census_locked(struct xd_engine *e)
             park_locked(e, d);
         if (!d->has_told_size || d->told_size == size)
             continue;
-        for (size_t j = 0; j < d->n_sources; j++)
-            d->sources[j].is_gone = true;
+        xd_depot_drop_sources(d);
         d->state = XD_DEPOT_FAILED;
         xd_fail(&d->last_error, XD_E_DIFFERENT,
                 "%s: has %llu bytes where most have %llu", d->url,

@@ -93,14 +93,27 @@ static size_t join_entries(struct entry *e, size_t n)
     return n_left;
 }
 
+struct xd_depot_source *xd_depot_next_source(const struct xd_depot *d,
+                                             const struct xd_depot_source *s)
+{
+    size_t next = 0;
+
+    if (s && s->own_url)
+        return s->next_added;
+    if (s)
+        next = (size_t)(s - d->sources) + 1;
+    return next < d->n_sources ? &d->sources[next] : d->added;
+}
+
 /* The source that people would name first. */
 static const struct xd_depot_source *best_source(const struct xd_depot *d)
 {
-    const struct xd_depot_source *best = &d->sources[0];
+    const struct xd_depot_source *best = xd_depot_next_source(d, NULL);
 
-    for (size_t i = 1; i < d->n_sources; i++) {
-        if (by_preference(&d->sources[i], best) < 0)
-            best = &d->sources[i];
+    for (const struct xd_depot_source *s = best; s;
+         s = xd_depot_next_source(d, s)) {
+        if (by_preference(s, best) < 0)
+            best = s;
     }
     return best;
 }
@@ -229,16 +242,33 @@ static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
     return d->url ? count_held(d) : XD_E_NOMEM;
 }
 
+static void fini_source(struct xd_depot_source *s)
+{
+    xd_free(s->validator);
+    xd_free(s->told_by);
+    xd_free(s->final_url);
+    xd_free(s->own_url);
+}
+
+static void free_added(struct xd_depot_source *s)
+{
+    fini_source(s);
+    xd_free(s);
+}
+
 static void free_depot(struct xd_depot *d)
 {
     xd_free(d->host);
     xd_free(d->url);
-    for (size_t i = 0; i < d->n_sources; i++) {
-        xd_free(d->sources[i].validator);
-        xd_free(d->sources[i].told_by);
-        xd_free(d->sources[i].final_url);
-    }
+    for (size_t i = 0; i < d->n_sources; i++)
+        fini_source(&d->sources[i]);
     xd_free(d->sources);
+    while (d->added) {
+        struct xd_depot_source *next = d->added->next_added;
+
+        free_added(d->added);
+        d->added = next;
+    }
     xd_free(d);
 }
 
@@ -286,6 +316,117 @@ static int make_depots(struct xd_depots *d, struct entries *e)
     }
     sort_depots(d);
     return 0;
+}
+
+static struct xd_depot_source *copy_source(const struct xd_depot_source *what)
+{
+    struct xd_depot_source *s = xd_alloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->range = what->range;
+    s->furthest = what->range.end;
+    s->object_offset = what->object_offset;
+    s->object_size = what->object_size;
+    s->priority = what->priority;
+    s->max_connections = what->max_connections;
+    s->order = what->order;
+    s->url = s->own_url = xd_strdup(what->url);
+    if (s->url)
+        return s;
+    xd_free(s);
+    return NULL;
+}
+
+static char *host_of(const char *url)
+{
+    struct xd_url parts;
+
+    xd_url_split(url, &parts);
+    return xd_url_depot(&parts);
+}
+
+int xd_depots_find(const struct xd_depots *d, const char *url,
+                   struct xd_depot **out)
+{
+    char *host = host_of(url);
+
+    *out = NULL;
+    if (!host)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < d->n && !*out; i++) {
+        if (strcmp(d->list[i]->host, host) == 0)
+            *out = d->list[i];
+    }
+    xd_free(host);
+    return 0;
+}
+
+/* It holds nothing yet. */
+static struct xd_depot *new_depot(const char *url)
+{
+    struct xd_depot *depot = xd_alloc(1, sizeof *depot);
+
+    if (!depot)
+        return NULL;
+    depot->first_byte = XD_NEVER;
+    depot->kind = xd_transport_kind_of(url);
+    depot->host = host_of(url);
+    depot->url = xd_url_public(url);
+    if (depot->host && depot->url)
+        return depot;
+    free_depot(depot);
+    return NULL;
+}
+
+static int put_source(struct xd_depot *depot,
+                      const struct xd_depot_source *what)
+{
+    struct xd_depot_source *s = copy_source(what);
+
+    if (!s)
+        return XD_E_NOMEM;
+    s->next_added = depot->added;
+    depot->added = s;
+    if (count_held(depot) < 0) {
+        depot->added = s->next_added;
+        free_added(s);
+        return XD_E_NOMEM;
+    }
+    depot->max_connections =
+        xd_stricter_limit(depot->max_connections, s->max_connections);
+    return 0;
+}
+
+static int put_depot(struct xd_depots *d, struct xd_depot *depot)
+{
+    struct xd_depot **list = xd_grow(d->list, d->n, &d->capacity, sizeof *list);
+
+    if (!list)
+        return XD_E_NOMEM;
+    d->list = list;
+    depot->number = (unsigned)d->n;
+    d->list[d->n++] = depot;
+    return 0;
+}
+
+int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
+                  struct xd_depot **out)
+{
+    struct xd_depot *found, *depot;
+
+    if (xd_depots_find(d, what->url, &found) < 0)
+        return XD_E_NOMEM;
+    depot = found ? found : new_depot(what->url);
+    if (!depot)
+        return XD_E_NOMEM;
+    if (put_source(depot, what) == 0 && (found || put_depot(d, depot) == 0)) {
+        *out = depot;
+        return 0;
+    }
+    if (!found)
+        free_depot(depot);
+    return XD_E_NOMEM;
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
@@ -340,12 +481,12 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
 {
     d->size = size;
     for (size_t i = 0; i < d->n; i++) {
-        struct xd_depot_source *s = d->list[i]->sources;
+        struct xd_depot_source *s = NULL;
 
-        for (size_t j = 0; j < d->list[i]->n_sources; j++) {
-            s[j].range.end = size;
-            s[j].furthest = size;
-            s[j].object_size = size;
+        while ((s = xd_depot_next_source(d->list[i], s))) {
+            s->range.end = size;
+            s->furthest = size;
+            s->object_size = size;
         }
     }
 }
@@ -431,7 +572,20 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
         if (!best || by_preference(s, best) < 0)
             best = s;
     }
+    for (struct xd_depot_source *s = depot->added; s; s = s->next_added) {
+        if (!s->is_gone && s->range.begin <= range.begin &&
+            range.end <= s->range.end && (!best || by_preference(s, best) < 0))
+            best = s;
+    }
     return best;
+}
+
+void xd_depot_drop_sources(struct xd_depot *depot)
+{
+    struct xd_depot_source *s = NULL;
+
+    while ((s = xd_depot_next_source(depot, s)))
+        s->is_gone = true;
 }
 
 static bool is_led_on(const struct xd_depot_source *source)
@@ -462,10 +616,11 @@ void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)
 {
     xd_rangeset_init(out);
-    for (size_t i = 0; i < depot->n_sources; i++) {
-        if (depot->sources[i].is_gone)
+    for (const struct xd_depot_source *s = NULL;
+         (s = xd_depot_next_source(depot, s));) {
+        if (s->is_gone)
             continue;
-        if (xd_rangeset_add(out, depot->sources[i].range) < 0) {
+        if (xd_rangeset_add(out, s->range) < 0) {
             xd_rangeset_fini(out);
             return XD_E_NOMEM;
         }

@@ -40,6 +40,8 @@ struct xd_depot_source {
     unsigned max_connections; /* to its depot; 0: no limit */
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
+    char *own_url;            /* `url` of one that was added, or NULL */
+    struct xd_depot_source *next_added;
     /* Guarded by engine.lock. */
     bool is_gone;      /* will not do in this run */
     bool is_noted;     /* the journal knows its validator */
@@ -67,8 +69,6 @@ struct xd_depot {
     char *url;                       /* of its best source, fit to be shown */
     struct xd_depot_source *sources; /* by range.begin, then best first */
     size_t n_sources;
-    uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
-    unsigned max_connections; /* the least of its sources'; 0: no limit */
 
     /* Constant after xd_depots_rank(). */
     struct xd_guess guess;
@@ -76,6 +76,10 @@ struct xd_depot {
     double promise; /* bytes per second, less where it fails */
 
     /* Guarded by engine.lock. */
+    struct xd_depot_source *added; /* those that joined, the last one first; a
+                                      source stays where it is in memory */
+    uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
+    unsigned max_connections; /* the least of its sources'; 0: no limit */
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
     bool is_expelled;         /* for bytes that were wrong: never again */
@@ -134,10 +138,31 @@ void xd_depots_rank(struct xd_depots *d);
 /* The size that depots told, of a file of which no manifest said it. */
 void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 
+/* The source after `s`, or the first one for NULL; NULL after the last. */
+struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
+                                             const struct xd_depot_source *s);
+
+/* The depot that `url` lies on; *out is NULL if it is none of these.  Errors:
+ * NOMEM. */
+int xd_depots_find(const struct xd_depots *d, const char *url,
+                   struct xd_depot **out);
+
+/*
+ * Add a source to the depot of its URL, which may be a new one, the last of the
+ * list.  Of `what` the range, the place in the object and what limits its use
+ * count; its strings are copied.
+ * Errors: NOMEM; then all is as before.
+ */
+int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
+                  struct xd_depot **out);
+
 /* The best source of `depot` that holds all of `range` and is not gone, or
  * NULL. */
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range);
+
+/* None of them will do in this run. */
+void xd_depot_drop_sources(struct xd_depot *depot);
 
 /* What to ask for it: where its URL led to, as long as that is good.  NULL for
  * no source. */

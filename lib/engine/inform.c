@@ -70,6 +70,15 @@ void xd_inform_holds_locked(struct xd_engine *e, unsigned depot,
                        .kind = XD_EV_HOLDS, .depot = depot, .range = range});
 }
 
+void xd_inform_joined_locked(struct xd_engine *e, unsigned depot,
+                             struct xd_range range, unsigned max_requests)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                           .depot = depot,
+                                           .range = range,
+                                           .max_lanes = max_requests});
+}
+
 void xd_inform_banned_locked(struct xd_engine *e, unsigned depot)
 {
     tell_locked(e,

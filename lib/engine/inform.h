@@ -25,6 +25,10 @@ void xd_inform_lost_locked(struct xd_engine *e, unsigned depot,
                            struct xd_range range);
 void xd_inform_holds_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range);
+/* The depot, which may be a new one, has a source more, for so many requests at
+ * a time (0: no limit). */
+void xd_inform_joined_locked(struct xd_engine *e, unsigned depot,
+                             struct xd_range range, unsigned max_requests);
 void xd_inform_banned_locked(struct xd_engine *e, unsigned depot);
 
 /* The requests of `depot` go over one connection. */

@@ -76,8 +76,13 @@ static void obey_max_connections(struct xd_engine *e)
 
     if (open > n)
         open = n;
-    if (most == 0 || open * lanes <= most)
+    if (most == 0)
         return;
+    if (open * lanes <= most) {
+        if (xd_options_most_depots(o) * lanes > most)
+            o->max_depots = most / lanes; /* also if some join later */
+        return;
+    }
     o->max_depots = open < most ? open : most;
     if (lanes > most / o->max_depots)
         o->most_lanes = (unsigned)(most / o->max_depots);

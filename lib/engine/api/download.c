@@ -11,6 +11,7 @@
 #include "engine/decide.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "engine/join.h"
 #include "engine/lifetime.h"
 #include "os/file.h"
 
@@ -304,6 +305,14 @@ void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s)
     e->budget = (struct xd_bucket){.rate = bytes_per_s, .paid = xd_now()};
     xd_engine_wake_all_locked(e);
     xd_engine_unlock(e);
+}
+
+int xd_download_add_replica(struct xd_download *d,
+                            const struct xd_replica *replica,
+                            const struct xd_extent *extent,
+                            struct xd_error *err)
+{
+    return xd_engine_join(engine_of(d), replica, extent, err);
 }
 
 void xd_download_cancel(struct xd_download *d)

@@ -17,6 +17,16 @@ static int by_value(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+static size_t count_sources(const struct xd_depot *depot)
+{
+    const struct xd_depot_source *s = NULL;
+    size_t n = 0;
+
+    while ((s = xd_depot_next_source(depot, s)))
+        n++;
+    return n;
+}
+
 /* The edges of extents inside the file, each once. */
 static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
 {
@@ -24,15 +34,17 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     uint64_t *cuts;
 
     for (size_t i = 0; i < d->n; i++)
-        n += 2 * d->list[i]->n_sources;
+        n += 2 * count_sources(d->list[i]);
     cuts = xd_alloc(n ? n : 1, sizeof *cuts);
     if (!cuts)
         return XD_E_NOMEM;
     n = 0;
     for (size_t i = 0; i < d->n; i++) {
-        for (size_t j = 0; j < d->list[i]->n_sources; j++) {
-            cuts[n++] = d->list[i]->sources[j].range.begin;
-            cuts[n++] = d->list[i]->sources[j].range.end;
+        const struct xd_depot_source *s = NULL;
+
+        while ((s = xd_depot_next_source(d->list[i], s))) {
+            cuts[n++] = s->range.begin;
+            cuts[n++] = s->range.end;
         }
     }
     qsort(cuts, n, sizeof *cuts, by_value);

@@ -309,6 +309,12 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
     xd_readers_wake_locked(e);
 }
 
+void xd_readers_no_gap_locked(struct xd_engine *e, struct xd_range range)
+{
+    if (xd_rangeset_remove(&e->readers.gaps, range) < 0)
+        xd_engine_fail_nomem_locked(e);
+}
+
 bool xd_readers_end_locked(struct xd_engine *e)
 {
     const struct xd_rangeset *gaps = &e->readers.gaps;

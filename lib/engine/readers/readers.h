@@ -147,6 +147,9 @@ bool xd_reader_is_ready_locked(struct xd_reader *r);
 void xd_readers_wake_locked(struct xd_engine *e);
 
 /* Nobody can bring these bytes. */
+/* Somebody can again. */
+void xd_readers_no_gap_locked(struct xd_engine *e, struct xd_range range);
+
 void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
                            const struct xd_error *why);
 /* All that can be had is here, but some cannot: the engine has failed. */

@@ -151,8 +151,7 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
     d->state = XD_DEPOT_FAILED;
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
-    for (size_t i = 0; i < d->n_sources; i++)
-        d->sources[i].is_gone = true;
+    xd_depot_drop_sources(d);
     for (unsigned j = 0; d->worker && j < d->worker->n_lanes; j++) {
         struct xd_lane *lane = &d->worker->lanes[j];
 
@@ -297,6 +296,14 @@ static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
     }
     if (to_one)
         distrust_lanes_locked(e, s->range, e->depots.list[s->alone]);
+}
+
+void xd_blame_joined_locked(struct xd_engine *e, unsigned depot)
+{
+    for (const struct xd_suspicion *s = e->verify.suspicions; s; s = s->next) {
+        if (s->alone != depot)
+            xd_inform_lost_locked(e, depot, s->range);
+    }
 }
 
 static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)

@@ -45,6 +45,10 @@ void xd_blame_good_locked(struct xd_engine *e, size_t i);
  * was asked, ask the next.  True if there is one. */
 bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte);
 
+/* A depot can be asked for more than was known: not for what another is asked
+ * for alone. */
+void xd_blame_joined_locked(struct xd_engine *e, unsigned depot);
+
 void xd_blame_free(struct xd_suspicion *list);
 
 #endif

@@ -246,6 +246,15 @@ bool xd_repair_gives_up_locked(struct xd_engine *e)
     return true;
 }
 
+void xd_repair_joined_locked(struct xd_engine *e, unsigned depot)
+{
+    const struct xd_repair *r = &e->repair;
+
+    if (r->phase == XD_REPAIR_FETCHING &&
+        (r->sole != XD_HELD ? depot != r->sole : depot == r->suspect))
+        xd_inform_banned_locked(e, depot);
+}
+
 void xd_repair_fetch_locked(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
@@ -258,10 +267,8 @@ void xd_repair_fetch_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    for (unsigned i = 0; i < e->depots.n; i++) {
-        if (r->sole != XD_HELD ? i != r->sole : i == r->suspect)
-            xd_inform_banned_locked(e, i);
-    }
+    for (unsigned i = 0; i < e->depots.n; i++)
+        xd_repair_joined_locked(e, i);
     while (!xd_range_is_empty(rest)) {
         struct xd_range run = xd_rangeset_next(&e->kept, rest);
 

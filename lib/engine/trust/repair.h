@@ -71,6 +71,10 @@ bool xd_repair_is_paused_locked(const struct xd_engine *e);
 /* No lane carries anything: fetch the suspect's bytes from others. */
 void xd_repair_fetch_locked(struct xd_engine *e);
 
+/* A depot can be asked for more than was known: not for what is to come from
+ * others. */
+void xd_repair_joined_locked(struct xd_engine *e, unsigned depot);
+
 /* Whether copies of what the suspect brought are held against it. */
 bool xd_repair_listens_locked(const struct xd_engine *e);
 

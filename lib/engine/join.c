@@ -1,0 +1,236 @@
+#include "engine/join.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "base/hosts.h"
+#include "base/url.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+#include "engine/trust/blame.h"
+
+typedef unsigned long long ull;
+
+/* ---- what may be added ---- */
+
+static int refuse(const char *url, const char *why, struct xd_error *err)
+{
+    char *shown = xd_url_public(url);
+    int rc = shown ? xd_fail(err, XD_E_INVAL, "%s: %s", shown, why)
+                   : xd_fail_nomem(err);
+
+    xd_free(shown);
+    return rc;
+}
+
+static int check_url(const struct xd_engine *e, const char *url,
+                     struct xd_error *err)
+{
+    const struct xd_transport_kind *kind;
+    struct xd_url parts;
+    int is_excluded;
+
+    if (!url)
+        return xd_fail(err, XD_E_INVAL, "no URL was given");
+    if (!xd_url_split(url, &parts))
+        return refuse(url, "is no URL", err);
+    kind = xd_transport_kind_of(url);
+    if (!kind)
+        return refuse(url,
+                      parts.scheme == XD_SCHEME_IBP
+                          ? "ibp is not supported yet"
+                          : "URLs of this scheme cannot be fetched from",
+                      err);
+    if (kind->reads_machine && !e->options.allow_file)
+        return refuse(
+            url, "is a file of this machine: allow-file lets it be used", err);
+    /* Who may read a copy of it is decided when the copy is made. */
+    if (kind->reads_machine && e->state != ENGINE_NEW)
+        return refuse(url,
+                      "a file of this machine can only be added before the "
+                      "download has started",
+                      err);
+    is_excluded = xd_hosts_have(e->options.exclude, &parts);
+    if (is_excluded < 0)
+        return xd_fail_nomem(err);
+    return is_excluded ? refuse(url, "its depot is excluded", err) : 0;
+}
+
+static struct xd_replica read_replica(const struct xd_replica *given)
+{
+    struct xd_replica r;
+
+    xd_copy_in(&r, sizeof r, given);
+    if (r.object_size == 0)
+        r.object_size = XD_SIZE_UNKNOWN;
+    if (r.priority == 0)
+        r.priority = XD_PRIORITY_NONE;
+    return r;
+}
+
+/* The bytes of the file that it holds. */
+static int read_range_locked(const struct xd_engine *e,
+                             const struct xd_extent *given,
+                             struct xd_range *out, struct xd_error *err)
+{
+    uint64_t size = e->depots.size;
+    struct xd_extent extent;
+
+    *out = (struct xd_range){0, size};
+    if (!given)
+        return 0;
+    xd_copy_in(&extent, sizeof extent, given);
+    if (size == XD_SIZE_UNKNOWN)
+        return xd_fail(err, XD_E_INVAL,
+                       "while the size of the file is not known only copies of "
+                       "all of it can be added");
+    if (extent.length == 0 || extent.offset > size ||
+        extent.length > size - extent.offset)
+        return xd_fail(err, XD_E_INVAL,
+                       "%llu bytes from byte %llu on are no part of a file of "
+                       "%llu bytes",
+                       (ull)extent.length, (ull)extent.offset, (ull)size);
+    out->begin = extent.offset;
+    out->end = extent.offset + extent.length;
+    return 0;
+}
+
+static int read_source_locked(const struct xd_engine *e,
+                              const struct xd_replica *given,
+                              const struct xd_extent *extent,
+                              struct xd_depot_source *out, struct xd_error *err)
+{
+    struct xd_replica r = read_replica(given);
+    struct xd_range range;
+    int rc = check_url(e, r.url, err);
+
+    if (rc == 0)
+        rc = read_range_locked(e, extent, &range, err);
+    if (rc < 0)
+        return rc;
+    if (range.end == XD_SIZE_UNKNOWN && r.offset > 0)
+        return refuse(r.url,
+                      "while the size of the file is not known it must be an "
+                      "object that holds nothing else",
+                      err);
+    if (r.object_size == XD_SIZE_UNKNOWN && !extent && r.offset == 0)
+        r.object_size = e->depots.size;
+    if (r.object_size != XD_SIZE_UNKNOWN && range.end != XD_SIZE_UNKNOWN &&
+        (r.offset > r.object_size ||
+         xd_range_length(range) > r.object_size - r.offset))
+        return refuse(r.url, "the object is too small to hold these bytes",
+                      err);
+    *out = (struct xd_depot_source){.range = range,
+                                    .object_offset = r.offset,
+                                    .object_size = r.object_size,
+                                    .url = r.url,
+                                    .priority = r.priority,
+                                    .max_connections = r.max_connections,
+                                    .order = SIZE_MAX};
+    return 0;
+}
+
+/* ---- joining ---- */
+
+static bool has_source(const struct xd_depot *depot,
+                       const struct xd_depot_source *like)
+{
+    const struct xd_depot_source *s = NULL;
+
+    while ((s = xd_depot_next_source(depot, s))) {
+        if (!s->is_gone && strcmp(s->url, like->url) == 0 &&
+            s->object_offset == like->object_offset &&
+            s->range.begin <= like->range.begin &&
+            s->range.end >= like->range.end)
+            return true;
+    }
+    return false;
+}
+
+/* Room for a worker more. */
+static int make_room_locked(struct xd_engine *e)
+{
+    unsigned n = e->max_workers + 1;
+
+    return xd_lengthen(&e->workers, n, n + 1, sizeof(struct xd_worker *));
+}
+
+/* It was given up, and can be asked again. */
+static void revive(struct xd_depot *depot)
+{
+    if (depot->state != XD_DEPOT_FAILED)
+        return;
+    depot->state = !depot->worker           ? XD_DEPOT_RESERVE
+                   : depot->lanes_busy == 0 ? XD_DEPOT_IDLE
+                                            : XD_DEPOT_BUSY;
+}
+
+static void inform_locked(struct xd_engine *e, const struct xd_depot *depot,
+                          const struct xd_depot_source *what)
+{
+    if (e->census &&
+        xd_census_join(e->census, depot->number, e->max_workers) < 0)
+        xd_engine_fail_nomem_locked(e);
+    xd_inform_joined_locked(e, depot->number, what->range,
+                            what->max_connections);
+    xd_blame_joined_locked(e, depot->number);
+    xd_repair_joined_locked(e, depot->number);
+    xd_readers_no_gap_locked(e, what->range);
+    if (e->sched && !e->sampler.is_on)
+        xd_sampler_start_locked(e);
+}
+
+static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
+                       struct xd_depot *known, struct xd_error *err)
+{
+    struct xd_depot *depot;
+
+    if (make_room_locked(e) < 0 || xd_depots_add(&e->depots, what, &depot) < 0)
+        return xd_fail_nomem(err);
+    if (!known && e->max_workers < xd_options_most_depots(&e->options))
+        e->max_workers++; /* one more may be open at a time */
+    revive(depot);
+    inform_locked(e, depot, what);
+    xd_engine_say_locked(e, XD_LOG_INFO, "%s: added", depot->host);
+    xd_engine_raise_locked(e, &e->notifier);
+    xd_decide_locked(e);
+    return 0;
+}
+
+static int add_locked(struct xd_engine *e, const struct xd_replica *replica,
+                      const struct xd_extent *extent, struct xd_error *err)
+{
+    struct xd_depot_source what;
+    struct xd_depot *known;
+    int rc;
+
+    if (xd_engine_is_over_locked(e))
+        return xd_fail(err, XD_E_STATE, "the download has ended");
+    rc = read_source_locked(e, replica, extent, &what, err);
+    if (rc < 0)
+        return rc;
+    if (xd_depots_find(&e->depots, what.url, &known) < 0)
+        return xd_fail_nomem(err);
+    if (known && known->is_expelled)
+        return xd_fail(err, XD_E_CORRUPT,
+                       "%s delivered wrong bytes, and is not used again",
+                       known->host);
+    if (known && has_source(known, &what))
+        return 0;
+    return join_locked(e, &what, known, err);
+}
+
+int xd_engine_join(struct xd_engine *e, const struct xd_replica *replica,
+                   const struct xd_extent *extent, struct xd_error *err)
+{
+    int rc;
+
+    xd_engine_lock(e);
+    rc = add_locked(e, replica, extent, err);
+    xd_engine_unlock(e);
+    return rc;
+}
