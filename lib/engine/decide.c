@@ -10,8 +10,7 @@ typedef unsigned long long ull;
 
 static void wake_locked(struct xd_worker *w)
 {
-    if (w->transport)
-        xd_transport_wakeup(w->transport);
+    xd_runner_wakeup(w->runner);
 }
 
 /* A free worker, best one that still has connections to the depot. */
@@ -533,7 +532,7 @@ static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)
 {
     struct xd_sched_action action;
 
-    xd_sched_set_limit(e->sched, atomic_load(&e->limit_rate));
+    xd_sched_set_limit(e->sched, xd_budget_rate(&e->budget));
     action = xd_sched_next(e->sched, clock);
     for (unsigned i = 0; i < e->n_workers; i++)
         if (e->workers[i]->depot)

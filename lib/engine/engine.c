@@ -96,8 +96,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     if (xd_engine_is_over_locked(e))
         xd_commons_hurry(e->commons);
     for (unsigned i = 0; i < e->n_workers; i++) {
-        if (e->workers[i]->transport)
-            xd_transport_wakeup(e->workers[i]->transport);
+        xd_runner_wakeup(e->workers[i]->runner);
     }
     xd_sampler_wake_locked(e);
     xd_resume_wake_locked(e);

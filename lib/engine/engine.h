@@ -25,7 +25,6 @@
 #include <stdbool.h>
 #include <xdownload/download.h>
 
-#include "base/bucket.h"
 #include "base/range.h"
 #include "base/rate.h"
 #include "base/text.h"
@@ -47,6 +46,8 @@
 #include "sched/census.h"
 #include "sched/line.h"
 #include "sched/sched.h"
+#include "transfer/budget.h"
+#include "transfer/runner.h"
 
 enum xd_output_kind {
     XD_OUTPUT_FILE,
@@ -79,29 +80,23 @@ struct xd_lane {
     const char *if_range;           /* the source's validator, or NULL */
     char *final_url;                /* where `url` led to now, or NULL */
     enum xd_reach reach;            /* of `url`, then of final_url */
-    bool start_now, stop_now;       /* what to tell the transport */
+    bool start_now, stop_now;       /* what to tell the runner */
     bool asks_whole;                /* the depot knows no ranges */
     bool takes_encoded;             /* see io/transport.h */
     struct xd_piece_hash piece_hash;
     unsigned char *buffer;
     size_t buffered;
-    uint64_t asked_end; /* of the request, however it was cut since */
-    uint64_t flushed;   /* all before it was written or was redundant */
-    uint64_t told;      /* the scheduler knows that all before it came */
+    uint64_t flushed; /* all before it was written or was redundant */
+    uint64_t told;    /* the scheduler knows that all before it came */
     xd_usec told_at;
     uint64_t redundant;
     xd_usec started, first_byte, buffered_since;
-    bool is_over; /* the transport has said `outcome` */
-    bool is_cut;  /* its request gave less: the rest is to be asked for */
+    bool is_over; /* the runner has reported `outcome` */
     bool waits;   /* what that means is being found out: doubt.h */
     struct xd_outcome outcome;
-    bool is_refused;       /* by us: `outcome` stands already */
-    bool may_be_page;      /* its first bytes tell: trust/pages.h */
-    bool is_paused;        /* its next bytes lie beyond the window: */
-    uint64_t paused_until; /* they end here */
-    xd_usec resume_at;     /* and may not be taken before this */
-    size_t prepaid;        /* so many are paid for out of the budget */
-    uint64_t object_size;  /* as its head said */
+    bool is_refused;      /* by us: `outcome` stands already */
+    bool may_be_page;     /* its first bytes tell: trust/pages.h */
+    uint64_t object_size; /* as its head said */
 };
 
 /* A thread that serves one depot after another. */
@@ -109,20 +104,15 @@ struct xd_worker {
     /* Constant after start. */
     struct xd_engine *engine;
     struct xd_thread thread;
-    struct xd_transport_handler handler;
+    struct xd_runner_handler handler;
+    struct xd_runner *runner; /* the thread's own; wakeup() by any */
     struct xd_lane *lanes;
     unsigned n_lanes;
     size_t buffer_bytes; /* of each */
 
-    /* Owned by the worker thread: made when a depot first wants them. */
-    struct xd_transport *transports[XD_KINDS_MOST]; /* by kind */
-    uint64_t limit_rate;                            /* that they know */
-
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
     struct xd_depot *served; /* the last one: its connections are still open */
-    struct xd_transport *transport; /* that for `depot`, which the thread polls;
-                                       the thread's own, wakeup() by any */
 };
 
 /* A line for the user's log function, told after the lock is released. */
@@ -146,7 +136,8 @@ struct xd_engine {
 
     /* Atomic: set by any thread, read by fetches. */
     atomic_bool is_paused;
-    atomic_ullong limit_rate; /* bytes per second; 0: none */
+
+    struct xd_budget budget; /* of bytes, for all its requests; any thread's */
 
     /* Constant after start(). */
     struct xd_sink *sink;
@@ -195,9 +186,8 @@ struct xd_engine {
     unsigned n_serving;       /* workers that have not left yet */
     struct xd_lane **fetches; /* by the scheduler's name */
     size_t n_fetches;
-    xd_usec until;           /* when the scheduler wants to be asked again */
-    xd_usec deadline;        /* for the last byte; XD_NEVER: there is none */
-    struct xd_bucket budget; /* of bytes, for all lanes */
+    xd_usec until;    /* when the scheduler wants to be asked again */
+    xd_usec deadline; /* for the last byte; XD_NEVER: there is none */
     uint64_t bytes_received, bytes_redundant;
     struct xd_rate rate;
     xd_usec end_time;

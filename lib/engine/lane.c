@@ -27,7 +27,7 @@ size_t xd_lane_buffer_bytes(size_t n_lanes)
     return share < MOST_BYTES ? share : MOST_BYTES;
 }
 
-/* End a request of which the transport will say nothing. */
+/* End a request of which the runner reports nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
                         const struct xd_error *error)
 {
@@ -65,19 +65,15 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->asks_whole = w->served->knows_no_ranges;
-    lane->asked_end = lane->range.end;
     lane->flushed = lane->told = lane->range.begin;
     lane->told_at = 0;
     lane->redundant = 0;
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
     lane->buffered = 0;
-    lane->is_over = lane->is_cut = lane->waits = false;
+    lane->is_over = lane->waits = false;
     lane->is_refused = false;
     lane->may_be_page = false;
-    lane->is_paused = false;
-    xd_bucket_refund(&w->engine->budget, lane->prepaid);
-    lane->prepaid = 0;
     lane->object_size = XD_SIZE_UNKNOWN;
 }
 
@@ -102,12 +98,10 @@ void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
                 error);
 }
 
-/* All from the first byte that has not come yet. */
 static void start(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
     struct xd_depot_source *source = lane->source;
-    struct xd_range rest = {xd_lane_end(lane), lane->range.end};
     struct xd_error error = {0};
     struct xd_request request;
 
@@ -124,19 +118,21 @@ static void start(struct xd_worker *w, unsigned slot)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
         return;
     }
-    request = (struct xd_request){
-        .url = lane->url,
-        .origin = source->url,
-        .reach = lane->reach,
-        .offset = source->object_offset + (rest.begin - source->range.begin),
-        .length =
-            rest.end == XD_SIZE_UNKNOWN ? XD_TO_END : xd_range_length(rest),
-        .object_size = source->object_size,
-        .if_range = lane->if_range,
-        .outages = lane->outages,
-        .whole = lane->asks_whole,
-        .takes_encoded = lane->takes_encoded};
-    if (xd_transport_start(w->transport, slot, &request, &error) < 0)
+    request =
+        (struct xd_request){.url = lane->url,
+                            .origin = source->url,
+                            .reach = lane->reach,
+                            .offset = source->object_offset +
+                                      (lane->range.begin - source->range.begin),
+                            .length = lane->range.end == XD_SIZE_UNKNOWN
+                                          ? XD_TO_END
+                                          : xd_range_length(lane->range),
+                            .object_size = source->object_size,
+                            .if_range = lane->if_range,
+                            .outages = lane->outages,
+                            .whole = lane->asks_whole,
+                            .takes_encoded = lane->takes_encoded};
+    if (xd_runner_start(w->runner, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
 
@@ -156,29 +152,15 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
     return end <= front + e->window;
 }
 
-/* The depot sent less than it was asked for: ask for the rest. */
-static void go_on(struct xd_worker *w, unsigned slot)
+/* The scheduler may have shortened it. */
+static void shorten(struct xd_worker *w, unsigned slot)
 {
-    struct xd_lane *lane = &w->lanes[slot];
-    bool is_complete = xd_lane_end(lane) >= lane->range.end;
+    const struct xd_lane *lane = &w->lanes[slot];
 
-    lane->is_cut = false;
-    if (lane->stop_now)
-        end_unasked(lane, is_complete ? XD_VERDICT_OK : XD_VERDICT_STOPPED,
-                    &(struct xd_error){0});
-    else
-        start(w, slot);
-}
-
-/* It waits for its depot again. */
-static void release(struct xd_worker *w, const struct xd_lane *lane)
-{
-    struct xd_engine *e = w->engine;
-
-    xd_engine_lock(e);
-    if (e->line)
-        xd_line_released(e->line, lane->fetch, xd_now());
-    xd_engine_unlock(e);
+    if (lane->source && lane->range.end != XD_SIZE_UNKNOWN)
+        xd_runner_shorten(w->runner, slot,
+                          lane->source->object_offset +
+                              (lane->range.end - lane->source->range.begin));
 }
 
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
@@ -187,17 +169,10 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
 
     if (lane->start_now)
         start(w, slot);
-    else if (lane->is_cut)
-        go_on(w, slot);
-    else if (lane->stop_now)
-        xd_transport_stop(w->transport, slot);
-    else if (lane->is_paused &&
-             fits_window(w->engine, lane, lane->paused_until) &&
-             xd_now() >= lane->resume_at) {
-        lane->is_paused = false;
-        release(w, lane);
-        xd_transport_resume(w->transport, slot);
-    }
+    else
+        shorten(w, slot);
+    if (lane->stop_now)
+        xd_runner_stop(w->runner, slot);
 }
 
 static void count_received_locked(struct xd_worker *w, size_t received)
@@ -370,58 +345,27 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return 0;
 }
 
-/* Be given what ends at `until` again, when there may be room for it. */
-static int pause_lane(struct xd_worker *w, struct xd_lane *lane, uint64_t until,
-                      xd_usec resume_at)
-{
-    struct xd_engine *e = w->engine;
-
-    xd_engine_lock(e);
-    if (e->line)
-        xd_line_held(e->line, lane->fetch, xd_now());
-    xd_engine_unlock(e);
-    lane->is_paused = true;
-    lane->paused_until = until;
-    lane->resume_at = resume_at;
-    return XD_E_AGAIN;
-}
-
-/*
- * When `len` bytes may be taken of what all lanes together may have.  Bytes
- * that were refused come again, and are paid for already; others may have
- * joined them.
- */
-static xd_usec pay(struct xd_engine *e, struct xd_lane *lane, xd_usec now,
-                   size_t len)
-{
-    size_t rest = len > lane->prepaid ? len - lane->prepaid : 0;
-    xd_usec wait = 0;
-
-    if (atomic_load(&e->limit_rate) == 0) {
-        lane->prepaid = 0;
-        return now;
-    }
-    if (rest > 0) {
-        xd_engine_lock(e);
-        wait = xd_bucket_pay(&e->budget, now, rest);
-        xd_engine_unlock(e);
-    }
-    /* Who has waited does not wait again for what was added. */
-    if (wait > 0 && lane->prepaid == 0) {
-        lane->prepaid = len;
-        return now + wait;
-    }
-    lane->prepaid -= len - rest;
-    return now;
-}
-
-static int on_skip(void *user, unsigned slot, size_t len)
+static bool has_room(void *user, unsigned slot, size_t len)
 {
     struct xd_worker *w = user;
-    struct xd_lane *lane = &w->lanes[slot];
-    xd_usec now = xd_now(), at = pay(w->engine, lane, now, len);
+    const struct xd_lane *lane = &w->lanes[slot];
 
-    return at > now ? pause_lane(w, lane, lane->flushed, at) : 0;
+    return fits_window(w->engine, lane, xd_lane_end(lane) + len);
+}
+
+/* While it is held back, its silence says nothing of the line. */
+static void on_hold(void *user, unsigned slot, bool is_held)
+{
+    struct xd_worker *w = user;
+    struct xd_engine *e = w->engine;
+    const struct xd_lane *lane = &w->lanes[slot];
+
+    xd_engine_lock(e);
+    if (e->line && is_held)
+        xd_line_held(e->line, lane->fetch, xd_now());
+    else if (e->line)
+        xd_line_released(e->line, lane->fetch, xd_now());
+    xd_engine_unlock(e);
 }
 
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
@@ -429,19 +373,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
     const unsigned char *from = data;
-    uint64_t end = lane->flushed + lane->buffered + len;
-    xd_usec now = xd_now(), at;
     int rc = xd_pages_look(lane, data, len);
 
     if (rc < 0)
         return rc;
-    if (!fits_window(w->engine, lane, end))
-        return pause_lane(w, lane, end, now);
-    at = pay(w->engine, lane, now, len);
-    if (at > now)
-        return pause_lane(w, lane, end, at);
-    if (lane->range.end < lane->asked_end && end > lane->range.end)
-        len -= (size_t)(end - lane->range.end);
     while (len > 0) {
         size_t room = w->buffer_bytes - lane->buffered;
         size_t n = len < room ? len : room;
@@ -455,10 +390,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         if (lane->buffered == w->buffer_bytes)
             xd_lane_flush(w, lane);
     }
-    return lane->range.end < lane->asked_end &&
-                   xd_lane_end(lane) == lane->range.end
-               ? XD_E_CANCELED
-               : 0;
+    return 0;
 }
 
 /* The transport is content when an object ends before the range does; here it
@@ -472,10 +404,6 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     uint64_t end = lane->flushed + lane->buffered;
     struct xd_error error = {0};
 
-    if (outcome->is_cut && end < lane->range.end) {
-        lane->is_cut = true;
-        return;
-    }
     lane->is_over = true;
     if (lane->is_refused)
         return;
@@ -483,9 +411,6 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     lane->outcome.media_type = NULL;
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
         xd_pages_learned(w->engine, lane, outcome->media_type);
-    if (end >= lane->range.end && lane->range.end < lane->asked_end)
-        lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
-                                            .object_size = lane->object_size};
     if (outcome->verdict != XD_VERDICT_OK || end == lane->range.end ||
         lane->range.end == XD_SIZE_UNKNOWN || w->engine->census)
         return;
@@ -496,11 +421,12 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     lane->outcome.object_size = lane->object_size;
 }
 
-struct xd_transport_handler xd_lane_handler(struct xd_worker *w)
+struct xd_runner_handler xd_lane_handler(struct xd_worker *w)
 {
-    return (struct xd_transport_handler){.user = w,
-                                         .head = on_head,
-                                         .bytes = on_bytes,
-                                         .skip = on_skip,
-                                         .end = on_end};
+    return (struct xd_runner_handler){.user = w,
+                                      .head = on_head,
+                                      .bytes = on_bytes,
+                                      .has_room = has_room,
+                                      .hold = on_hold,
+                                      .end = on_end};
 }

@@ -1,6 +1,6 @@
 /*
- * A lane carries one request at a time: it asks the transport, gathers what
- * comes, and flushes it to the sink.
+ * A lane carries one request at a time: it starts it at the runner, gathers
+ * the bytes that come, and flushes them to the sink.
  *
  * Only the worker's thread calls these.
  */
@@ -9,8 +9,8 @@
 
 #include "engine/engine.h"
 
-/* What the transport of `w` calls. */
-struct xd_transport_handler xd_lane_handler(struct xd_worker *w);
+/* What the runner of `w` calls. */
+struct xd_runner_handler xd_lane_handler(struct xd_worker *w);
 
 /* How much each of so many lanes gathers. */
 size_t xd_lane_buffer_bytes(size_t n_lanes);
@@ -23,7 +23,7 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
                            const struct xd_error *error);
 
-/* Without the lock: start, stop or resume at the transport. */
+/* Without the lock: start, shorten or stop it at the runner. */
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
 
 /* All of the file from range.begin to this has come in. */

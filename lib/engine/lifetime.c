@@ -17,8 +17,10 @@ static int init_threads(struct xd_engine *e)
 {
     if (xd_log_init(&e->log, e->options.log, e->options.log_user) < 0)
         goto fail;
-    if (xd_mutex_init(&e->lock) < 0)
+    if (xd_budget_init(&e->budget, e->options.net.limit_rate) < 0)
         goto fini_log;
+    if (xd_mutex_init(&e->lock) < 0)
+        goto fini_budget;
     if (xd_cond_init(&e->work_ready) < 0)
         goto fini_lock;
     if (xd_cond_init(&e->bytes_ready) < 0)
@@ -46,6 +48,8 @@ fini_work_ready:
     xd_cond_fini(&e->work_ready);
 fini_lock:
     xd_mutex_fini(&e->lock);
+fini_budget:
+    xd_budget_fini(&e->budget);
 fini_log:
     xd_log_fini(&e->log);
 fail:
@@ -62,6 +66,7 @@ static void fini_threads(struct xd_engine *e)
     xd_cond_fini(&e->bytes_ready);
     xd_cond_fini(&e->work_ready);
     xd_mutex_fini(&e->lock);
+    xd_budget_fini(&e->budget);
     xd_log_fini(&e->log);
 }
 
@@ -231,8 +236,6 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
     atomic_init(&e->is_paused, false);
-    atomic_init(&e->limit_rate, e->options.net.limit_rate);
-    e->budget.rate = e->options.net.limit_rate;
     xd_resume_init(&e->resume);
     e->window = e->options.lookahead;
     e->news_end = &e->news;

@@ -16,23 +16,6 @@
 /* The scheduler hears of bytes at most so often, and at once of the first. */
 #define TELL_EVERY (20 * XD_MS)
 
-/* Between two attempts to open what there are no descriptors for. */
-#define HINDRANCE (XD_SECOND / 2)
-
-static int new_transport(struct xd_worker *w,
-                         const struct xd_transport_kind *kind,
-                         struct xd_error *err)
-{
-    const struct xd_options *o = &w->engine->options;
-    struct xd_transport_config config = {.n_slots = w->n_lanes,
-                                         .silence = o->silence,
-                                         .net = &o->net,
-                                         .commons = w->engine->commons};
-
-    return kind->create(&w->transports[kind - xd_registry()->kinds], &config,
-                        &w->handler, err);
-}
-
 /* No descriptors are left for a transport.  What was asked of the depot ends,
  * which the scheduler gives to others or asks again; wait until others may have
  * closed some. */
@@ -52,7 +35,7 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
     }
     xd_decide_locked(e);
     if (!xd_engine_is_over_locked(e))
-        xd_engine_wait_locked(e, &e->work_ready, xd_now() + HINDRANCE);
+        xd_engine_wait_locked(e, &e->work_ready, xd_now() + XD_LOCAL_PAUSE);
 }
 
 /*
@@ -67,11 +50,10 @@ static bool choose_transport_locked(struct xd_worker *w)
     struct xd_error error = {0};
     int rc;
 
-    w->transport = w->transports[kind - xd_registry()->kinds];
-    if (w->transport)
+    if (xd_runner_use(w->runner, kind))
         return true;
     xd_engine_unlock(e);
-    rc = new_transport(w, kind, &error);
+    rc = xd_runner_open(w->runner, kind, &error);
     xd_engine_lock(e);
     if (rc < 0 && xd_descriptors_ran_out(error.os_errno))
         hinder_locked(w, &error);
@@ -103,9 +85,9 @@ static bool take_locked(struct xd_worker *w)
 }
 
 /* When poll() has to return though nothing came. */
-static xd_usec timeout_locked(const struct xd_worker *w)
+static xd_usec until_locked(const struct xd_worker *w)
 {
-    xd_usec now = xd_now(), until = w->engine->until;
+    xd_usec until = w->engine->until;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         const struct xd_lane *lane = &w->lanes[i];
@@ -115,29 +97,8 @@ static xd_usec timeout_locked(const struct xd_worker *w)
         if (lane->state == LANE_RUNNING && xd_lane_end(lane) > lane->told &&
             lane->told_at + TELL_EVERY < until)
             until = lane->told_at + TELL_EVERY;
-        /* A pause for the window is ended by who makes room in it. */
-        if (lane->is_paused && lane->resume_at > now && lane->resume_at < until)
-            until = lane->resume_at;
     }
-    if (until == XD_NEVER)
-        return XD_NEVER;
-    return until > now ? until - now : 0;
-}
-
-/* The limit was changed: what waits for its turn under the old one has it. */
-static void obey_limit(struct xd_worker *w)
-{
-    uint64_t limit = atomic_load(&w->engine->limit_rate);
-
-    if (w->limit_rate == limit)
-        return;
-    w->limit_rate = limit;
-    for (unsigned i = 0; i < XD_KINDS_MOST; i++) {
-        if (w->transports[i])
-            xd_transport_limit(w->transports[i], limit);
-    }
-    for (unsigned i = 0; i < w->n_lanes; i++)
-        w->lanes[i].resume_at = 0;
+    return until;
 }
 
 /* What its user said holds; else a request waits for what stands in the queue of
@@ -152,19 +113,17 @@ static xd_usec silence_locked(const struct xd_engine *e)
                : silence;
 }
 
-static void carry_out(struct xd_worker *w, xd_usec timeout, xd_usec silence)
+static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
 {
     xd_usec now;
 
-    obey_limit(w);
-    xd_transport_set_silence(w->transport, silence);
-
+    xd_runner_set_silence(w->runner, silence);
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
         if (w->lanes[i].is_over && !w->lanes[i].waits)
-            timeout = 0; /* it could not even begin: that is news already */
+            until = 0; /* it could not even begin: that is news already */
     }
-    xd_transport_poll(w->transport, timeout);
+    xd_runner_poll(w->runner, until);
     now = xd_now();
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];
@@ -188,7 +147,7 @@ static void count_connections_locked(struct xd_worker *w)
 
         if (lane->state != LANE_RUNNING ||
             (xd_lane_end(lane) == lane->range.begin &&
-             !xd_transport_is_connected(w->transport, i)))
+             !xd_runner_is_connected(w->runner, i)))
             continue;
         used += used < most;
         in_use += in_use < most && !lane->is_over;
@@ -262,19 +221,31 @@ static void *worker_main(void *arg)
 
     xd_engine_lock(e);
     while (take_locked(w)) {
-        xd_usec timeout = timeout_locked(w), silence = silence_locked(e);
+        xd_usec until = until_locked(w), silence = silence_locked(e);
 
         xd_engine_unlock(e);
-        carry_out(w, timeout, silence);
+        carry_out(w, until, silence);
         xd_engine_lock(e);
         give_locked(w);
     }
     leave_locked(w);
-    w->transport = NULL;
     xd_engine_unlock(e);
-    for (unsigned i = 0; i < XD_KINDS_MOST; i++)
-        xd_transport_free(w->transports[i]);
+    xd_runner_close(w->runner);
     return NULL;
+}
+
+static int new_runner(struct xd_worker *w)
+{
+    struct xd_engine *e = w->engine;
+    struct xd_runner_config config = {.n_slots = w->n_lanes,
+                                      .silence = e->options.silence,
+                                      .net = &e->options.net,
+                                      .commons = e->commons,
+                                      .budget = &e->budget,
+                                      .asks_for_rest = true};
+
+    w->handler = xd_lane_handler(w);
+    return xd_runner_new(&w->runner, &config, &w->handler, NULL);
 }
 
 int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
@@ -286,10 +257,10 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     w->engine = e;
     w->n_lanes = xd_options_lanes(&e->options);
     w->buffer_bytes = xd_lane_buffer_bytes((size_t)e->max_workers * w->n_lanes);
-    w->handler = xd_lane_handler(w);
-    w->limit_rate = e->options.net.limit_rate;
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
-    if (!w->lanes || xd_thread_start(&w->thread, worker_main, w) < 0) {
+    if (!w->lanes || new_runner(w) < 0 ||
+        xd_thread_start(&w->thread, worker_main, w) < 0) {
+        xd_runner_free(w->runner);
         xd_free(w->lanes);
         xd_free(w);
         return XD_E_NOMEM;
@@ -305,6 +276,7 @@ void xd_worker_free(struct xd_worker *w)
         xd_piece_hash_fini(&w->lanes[i].piece_hash);
         xd_free(w->lanes[i].buffer);
     }
+    xd_runner_free(w->runner);
     xd_free(w->lanes);
     xd_free(w);
 }

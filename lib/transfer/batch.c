@@ -11,12 +11,7 @@
 #include "io/commons.h"
 #include "os/clock.h"
 #include "os/thread.h"
-#include "transfer/registry.h"
-
-/* Between two attempts at a request: doubled by each of the first failures. */
-#define FIRST_PAUSE (XD_SECOND / 4)
-#define LONGEST_PAUSE (30 * XD_SECOND)
-#define DOUBLINGS 7
+#include "transfer/runner.h"
 
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
@@ -29,6 +24,7 @@ enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
 /* One request of a run. */
 struct item {
     enum item_state state;
+    unsigned slot;      /* while it is asked */
     xd_usec not_before; /* while it waits */
     xd_usec asked_at;
     unsigned failures;
@@ -50,25 +46,19 @@ struct run {
     xd_usec report_at;   /* when the next waits() is due */
 };
 
-/* One transport of a batch. */
-struct port {
-    struct xd_batch *batch;
-    struct xd_transport *transport;
-    struct xd_transport_handler handler;
-    size_t *slots; /* the item in each, or NO_ITEM; the run's thread's own */
-};
-
 #define NO_ITEM SIZE_MAX
 
 struct xd_batch {
     /* Constant after new(). */
     struct xd_batch_config config;
-    struct port ports[XD_KINDS_MOST]; /* by kind */
-    size_t n_ports;
-    unsigned n_slots; /* of each port */
+    unsigned n_slots;
     struct xd_commons *commons;
+    struct xd_runner_handler handler;
+    struct xd_runner *runner;
 
-    struct run *run; /* the run's thread's own */
+    /* The run's thread's own. */
+    struct run *run;
+    size_t *slots; /* the item in each, or NO_ITEM */
 
     /* Atomic: set by any thread. */
     atomic_bool is_canceled;
@@ -79,18 +69,13 @@ static xd_usec earlier(xd_usec a, xd_usec b)
     return a < b ? a : b;
 }
 
-/* ---- what transports report ---- */
-
-static size_t item_in(const struct port *port, unsigned slot)
-{
-    return port->slots[slot];
-}
+/* ---- what the runner reports ---- */
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
-    struct port *port = user;
-    struct run *run = port->batch->run;
-    size_t i = item_in(port, slot);
+    const struct xd_batch *b = user;
+    struct run *run = b->run;
+    size_t i = b->slots[slot];
     xd_usec now = xd_now(), twice = 2 * (now - run->started);
 
     run->items[i].has_answered = true;
@@ -103,11 +88,10 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
-    struct port *port = user;
-    struct run *run = port->batch->run;
+    const struct xd_batch *b = user;
+    const struct run *run = b->run;
 
-    return run->handler->bytes(run->handler->user, item_in(port, slot), data,
-                               len);
+    return run->handler->bytes(run->handler->user, b->slots[slot], data, len);
 }
 
 static void end_item(struct run *run, size_t i,
@@ -125,31 +109,25 @@ static bool try_again(const struct xd_batch *b, size_t i,
 {
     struct run *run = b->run;
     struct item *item = &run->items[i];
-    xd_usec pause = item->failures < DOUBLINGS ? FIRST_PAUSE << item->failures
-                                               : LONGEST_PAUSE;
 
     if (++item->failures >= b->config.max_failures ||
         (run->answered_at != XD_NEVER && run->times.grace != XD_NEVER))
         return false;
-    if (pause < outcome->retry_after)
-        pause = outcome->retry_after;
-    item->not_before = xd_now() + pause;
+    item->not_before = xd_now() + xd_runner_pause(outcome, item->failures);
     item->state = ITEM_WAITS;
     return true;
 }
 
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
-    struct port *port = user;
-    struct run *run = port->batch->run;
-    size_t i = item_in(port, slot);
+    struct xd_batch *b = user;
+    struct run *run = b->run;
+    size_t i = b->slots[slot];
 
-    port->slots[slot] = NO_ITEM;
+    b->slots[slot] = NO_ITEM;
     if (!run->has_begun)
         return;
-    if ((outcome->verdict == XD_VERDICT_AGAIN ||
-         outcome->verdict == XD_VERDICT_LOCAL) &&
-        try_again(port->batch, i, outcome))
+    if (xd_verdict_may_pass(outcome->verdict) && try_again(b, i, outcome))
         return;
     if (outcome->verdict == XD_VERDICT_STOPPED)
         outcome = &run->items[i].why;
@@ -199,15 +177,7 @@ static int check(const struct xd_batch *b, const struct xd_request *request,
     return no_memory || !name ? XD_E_NOMEM : XD_E_NOREPLICA;
 }
 
-static struct port *port_for(struct xd_batch *b, const char *url)
-{
-    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
-
-    return &b->ports[kind ? kind - xd_registry()->kinds : 0];
-}
-
-static void start(struct xd_batch *b, size_t i, struct port *port,
-                  unsigned slot)
+static void start(struct xd_batch *b, size_t i, unsigned slot)
 {
     struct run *run = b->run;
     struct item *item = &run->items[i];
@@ -219,20 +189,21 @@ static void start(struct xd_batch *b, size_t i, struct port *port,
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
                                     .object_size = XD_SIZE_UNKNOWN};
     if (check(b, &run->requests[i], &outcome.error) < 0 ||
-        xd_transport_start(port->transport, slot, &run->requests[i],
-                           &outcome.error) < 0) {
+        xd_runner_start(b->runner, slot, &run->requests[i], &outcome.error) <
+            0) {
         end_item(run, i, &outcome);
         return;
     }
     item->state = ITEM_IS_ASKED;
-    port->slots[slot] = i;
+    item->slot = slot;
+    b->slots[slot] = i;
 }
 
-static unsigned free_slot(const struct xd_batch *b, const struct port *port)
+static unsigned free_slot(const struct xd_batch *b)
 {
     unsigned slot = 0;
 
-    while (slot < b->n_slots && port->slots[slot] != NO_ITEM)
+    while (slot < b->n_slots && b->slots[slot] != NO_ITEM)
         slot++;
     return slot;
 }
@@ -245,17 +216,15 @@ static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 
     for (size_t i = 0; i < run->n; i++) {
         struct item *item = &run->items[i];
-        struct port *port;
         unsigned slot;
 
         if (item->state != ITEM_WAITS)
             continue;
-        port = port_for(b, run->requests[i].url);
-        slot = free_slot(b, port);
+        slot = free_slot(b);
         if (slot == b->n_slots)
-            continue;
+            break;
         if (item->not_before <= now)
-            start(b, i, port, slot);
+            start(b, i, slot);
         else if (item->not_before < next)
             next = item->not_before;
     }
@@ -263,16 +232,6 @@ static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 }
 
 /* ---- ending early ---- */
-
-static void stop_in(struct xd_batch *b, size_t i)
-{
-    for (size_t kind = 0; kind < b->n_ports; kind++) {
-        for (unsigned slot = 0; slot < b->n_slots; slot++) {
-            if (b->ports[kind].slots[slot] == i)
-                xd_transport_stop(b->ports[kind].transport, slot);
-        }
-    }
-}
 
 /* Why request `i` ends. */
 static void explain(struct xd_batch *b, size_t i, enum xd_code code,
@@ -331,13 +290,13 @@ static xd_usec stop_late(struct xd_batch *b, xd_usec now)
         if (item->state == ITEM_WAITS)
             end_item(run, i, &item->why);
         else
-            stop_in(b, i);
+            xd_runner_stop(b->runner, item->slot);
     }
     return next;
 }
 
 /*
- * End all at once.  The transports are not told, for to stop a request may take
+ * End all at once.  The runner is not told, for to stop a request may take
  * as long as a name server: what they still carry ends before the next run, or
  * when they are freed.
  */
@@ -360,41 +319,11 @@ static void abandon_all(struct xd_batch *b)
 
 /* ---- the thread ---- */
 
-static bool is_in_use(const struct xd_batch *b, const struct port *port)
+static void report_item(const struct xd_batch *b, size_t i, xd_usec waited)
 {
-    for (unsigned slot = 0; slot < b->n_slots; slot++) {
-        if (port->slots[slot] != NO_ITEM)
-            return true;
-    }
-    return false;
-}
-
-/* The first waits, and no longer than this if another one is in use. */
-#define LONGEST_TURN (5 * XD_MS)
-
-static void poll(struct xd_batch *b, xd_usec timeout)
-{
-    for (size_t kind = b->n_ports; kind-- > 1;) {
-        if (!is_in_use(b, &b->ports[kind]))
-            continue;
-        xd_transport_poll(b->ports[kind].transport, 0);
-        timeout = earlier(timeout, LONGEST_TURN);
-    }
-    xd_transport_poll(b->ports[0].transport, timeout);
-}
-
-static void report_item(struct xd_batch *b, size_t i, xd_usec waited)
-{
-    for (size_t kind = 0; kind < b->n_ports; kind++) {
-        const struct port *port = &b->ports[kind];
-
-        for (unsigned slot = 0; slot < b->n_slots; slot++) {
-            if (port->slots[slot] == i)
-                b->config.waits(
-                    b->config.user, b->run->requests[i].url,
-                    xd_transport_is_connected(port->transport, slot), waited);
-        }
-    }
+    b->config.waits(b->config.user, b->run->requests[i].url,
+                    xd_runner_is_connected(b->runner, b->run->items[i].slot),
+                    waited);
 }
 
 /* The first that is asked speaks for all. */
@@ -419,28 +348,13 @@ static void report_wait(struct xd_batch *b, xd_usec now)
     run->report_at = now + REPORT_EVERY - waited % REPORT_EVERY;
 }
 
-/* End what a run before this one has abandoned. */
-static void settle(struct xd_batch *b)
-{
-    for (size_t kind = 0; kind < b->n_ports; kind++) {
-        struct port *port = &b->ports[kind];
-
-        for (unsigned slot = 0; slot < b->n_slots; slot++) {
-            if (port->slots[slot] != NO_ITEM)
-                xd_transport_stop(port->transport, slot);
-        }
-        while (is_in_use(b, port))
-            xd_transport_poll(port->transport, 0);
-    }
-}
-
 static void *batch_main(void *arg)
 {
     struct xd_batch *b = arg;
     struct run *run = b->run;
 
     if (!atomic_load(&b->is_canceled))
-        settle(b);
+        xd_runner_settle(b->runner); /* what a run before it has left */
     run->has_begun = true;
     while (run->n_ended < run->n) {
         xd_usec now = xd_now(), next = now + LONGEST_POLL;
@@ -457,7 +371,7 @@ static void *batch_main(void *arg)
         if (b->config.waits)
             next = earlier(next, run->report_at);
         if (run->n_ended < run->n)
-            poll(b, next > now ? next - now : 0);
+            xd_runner_poll(b->runner, next);
     }
     return NULL;
 }
@@ -494,31 +408,28 @@ void xd_batch_cancel(struct xd_batch *b)
 {
     atomic_store(&b->is_canceled, true);
     xd_commons_hurry(b->commons);
-    for (size_t kind = 0; kind < b->n_ports; kind++)
-        xd_transport_wakeup(b->ports[kind].transport);
+    xd_runner_wakeup(b->runner);
 }
 
 /* ---- life ---- */
 
-static int open_port(struct xd_batch *b, const struct xd_transport_kind *kind,
-                     struct xd_error *err)
+/* All transports at once, so that what is wrong with the options is said
+ * before anything is asked. */
+static int open_transports(struct xd_batch *b, struct xd_error *err)
 {
-    struct port *port = &b->ports[b->n_ports];
-    struct xd_transport_config config = {.n_slots = b->n_slots,
-                                         .silence = b->config.silence,
-                                         .net = b->config.net,
-                                         .commons = b->commons};
+    const struct xd_registry *r = xd_registry();
+    struct xd_runner_config config = {.n_slots = b->n_slots,
+                                      .silence = b->config.silence,
+                                      .net = b->config.net,
+                                      .commons = b->commons};
+    int rc;
 
-    port->batch = b;
-    port->handler = (struct xd_transport_handler){
-        .user = port, .head = on_head, .bytes = on_bytes, .end = on_end};
-    port->slots = xd_alloc(b->n_slots, sizeof *port->slots);
-    if (!port->slots)
-        return xd_fail_nomem(err);
-    for (unsigned slot = 0; slot < b->n_slots; slot++)
-        port->slots[slot] = NO_ITEM;
-    b->n_ports++;
-    return kind->create(&port->transport, &config, &port->handler, err);
+    b->handler = (struct xd_runner_handler){
+        .user = b, .head = on_head, .bytes = on_bytes, .end = on_end};
+    rc = xd_runner_new(&b->runner, &config, &b->handler, err);
+    for (size_t i = r->n; rc == 0 && i-- > 0;)
+        rc = xd_runner_open(b->runner, &r->kinds[i], err);
+    return rc;
 }
 
 int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
@@ -533,9 +444,12 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->config = *config;
     b->n_slots = n_slots;
     atomic_init(&b->is_canceled, false);
-    rc = xd_commons_new(&b->commons, err);
-    for (size_t i = 0; rc == 0 && i < xd_registry()->n; i++)
-        rc = open_port(b, &xd_registry()->kinds[i], err);
+    b->slots = xd_alloc(n_slots, sizeof *b->slots);
+    for (unsigned i = 0; b->slots && i < n_slots; i++)
+        b->slots[i] = NO_ITEM;
+    rc = b->slots ? xd_commons_new(&b->commons, err) : xd_fail_nomem(err);
+    if (rc == 0)
+        rc = open_transports(b, err);
     if (rc < 0)
         xd_batch_free(b);
     else
@@ -547,10 +461,8 @@ void xd_batch_free(struct xd_batch *b)
 {
     if (!b)
         return;
-    for (size_t kind = 0; kind < b->n_ports; kind++) {
-        xd_transport_free(b->ports[kind].transport);
-        xd_free(b->ports[kind].slots);
-    }
+    xd_runner_free(b->runner);
+    xd_free(b->slots);
     xd_commons_free(b->commons);
     xd_free(b);
 }

@@ -301,8 +301,7 @@ void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s)
     struct xd_engine *e = engine_of(d);
 
     xd_engine_lock(e);
-    atomic_store(&e->limit_rate, bytes_per_s);
-    e->budget = (struct xd_bucket){.rate = bytes_per_s, .paid = xd_now()};
+    xd_budget_set_rate(&e->budget, bytes_per_s);
     xd_engine_wake_all_locked(e);
     xd_engine_unlock(e);
 }

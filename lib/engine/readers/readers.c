@@ -90,9 +90,9 @@ static void wake_held_back_locked(struct xd_engine *e)
     for (size_t i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = e->depots.list[i];
 
-        if (d->worker && d->worker->transport &&
+        if (d->worker &&
             (d->knows_no_ranges || e->depots.size == XD_SIZE_UNKNOWN))
-            xd_transport_wakeup(d->worker->transport);
+            xd_runner_wakeup(d->worker->runner);
     }
 }
 

@@ -163,6 +163,6 @@ void xd_doubt_work_locked(struct xd_engine *e)
     conclude_locked(e, s, compare_places_locked(e, s, first), first);
     xd_free(first);
     worker = s->doubted_of->worker;
-    if (worker && worker->transport)
-        xd_transport_wakeup(worker->transport);
+    if (worker)
+        xd_runner_wakeup(worker->runner);
 }

@@ -26,6 +26,7 @@ void xd_sampler_fini(struct xd_sampler *s)
 {
     for (size_t i = 0; i < s->n; i++)
         xd_case_fini(&s->cases[i]);
+    xd_runner_free(s->runner);
     xd_cond_fini(&s->news);
 }
 

@@ -28,7 +28,7 @@
 
 #include "base/time.h"
 #include "engine/trust/jury.h"
-#include "io/transport.h"
+#include "transfer/runner.h"
 #include "os/thread.h"
 
 struct xd_engine;
@@ -56,14 +56,14 @@ struct xd_sampler {
     xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
     bool has_thread, is_busy;
     struct xd_thread thread;
-    struct xd_transport_handler handler; /* the thread's own */
-    struct xd_transport *transport;      /* the thread's own; wakeup() by any */
+    struct xd_runner_handler handler; /* the thread's own */
+    struct xd_runner *runner; /* NULL before has_thread; the thread's own,
+                                 wakeup() by any */
 
     /* Owned by the thread while it is busy. */
     unsigned char buffer[XD_SAMPLE_BYTES];
     size_t filled;
     char validator[XD_SAMPLER_VALIDATOR_BYTES]; /* of the answer, or "" */
-    bool is_over;
     enum xd_verdict verdict;
 };
 

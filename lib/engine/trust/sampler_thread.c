@@ -40,7 +40,6 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     struct xd_sampler *s = user;
 
     (void)slot;
-    s->is_over = true;
     s->verdict = outcome->verdict;
 }
 
@@ -75,31 +74,27 @@ static bool is_unwanted(struct xd_engine *e)
 }
 
 /* Without the lock.  One that takes longer than silence may last is no use. */
-static void carry_out(struct xd_engine *e, const struct xd_request *request,
-                      xd_usec start_at)
+static void carry_out(struct xd_engine *e, const struct xd_request *request)
 {
     struct xd_sampler *s = &e->sampler;
-    xd_usec until, now;
+    xd_usec until = xd_now() + e->options.silence, now;
     bool is_stopped = false;
 
     s->filled = 0;
     s->validator[0] = '\0';
-    s->is_over = false;
-    while ((now = xd_now()) < start_at && !is_unwanted(e))
-        xd_transport_poll(s->transport, start_at - now);
-    until = now + e->options.silence;
-    if (now < start_at ||
-        xd_transport_start(s->transport, 0, request, NULL) < 0) {
+    if (xd_runner_start(s->runner, 0, request, NULL) < 0) {
         s->verdict = XD_VERDICT_STOPPED;
         return;
     }
-    while (!s->is_over) {
+    while (xd_runner_is_busy(s->runner, 0)) {
         now = xd_now();
+        if (xd_runner_is_held(s->runner, 0))
+            until = now + e->options.silence;
         if (!is_stopped && (now >= until || is_unwanted(e))) {
-            xd_transport_stop(s->transport, 0);
+            xd_runner_stop(s->runner, 0);
             is_stopped = true;
         }
-        xd_transport_poll(s->transport, is_stopped ? 0 : until - now);
+        xd_runner_poll(s->runner, is_stopped ? now : until);
     }
 }
 
@@ -125,25 +120,56 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
     depot->bytes_redundant += s->filled;
 }
 
+/* Others may close some descriptors; false when the download is over. */
+static bool wait_for_descriptors(struct xd_engine *e)
+{
+    xd_usec until = xd_now() + XD_LOCAL_PAUSE;
+    bool goes_on;
+
+    xd_engine_lock(e);
+    while (!xd_engine_is_over_locked(e) &&
+           xd_engine_wait_locked(e, &e->sampler.news, until))
+        ;
+    goes_on = !xd_engine_is_over_locked(e);
+    xd_engine_unlock(e);
+    return goes_on;
+}
+
+/* Without the lock. */
+static void open_transport(struct xd_engine *e,
+                           const struct xd_transport_kind *kind)
+{
+    struct xd_error error = {0};
+    int rc;
+
+    while ((rc = xd_runner_open(e->sampler.runner, kind, &error)) < 0 &&
+           xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
+        ;
+    if (rc == 0)
+        return;
+    xd_engine_lock(e);
+    xd_engine_fail_locked(e, &error);
+    xd_engine_unlock(e);
+}
+
 /* True: all of the range is in the buffer. */
 static bool ask_for_locked(struct xd_engine *e, struct xd_depot *depot,
                            const struct xd_request *request,
                            struct xd_range range)
 {
     struct xd_sampler *s = &e->sampler;
-    xd_usec now = xd_now();
-    xd_usec start_at =
-        now + xd_bucket_pay(&e->budget, now, xd_range_length(range));
+    xd_usec started = xd_now();
 
     s->is_busy = true;
     depot->requests++;
     xd_engine_unlock(e);
-    carry_out(e, request, start_at);
+    open_transport(e, depot->kind);
+    carry_out(e, request);
     xd_engine_lock(e);
     s->is_busy = false;
     if (xd_engine_is_over_locked(e))
         return false;
-    account_locked(e, depot, range, now);
+    account_locked(e, depot, range, started);
     return s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range);
 }
 
@@ -169,58 +195,15 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
     xd_decide_locked(e);
 }
 
-/* ---- the thread ---- */
-
-#define HINDRANCE (XD_SECOND / 2)
-
-/* Others may close some; false when the download is over. */
-static bool wait_for_descriptors(struct xd_engine *e)
-{
-    xd_usec until = xd_now() + HINDRANCE;
-    bool goes_on;
-
-    xd_engine_lock(e);
-    while (!xd_engine_is_over_locked(e) &&
-           xd_engine_wait_locked(e, &e->sampler.news, until))
-        ;
-    goes_on = !xd_engine_is_over_locked(e);
-    xd_engine_unlock(e);
-    return goes_on;
-}
-
-/* In place of the one that is there, if any, with its connections.  Releases
- * the lock. */
-static void make_transport_locked(struct xd_engine *e)
-{
-    struct xd_sampler *s = &e->sampler;
-    struct xd_transport_config config = {.n_slots = 1,
-                                         .silence = e->options.silence,
-                                         .net = &e->options.net,
-                                         .commons = e->commons};
-    struct xd_transport *transport = s->transport;
-    struct xd_error error = {0};
-    int rc;
-
-    s->transport = NULL;
-    xd_engine_unlock(e);
-    xd_transport_free(transport);
-    transport = NULL;
-    while ((rc = xd_http_new(&transport, &config, &s->handler, &error)) < 0 &&
-           xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
-        ;
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    s->transport = transport;
-}
-
 bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
                                 const struct xd_depot_source *source,
                                 struct xd_range range)
 {
     struct xd_request request;
 
-    make_transport_locked(e);
+    xd_engine_unlock(e);
+    xd_runner_close(e->sampler.runner);
+    xd_engine_lock(e);
     if (xd_engine_is_over_locked(e))
         return false;
     request = request_locked(e, source, range);
@@ -228,18 +211,16 @@ bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
     return ask_for_locked(e, depot, &request, range);
 }
 
+/* ---- the thread ---- */
+
 static void *sampler_main(void *arg)
 {
     struct xd_engine *e = arg;
     struct xd_sampler *s = &e->sampler;
-    struct xd_transport *transport;
     unsigned depot;
     size_t i;
 
-    s->handler = (struct xd_transport_handler){
-        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
     xd_engine_lock(e);
-    make_transport_locked(e);
     while (!xd_engine_is_over_locked(e)) {
         if (e->paused_at == 0 && xd_doubt_can_work_locked(e))
             xd_doubt_work_locked(e);
@@ -248,35 +229,45 @@ static void *sampler_main(void *arg)
         else
             xd_engine_wait_locked(e, &s->news, XD_NEVER);
     }
-    transport = s->transport;
-    s->transport = NULL;
     xd_engine_unlock(e);
-    xd_transport_free(transport);
+    xd_runner_close(s->runner);
     return NULL;
+}
+
+static int new_runner(struct xd_engine *e)
+{
+    struct xd_sampler *s = &e->sampler;
+    struct xd_runner_config config = {.n_slots = 1,
+                                      .silence = e->options.silence,
+                                      .net = &e->options.net,
+                                      .commons = e->commons,
+                                      .budget = &e->budget};
+
+    s->handler = (struct xd_runner_handler){
+        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
+    return xd_runner_new(&s->runner, &config, &s->handler, NULL);
 }
 
 void xd_sampler_run_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
-    struct xd_error error = {0};
 
     if (s->has_thread) {
         xd_cond_signal(&s->news);
     } else if (!xd_engine_is_over_locked(e)) {
-        if (xd_thread_start(&s->thread, sampler_main, e) == 0) {
+        if ((!s->runner && new_runner(e) < 0) ||
+            xd_thread_start(&s->thread, sampler_main, e) < 0)
+            xd_engine_fail_nomem_locked(e);
+        else
             s->has_thread = true;
-            return;
-        }
-        xd_fail_nomem(&error);
-        xd_engine_fail_locked(e, &error);
     }
 }
 
 void xd_sampler_wake_locked(struct xd_engine *e)
 {
     xd_cond_signal(&e->sampler.news);
-    if (e->sampler.transport)
-        xd_transport_wakeup(e->sampler.transport);
+    if (e->sampler.runner)
+        xd_runner_wakeup(e->sampler.runner);
 }
 
 void xd_sampler_join(struct xd_engine *e)

@@ -1,6 +1,6 @@
 /*
  * A transport without a network: a script says how each request ends.  It is
- * what the driver and the engine are tested with, and shows how little a new
+ * what the runner and the engine are tested with, and shows how little a new
  * transport takes.
  */
 #ifndef XD_TESTS_TOY_TRANSPORT_H
