@@ -411,7 +411,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     lane->outcome.media_type = NULL;
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
         xd_pages_learned(w->engine, lane, outcome->media_type);
-    if (outcome->verdict != XD_VERDICT_OK || end == lane->range.end ||
+    if (outcome->verdict != XD_VERDICT_OK || end >= lane->range.end ||
         lane->range.end == XD_SIZE_UNKNOWN || w->engine->census)
         return;
     xd_fail(&error, XD_E_DIFFERENT,
