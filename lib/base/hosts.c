@@ -4,15 +4,22 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "base/idn.h"
 #include "base/text.h"
 
 /* As a web server's URL gives it: in the one way in which hosts are compared.
  * NULL when out of memory. */
 static char *spell(struct xd_url u, bool with_port)
 {
+    char *host, *letters = NULL;
+
     u.scheme = XD_SCHEME_HTTP;
     u.port_is_default = !with_port;
-    return xd_url_depot(&u);
+    host = xd_url_depot(&u);
+    if (host)
+        letters = xd_idn_letters(host);
+    xd_free(host);
+    return letters;
 }
 
 static bool has_word(const char *list, const char *word)

@@ -48,6 +48,19 @@ START_TEST(a_url_stands_for_its_server_alone)
 }
 END_TEST
 
+START_TEST(a_host_is_the_same_in_any_script_and_in_ascii)
+{
+    ck_assert_int_eq(xd_hosts_add(&list, "b\u00fccher.example"), 0);
+    ck_assert_int_eq(xd_hosts_add(&list, "xn--e1afmkfd.xn--p1ai"), 0);
+    ck_assert_int_eq(has("http://xn--bcher-kva.example/"), 1);
+    ck_assert_int_eq(has("http://B\u00dcCHER.example:81/"), 1);
+    ck_assert_int_eq(has("http://bucher.example/"), 0);
+    ck_assert_int_eq(has("http://\u043f\u0440\u0438\u043c\u0435\u0440."
+                         "\u0440\u0444/"),
+                     1);
+}
+END_TEST
+
 START_TEST(what_has_no_host_is_no_server)
 {
     static const char *const bad[] = {"", "a.example", "file:///etc", "http://",
@@ -69,5 +82,6 @@ int main(void)
     tcase_add_test(tcase, a_host_stands_for_all_its_servers);
     tcase_add_test(tcase, a_url_stands_for_its_server_alone);
     tcase_add_test(tcase, what_has_no_host_is_no_server);
+    tcase_add_test(tcase, a_host_is_the_same_in_any_script_and_in_ascii);
     return run_suite("hosts", tcase);
 }
