@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/outage.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/single_answer.h"
 #include "engine/worker.h"
 
 typedef unsigned long long ull;
@@ -437,7 +438,7 @@ static bool act_locked(struct xd_engine *e,
         return true;
     case XD_DO_FAIL:
         if (xd_blame_next_locked(e, action->range.begin) ||
-            xd_repair_gives_up_locked(e))
+            xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
             return true;
         return give_up_locked(e, action->range);
     }
@@ -482,9 +483,15 @@ static bool is_ready_locked(struct xd_engine *e)
         hold_lanes_locked(e);
         return false;
     }
-    if (!xd_repair_is_paused_locked(e))
+    if (!xd_repair_is_paused_locked(e) && !e->single_answer_of)
         return true;
     e->until = XD_NEVER;
+    if (e->single_answer_of) {
+        if (!stop_lanes_locked(e))
+            return false;
+        xd_single_answer_start_locked(e);
+        return !xd_engine_is_over_locked(e);
+    }
     if (e->repair.phase != XD_REPAIR_STOPPING || !stop_lanes_locked(e))
         return false;
     xd_repair_fetch_locked(e);

@@ -83,6 +83,8 @@ struct xd_depot {
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
     bool is_expelled;         /* for bytes that were wrong: never again */
+    bool answers_differ;      /* it was dropped, as they are not of one file */
+    unsigned n_single_answers;
     bool knows_no_ranges;
     bool shares; /* one connection, among its requests */
     bool has_told_size;

@@ -1,5 +1,7 @@
 #include "engine/inform.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
@@ -210,6 +212,15 @@ static bool may_give_whole_locked(const struct xd_lane *lane)
            !lane->source->has_answered;
 }
 
+/* A list of URLs says no size: what is known of it depots have told. */
+static bool has_told_another_size(const struct xd_engine *e,
+                                  const struct xd_outcome *outcome)
+{
+    return outcome->verdict == XD_VERDICT_DIFFERENT &&
+           outcome->object_size != XD_SIZE_UNKNOWN && !xd_verify_decides(e) &&
+           strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
+}
+
 static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
@@ -224,6 +235,7 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     tell_locked(e, event);
     if (xd_validators_have_changed_locked(lane)) {
         xd_blame_expel_locked(e, depot->number, &outcome->error);
+        depot->answers_differ = depot->is_expelled;
     } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
                may_give_whole_locked(lane)) {
         depot->knows_no_ranges = true;
@@ -231,6 +243,7 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                                .depot = depot->number});
     } else if (is_final(outcome->verdict) && lane->source) {
         lose_locked(e, depot, lane->source);
+        depot->answers_differ = has_told_another_size(e, outcome);
     }
 }
 

@@ -1,4 +1,5 @@
 """Servers and URLs that are odd, and that curl fetches from."""
+import itertools
 import os
 import re
 import signal
@@ -6,7 +7,7 @@ import time
 
 import pytest
 
-from lab import asked_range, wait_until
+from lab import asked_range, bytes_of, wait_until
 
 SIZE = 2_000_003
 
@@ -86,6 +87,50 @@ def test_what_a_server_cannot_do_is_not_asked_of_it_for_a_minute(lab):
     assert run.rc == 1
     assert "answered 501" in run.err
     assert len(depot.heads) <= 4  # with a range and without, of two requests
+
+
+# ---- a load balancer over two files ----
+
+def balancer(lab, files, tags=True):
+    """Answers in turn with the one file and the other."""
+    turn = itertools.count()
+
+    def answer(head):
+        n = next(turn) % len(files)
+        fields = {"ETag": f'"{n}"'} if tags else {}
+        return answers(files[n], fields)(head)
+    return lab.odd(answer)
+
+
+@pytest.mark.parametrize("sizes", [(SIZE, SIZE), (SIZE, SIZE + 5)])
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a dead"])
+def test_of_two_files_under_one_url_one_comes_as_with_curl(lab, sizes, beside):
+    files = [bytes_of(size, i) for i, size in enumerate(sizes)]
+    depot = balancer(lab, files)
+    run = lab.xdownload(depot.url("f.bin"), "-o", "f.bin",
+                        *([lab.dead().url("f.bin")] if beside else []),
+                        "--patience", "1s", patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") in files
+    assert "the whole file is asked for in one request" in run.err
+    assert not asked_range(depot.heads[-1])
+
+
+def test_of_two_files_one_is_taken_from_another_depot_if_there_is_one(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = balancer(lab, [data, bytes_of(SIZE, 7)])
+    run = lab.xdownload(lab.exnode("f.bin", [depot, lab.depot()]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_more_files_than_attempts_end_with_what_differs(lab):
+    files = [bytes_of(SIZE, 1)] + [bytes_of(SIZE + i, i) for i in range(2, 40)]
+    depot = balancer(lab, files)
+    run = lab.xdownload(depot.url("f.bin"), "-o", "f.bin", patience=30)
+    assert run.rc == 1
+    assert str(SIZE) in run.err
+    assert not lab.path("f.bin").exists()
 
 
 # ---- cookies ----

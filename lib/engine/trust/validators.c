@@ -84,8 +84,9 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
         char *url = xd_url_public(s->url);
 
         rc = xd_fail(&error, XD_E_DIFFERENT,
-                     "%s: its file has changed during the download",
-                     url ? url : "a depot");
+                     "%s: its file has changed during the download: its "
+                     "validator was %.60s, and is %.60s now",
+                     url ? url : "a depot", s->validator, head->validator);
         xd_free(url);
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,

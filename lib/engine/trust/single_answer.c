@@ -1,0 +1,75 @@
+#include "engine/trust/single_answer.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "engine/decide.h"
+#include "engine/engine.h"
+#include "engine/inform.h"
+
+/* So often it is tried: of a server chosen at random from two, with two sizes,
+ * the right one is met but once in sixteen times. */
+#define MAX_ATTEMPTS 4
+
+static struct xd_depot_source *whole_source(const struct xd_engine *e,
+                                            const struct xd_depot *d)
+{
+    for (size_t i = 0; i < d->n_sources; i++) {
+        struct xd_depot_source *s = &d->sources[i];
+
+        if (s->range.begin <= e->wanted.begin &&
+            s->range.end >= e->wanted.end && s->object_offset == 0)
+            return s;
+    }
+    return NULL;
+}
+
+bool xd_single_answer_begins_locked(struct xd_engine *e)
+{
+    if (e->output != XD_OUTPUT_FILE || e->wanted.end == XD_SIZE_UNKNOWN)
+        return false;
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+
+        if (d->answers_differ && whole_source(e, d) &&
+            d->n_single_answers < MAX_ATTEMPTS) {
+            e->single_answer_of = d;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next answer says what the file is. */
+static void forget_validator(struct xd_depot_source *s)
+{
+    xd_free(s->validator);
+    xd_free(s->told_by);
+    s->validator = s->told_by = NULL;
+    s->validators = XD_VALIDATORS_HOLD;
+    s->is_gone = false;
+}
+
+void xd_single_answer_start_locked(struct xd_engine *e)
+{
+    struct xd_depot *d = e->single_answer_of;
+    struct xd_error error = {0};
+
+    e->single_answer_of = NULL;
+    if (d->n_single_answers++ == 0)
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "%s; the whole file is asked for in one request",
+                             d->last_error.msg);
+    forget_validator(whole_source(e, d));
+    d->is_expelled = d->answers_differ = false;
+    d->knows_no_ranges = true;
+    d->state = XD_DEPOT_IDLE;
+    xd_verify_reject_locked(e, e->wanted);
+    if (xd_decide_anew_locked(e, &error) < 0) {
+        xd_engine_fail_locked(e, &error);
+        return;
+    }
+    for (unsigned i = 0; i < e->depots.n; i++)
+        if (e->depots.list[i] != d)
+            xd_inform_banned_locked(e, i);
+}
