@@ -62,6 +62,14 @@ struct xd_extent {
     const char *sha256;      /* hex, of exactly these bytes, or NULL */
 };
 
+/* How an object holds its data: as frames, each behind its own checksum. */
+struct xd_framing {
+    uint64_t data_bytes;   /* of data in each frame but the last */
+    uint64_t stored_bytes; /* of each frame but the last */
+    uint64_t offset;       /* of the first frame in the object */
+    uint64_t length;       /* of all frames together */
+};
+
 struct xd_replica {
     size_t struct_size;
     const char *url;          /* of the object at the depot */
@@ -70,6 +78,9 @@ struct xd_replica {
     unsigned priority;        /* 1 is best; XD_PRIORITY_NONE if not given */
     const char *location;     /* ISO 3166-1 country code, or NULL */
     unsigned max_connections; /* to its depot, for this file; 0: not given */
+    /* NULL: the object holds the data itself.  Else `offset` counts bytes of
+     * data, and `object_size` is XD_SIZE_UNKNOWN. */
+    const struct xd_framing *framing;
 };
 
 #define XD_ALL_FILES SIZE_MAX

@@ -39,8 +39,9 @@ static const char *name_of(enum xd_scheme scheme)
         return "ftp";
     case XD_SCHEME_FTPS:
         return "ftps";
-    case XD_SCHEME_FILE:
     case XD_SCHEME_IBP:
+        return "ibp";
+    case XD_SCHEME_FILE:
     case XD_SCHEME_OTHER:
         return NULL;
     }

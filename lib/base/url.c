@@ -119,13 +119,36 @@ static bool split_port(const char *s, size_t len, struct xd_url *u)
     unsigned own = schemes[u->scheme].port;
     uint64_t port;
 
-    if (len > 5 || !xd_parse_u64(s, len, &port) || port == 0 || port > 65535)
+    if (len > 5 || !xd_parse_u64(s, len, &port) || port > 65535)
+        return false;
+    if (port == 0 && u->scheme == XD_SCHEME_IBP)
+        port = own; /* as IBP has it */
+    if (port == 0)
         return false;
     if (u->scheme == XD_SCHEME_FILE)
         return false;
     u->port = (unsigned)port;
     u->port_is_default = u->port == own;
     return true;
+}
+
+/* The last ':' before `end`, or `end`. */
+static const char *last_colon(const char *s, const char *end)
+{
+    for (const char *at = end; at > s; at--)
+        if (at[-1] == ':')
+            return at - 1;
+    return end;
+}
+
+/* IBP's own clients write IPv6 addresses without brackets, and always a port:
+ * it stands behind the last colon. */
+static bool has_bare_ipv6(const struct xd_url *u, const char *end)
+{
+    size_t len = (size_t)(end - u->host);
+
+    return u->scheme == XD_SCHEME_IBP && all_of(u->host, len, HEX ":.") &&
+           memchr(u->host, ':', (size_t)(last_colon(u->host, end) - u->host));
 }
 
 /* [userinfo "@"] host [":" port] */
@@ -147,6 +170,8 @@ static bool split_authority(const char *s, size_t len, struct xd_url *u)
             host_end++;
     while (host_end < end && *host_end != ':')
         host_end++;
+    if (has_bare_ipv6(u, end))
+        host_end = last_colon(u->host, end);
     u->host_len = (size_t)(host_end - u->host);
 
     u->port = schemes[u->scheme].port;
@@ -157,7 +182,7 @@ static bool split_authority(const char *s, size_t len, struct xd_url *u)
     if (u->host_len == 0)
         return len == 0 &&
                (u->scheme == XD_SCHEME_FILE || u->scheme == XD_SCHEME_OTHER);
-    return is_host(u->host, u->host_len);
+    return is_host(u->host, u->host_len) || has_bare_ipv6(u, end);
 }
 
 bool xd_url_split(const char *s, struct xd_url *out)

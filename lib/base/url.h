@@ -41,7 +41,8 @@ struct xd_url {
     const char *userinfo; /* "user:secret", or NULL */
     size_t userinfo_len;
     const char *host; /* as written, in UTF-8 perhaps; IPv6 in its brackets;
-                         may be empty */
+                         without them where IBP's clients wrote none; may be
+                         empty */
     size_t host_len;
     unsigned port;        /* the scheme's own if none was written */
     bool port_is_default; /* none was written, or the scheme's own was */

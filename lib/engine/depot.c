@@ -16,7 +16,8 @@ struct entry {
     char *host; /* owned, until a depot takes it */
     struct xd_range range;
     uint64_t object_offset, object_size;
-    const char *url, *location; /* the manifest's */
+    const char *url, *location;       /* the manifest's */
+    const struct xd_framing *framing; /* likewise */
     unsigned priority, max_connections;
     size_t order;
 };
@@ -27,7 +28,6 @@ struct entries {
     const char *exclude; /* hosts, or NULL */
     bool allow_file;
     size_t n_files_refused;
-    size_t n_ibp; /* replicas */
 };
 
 static int by_preference(const struct xd_depot_source *x,
@@ -70,8 +70,8 @@ static bool goes_on(const struct entry *e, const struct entry *next)
     return e->range.end == next->range.begin &&
            e->object_offset + xd_range_length(e->range) ==
                next->object_offset &&
-           e->object_size == next->object_size &&
-           e->priority == next->priority &&
+           e->object_size == next->object_size && !e->framing &&
+           !next->framing && e->priority == next->priority &&
            e->max_connections == next->max_connections &&
            e->location == next->location && strcmp(e->url, next->url) == 0;
 }
@@ -142,7 +142,6 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
 
     if (!xd_url_split(replica->url, &url))
         return 0;
-    e->n_ibp += url.scheme == XD_SCHEME_IBP;
     kind = xd_registry_find(xd_registry(), url.scheme);
     if (!kind)
         return 0;
@@ -158,6 +157,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
                             .object_offset = replica->offset,
                             .object_size = replica->object_size,
                             .url = replica->url,
+                            .framing = replica->framing,
                             .location = replica->location,
                             .priority = replica->priority,
                             .max_connections = replica->max_connections,
@@ -223,6 +223,7 @@ static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
                                      .object_offset = run[i].object_offset,
                                      .object_size = run[i].object_size,
                                      .url = run[i].url,
+                                     .framing = run[i].framing,
                                      .priority = run[i].priority,
                                      .location = run[i].location,
                                      .max_connections = run[i].max_connections,
@@ -459,10 +460,6 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
         rc = xd_fail(err, XD_E_NOREPLICA,
                      "the manifest names only files of this machine as "
                      "sources: allow-file lets them be used");
-    else if (d->n == 0 && d->size == XD_SIZE_UNKNOWN && entries.n_ibp > 0)
-        rc = xd_fail(err, XD_E_NOREPLICA,
-                     "ibp is not supported yet, and no other depot can "
-                     "deliver the file");
     if (rc < 0)
         xd_depots_fini(d);
     return rc;

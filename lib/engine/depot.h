@@ -34,7 +34,8 @@ struct xd_depot_source {
      * has told the size. */
     struct xd_range range; /* bytes of the file */
     uint64_t object_offset, object_size;
-    const char *url; /* the manifest's */
+    const char *url;                  /* the manifest's */
+    const struct xd_framing *framing; /* the manifest's, or NULL */
     unsigned priority;
     const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */

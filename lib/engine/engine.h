@@ -82,7 +82,7 @@ struct xd_lane {
     enum xd_reach reach;            /* of `url`, then of final_url */
     bool start_now, stop_now;       /* what to tell the runner */
     bool asks_whole;                /* the depot knows no ranges */
-    bool takes_encoded;             /* see io/transport.h */
+    bool takes_encoded, wants_size; /* see io/transport.h */
     struct xd_piece_hash piece_hash;
     unsigned char *buffer;
     size_t buffered;

@@ -64,6 +64,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->if_range =
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
+    lane->wants_size = w->engine->census != NULL;
     lane->asks_whole = w->served->knows_no_ranges;
     lane->flushed = lane->told = lane->range.begin;
     lane->told_at = 0;
@@ -131,6 +132,8 @@ static void start(struct xd_worker *w, unsigned slot)
                             .if_range = lane->if_range,
                             .outages = lane->outages,
                             .whole = lane->asks_whole,
+                            .wants_size = lane->wants_size,
+                            .framing = source->framing,
                             .takes_encoded = lane->takes_encoded};
     if (xd_runner_start(w->runner, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);

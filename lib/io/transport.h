@@ -5,8 +5,8 @@
  *     any thread:     wakeup()        (poll returns at once)
  *
  * A slot carries one request at a time.  The transport knows HTTP and FTP (or
- * the local disk, or IBP) and nothing else: which bytes, from whom and what becomes of them is
- * decided elsewhere.  It checks that what comes is what was asked for: a byte
+ * the local disk, or IBP) and nothing else: which bytes, from which depot and
+ * what becomes of them is decided elsewhere.  It checks that what comes is what was asked for: a byte
  * that does not belong to the request never reaches the handler.
  *
  * Threads: one thread owns a transport; only wakeup() may be called by others.
@@ -44,7 +44,12 @@ struct xd_request {
                                 connected before the last time is not used */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
-    bool takes_encoded;      /* the object is known to be a compressed file, or
+    bool wants_size;         /* the head is to say the object's size, though
+                                that may cost a round trip */
+    const struct xd_framing *framing; /* the offsets are those of the data in
+                                         these frames; or NULL.  It outlives the
+                                         request */
+    bool takes_encoded; /* the object is known to be a compressed file, or
                                 its bytes are proved later: a Content-Encoding
                                 does not matter */
 };
@@ -153,6 +158,16 @@ int xd_http_new(struct xd_transport **out,
                 const struct xd_transport_config *config,
                 const struct xd_transport_handler *handler,
                 struct xd_error *err);
+
+/*
+ * IBP: byte arrays by their read capabilities, over connections that libcurl
+ * makes.  `handler` and its user outlive the transport.
+ * Errors: NOMEM; IO, when no descriptors are left for what wakeup() needs.
+ */
+int xd_ibp_new(struct xd_transport **out,
+               const struct xd_transport_config *config,
+               const struct xd_transport_handler *handler,
+               struct xd_error *err);
 
 /*
  * Regular files of this machine, by their file: URLs; a link to one is as

@@ -50,6 +50,8 @@ measure()
 
 measure census lib/sched/census.c
 measure http_answer lib/io/http/http_answer.c
+measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \
+    lib/io/ibp/ibp_wire.c
 measure journal lib/io/journal/journal_text.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -v sums.c)

@@ -342,29 +342,6 @@ def test_bytes_that_only_an_excluded_depot_holds_are_named(lab):
     assert "no replica that can be fetched holds bytes 600-999" in run.err
 
 
-def test_bytes_that_only_ibp_depots_hold_are_named(lab):
-    lab.file("f.bin", 1000)
-    web, ibp = lab.depot().url("f.bin"), "ibp://d.example:6714/0#key/1/READ"
-    for mappings, said in [
-            ([(0, 1000, ibp, 0, 1000)], "bytes 0-999"),
-            ([(0, 600, web, 0, 1000), (600, 400, ibp, 600, 1000)],
-             "bytes 600-999")]:
-        run = lab.xdownload(lab.exnode_of("f.bin", mappings))
-        assert run.rc == 1
-        assert ("ibp is not supported yet, and no other depot can deliver "
-                f"{said}\n" in run.err)
-        assert "#key" not in run.err
-    run = lab.xdownload(lab.write("l.meta4", f"""
-        <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f">
-        <url>{ibp}</url></file></metalink>"""))
-    assert run.rc == 1
-    assert "ibp is not supported yet, and no other depot can deliver the " \
-        "file" in run.err
-    run = lab.xdownload(lab.exnode_of("f.bin", [
-        (0, 1000, ibp, 0, 1000), (0, 1000, web, 0, 1000)]))
-    assert run.rc == 0, run.err
-
-
 @pytest.mark.parametrize("host", ["", "http://a.example", "a.example:0", "a b"])
 def test_what_is_no_host_cannot_be_excluded(lab, host):
     run = lab.xdownload("--exclude", host, "m", report=False)

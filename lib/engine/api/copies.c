@@ -71,6 +71,7 @@ static struct xd_request request_for(const struct copies *c, size_t i,
                                .offset = at.begin,
                                .length = xd_range_length(at),
                                .object_size = size,
+                               .wants_size = true,
                                .takes_encoded =
                                    xd_url_names_compressed(c->urls[i])};
 }

@@ -161,6 +161,7 @@ static int ask(struct xd_inspection *in, const struct xd_asker *a, size_t n,
             .url = item->url,
             .length = XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
+            .wants_size = true,
             /* Of a file nothing but its first bytes is looked at. */
             .takes_encoded = in->what == FIND_OUT};
     }

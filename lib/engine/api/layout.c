@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/url.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -91,35 +90,6 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
  * there are. */
 #define NAMED_HOLES 3
 
-static bool is_ibp(const char *url)
-{
-    struct xd_url parts;
-
-    return xd_url_split(url, &parts) && parts.scheme == XD_SCHEME_IBP;
-}
-
-/* Whether an IBP depot has bytes of the range, by what the manifest says. */
-static bool is_on_ibp(const struct xd_depots *d, struct xd_range range)
-{
-    struct xd_extent extent = {.struct_size = sizeof extent};
-    struct xd_replica replica = {.struct_size = sizeof replica};
-
-    for (size_t i = 0;
-         xd_manifest_extent(d->manifest, d->file, i, &extent) == 0; i++) {
-        if (extent.length != XD_SIZE_UNKNOWN &&
-            (extent.offset >= range.end ||
-             extent.offset + extent.length <= range.begin))
-            continue;
-        for (size_t j = 0; j < extent.n_replicas; j++) {
-            if (xd_manifest_replica(d->manifest, d->file, i, j, &replica) ==
-                    0 &&
-                is_ibp(replica.url))
-                return true;
-        }
-    }
-    return false;
-}
-
 /* "bytes 0-9, 20-29 and 4 more ranges" */
 static void name_holes(struct xd_text *out, const struct xd_rangeset *held,
                        struct xd_range wanted)
@@ -142,22 +112,15 @@ static void name_holes(struct xd_text *out, const struct xd_rangeset *held,
                      n - NAMED_HOLES == 1 ? "range" : "ranges");
 }
 
-static int fail_unheld(const struct xd_depots *d,
-                       const struct xd_rangeset *held, struct xd_range wanted,
+static int fail_unheld(const struct xd_rangeset *held, struct xd_range wanted,
                        struct xd_error *err)
 {
-    struct xd_range hole = xd_rangeset_next_gap(held, wanted);
     struct xd_text holes = {0};
     int rc;
 
     name_holes(&holes, held, wanted);
     if (holes.failed)
         rc = xd_fail_nomem(err);
-    else if (is_on_ibp(d, hole))
-        rc = xd_fail(err, XD_E_NOREPLICA,
-                     "ibp is not supported yet, and no other depot can "
-                     "deliver %s",
-                     holes.s);
     else
         rc = xd_fail(err, XD_E_NOREPLICA,
                      "no replica that can be fetched holds %s", holes.s);
@@ -176,7 +139,7 @@ int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
     if (make_cuts(d, out) < 0 || make_holdings(d, out, &everything) < 0) {
         rc = xd_fail_nomem(err);
     } else if (!xd_range_is_empty(xd_rangeset_next_gap(&everything, wanted))) {
-        rc = fail_unheld(d, &everything, wanted, err);
+        rc = fail_unheld(&everything, wanted, err);
     }
     xd_rangeset_fini(&everything);
     if (rc < 0)

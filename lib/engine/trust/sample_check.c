@@ -102,6 +102,7 @@ static void ask(struct check *k, size_t place, size_t depot)
                               (p->at.begin - source->range.begin),
                     .length = xd_range_length(p->at),
                     .object_size = source->object_size,
+                    .framing = source->framing,
                     .takes_encoded = true /* other bytes are other bytes */}};
 }
 

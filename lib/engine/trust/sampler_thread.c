@@ -57,7 +57,8 @@ static struct xd_request request_locked(const struct xd_engine *e,
         .takes_encoded = true, /* other bytes are other bytes */
         .offset = source->object_offset + (range.begin - source->range.begin),
         .length = xd_range_length(range),
-        .object_size = source->object_size};
+        .object_size = source->object_size,
+        .framing = source->framing};
 }
 
 /* The download came to its end, or the file need not wait any longer. */

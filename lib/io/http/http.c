@@ -7,7 +7,6 @@
  */
 #include "io/transport.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include <curl/curl.h>
@@ -19,11 +18,9 @@
 #include "io/http/curl_global.h"
 #include "io/http/http_commons.h"
 #include "io/http/http_fetch.h"
+#include "io/silence.h"
 #include "os/clock.h"
 
-/* How much time may pass unwatched in one turn and still count as silence of
- * the depots, beside what was to be waited: see look(). */
-#define MAX_UNWATCHED (250 * XD_MS)
 #define MAX_WAIT XD_SECOND /* of depots that are asked */
 
 /* A connection on which nothing came for so long, and then was not waited for
@@ -44,23 +41,8 @@ struct http {
 
     struct xd_http_fetch *fetches; /* one for each slot */
     struct xd_http_shared shared;
-    xd_usec looked_at; /* xd_now() of the last look() */
-    xd_usec watched;   /* the clock that silence is measured by */
+    struct xd_silence_clock clock;
 };
-
-/*
- * Only time in which we were there to hear is silence: when the process was
- * stopped for a minute, the clock jumped, or the disk held up a handler, no
- * depot was silent.
- */
-static void look(struct http *h, xd_usec waited)
-{
-    xd_usec now = xd_now();
-    xd_usec passed = now - h->looked_at, most = waited + MAX_UNWATCHED;
-
-    h->looked_at = now;
-    h->watched += passed < most || !XD_DEFENDS("unwatched") ? passed : most;
-}
 
 static int http_start(struct xd_transport *t, unsigned slot,
                       const struct xd_request *request, struct xd_error *err)
@@ -75,8 +57,8 @@ static int http_start(struct xd_transport *t, unsigned slot,
         return rc;
     if (curl_multi_add_handle(h->multi, f->easy) != CURLM_OK)
         return xd_fail_nomem(err);
-    look(h, 0);
-    f->heard_at = h->watched;
+    xd_silence_clock_look(&h->clock, 0);
+    f->heard_at = h->clock.watched;
     f->wants_resume = false;
     f->is_busy = true;
     return 0;
@@ -111,13 +93,14 @@ static void leave(struct http *h)
 /* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
-    f->is_silent = !f->heard && !f->paused && h->watched - f->heard_at >= QUIET;
+    f->is_silent =
+        !f->heard && !f->paused && h->clock.watched - f->heard_at >= QUIET;
     enter(h);
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->multi, f->easy);
     leave(h);
     if (xd_http_fetch_follow(f)) {
-        f->heard_at = h->watched;
+        f->heard_at = h->clock.watched;
         if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
             return;
         xd_http_fetch_fail_nomem(f);
@@ -160,7 +143,7 @@ static xd_usec until_silence(const struct http *h)
 
     for (unsigned i = 0; i < h->n_fetches; i++) {
         const struct xd_http_fetch *f = &h->fetches[i];
-        xd_usec silent = h->watched - f->heard_at, limit, left;
+        xd_usec silent = h->clock.watched - f->heard_at, limit, left;
 
         if (!f->is_busy || f->paused)
             continue;
@@ -182,7 +165,7 @@ static CURLMcode wait_for_bytes(struct http *h, xd_usec timeout)
     CURLMcode rc;
 
     rc = curl_multi_poll(h->multi, NULL, 0, (int)ms, NULL);
-    look(h, ms * XD_MS);
+    xd_silence_clock_look(&h->clock, ms * XD_MS);
     return rc;
 }
 
@@ -216,10 +199,10 @@ static void sweep(struct http *h)
         if (!f->is_busy)
             continue;
         if (f->heard)
-            f->heard_at = h->watched;
+            f->heard_at = h->clock.watched;
         f->heard = false;
-        if (!f->paused &&
-            h->watched - f->heard_at >= xd_http_fetch_patience(f, h->silence))
+        if (!f->paused && h->clock.watched - f->heard_at >=
+                              xd_http_fetch_patience(f, h->silence))
             xd_http_fetch_give_up(f, h->silence);
     }
 }
@@ -258,7 +241,7 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
     CURLMcode rc = CURLM_OK;
     int running;
 
-    look(h, 0);
+    xd_silence_clock_look(&h->clock, 0);
     h->shared.alive_at = xd_now();
     if (!obey(h))
         rc = wait_for_bytes(h, timeout);
@@ -347,15 +330,6 @@ static bool bound_connections(struct http *h, unsigned n_slots)
            CURLM_OK;
 }
 
-/* Without descriptors for it libcurl makes a handle that nobody can wake. */
-static int check_wakeup(struct http *h, struct xd_error *err)
-{
-    if (curl_multi_wakeup(h->multi) == CURLM_OK)
-        return 0;
-    return xd_fail_errno(err, XD_E_IO, EMFILE,
-                         "no descriptors are left for another depot");
-}
-
 static int set_up(struct http *h, const struct xd_transport_config *config,
                   struct xd_error *err)
 {
@@ -366,7 +340,7 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
     if (h->multi == NULL || h->fetches == NULL ||
         !bound_connections(h, config->n_slots))
         return xd_fail_nomem(err);
-    rc = check_wakeup(h, err);
+    rc = xd_curl_check_wakeup(h->multi, err);
     if (rc == 0)
         rc =
             xd_watched_begin(&h->shared.watched,
@@ -401,7 +375,7 @@ int xd_http_new(struct xd_transport **out,
     h->base.ops = &http_ops;
     h->handler = handler;
     h->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
-    h->looked_at = xd_now();
+    xd_silence_clock_init(&h->clock);
     rc = set_up(h, config, err);
     if (rc < 0) {
         http_free(&h->base);

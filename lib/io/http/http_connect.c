@@ -1,8 +1,16 @@
 #include "io/http/http_connect.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "os/clock.h"
+#include "os/descriptors.h"
+
+/* What a connection needs at most while it is made: its socket and a second one
+ * for another address, libcurl's pair for the look-up of its name, the
+ * resolver's socket, a file of certificates. */
+#define CONNECTING_DESCRIPTORS 6
 
 /* The resolver asks each of three name servers twice, for 5 s (resolv.conf(5)).
  * It stays in force where silence is shorter. */
@@ -136,4 +144,45 @@ void xd_http_connect_end(struct xd_http_connect *c, CURL *easy)
                   (c->phase == XD_HTTP_CONNECTS && !is_connected(easy));
 
     c->addresses->are_stale |= failed;
+}
+
+/* A child that the host starts at any moment must not inherit it. */
+curl_socket_t xd_http_connect_socket(const struct curl_sockaddr *address,
+                                     bool *out_lacks_descriptor)
+{
+    int type = address->socktype;
+    int fd;
+
+#ifdef SOCK_CLOEXEC
+    type |= SOCK_CLOEXEC;
+#endif
+    fd = socket(address->family, type, address->protocol);
+    if (fd < 0) {
+        *out_lacks_descriptor |= xd_descriptors_ran_out(errno);
+        return CURL_SOCKET_BAD;
+    }
+#ifndef SOCK_CLOEXEC
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+#endif
+    return fd;
+}
+
+bool xd_http_connect_lacks_descriptors(CURLcode result)
+{
+    return result != CURLE_COULDNT_CONNECT &&
+           xd_descriptors_free(CONNECTING_DESCRIPTORS) < CONNECTING_DESCRIPTORS;
+}
+
+bool xd_http_connect_is_unanswered(CURLcode result, int os_errno)
+{
+    switch ((int)result) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_OPERATION_TIMEDOUT:
+        return true;
+    default:
+        return os_errno == ETIMEDOUT || os_errno == ENETUNREACH ||
+               os_errno == EHOSTUNREACH || os_errno == ENETDOWN ||
+               os_errno == EADDRNOTAVAIL;
+    }
 }

@@ -74,4 +74,16 @@ bool xd_http_connect_retry(struct xd_http_connect *c);
 /* It has ended; without a connection names are looked up again. */
 void xd_http_connect_end(struct xd_http_connect *c, CURL *easy);
 
+/* A socket for an address, of which libcurl asks for one, or CURL_SOCKET_BAD;
+ * *out_lacks_descriptor becomes true if there was none left. */
+curl_socket_t xd_http_connect_socket(const struct curl_sockaddr *address,
+                                     bool *out_lacks_descriptor);
+
+/* Whether a connection failed for want of descriptors: libcurl's and the
+ * resolver's own fail under many names. */
+bool xd_http_connect_lacks_descriptors(CURLcode result);
+
+/* Whether packets lead nowhere.  A refusal or a reset comes from somebody. */
+bool xd_http_connect_is_unanswered(CURLcode result, int os_errno);
+
 #endif

@@ -6,12 +6,6 @@
 #include "base/error.h"
 #include "io/http/ftp_answer.h"
 #include "io/http/http_hear.h"
-#include "os/descriptors.h"
-
-/* What a connection needs at most while it is made: its socket and a second one
- * for another address, libcurl's pair for the look-up of its name, the
- * resolver's socket, a file of certificates. */
-#define CONNECTING_DESCRIPTORS 6
 
 /* What no second attempt will change. */
 static bool is_final(CURLcode result)
@@ -86,15 +80,11 @@ static void fail_line_too_long(struct xd_http_fetch *f)
             "%s: sent a header line of more than 100 KiB", f->name);
 }
 
-/* Libcurl's and the resolver's own descriptors fail under many names; a socket
- * under one, which was noted. */
 static bool ran_out_of_descriptors(const struct xd_http_fetch *f,
                                    CURLcode result)
 {
     return f->lacks_descriptor ||
-           (!f->is_judged && result != CURLE_COULDNT_CONNECT &&
-            xd_descriptors_free(CONNECTING_DESCRIPTORS) <
-                CONNECTING_DESCRIPTORS);
+           (!f->is_judged && xd_http_connect_lacks_descriptors(result));
 }
 
 static void fail_locally(struct xd_http_fetch *f)
@@ -102,21 +92,6 @@ static void fail_locally(struct xd_http_fetch *f)
     xd_http_fetch_decide(f, XD_VERDICT_LOCAL);
     xd_fail_errno(&f->outcome.error, XD_E_IO, EMFILE,
                   "%s: no descriptor is left to connect with", f->name);
-}
-
-/* Packets lead nowhere.  A refusal or a reset comes from somebody. */
-static bool is_unanswered(CURLcode result, int os_errno)
-{
-    switch ((int)result) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_OPERATION_TIMEDOUT:
-        return true;
-    default:
-        return os_errno == ETIMEDOUT || os_errno == ENETUNREACH ||
-               os_errno == EHOSTUNREACH || os_errno == ENETDOWN ||
-               os_errno == EADDRNOTAVAIL;
-    }
 }
 
 /* Whatever else libcurl says is the depot's failure: there is no code that a server
@@ -139,7 +114,8 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
         xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
     if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
         f->outcome.error.os_errno = (int)os_errno;
-    f->outcome.is_unanswered = is_unanswered(result, (int)os_errno);
+    f->outcome.is_unanswered =
+        xd_http_connect_is_unanswered(result, (int)os_errno);
 }
 
 /* An object without bytes, or none where they were asked for; or a refusal. */

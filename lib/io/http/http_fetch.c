@@ -1,11 +1,8 @@
 #include "io/http/http_fetch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/defence.h"
@@ -14,13 +11,8 @@
 #include "base/url.h"
 #include "io/http/http_hear.h"
 #include "io/http/http_redirect.h"
+#include "io/window.h"
 #include "os/clock.h"
-#include "os/descriptors.h"
-
-#define BUFFER_BYTES (128L << 10)   /* larger ones cost more than they save */
-#define MIN_BUFFER ((uint64_t)1024) /* libcurl takes no less */
-#define MIN_WINDOW ((uint64_t)16 << 10)
-#define MAX_WINDOW ((uint64_t)4 << 20)
 
 /* Seconds for which an answer of a name server holds, which does not say to
  * programs how long it does; libcurl's own. */
@@ -28,32 +20,6 @@
 
 /* Seconds for which an idle connection is good; libcurl's own. */
 #define KEEP_IDLE 118L
-
-static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
-{
-    if (n < least)
-        return least;
-    return n < most ? n : most;
-}
-
-/* The kernel would take in megabytes before it learns that nobody reads on.  A
- * quarter of a second's bytes let one connection have all of the rate. */
-static void bound_window(int fd, uint64_t limit_rate)
-{
-    int bytes = limit_rate > 0
-                    ? (int)clamp(limit_rate / 4, MIN_WINDOW, MAX_WINDOW)
-                    : (int)MAX_WINDOW;
-
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-}
-
-/* What is handed over at a time is small against what a second may bring. */
-static long buffer_bytes(uint64_t limit_rate)
-{
-    return limit_rate == 0 ? BUFFER_BYTES
-                           : (long)clamp(limit_rate / 40, MIN_BUFFER,
-                                         (uint64_t)BUFFER_BYTES);
-}
 
 static bool may_reach(struct xd_http_fetch *f, const struct sockaddr *address)
 {
@@ -64,12 +30,10 @@ static bool may_reach(struct xd_http_fetch *f, const struct sockaddr *address)
     return false;
 }
 
-/* A child that the host starts at any moment must not inherit it. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose,
                                  struct curl_sockaddr *address)
 {
     struct xd_http_fetch *f = user;
-    int type = address->socktype;
     int fd;
 
     (void)purpose;
@@ -77,20 +41,12 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
         !xd_http_connect_try(&f->connect, &address->addr, address->addrlen))
         return CURL_SOCKET_BAD;
     f->heard = true; /* from here on it is this address that is silent */
-#ifdef SOCK_CLOEXEC
-    type |= SOCK_CLOEXEC;
-#endif
-    fd = socket(address->family, type, address->protocol);
-    if (fd < 0) {
-        f->lacks_descriptor |= xd_descriptors_ran_out(errno);
+    fd = xd_http_connect_socket(address, &f->lacks_descriptor);
+    if (fd == CURL_SOCKET_BAD)
         return CURL_SOCKET_BAD;
-    }
-#ifndef SOCK_CLOEXEC
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-#endif
     xd_watched_add_socket(&f->shared->watched, fd);
     if (f->limit_rate > 0)
-        bound_window(fd, f->limit_rate);
+        xd_window_bound(fd, f->limit_rate);
     return fd;
 }
 
@@ -107,11 +63,11 @@ bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
     if (f->is_busy &&
         curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
         fd != CURL_SOCKET_BAD)
-        bound_window(fd, bytes_per_s);
+        xd_window_bound(fd, bytes_per_s);
     return curl_easy_setopt(f->easy, CURLOPT_HTTP_VERSION, version) ==
                CURLE_OK &&
            curl_easy_setopt(f->easy, CURLOPT_BUFFERSIZE,
-                            buffer_bytes(bytes_per_s)) == CURLE_OK;
+                            (long)xd_window_step(bytes_per_s)) == CURLE_OK;
 }
 
 /* The connection may outlive the request that it was made for. */

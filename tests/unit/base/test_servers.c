@@ -62,7 +62,6 @@ START_TEST(what_is_no_server_of_the_web_has_no_name)
 
     memset(long_host + 7, 'a', 320);
     ck_assert_int_eq(xd_server_name(&name, "file:///etc/passwd"), XD_E_INVAL);
-    ck_assert_int_eq(xd_server_name(&name, "ibp://a.example/k"), XD_E_INVAL);
     ck_assert_int_eq(xd_server_name(&name, "http:///f"), XD_E_INVAL);
     ck_assert_int_eq(xd_server_name(&name, "a.example"), XD_E_INVAL);
     ck_assert_int_eq(xd_server_name(&name, long_host), XD_E_INVAL);

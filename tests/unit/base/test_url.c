@@ -127,6 +127,31 @@ START_TEST(a_capability_keeps_all_that_follows_the_host)
 }
 END_TEST
 
+START_TEST(the_port_0_of_a_capability_is_that_of_ibp)
+{
+    struct xd_url u = split("ibp://host:0/k/1/READ"), other;
+
+    ck_assert_uint_eq(u.port, 6714);
+    ck_assert(u.port_is_default);
+    ck_assert(!xd_url_split("http://host:0/", &other));
+}
+END_TEST
+
+START_TEST(an_ipv6_host_of_a_capability_may_lack_its_brackets)
+{
+    struct xd_url bare = split("ibp://2001:db8::1:6715/k/1/READ"),
+                  bracketed = split("ibp://[::1]:6715/k/1/READ"), other;
+
+    is_text(bare.host, bare.host_len, "2001:db8::1");
+    ck_assert_uint_eq(bare.port, 6715);
+    is_text(bracketed.host, bracketed.host_len, "[::1]");
+    ck_assert_uint_eq(bracketed.port, 6715);
+    ck_assert(!xd_url_split("http://2001:db8::1:80/", &other));
+    ck_assert(!xd_url_split("ibp://a.example:1:6714/k", &other));
+    ck_assert(!xd_url_split("ibp://::1:99999/k", &other));
+}
+END_TEST
+
 START_TEST(an_ipv6_host_stays_in_its_brackets)
 {
     struct xd_url bare = split("http://[2001:DB8::1]/x"),
@@ -351,6 +376,8 @@ int main(void)
     tcase_add_test(t, a_path_may_be_missing_and_ends_at_query_and_fragment);
     tcase_add_test(t, a_local_file_has_no_host);
     tcase_add_test(t, a_capability_keeps_all_that_follows_the_host);
+    tcase_add_test(t, the_port_0_of_a_capability_is_that_of_ibp);
+    tcase_add_test(t, an_ipv6_host_of_a_capability_may_lack_its_brackets);
     tcase_add_test(t, an_ipv6_host_stays_in_its_brackets);
     tcase_add_test(t, what_two_parsers_could_read_differently_is_no_url);
     tcase_add_test(t, a_host_may_have_letters_of_any_script);

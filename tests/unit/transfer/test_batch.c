@@ -329,7 +329,7 @@ START_TEST(what_cannot_be_asked_fails_alone)
 
     servers[0] = mock_start(kept_open);
     requests[0] = range_of("http://excluded.example/f", 0);
-    requests[1] = range_of("ibp://depot.example:6714/1#2/3/READ", 0);
+    requests[1] = range_of("gopher://u:READ@depot.example/1", 0);
     requests[2] = range_of(mock_url(servers[0]), 0);
     run(requests, 3, &unhurried);
     ck_assert_int_eq(heard[0].outcome.error.code, XD_E_NOREPLICA);

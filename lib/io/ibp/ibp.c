@@ -1,0 +1,483 @@
+/*
+ * IBP: one request for each slot, and the connections that none of them uses.
+ *
+ *     start() --> a kept connection, or a new one --> ibp_request.c
+ *                       ^                                  |
+ *                       +------------ if it is clean ------+
+ *
+ * libcurl's multi handle makes the connections and waits for all sockets, and
+ * its wakeup ends the wait.
+ */
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "base/alloc.h"
+#include "base/check.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "io/http/curl_global.h"
+#include "io/http/http_commons.h"
+#include "io/ibp/ibp_connect.h"
+#include "io/ibp/ibp_request.h"
+#include "io/silence.h"
+#include "io/window.h"
+#include "os/clock.h"
+
+/* No poll lasts longer, so that a wakeup() which is lost costs no more; and of
+ * depots that are asked, as for HTTP. */
+#define MAX_POLL (10 * XD_SECOND)
+#define MAX_WAIT XD_SECOND
+
+/* For so long an idle connection is good: libcurl's own. */
+#define KEEP_IDLE (118 * XD_SECOND)
+
+/* A connection that no request uses. */
+struct idle {
+    int fd; /* < 0: none */
+    char *peer;
+    xd_usec since;
+};
+
+struct ibp {
+    struct xd_transport base;
+    /* Constant after new(). */
+    const struct xd_transport_handler *handler;
+    struct xd_http_options options;
+    CURLM *multi;
+    unsigned n_slots;
+
+    /* The owner's. */
+    xd_usec silence;
+    uint64_t limit_rate;
+    struct xd_ibp_request *requests; /* one for each slot */
+    struct xd_ibp_connect *connects; /* likewise */
+    struct curl_waitfd *waits;       /* likewise */
+    struct idle *idle;               /* so many at most */
+    struct xd_http_addresses addresses;
+    struct xd_silence_clock clock;
+    bool has_doubts; /* a depot was silent: the next request probes first */
+};
+
+/* ---- connections ---- */
+
+static void close_idle(struct idle *i)
+{
+    if (i->fd < 0)
+        return;
+    close(i->fd);
+    xd_free(i->peer);
+    *i = (struct idle){.fd = -1};
+}
+
+/* Keep a connection, in place of the one that was idle for longest.  Takes
+ * *peer. */
+static void keep(struct ibp *b, int fd, char **peer)
+{
+    struct idle *place = &b->idle[0];
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        if (b->idle[i].fd < 0 || b->idle[i].since < place->since)
+            place = &b->idle[i];
+        if (place->fd < 0)
+            break;
+    }
+    close_idle(place);
+    *place = (struct idle){.fd = fd, .peer = *peer, .since = xd_now()};
+    *peer = NULL;
+}
+
+/* A kept connection to `peer`, or -1: not one from before an outage. */
+static int reuse(struct ibp *b, const char *peer)
+{
+    xd_usec now = xd_now();
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        struct idle *idle = &b->idle[i];
+        int fd = idle->fd;
+
+        if (fd >= 0 && (now - idle->since > KEEP_IDLE ||
+                        idle->since < b->addresses.outage_at)) {
+            close_idle(idle);
+        } else if (fd >= 0 && strcmp(idle->peer, peer) == 0) {
+            idle->fd = -1;
+            xd_free(idle->peer);
+            return fd;
+        }
+    }
+    return -1;
+}
+
+static void connect_anew(struct ibp *b, struct xd_ibp_request *q)
+{
+    struct xd_ibp_connect *c = &b->connects[q->slot];
+
+    q->step = XD_IBP_CONNECTS;
+    if (c->goes_through_tls) {
+        q->is_decided = true;
+        q->outcome.verdict = XD_VERDICT_GONE;
+        xd_fail(&q->outcome.error, XD_E_NET,
+                "%s: IBP cannot go through a proxy that is reached by https",
+                q->name);
+    } else if (!xd_ibp_connect_begin(c, q->peer)) {
+        xd_ibp_request_fail_nomem(q);
+    }
+}
+
+static void choose_connection(struct ibp *b, struct xd_ibp_request *q)
+{
+    int fd = reuse(b, q->peer);
+
+    if (fd >= 0)
+        xd_ibp_request_use(q, fd, true);
+    else
+        connect_anew(b, q);
+}
+
+/* ---- requests ---- */
+
+static int ibp_start(struct xd_transport *t, unsigned slot,
+                     const struct xd_request *request, struct xd_error *err)
+{
+    struct ibp *b = (struct ibp *)t;
+    struct xd_ibp_request *q = &b->requests[slot];
+    int rc;
+
+    XD_ASSERT(slot < b->n_slots && !q->is_busy && request->length > 0);
+    rc = xd_ibp_request_begin(q, request, err);
+    if (rc < 0)
+        return rc;
+    q->wants_probe |= b->has_doubts;
+    b->has_doubts = false;
+    q->step_bytes = xd_window_step(b->limit_rate);
+    xd_http_connect_note_outages(&b->connects[slot].steps, request->outages);
+    if (!q->is_decided)
+        choose_connection(b, q);
+    xd_silence_clock_look(&b->clock, 0);
+    q->heard_at = b->clock.watched;
+    q->is_busy = true;
+    return 0;
+}
+
+static void ibp_stop(struct xd_transport *t, unsigned slot)
+{
+    struct xd_ibp_request *q = &((struct ibp *)t)->requests[slot];
+
+    if (q->is_busy)
+        xd_ibp_request_stop(q);
+}
+
+static void ibp_resume(struct xd_transport *t, unsigned slot)
+{
+    struct ibp *b = (struct ibp *)t;
+
+    b->requests[slot].is_paused = false;
+    b->requests[slot].heard = true;
+}
+
+static void finish(struct ibp *b, struct xd_ibp_request *q)
+{
+    int fd = xd_ibp_request_detach(q);
+
+    xd_ibp_connect_end(&b->connects[q->slot]);
+    if (fd >= 0)
+        keep(b, fd, &q->peer);
+    if (q->outcome.verdict == XD_VERDICT_AGAIN)
+        xd_http_connect_end(&b->connects[q->slot].steps,
+                            b->connects[q->slot].easy);
+    q->is_busy = false;
+    xd_request_locate(&q->outcome, q->url, q->url);
+    b->handler->end(b->handler->user, q->slot, &q->outcome);
+}
+
+/* Move what a slot carries; true if it has ended. */
+static bool move(struct ibp *b, struct xd_ibp_request *q)
+{
+    if (q->fd >= 0)
+        xd_ibp_request_move(q);
+    if (q->was_stale && !q->is_decided) {
+        xd_ibp_request_detach(q);
+        connect_anew(b, q);
+        q->was_stale = false;
+    }
+    if (!q->is_decided)
+        return false;
+    finish(b, q);
+    return true;
+}
+
+/* Move those that need not wait for a socket; true if anything happened. */
+static bool move_decided(struct ibp *b)
+{
+    bool happened = false;
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        struct xd_ibp_request *q = &b->requests[i];
+
+        if (q->is_busy && (q->is_decided || (q->filled > 0 && q->heard)))
+            happened |= move(b, q);
+    }
+    return happened;
+}
+
+static void move_ready(struct ibp *b)
+{
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        struct xd_ibp_request *q = &b->requests[i];
+
+        if (q->is_busy && !q->is_paused && (q->fd >= 0 || q->is_decided))
+            move(b, q);
+    }
+}
+
+/* ---- waiting ---- */
+
+static xd_usec patience(const struct ibp *b, const struct xd_ibp_request *q)
+{
+    if (q->step == XD_IBP_CONNECTS)
+        return xd_ibp_connect_patience(&b->connects[q->slot], b->silence);
+    return b->silence;
+}
+
+static xd_usec until_silence(const struct ibp *b)
+{
+    xd_usec least = MAX_POLL;
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        const struct xd_ibp_request *q = &b->requests[i];
+        xd_usec silent = b->clock.watched - q->heard_at, limit, left;
+
+        if (!q->is_busy || q->is_paused)
+            continue;
+        limit = patience(b, q);
+        left = silent < limit ? limit - silent : 0;
+        if (left > MAX_WAIT)
+            left = MAX_WAIT;
+        if (left < least)
+            least = left;
+    }
+    return least;
+}
+
+static void wait_for_sockets(struct ibp *b, xd_usec timeout)
+{
+    xd_usec silence = until_silence(b);
+    xd_usec most = timeout < silence ? timeout : silence;
+    xd_usec ms = most / XD_MS + (most % XD_MS != 0);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        const struct xd_ibp_request *q = &b->requests[i];
+
+        if (q->is_busy && q->fd >= 0 && !q->is_paused)
+            b->waits[n++] = (struct curl_waitfd){
+                .fd = q->fd,
+                .events = xd_ibp_request_events(q) == POLLOUT
+                              ? CURL_WAIT_POLLOUT
+                              : CURL_WAIT_POLLIN};
+    }
+    curl_multi_poll(b->multi, b->waits, n, (int)ms, NULL);
+    xd_silence_clock_look(&b->clock, ms * XD_MS);
+}
+
+/* What libcurl has made of connections. */
+static void collect(struct ibp *b)
+{
+    const CURLMsg *m;
+    int left;
+
+    while ((m = curl_multi_info_read(b->multi, &left)) != NULL) {
+        CURLcode result = m->data.result;
+        struct xd_ibp_request *q = NULL;
+        struct xd_ibp_connect *c;
+        int fd;
+
+        if (m->msg != CURLMSG_DONE ||
+            curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &q) != CURLE_OK)
+            continue;
+        c = &b->connects[q->slot];
+        if (q->is_decided || (result != CURLE_OK && xd_ibp_connect_again(c)))
+            continue;
+        fd = result == CURLE_OK ? xd_ibp_connect_take(c) : -1;
+        if (fd >= 0) {
+            q->heard = true;
+            xd_ibp_request_use(q, fd, false);
+        } else {
+            q->is_decided = true;
+            c->lacks_descriptor |= result == CURLE_OK;
+            xd_ibp_connect_explain(c, result, q->name, &q->outcome);
+        }
+    }
+}
+
+/* One that said something in this turn was not silent, whatever the clock says,
+ * for it was read before. */
+static void sweep(struct ibp *b)
+{
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        struct xd_ibp_request *q = &b->requests[i];
+        struct xd_ibp_connect *c = &b->connects[i];
+
+        if (!q->is_busy)
+            continue;
+        if (q->heard || c->has_moved)
+            q->heard_at = b->clock.watched;
+        q->heard = c->has_moved = false;
+        if (q->is_paused || b->clock.watched - q->heard_at < patience(b, q))
+            continue;
+        if (q->step == XD_IBP_CONNECTS && xd_ibp_connect_give_up(c))
+            continue;
+        b->has_doubts |= q->step == XD_IBP_LOADS;
+        xd_ibp_request_fail_silent(q, patience(b, q));
+    }
+}
+
+static void ibp_poll(struct xd_transport *t, xd_usec timeout)
+{
+    struct ibp *b = (struct ibp *)t;
+    CURLMcode rc;
+    int running;
+
+    xd_silence_clock_look(&b->clock, 0);
+    if (!move_decided(b))
+        wait_for_sockets(b, timeout);
+    rc = curl_multi_perform(b->multi, &running);
+    for (unsigned i = 0; rc != CURLM_OK && i < b->n_slots; i++) {
+        if (b->requests[i].is_busy && b->requests[i].step == XD_IBP_CONNECTS)
+            xd_ibp_request_fail_nomem(&b->requests[i]);
+    }
+    collect(b);
+    move_ready(b);
+    sweep(b);
+}
+
+/* ---- the rest ---- */
+
+static void ibp_limit(struct xd_transport *t, uint64_t bytes_per_s)
+{
+    struct ibp *b = (struct ibp *)t;
+
+    b->limit_rate = bytes_per_s;
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        b->connects[i].limit_rate = bytes_per_s;
+        b->requests[i].step_bytes = xd_window_step(bytes_per_s);
+        if (b->requests[i].fd >= 0)
+            xd_window_bound(b->requests[i].fd, bytes_per_s);
+    }
+}
+
+static void ibp_set_silence(struct xd_transport *t, xd_usec silence)
+{
+    if (XD_DEFENDS("silence"))
+        ((struct ibp *)t)->silence = silence;
+}
+
+static bool ibp_is_connected(struct xd_transport *t, unsigned slot)
+{
+    return ((struct ibp *)t)->requests[slot].fd >= 0;
+}
+
+static void ibp_wakeup(struct xd_transport *t)
+{
+    curl_multi_wakeup(((struct ibp *)t)->multi);
+}
+
+static void ibp_free(struct xd_transport *t)
+{
+    struct ibp *b = (struct ibp *)t;
+
+    for (unsigned i = 0; i < b->n_slots; i++) {
+        if (b->connects)
+            xd_ibp_connect_fini(&b->connects[i]);
+        if (b->requests)
+            xd_ibp_request_fini(&b->requests[i]);
+        if (b->idle)
+            close_idle(&b->idle[i]);
+    }
+    curl_multi_cleanup(b->multi);
+    xd_http_options_fini(&b->options);
+    xd_free(b->requests);
+    xd_free(b->connects);
+    xd_free(b->waits);
+    xd_free(b->idle);
+    xd_free(b);
+}
+
+static const struct xd_transport_ops ibp_ops = {.start = ibp_start,
+                                                .stop = ibp_stop,
+                                                .resume = ibp_resume,
+                                                .poll = ibp_poll,
+                                                .wakeup = ibp_wakeup,
+                                                .is_connected =
+                                                    ibp_is_connected,
+                                                .limit = ibp_limit,
+                                                .set_silence = ibp_set_silence,
+                                                .free = ibp_free};
+
+static int set_up_slots(struct ibp *b, unsigned n, struct xd_error *err)
+{
+    int rc = 0;
+
+    b->requests = xd_alloc(n, sizeof *b->requests);
+    b->connects = xd_alloc(n, sizeof *b->connects);
+    b->waits = xd_alloc(n, sizeof *b->waits);
+    b->idle = xd_alloc(n, sizeof *b->idle);
+    if (!b->requests || !b->connects || !b->waits || !b->idle)
+        return xd_fail_nomem(err);
+    b->n_slots = n;
+    for (unsigned i = 0; i < n; i++) {
+        xd_ibp_request_init(&b->requests[i], i, b->handler);
+        b->idle[i].fd = -1;
+    }
+    for (unsigned i = 0; rc == 0 && i < n; i++)
+        rc = xd_ibp_connect_init(&b->connects[i], &b->requests[i], b->multi,
+                                 &b->addresses, &b->options, err);
+    return rc;
+}
+
+static int set_up(struct ibp *b, const struct xd_transport_config *config,
+                  struct xd_error *err)
+{
+    int rc;
+
+    b->multi = curl_multi_init();
+    if (b->multi == NULL ||
+        curl_multi_setopt(b->multi, CURLMOPT_MAXCONNECTS,
+                          (long)config->n_slots) != CURLM_OK)
+        return xd_fail_nomem(err);
+    rc = xd_curl_check_wakeup(b->multi, err);
+    if (rc == 0)
+        rc = xd_http_options_init(&b->options, config->net, err);
+    if (rc < 0)
+        return rc;
+    b->options.names = config->commons ? config->commons->names : NULL;
+    b->limit_rate = b->options.net->limit_rate;
+    return set_up_slots(b, config->n_slots, err);
+}
+
+int xd_ibp_new(struct xd_transport **out,
+               const struct xd_transport_config *config,
+               const struct xd_transport_handler *handler, struct xd_error *err)
+{
+    int rc = xd_curl_global_init(err);
+    struct ibp *b;
+
+    if (rc < 0)
+        return rc;
+    b = xd_alloc(1, sizeof *b);
+    if (b == NULL)
+        return xd_fail_nomem(err);
+    b->base.ops = &ibp_ops;
+    b->handler = handler;
+    b->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
+    xd_silence_clock_init(&b->clock);
+    rc = set_up(b, config, err);
+    if (rc < 0) {
+        ibp_free(&b->base);
+        return rc;
+    }
+    *out = &b->base;
+    return 0;
+}

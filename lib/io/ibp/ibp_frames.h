@@ -1,0 +1,44 @@
+/*
+ * The frames of the exNode function `checksum`.
+ *
+ *     data    |0 ...... data_bytes| ...............|....|
+ *     stored  |MD5|.|......data...|MD5|.|...data...|MD5|.|..|
+ *
+ * A frame is 32 hexadecimal digits of the MD5 of its data, one more byte that
+ * says nothing, and the data.  The last frame may be shorter than the others.
+ */
+#ifndef XD_IO_IBP_FRAMES_H
+#define XD_IO_IBP_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/manifest.h>
+
+#include "base/range.h"
+#include "io/hash.h"
+
+#define XD_IBP_FRAME_HEAD 33
+
+/* No frame is longer: it is held in memory. */
+#define XD_IBP_FRAME_MAX ((uint64_t)16 << 20)
+
+struct xd_ibp_frame {
+    struct xd_range stored; /* where it lies in the object */
+    struct xd_range data;   /* the bytes of data that it holds */
+};
+
+/* Whether frames can be as `f` says. */
+bool xd_ibp_frames_are_possible(const struct xd_framing *f);
+
+/* How many bytes of data all frames hold. */
+uint64_t xd_ibp_frames_data(const struct xd_framing *f);
+
+/* The frame with byte `at` of the data, which is less than that. */
+struct xd_ibp_frame xd_ibp_frames_at(const struct xd_framing *f, uint64_t at);
+
+/* Whether the data of a frame is that of its checksum. */
+bool xd_ibp_frame_is_right(struct xd_hasher *md5, const void *frame,
+                           size_t len);
+
+#endif

@@ -1,0 +1,572 @@
+#include "io/ibp/ibp_request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/url.h"
+#include "io/ibp/ibp_frames.h"
+#include "io/window.h"
+
+/* Seconds that a depot may take for a request: what LoRS gives it.  0 would be
+ * no bound; our own silence ends a wait much earlier. */
+#define DEPOT_TIMEOUT 600
+
+/* So many times one move() receives: other requests have their turn. */
+#define MOST_RECEIVES 16
+
+void xd_ibp_request_init(struct xd_ibp_request *q, unsigned slot,
+                         const struct xd_transport_handler *handler)
+{
+    *q = (struct xd_ibp_request){.handler = handler, .slot = slot, .fd = -1};
+}
+
+void xd_ibp_request_fini(struct xd_ibp_request *q)
+{
+    if (q->fd >= 0)
+        close(q->fd);
+    xd_free(q->url);
+    xd_free(q->peer);
+    xd_free(q->buffer);
+    xd_text_fini(&q->out);
+    xd_hasher_free(q->md5);
+}
+
+static void decide(struct xd_ibp_request *q, enum xd_verdict verdict)
+{
+    q->is_decided = true;
+    q->outcome.verdict = verdict;
+}
+
+static const struct xd_framing *framing(const struct xd_ibp_request *q)
+{
+    return q->asked.framing;
+}
+
+/* ---- the request ---- */
+
+/* Where the wanted data lies in the object. */
+static void locate(struct xd_ibp_request *q)
+{
+    const struct xd_framing *f = framing(q);
+
+    q->next = q->at;
+    q->stop = q->end;
+    if (f == NULL || q->at >= q->end)
+        return;
+    q->next = xd_ibp_frames_at(f, q->at).stored.begin;
+    q->stop = xd_ibp_frames_at(f, q->end - 1).stored.end;
+}
+
+/* Which data is wanted, as far as that is known without the depot. */
+static void bound(struct xd_ibp_request *q)
+{
+    const struct xd_request *r = &q->asked;
+    uint64_t size =
+        r->framing ? xd_ibp_frames_data(r->framing) : r->object_size;
+
+    q->at = r->offset;
+    q->end = xd_request_end(r);
+    if (size != XD_SIZE_UNKNOWN && q->end > size)
+        q->end = size;
+    if (q->end == XD_TO_END)
+        q->wants_probe = true;
+    if (q->at > q->end || (q->at == q->end && q->at > 0)) {
+        q->is_decided = true;
+        xd_request_is_different(r, q->name, size, &q->outcome);
+    }
+    locate(q);
+}
+
+static int set_peer(struct xd_ibp_request *q, const struct xd_url *u)
+{
+    bool is_bare = u->host[0] != '[' && memchr(u->host, ':', u->host_len);
+    struct xd_text peer = {.s = NULL};
+
+    xd_text_addf(&peer, "%s%.*s%s:%u", is_bare ? "[" : "", (int)u->host_len,
+                 u->host, is_bare ? "]" : "", u->port);
+    xd_free(q->peer);
+    q->peer = peer.s;
+    return peer.failed ? XD_E_NOMEM : 0;
+}
+
+static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
+{
+    struct xd_url u;
+
+    xd_free(q->url);
+    q->url = xd_strdup(r->url);
+    if (q->url == NULL || xd_request_name(q->name, r->url) < 0)
+        return XD_E_NOMEM;
+    if (!xd_url_split(q->url, &u) || !xd_ibp_split(&u, &q->capability)) {
+        decide(q, XD_VERDICT_GONE);
+        xd_fail(&q->outcome.error, XD_E_NET,
+                "%s: is not a read capability of IBP", q->name);
+        return 0;
+    }
+    bound(q);
+    return set_peer(q, &u);
+}
+
+/* Room for a frame, or for what is received at a time. */
+static int prepare_buffer(struct xd_ibp_request *q)
+{
+    const struct xd_framing *f = framing(q);
+    size_t capacity = xd_window_step(0);
+    unsigned char *buffer;
+
+    if (f != NULL && q->md5 == NULL && xd_hasher_new(&q->md5, "md5", NULL) < 0)
+        return XD_E_NOMEM;
+    if (f != NULL && f->stored_bytes + XD_IBP_REPLY_MAX >= capacity)
+        capacity = (size_t)f->stored_bytes + XD_IBP_REPLY_MAX + 1;
+    if (q->capacity >= capacity)
+        return 0;
+    buffer = xd_realloc(q->buffer, capacity, 1);
+    if (buffer == NULL)
+        return XD_E_NOMEM;
+    q->buffer = buffer;
+    q->capacity = capacity;
+    return 0;
+}
+
+int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
+                         struct xd_error *err)
+{
+    q->asked = *r;
+    q->asked.url = q->asked.origin = q->asked.if_range = NULL;
+    q->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
+                                     .object_size = XD_SIZE_UNKNOWN};
+    q->object_size = XD_SIZE_UNKNOWN;
+    q->wants_probe = r->wants_size && r->object_size == XD_SIZE_UNKNOWN &&
+                     r->framing == NULL;
+    q->has_probed = q->has_told_head = false;
+    q->is_paused = q->is_decided = q->was_stale = false;
+    q->step = XD_IBP_CONNECTS;
+    if (prepare(q, r) < 0 || prepare_buffer(q) < 0)
+        return xd_fail_nomem(err);
+    return 0;
+}
+
+/* ---- asking ---- */
+
+static void ask(struct xd_ibp_request *q)
+{
+    xd_text_clear(&q->out);
+    q->n_sent = 0;
+    q->n_kept = q->filled;
+    q->is_clean = false;
+    if (q->wants_probe && !q->has_probed) {
+        q->step = XD_IBP_PROBES;
+        xd_ibp_write_probe(&q->out, &q->capability, DEPOT_TIMEOUT);
+    } else {
+        q->step = XD_IBP_LOADS;
+        xd_ibp_write_load(&q->out, &q->capability, q->next, q->stop - q->next,
+                          DEPOT_TIMEOUT);
+    }
+    if (q->out.failed) {
+        xd_text_fini(&q->out);
+        xd_ibp_request_fail_nomem(q);
+    }
+}
+
+static void tell_head(struct xd_ibp_request *q)
+{
+    struct xd_head head = {
+        .object_size = q->object_size, .final_url = q->url, .is_range = true};
+    int rc;
+
+    if (q->has_told_head)
+        return;
+    q->has_told_head = true;
+    rc = q->handler->head(q->handler->user, q->slot, &head);
+    if (rc < 0) {
+        decide(q, XD_VERDICT_STOPPED);
+        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name);
+    }
+}
+
+/* Ask for what is still wanted, if anything is. */
+static void ask_on(struct xd_ibp_request *q)
+{
+    if (q->next < q->stop || (q->wants_probe && !q->has_probed)) {
+        ask(q);
+        return;
+    }
+    tell_head(q);
+    q->is_clean = !q->has_surplus;
+    if (!q->is_decided)
+        decide(q, XD_VERDICT_OK);
+}
+
+void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused)
+{
+    q->fd = fd;
+    q->is_reused = is_reused;
+    q->was_stale = q->is_clean = q->is_checked = q->has_surplus = false;
+    q->filled = 0;
+    q->to_come = 0;
+    locate(q);
+    ask_on(q);
+}
+
+int xd_ibp_request_detach(struct xd_ibp_request *q)
+{
+    int fd = q->fd;
+
+    q->fd = -1;
+    if (fd >= 0 && !(q->is_clean && q->outcome.verdict == XD_VERDICT_OK)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- failing ---- */
+
+/* Whether the connection, which was kept, may be to blame: it was closed long
+ * ago, or what another request was sent too much comes now. */
+static bool is_stale(const struct xd_ibp_request *q)
+{
+    return q->is_reused && !q->has_told_head && !q->has_probed;
+}
+
+static void fail_garbage(struct xd_ibp_request *q)
+{
+    if (is_stale(q)) {
+        q->was_stale = true;
+        return;
+    }
+    decide(q, XD_VERDICT_GONE);
+    xd_fail(&q->outcome.error, XD_E_NET,
+            "%s: answers with what is not a reply of IBP", q->name);
+}
+
+static void fail_by_code(struct xd_ibp_request *q, int64_t code)
+{
+    bool may_pass = xd_ibp_may_pass(code);
+
+    decide(q, may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+    q->outcome.is_refusal = may_pass;
+    xd_fail(&q->outcome.error, XD_E_NET, "%s: %s (%" PRId64 ")", q->name,
+            xd_ibp_words(code), code);
+}
+
+/* The connection broke; os_errno 0: the depot closed it. */
+static void fail_connection(struct xd_ibp_request *q, int os_errno)
+{
+    if (is_stale(q)) {
+        q->was_stale = true;
+        return;
+    }
+    decide(q, XD_VERDICT_AGAIN);
+    q->outcome.is_refusal = !q->has_told_head;
+    if (os_errno != 0)
+        xd_fail_errno(&q->outcome.error, XD_E_NET, os_errno,
+                      "%s: the connection broke at offset %" PRIu64, q->name,
+                      q->at);
+    else
+        xd_fail(&q->outcome.error, XD_E_NET,
+                "%s: the connection was closed early, at offset %" PRIu64,
+                q->name, q->at);
+}
+
+void xd_ibp_request_stop(struct xd_ibp_request *q)
+{
+    if (q->is_decided)
+        return;
+    decide(q, XD_VERDICT_STOPPED);
+    xd_fail(&q->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
+            q->name, q->at);
+}
+
+void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence)
+{
+    if (q->is_decided)
+        return;
+    decide(q, XD_VERDICT_AGAIN);
+    q->outcome.is_unanswered = true;
+    xd_fail(&q->outcome.error, XD_E_NET,
+            "%s: no bytes for %.1f s at offset %" PRIu64, q->name,
+            (double)silence / XD_SECOND, q->at);
+}
+
+void xd_ibp_request_fail_nomem(struct xd_ibp_request *q)
+{
+    if (q->is_decided)
+        return;
+    decide(q, XD_VERDICT_AGAIN);
+    xd_fail_nomem(&q->outcome.error);
+}
+
+/* ---- replies ---- */
+
+/* The object has so many bytes: no more can be had. */
+static void learn_size(struct xd_ibp_request *q, uint64_t written)
+{
+    const struct xd_request *r = &q->asked;
+    bool is_all = r->offset == 0 && r->length == XD_TO_END;
+
+    if (framing(q) != NULL) {
+        if (q->stop > written) {
+            q->is_decided = true;
+            xd_request_is_different(r, q->name, XD_SIZE_UNKNOWN, &q->outcome);
+        }
+        return;
+    }
+    q->object_size = written;
+    if ((r->object_size != XD_SIZE_UNKNOWN && r->object_size != written) ||
+        (r->offset >= written && !is_all)) {
+        q->is_decided = true;
+        xd_request_is_different(r, q->name, written, &q->outcome);
+        return;
+    }
+    if (q->end > written)
+        q->end = q->stop = written;
+}
+
+static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
+{
+    struct xd_ibp_probe probe;
+
+    q->has_probed = true;
+    if (xd_ibp_probed(r, &probe))
+        learn_size(q, probe.written);
+    else if (r->code < 0 && (!xd_ibp_may_pass(r->code) || q->end == XD_TO_END))
+        fail_by_code(q, r->code);
+    else if (q->end == XD_TO_END)
+        fail_garbage(q);
+    if (!q->is_decided)
+        ask_on(q);
+}
+
+/* Nothing came: there may be nothing more, which a probe tells. */
+static void doubt(struct xd_ibp_request *q, int64_t code)
+{
+    if (q->has_probed) {
+        fail_by_code(q, code);
+        return;
+    }
+    q->wants_probe = true;
+    ask_on(q);
+}
+
+static void take_load(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
+{
+    uint64_t n, wanted = q->stop - q->next;
+
+    if (r->code == XD_IBP_BEYOND_END || r->code == XD_IBP_SERVER_TIMEOUT) {
+        doubt(q, r->code);
+        return;
+    }
+    if (r->code < 0) {
+        fail_by_code(q, r->code);
+        return;
+    }
+    if (!xd_ibp_loaded(r, &n)) {
+        fail_garbage(q);
+        return;
+    }
+    if (n > wanted) {
+        decide(q, XD_VERDICT_GONE);
+        xd_fail(&q->outcome.error, XD_E_NET,
+                "%s: answers with %" PRIu64 " bytes instead of %" PRIu64,
+                q->name, n, wanted);
+        return;
+    }
+    if (n == 0) {
+        doubt(q, XD_IBP_SERVER_TIMEOUT);
+        return;
+    }
+    q->wants_probe |= n < wanted;
+    q->to_come = n;
+    q->step = XD_IBP_BODY;
+    tell_head(q);
+}
+
+/*
+ * A reply is in the buffer, behind what is there of a frame, if its line feed
+ * is; what follows it is the body.
+ */
+static void take_reply(struct xd_ibp_request *q)
+{
+    unsigned char *line = q->buffer + q->n_kept, *end;
+    size_t len = q->filled - q->n_kept, rest;
+    struct xd_ibp_reply reply;
+    enum xd_ibp_step step = q->step;
+
+    end = memchr(line, '\n', len);
+    if (end == NULL) {
+        if (len > XD_IBP_REPLY_MAX)
+            fail_garbage(q);
+        return;
+    }
+    if (!xd_ibp_parse_reply((const char *)line, (size_t)(end - line), &reply)) {
+        fail_garbage(q);
+        return;
+    }
+    rest = len - (size_t)(end - line) - 1;
+    memmove(line, end + 1, rest);
+    q->filled = q->n_kept;
+    if (step == XD_IBP_PROBES)
+        take_probe(q, &reply);
+    else
+        take_load(q, &reply);
+    if (q->is_decided || q->step != XD_IBP_BODY || rest == 0)
+        return;
+    q->has_surplus = rest > q->to_come;
+    if (q->has_surplus)
+        rest = (size_t)q->to_come;
+    q->filled += rest;
+    q->to_come -= rest;
+    q->next += rest;
+}
+
+/* ---- bytes ---- */
+
+/* Give the handler `n` bytes of the data; false if it did not take them. */
+static bool hand_over(struct xd_ibp_request *q, const unsigned char *bytes,
+                      size_t n)
+{
+    int rc = q->handler->bytes(q->handler->user, q->slot, bytes, n);
+
+    if (rc == XD_E_AGAIN) {
+        q->is_paused = true;
+        return false;
+    }
+    if (rc < 0) {
+        decide(q, XD_VERDICT_STOPPED);
+        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name);
+        return false;
+    }
+    q->at += n;
+    return true;
+}
+
+/* The wanted part of a frame, once all of it is there; true if anything was
+ * done. */
+static bool hand_over_frame(struct xd_ibp_request *q)
+{
+    struct xd_ibp_frame frame = xd_ibp_frames_at(framing(q), q->at);
+    size_t len = (size_t)xd_range_length(frame.stored);
+    uint64_t end = q->end < frame.data.end ? q->end : frame.data.end;
+    uint64_t skip = q->at - frame.data.begin;
+
+    if (q->filled < len)
+        return false;
+    q->is_checked =
+        q->is_checked || xd_ibp_frame_is_right(q->md5, q->buffer, len);
+    if (!q->is_checked) {
+        decide(q, XD_VERDICT_GONE);
+        xd_fail(&q->outcome.error, XD_E_CORRUPT,
+                "%s: the frame at offset %" PRIu64
+                " is corrupt: its MD5 is another",
+                q->name, frame.stored.begin);
+        return true;
+    }
+    if (!hand_over(q, q->buffer + XD_IBP_FRAME_HEAD + skip,
+                   (size_t)(end - q->at)))
+        return true;
+    q->is_checked = false;
+    memmove(q->buffer, q->buffer + len, q->filled - len);
+    q->filled -= len;
+    return true;
+}
+
+/* What the buffer holds; true if anything was done. */
+static bool hand_over_buffer(struct xd_ibp_request *q)
+{
+    if (q->step != XD_IBP_BODY || q->filled == 0)
+        return false;
+    if (framing(q) != NULL)
+        return hand_over_frame(q);
+    if (hand_over(q, q->buffer, q->filled))
+        q->filled = 0;
+    return true;
+}
+
+static size_t room(const struct xd_ibp_request *q)
+{
+    size_t n = q->capacity - q->filled;
+
+    if (n > q->step_bytes)
+        n = q->step_bytes;
+    if (q->step == XD_IBP_BODY && n > q->to_come)
+        n = (size_t)q->to_come;
+    return n;
+}
+
+/* True if something came, or it is decided. */
+static bool receive(struct xd_ibp_request *q)
+{
+    ssize_t n = recv(q->fd, q->buffer + q->filled, room(q), 0);
+
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return false;
+    if (n <= 0) {
+        fail_connection(q, n < 0 ? errno : 0);
+        return true;
+    }
+    q->heard = true;
+    q->filled += (size_t)n;
+    if (q->step != XD_IBP_BODY) {
+        take_reply(q);
+        return true;
+    }
+    q->to_come -= (uint64_t)n;
+    q->next += (uint64_t)n;
+    return true;
+}
+
+/* True if all is sent. */
+static bool send_out(struct xd_ibp_request *q)
+{
+    while (q->n_sent < q->out.len) {
+        ssize_t n = send(q->fd, q->out.s + q->n_sent, q->out.len - q->n_sent,
+                         MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return false;
+        if (n < 0) {
+            fail_connection(q, errno);
+            return false;
+        }
+        q->n_sent += (size_t)n;
+    }
+    return true;
+}
+
+static bool is_done(const struct xd_ibp_request *q)
+{
+    return q->is_decided || q->is_paused || q->was_stale;
+}
+
+void xd_ibp_request_move(struct xd_ibp_request *q)
+{
+    int n_receives = 0;
+
+    while (!is_done(q) && n_receives < MOST_RECEIVES) {
+        if (hand_over_buffer(q))
+            continue;
+        if (q->step == XD_IBP_BODY && q->to_come == 0) {
+            ask_on(q);
+            continue;
+        }
+        if (!send_out(q))
+            return;
+        if (!receive(q))
+            return;
+        n_receives++;
+    }
+}
+
+short xd_ibp_request_events(const struct xd_ibp_request *q)
+{
+    return q->n_sent < q->out.len ? POLLOUT : POLLIN;
+}

@@ -1,0 +1,94 @@
+/*
+ * One request at an IBP depot, on a socket that is connected.
+ *
+ *     begin() -> use(socket) -> move() ... move() -> is_decided
+ *
+ *     PROBES --> LOADS --> BODY --> decided
+ *                  ^          |
+ *                  +----------+ the depot has sent less than it was asked for
+ *
+ * What is written can be less than what the manifest says, and some depots wait
+ * for bytes that are not there: after a short answer the depot is asked how
+ * many there are (PROBE), and no more are asked for.
+ *
+ * Threads: that of the transport.
+ */
+#ifndef XD_IO_IBP_REQUEST_H
+#define XD_IO_IBP_REQUEST_H
+
+#include "base/text.h"
+#include "io/hash.h"
+#include "io/ibp/ibp_wire.h"
+#include "io/request.h"
+
+enum xd_ibp_step {
+    XD_IBP_CONNECTS,
+    XD_IBP_PROBES, /* waits for the reply to PROBE */
+    XD_IBP_LOADS,  /* waits for that to LOAD */
+    XD_IBP_BODY    /* receives bytes */
+};
+
+struct xd_ibp_request {
+    /* Constant after init(). */
+    const struct xd_transport_handler *handler;
+    unsigned slot;
+
+    /* The request. */
+    struct xd_request asked; /* but for its strings */
+    char *url, *peer;        /* owned; peer: "HOST:PORT" */
+    char name[XD_REQUEST_NAME_BYTES];
+    struct xd_ibp_capability capability; /* points into url */
+    struct xd_hasher *md5;               /* for frames */
+    uint64_t at, end;     /* the next byte of data, and where it ends */
+    uint64_t next, stop;  /* the same of the object's bytes: to be received */
+    uint64_t object_size; /* as the depot says, or XD_SIZE_UNKNOWN */
+    bool wants_probe, has_probed, has_told_head;
+
+    /* The connection. */
+    int fd; /* < 0: none */
+    enum xd_ibp_step step;
+    bool is_reused; /* it has served another request */
+    bool was_stale; /* and was closed meanwhile: connect anew */
+    bool is_clean;  /* it can serve another one */
+    bool heard;     /* something came since this was cleared */
+    struct xd_text out;
+    size_t n_sent;
+    uint64_t to_come; /* bytes of the body that were not received yet */
+    unsigned char *buffer;
+    size_t capacity, filled;
+    size_t n_kept;     /* of a frame, before the reply that comes behind it */
+    bool has_surplus;  /* more came than the depot said */
+    size_t step_bytes; /* so many are received at a time */
+    bool is_checked;   /* the frame in the buffer is right */
+
+    bool is_busy, is_paused, is_decided;
+    xd_usec heard_at;
+    struct xd_outcome outcome;
+};
+
+void xd_ibp_request_init(struct xd_ibp_request *q, unsigned slot,
+                         const struct xd_transport_handler *handler);
+void xd_ibp_request_fini(struct xd_ibp_request *q);
+
+/* What cannot be asked for is decided at once.  Errors: NOMEM. */
+int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
+                         struct xd_error *err);
+
+/* Go on with this socket, which is the request's until detach(). */
+void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused);
+
+/* The socket, if another request can use it; else it is closed, and -1. */
+int xd_ibp_request_detach(struct xd_ibp_request *q);
+
+/* Send and receive what can be without waiting. */
+void xd_ibp_request_move(struct xd_ibp_request *q);
+
+/* What it waits for: POLLIN or POLLOUT. */
+short xd_ibp_request_events(const struct xd_ibp_request *q);
+
+/* Decide the outcome, unless it is. */
+void xd_ibp_request_stop(struct xd_ibp_request *q);
+void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence);
+void xd_ibp_request_fail_nomem(struct xd_ibp_request *q);
+
+#endif

@@ -1,0 +1,197 @@
+#include "io/ibp/ibp_wire.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/number.h"
+
+/* The version that every depot speaks. */
+#define VERSION 0
+
+enum command { LOAD = 8, MANAGE = 9 };
+enum { PROBE = 40 }; /* of MANAGE */
+
+static const struct error {
+    const char *words;
+    bool may_pass;
+} errors[] = {
+    [1] = {"generic error", true},
+    [2] = {"the depot could not read from the socket", true},
+    [3] = {"the depot could not write to the socket", true},
+    [4] = {"capability not found", false},
+    [5] = {"not a write capability", false},
+    [6] = {"not a read capability", false},
+    [7] = {"not a manage capability", false},
+    [8] = {"invalid write capability", false},
+    [9] = {"invalid read capability", false},
+    [10] = {"invalid manage capability", false},
+    [11] = {"wrong format of the capability", false},
+    [12] = {"access to the capability denied", false},
+    [13] = {"connection failed", true},
+    [14] = {"the depot could not open its file", true},
+    [15] = {"the depot could not read its file", true},
+    [16] = {"the depot could not write its file", true},
+    [17] = {"the depot could not access its file", true},
+    [18] = {"the depot could not seek in its file", true},
+    [19] = {"would exceed the allocation", false},
+    [20] = {"would damage data", false},
+    [21] = {"bad format", false},
+    [22] = {"type not supported", false},
+    [23] = {"resource unavailable", true},
+    [24] = {"internal error", true},
+    [25] = {"invalid command", false},
+    [26] = {"would block", true},
+    [27] = {"protocol version not supported", false},
+    [28] = {"duration too long", false},
+    [29] = {"wrong password", false},
+    [30] = {"invalid parameter", false},
+    [31] = {"invalid parameter", false},
+    [32] = {"invalid parameter", false},
+    [33] = {"invalid parameter", false},
+    [34] = {"invalid parameter", false},
+    [35] = {"invalid parameter", false},
+    [36] = {"invalid parameter", false},
+    [37] = {"invalid parameter", false},
+    [38] = {"allocation failed", true},
+    [42] = {"client timed out", true},
+    [45] = {"not allowed by the depot's policy", false},
+    [46] = {"server timed out", true},
+    [47] = {"the depot is recovering", true},
+    [48] = {"capability is being deleted", false},
+    [53] = {"the depot's queue is full", true},
+    [61] = {"invalid host", true},
+    [62] = {"could not connect", true},
+    [63] = {"could not connect", true},
+    [64] = {"checksum error on the depot", true},
+    [65] = {"checksum error on the depot", true},
+    [66] = {"out of sockets", true},
+};
+
+/* The word that begins at *s, up to the next '/'; it may not be empty. */
+static const char *take_word(const char **s, int *out_len)
+{
+    const char *word = *s;
+    size_t len = strcspn(word, "/");
+
+    *s += len;
+    *out_len = (int)len;
+    return len > 0 && len <= XD_URL_MAX ? word : NULL;
+}
+
+bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
+{
+    struct xd_ibp_capability c;
+    const char *s = u->path;
+
+    if (u->scheme != XD_SCHEME_IBP || *s++ != '/')
+        return false;
+    c.key = take_word(&s, &c.key_len);
+    if (c.key == NULL || *s++ != '/')
+        return false;
+    c.type_key = take_word(&s, &c.type_key_len);
+    if (c.type_key == NULL || strcmp(s, "/READ") != 0)
+        return false;
+    *out = c;
+    return true;
+}
+
+void xd_ibp_write_load(struct xd_text *to, const struct xd_ibp_capability *c,
+                       uint64_t offset, uint64_t length, unsigned timeout_s)
+{
+    XD_ASSERT(timeout_s > 0 && length > 0);
+    xd_text_addf(to, "%d %d %.*s %.*s %" PRIu64 " %" PRIu64 " %u \n", VERSION,
+                 (int)LOAD, c->key_len, c->key, c->type_key_len, c->type_key,
+                 offset, length, timeout_s);
+}
+
+void xd_ibp_write_probe(struct xd_text *to, const struct xd_ibp_capability *c,
+                        unsigned timeout_s)
+{
+    XD_ASSERT(timeout_s > 0);
+    xd_text_addf(to, "%d %d %.*s %.*s %d 0 0 0 0 %u \n", VERSION, (int)MANAGE,
+                 c->key_len, c->key, c->type_key_len, c->type_key, (int)PROBE,
+                 timeout_s);
+}
+
+/* The number at *s; false if there is none.  Blanks before it are passed over,
+ * and one has to follow it, or the end. */
+static bool take_number(const char **s, const char *end, int64_t *out)
+{
+    const char *at = *s, *digits;
+    bool is_negative;
+    uint64_t value;
+
+    while (at < end && *at == ' ')
+        at++;
+    is_negative = at < end && *at == '-';
+    digits = at += is_negative;
+    while (at < end && *at != ' ')
+        at++;
+    if (!xd_parse_u64(digits, (size_t)(at - digits), &value) ||
+        value > INT64_MAX)
+        return false;
+    *out = is_negative ? -(int64_t)value : (int64_t)value;
+    *s = at;
+    return true;
+}
+
+bool xd_ibp_parse_reply(const char *line, size_t len, struct xd_ibp_reply *out)
+{
+    const char *end = line + len;
+    struct xd_ibp_reply r = {.n = 0};
+
+    while (end > line && (end[-1] == ' ' || end[-1] == '\r'))
+        end--;
+    if (!take_number(&line, end, &r.code))
+        return false;
+    while (line < end) {
+        if (r.n == XD_IBP_NUMBERS_MAX ||
+            !take_number(&line, end, &r.numbers[r.n++]))
+            return false;
+    }
+    *out = r;
+    return true;
+}
+
+bool xd_ibp_loaded(const struct xd_ibp_reply *r, uint64_t *out)
+{
+    if (r->code != XD_IBP_OK || r->n < 1 || r->numbers[0] < 0)
+        return false;
+    *out = (uint64_t)r->numbers[0];
+    return true;
+}
+
+bool xd_ibp_probed(const struct xd_ibp_reply *r, struct xd_ibp_probe *out)
+{
+    if (r->code != XD_IBP_OK || r->n < 5)
+        return false;
+    for (size_t i = 2; i < 5; i++) {
+        if (r->numbers[i] < 0)
+            return false;
+    }
+    *out = (struct xd_ibp_probe){.written = (uint64_t)r->numbers[2],
+                                 .allocated = (uint64_t)r->numbers[3],
+                                 .lifetime = (uint64_t)r->numbers[4]};
+    return true;
+}
+
+static const struct error *find_error(int64_t code)
+{
+    static const struct error unknown = {"unknown error", true};
+
+    if (code >= 0 || code <= -(int64_t)(sizeof errors / sizeof *errors) ||
+        errors[-code].words == NULL)
+        return &unknown;
+    return &errors[-code];
+}
+
+const char *xd_ibp_words(int64_t code)
+{
+    return find_error(code)->words;
+}
+
+bool xd_ibp_may_pass(int64_t code)
+{
+    return find_error(code)->may_pass;
+}

@@ -1,0 +1,22 @@
+#include "io/silence.h"
+
+#include "base/defence.h"
+#include "os/clock.h"
+
+/* How much time may pass unwatched in one turn and still count as silence of
+ * the depots, beside what was to be waited. */
+#define MAX_UNWATCHED (250 * XD_MS)
+
+void xd_silence_clock_init(struct xd_silence_clock *c)
+{
+    *c = (struct xd_silence_clock){.looked_at = xd_now()};
+}
+
+void xd_silence_clock_look(struct xd_silence_clock *c, xd_usec waited)
+{
+    xd_usec now = xd_now();
+    xd_usec passed = now - c->looked_at, most = waited + MAX_UNWATCHED;
+
+    c->looked_at = now;
+    c->watched += passed < most || !XD_DEFENDS("unwatched") ? passed : most;
+}

@@ -1,0 +1,23 @@
+/*
+ * The clock by which the silence of depots is measured: only time in which we
+ * were there to hear counts.  When the process was stopped for a minute, the
+ * clock jumped, or the disk held up a handler, no depot was silent.
+ *
+ * Threads: that of the transport.
+ */
+#ifndef XD_IO_SILENCE_H
+#define XD_IO_SILENCE_H
+
+#include "base/time.h"
+
+struct xd_silence_clock {
+    xd_usec looked_at; /* xd_now() of the last look */
+    xd_usec watched;   /* what the clock shows */
+};
+
+void xd_silence_clock_init(struct xd_silence_clock *c);
+
+/* Set it, after a wait that was to last `waited`. */
+void xd_silence_clock_look(struct xd_silence_clock *c, xd_usec waited);
+
+#endif

@@ -1,0 +1,15 @@
+/* How much of what comes is taken in at a time, under a limit of the rate. */
+#ifndef XD_IO_WINDOW_H
+#define XD_IO_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the kernel may take in for a socket; 0: as much as without a limit. */
+void xd_window_bound(int fd, uint64_t bytes_per_s);
+
+/* So many bytes are handed over at a time: small against what a second may
+ * bring. */
+size_t xd_window_step(uint64_t bytes_per_s);
+
+#endif

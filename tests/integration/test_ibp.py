@@ -1,0 +1,340 @@
+"""Files that lie on IBP depots, alone and beside web servers; and what becomes
+of a download when an IBP depot misbehaves."""
+import itertools
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import bytes_of, wait_until
+from test_faults import ALGORITHMS, BLOCK, HASHES, SIZE, SLOW, TARGETS
+from test_faults import World as FaultWorld
+from test_faults import assert_bounded, row_of
+from test_serve import Served
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from ibp_depot import IbpDepot  # noqa: E402
+
+# Fault: what the report says of the depot, "" if it is not to blame.
+TABLE = {
+    "refuses": r"[Cc]onnect",
+    "never_answers": r"no bytes|silent|[Nn]o byte",
+    "reply_only": r"no bytes|silent|[Nn]o byte",
+    "endless_reply": r"not a reply of IBP",
+    "trickles": "",
+    "closes_mid_body": r"closed early",
+    "closes_before_the_reply": r"closed early",
+    "closes_after_each": "",
+    "resets_every_tenth": r"reset|closed",
+    "one_connection": r"out of sockets \(-66\)",
+    "garbage": r"not a reply of IBP",
+    "fewer_bytes": r"closed early",
+    "more_bytes": "",
+    "promises_more": r"answers with \d+ bytes instead of \d+",
+    "sends_less": "",
+    "sends_none": r"server timed out \(-46\)",
+    "is_unknown": r"capability not found \(-4\)",
+    "is_unknown_elsewhere": r"capability not found \(-4\)",
+    "wrong_key": r"invalid read capability \(-9\)",
+    "unknown_version": r"protocol version not supported \(-27\)",
+    "no_such_error": r"unknown error \(-9999\)",
+    "busy_once": r"the depot's queue is full \(-53\)",
+    "bursts_of_internal_errors": r"internal error \(-24\)",
+    "lost_its_end": r"bytes|silent",
+    "lost_its_end_and_says_so": r"bytes",
+    "is_empty": r"has 0 bytes|no bytes|silent",
+}
+
+# What policies with redundancy, or good luck, go round unharmed.
+MAY_PASS = ["never_answers", "reply_only", "resets_every_tenth",
+            "one_connection", "lost_its_end", "is_empty",
+            "bursts_of_internal_errors"]
+SILENT = ["never_answers", "reply_only", "lost_its_end", "is_empty"]
+NOT_UNDER_BASIC = ["trickles"]
+BLOCKS = {"resets_every_tenth": 16 << 10, "bursts_of_internal_errors": 64 << 10}
+OPTIONS = {"one_connection": ["-t", "2"]}
+LIES = ["flips_bits", "another_file"]
+
+
+class World(FaultWorld):
+    """Two IBP depots, of which one is honest."""
+
+    def depot(self, *args, **options):
+        depot = IbpDepot(self.data, *args, **options)
+        self.opened.append(depot)
+        return depot
+
+    def at_fault(self, fault):
+        if fault in SILENT:
+            self.silence = "1s"
+        if fault == "refuses":
+            gone = self.depot()
+            gone.close()
+            return gone
+        return self.depot(fault)
+
+    def exnode(self, depots):
+        return self.lab.exnode_of("f.bin", [(0, SIZE, d.url(), 0, SIZE)
+                                            for d in depots])
+
+
+@pytest.fixture(name="world")
+def make_world(lab):
+    made = World(lab)
+    yield made
+    made.close()
+
+
+def rows(i):
+    every = list(itertools.product(HASHES, TARGETS, ALGORITHMS))
+    return every if SLOW else [every[5 * i % len(every)]]
+
+
+def cells(faults):
+    return [pytest.param(fault, *row, id="-".join((fault, *row)))
+            for i, fault in enumerate(faults) for row in rows(i)
+            if fault not in NOT_UNDER_BASIC or row[2] != "basic"]
+
+
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(TABLE))
+def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
+                                          algorithm):
+    bad = world.at_fault(fault)
+    world.block = BLOCKS.get(fault, BLOCK)
+    if fault not in [*MAY_PASS, "refuses"]:
+        world.honest.after = bad  # however busy the machine is
+    run = world.run([bad, world.honest], hashes, target, algorithm,
+                    *OPTIONS.get(fault, []))
+    assert run.rc == 0, run.err
+    assert world.got(run, target) == world.data
+    assert (run.report["verified"] == "sha-256") == (hashes != "none")
+    assert row_of(run, world.honest)["error"] is None
+    error = row_of(run, bad)["error"]
+    if TABLE[fault] and (error or fault not in MAY_PASS):
+        assert error and re.search(TABLE[fault], error), (fault, error)
+    elif not TABLE[fault]:
+        assert error is None
+    assert "#" not in run.err and "/READ" not in run.err
+    if fault not in ("refuses", *MAY_PASS):
+        assert_bounded(bad)
+
+
+@pytest.mark.parametrize("fault,hashes,target,algorithm", cells(LIES))
+def test_a_lie_is_found_where_something_can_tell(world, fault, hashes, target,
+                                                 algorithm):
+    bad = world.at_fault(fault)
+    world.honest.after = bad
+    run = world.run([bad, world.honest], hashes, target, algorithm)
+    if hashes == "pieces" or (hashes == "whole" and target == "file"):
+        assert run.rc == 0, run.err
+        assert world.got(run, target) == world.data
+        assert "wrong bytes" in row_of(run, bad)["error"]
+    elif run.rc != 4:  # a rare bit may lie where nothing was compared
+        assert fault == "flips_bits" and "not verified" in run.err
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_file_comes_from_ibp_depots_and_web_servers_together(lab, algorithm):
+    data = lab.file("f.bin", SIZE)
+    web = lab.depot(rate=4_000_000)
+    with IbpDepot(data, delay=0.05) as ibp:
+        run = lab.xdownload(
+            lab.exnode_of("f.bin", [(0, SIZE, d.url("f.bin"), 0, SIZE)
+                                    for d in (web, ibp)]),
+            "-a", algorithm, "-b", "128k")
+        assert run.rc == 0, run.err
+        assert lab.read("f.bin") == data
+        assert ibp.bytes_sent() > 0 and web.bytes_sent() > 0
+        assert ibp.probes == 0  # the exNode says what is there
+
+
+def test_requests_go_over_connections_that_are_kept(world):
+    run = world.run([world.honest], "whole", "file", "basic", "-b", "64k",
+                    "-t", "2")
+    assert run.rc == 0, run.err
+    assert len(world.honest.log) >= SIZE // (64 << 10)
+    assert world.honest.accepted == 2
+
+
+def test_no_request_waits_for_ever_or_asks_beyond_what_is_written(world):
+    run = world.lab.xdownload(world.exnode([world.honest]), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    for e in world.honest.log:
+        assert int(e.words[6]) > 0
+        assert e.first + e.length <= SIZE
+
+
+def test_a_byte_array_that_is_not_full_is_read_as_far_as_it_is(world):
+    """The allocation may be larger, which no request must wait for."""
+    held = world.honest.held
+    held.size = 10 * SIZE
+    run = world.lab.xdownload(world.lab.exnode_of("f.bin", [
+        (0, SIZE, world.honest.url(), 0, 10 * SIZE)]), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+
+
+@pytest.mark.parametrize("how", ["list", "metalink"])
+def test_a_size_that_nobody_says_is_asked_of_the_depot(world, how):
+    url = world.honest.url()
+    text = url + "\n" if how == "list" else (
+        '<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f.bin">'
+        f"<url>{url}</url></file></metalink>")
+    run = world.lab.xdownload(world.lab.write("m", text), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert world.honest.probes >= 1
+    assert all(e.first + e.length <= SIZE for e in world.honest.log)
+
+
+@pytest.mark.parametrize("address", ["::1", "[::1]"])
+def test_a_depot_may_be_at_an_ipv6_address(lab, address):
+    data = bytes_of(SIZE)
+    try:
+        depot = IbpDepot(data, address="::1")
+    except OSError as e:
+        pytest.skip(f"no IPv6 here: {e}")
+    with depot:
+        url = depot.url().replace("[::1]", address)
+        run = lab.xdownload(lab.exnode_of("f.bin", [(0, SIZE, url, 0, SIZE)]))
+        assert run.rc == 0, run.err
+        assert lab.read("f.bin") == data
+
+
+def test_a_player_reads_from_ibp_depots_and_seeks(world):
+    served = Served(world.lab, world.exnode([world.honest]))
+    for first, last in ((2_000_000, 2_099_999), (0, 9), (SIZE - 10, SIZE - 1)):
+        answer, body = served.ask(Range=f"bytes={first}-{last}")
+        assert answer.status == 206
+        assert body == world.data[first:last + 1]
+
+
+def test_a_rate_is_kept_to(world):
+    began = time.monotonic()
+    run = world.run([world.honest], "whole", "file", "adaptive",
+                    "--limit-rate", "1m")
+    assert run.rc == 0, run.err
+    assert 1.5 <= time.monotonic() - began <= 6
+
+
+@pytest.mark.parametrize("fault", ["never_answers", "reply_only"])
+def test_a_silent_depot_does_not_hold_up_a_cancel(world, fault):
+    bad = world.at_fault(fault)
+    world.silence = "60s"
+    process = world.start([bad], "none", "file", "adaptive")
+    wait_until(lambda: bad.log, "a request")
+    began = time.monotonic()
+    process.send(signal.SIGTERM)
+    assert process.wait().rc == 130
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("fault", ["lost_its_end", "is_empty"])
+def test_alone_a_depot_that_lost_bytes_ends_the_run(world, fault):
+    """The original tools wait for ever for them."""
+    bad = world.at_fault(fault)
+    run = world.run([bad], "none", "file", "progress", "--retry", "2",
+                    "--patience", "3s")
+    assert run.rc == 1
+    assert bad.probes >= 1
+    assert not (world.lab.work / "f.bin").exists()
+
+
+@pytest.mark.parametrize("fault", ["sends_less", "closes_after_each",
+                                   "more_bytes", "busy_once",
+                                   "one_connection"])
+def test_alone_what_passes_by_itself_is_waited_for(world, fault):
+    bad = world.at_fault(fault)
+    run = world.run([bad], "none", "file", "progress")
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+
+
+def test_a_connection_that_was_closed_while_kept_costs_no_failure(world):
+    bad = world.at_fault("closes_after_each")
+    run = world.run([bad], "none", "file", "basic", "-b", "128k", "-t", "1")
+    assert run.rc == 0, run.err
+    assert row_of(run, bad)["failures"] == 0
+
+
+def test_the_environments_proxy_for_the_web_is_not_for_ibp(world):
+    world.lab.environment["http_proxy"] = "http://127.0.0.1:1"
+    run = world.lab.xdownload(world.exnode([world.honest]))
+    assert run.rc == 0, run.err
+
+
+def test_a_proxy_that_is_named_is_gone_through(world):
+    class Proxy:
+        """It answers CONNECT, and passes on what comes."""
+
+        def __init__(self):
+            self.socket = socket.create_server(("127.0.0.1", 0))
+            self.heads = []
+
+        def serve(self):
+            while True:
+                client, _ = self.socket.accept()
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(4096)
+                self.heads.append(head.decode())
+                to = socket.create_connection(
+                    ("127.0.0.1", world.honest.port))
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                for a, b in ((client, to), (to, client)):
+                    threading.Thread(target=pump, args=(a, b),
+                                     daemon=True).start()
+
+    def pump(a, b):
+        while part := a.recv(65536):
+            b.sendall(part)
+        b.shutdown(socket.SHUT_WR)
+
+    proxy = Proxy()
+    threading.Thread(target=proxy.serve, daemon=True).start()
+    run = world.lab.xdownload(
+        world.exnode([world.honest]), "--proxy",
+        "http://127.0.0.1:%d" % proxy.socket.getsockname()[1])
+    assert run.rc == 0, run.err
+    assert world.got(run, "file") == world.data
+    assert proxy.heads[0].startswith(f"CONNECT {world.honest.host} ")
+    assert "IBP" not in "".join(proxy.heads)
+
+
+def test_a_proxy_that_wants_tls_is_not_gone_through(world):
+    run = world.lab.xdownload(world.exnode([world.honest]), "--proxy",
+                              "https://127.0.0.1:1")
+    assert run.rc == 1
+    assert "IBP cannot go through a proxy that is reached by https" in run.err
+    assert not world.honest.log
+
+
+def test_the_tools_own_requests_work_on_the_depot():
+    """That what the other tests run against is a depot at all."""
+    with IbpDepot() as depot, \
+            socket.create_connection(("127.0.0.1", depot.port)) as s, \
+            s.makefile("rwb", buffering=0) as f:
+        def ask(words, data=b""):
+            f.write(words.encode() + b"\n" + data)
+            return f.readline().decode()
+        caps = ask("0 1 2 1 3600 1000000 20").split()
+        assert caps[0] == "1" and caps[1].endswith("/READ")
+        read, write, _ = (c.split("/") for c in caps[1:])
+        assert ask(f"0 2 {write[3]} {write[4]} 5 20 ", b"hello") == "1 \n"
+        assert f.readline() == b"1 5 \n"
+        assert ask(f"0 8 {read[3]} {read[4]} 1 3 20 ") == "1 3 \n"
+        assert f.read(3) == b"ell"
+        assert ask(f"0 9 {read[3]} {read[4]} 40 0 0 0 0 20").startswith(
+            "1 1 1 5 1000000 ")
+        assert ask("0 8 k 1 0 5 20 ") == " -4 \n"
+        assert ask(f"0 8 {read[3]} 0 0 5 20 ") == " -9 \n"
+        assert ask(f"0 8 {read[3]} {read[4]} 2 9 1 ") == "1 3 \n"
+        assert f.read(3) == b"llo"
+        assert ask("0 4 1 ibp 20").split()[0] == "200"
+        assert ask("nonsense") == "-27 \n"

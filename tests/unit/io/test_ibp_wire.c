@@ -1,0 +1,230 @@
+/* lib/io/ibp/ibp_wire: what is sent to an IBP depot, and what it answers. */
+#include "io/ibp/ibp_wire.h"
+
+#include <string.h>
+
+#include "suite.h"
+
+static struct xd_ibp_capability capability_of(const char *url)
+{
+    struct xd_ibp_capability c;
+    struct xd_url u;
+
+    ck_assert_msg(xd_url_split(url, &u), "%s", url);
+    ck_assert_msg(xd_ibp_split(&u, &c), "%s", url);
+    return c;
+}
+
+static void is_word(const char *word, int len, const char *expected)
+{
+    ck_assert_int_eq(len, (int)strlen(expected));
+    ck_assert_int_eq(strncmp(word, expected, strlen(expected)), 0);
+}
+
+START_TEST(both_keys_of_a_capability_are_strings)
+{
+    static const struct {
+        const char *url, *key, *type_key;
+    } rows[] = {
+        {"ibp://h:6714/IBP-abc/123/READ", "IBP-abc", "123"},
+        {"ibp://h:6714/0#IBP-abc/007/READ", "0#IBP-abc", "007"},
+        {"IBP://h:0/0#k?x=1/18446744073709551616/READ", "0#k?x=1",
+         "18446744073709551616"},
+        {"ibp://h/k%20/key-1/READ", "k%20", "key-1"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xd_ibp_capability c = capability_of(rows[i].url);
+
+        is_word(c.key, c.key_len, rows[i].key);
+        is_word(c.type_key, c.type_key_len, rows[i].type_key);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_read_capability_is_refused)
+{
+    static const char *const urls[] = {
+        "ibp://h:6714",           "ibp://h:6714/",      "ibp://h/k/1",
+        "ibp://h/k/1/",           "ibp://h/k/1/WRITE",  "ibp://h//1/READ",
+        "ibp://h/k//READ",        "ibp://h/k/1/READ/",  "ibp://h/k/1/READ#x",
+        "http://h:6714/k/1/READ", "ibp://h/k/1/2/READ",
+    };
+
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        struct xd_ibp_capability c;
+        struct xd_url u;
+
+        ck_assert_msg(xd_url_split(urls[i], &u), "%s", urls[i]);
+        ck_assert_msg(!xd_ibp_split(&u, &c), "%s", urls[i]);
+    }
+}
+END_TEST
+
+START_TEST(requests_are_as_the_original_tools_write_them)
+{
+    struct xd_ibp_capability c =
+        capability_of("ibp://localhost:6714/0#IBP-oMry/168748003/READ");
+    struct xd_text text = {.s = NULL};
+
+    xd_ibp_write_load(&text, &c, 0, 20, 31);
+    ck_assert_str_eq(text.s, "0 8 0#IBP-oMry 168748003 0 20 31 \n");
+    xd_text_clear(&text);
+    xd_ibp_write_probe(&text, &c, 20);
+    ck_assert_str_eq(text.s, "0 9 0#IBP-oMry 168748003 40 0 0 0 0 20 \n");
+    xd_text_fini(&text);
+}
+END_TEST
+
+START_TEST(a_reply_is_read_with_blanks_or_without)
+{
+    static const struct {
+        const char *line;
+        int64_t code;
+        size_t n;
+        int64_t first;
+    } rows[] = {
+        {"1 100000 ", 1, 1, 100000},
+        {"1 100000", 1, 1, 100000},
+        {" -4 ", -4, 0, 0},
+        {"-27", -27, 0, 0},
+        {"  1   20  ", 1, 1, 20},
+        {"1 20 \r", 1, 1, 20},
+        {"1 ", 1, 0, 0},
+        {"1 -5", 1, 1, -5},
+        {"1 1 1 300000 1000000 3592 2 1 ", 1, 7, 1},
+        {"1 9223372036854775807", 1, 1, INT64_MAX},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xd_ibp_reply r;
+
+        ck_assert_msg(
+            xd_ibp_parse_reply(rows[i].line, strlen(rows[i].line), &r), "%s",
+            rows[i].line);
+        ck_assert_int_eq(r.code, rows[i].code);
+        ck_assert_uint_eq(r.n, rows[i].n);
+        if (r.n > 0)
+            ck_assert_int_eq(r.numbers[0], rows[i].first);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_reply_is_refused)
+{
+    static const char *const lines[] = {
+        "",
+        " ",
+        "OK",
+        "-",
+        "- 4",
+        "+1",
+        "1 2x",
+        "1 - 2",
+        "--4",
+        "1\t20",
+        "0x10",
+        "1.5",
+        "1 ibp://h/k/1/READ",
+        "220 mail.example ESMTP",
+        "1 99999999999999999999",
+        "1 9223372036854775808",
+        "1 2 3 4 5 6 7 8 9 10",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct xd_ibp_reply r;
+
+        ck_assert_msg(!xd_ibp_parse_reply(lines[i], strlen(lines[i]), &r), "%s",
+                      lines[i]);
+    }
+    ck_assert(!xd_ibp_parse_reply("1 20\0", 5, &(struct xd_ibp_reply){0}));
+}
+END_TEST
+
+static struct xd_ibp_reply reply(const char *line)
+{
+    struct xd_ibp_reply r;
+
+    ck_assert(xd_ibp_parse_reply(line, strlen(line), &r));
+    return r;
+}
+
+START_TEST(the_reply_to_load_says_how_many_bytes_follow)
+{
+    struct xd_ibp_reply good = reply("1 100000"), bare = reply("1"),
+                        failed = reply("-4 7"), negative = reply("1 -7");
+    uint64_t n = 0;
+
+    ck_assert(xd_ibp_loaded(&good, &n));
+    ck_assert_uint_eq(n, 100000);
+    ck_assert(!xd_ibp_loaded(&bare, &n));
+    ck_assert(!xd_ibp_loaded(&failed, &n));
+    ck_assert(!xd_ibp_loaded(&negative, &n));
+}
+END_TEST
+
+START_TEST(the_reply_to_probe_says_what_is_written_and_how_long_it_lives)
+{
+    struct xd_ibp_reply good = reply("1 1 1 300000 1000000 3592 2 1"),
+                        few = reply("1 1 1 300000 1000000"),
+                        negative = reply("1 1 1 300000 1000000 -1 2 1"),
+                        failed = reply("-4 1 1 1 1 1");
+    struct xd_ibp_probe p;
+
+    ck_assert(xd_ibp_probed(&good, &p));
+    ck_assert_uint_eq(p.written, 300000);
+    ck_assert_uint_eq(p.allocated, 1000000);
+    ck_assert_uint_eq(p.lifetime, 3592);
+    ck_assert(!xd_ibp_probed(&few, &p));
+    ck_assert(!xd_ibp_probed(&negative, &p));
+    ck_assert(!xd_ibp_probed(&failed, &p));
+}
+END_TEST
+
+START_TEST(every_error_has_words_and_only_some_may_pass)
+{
+    static const struct {
+        int64_t code;
+        const char *words;
+        bool may_pass;
+    } rows[] = {
+        {-1, "generic error", true},
+        {-4, "capability not found", false},
+        {-9, "invalid read capability", false},
+        {-19, "would exceed the allocation", false},
+        {-24, "internal error", true},
+        {-27, "protocol version not supported", false},
+        {-46, "server timed out", true},
+        {-53, "the depot's queue is full", true},
+        {-66, "out of sockets", true},
+        {-39, "unknown error", true},
+        {-67, "unknown error", true},
+        {-9999, "unknown error", true},
+        {INT64_MIN, "unknown error", true},
+        {0, "unknown error", true},
+        {2, "unknown error", true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_str_eq(xd_ibp_words(rows[i].code), rows[i].words);
+        ck_assert_int_eq(xd_ibp_may_pass(rows[i].code), rows[i].may_pass);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("ibp_wire");
+
+    tcase_add_test(t, both_keys_of_a_capability_are_strings);
+    tcase_add_test(t, what_is_no_read_capability_is_refused);
+    tcase_add_test(t, requests_are_as_the_original_tools_write_them);
+    tcase_add_test(t, a_reply_is_read_with_blanks_or_without);
+    tcase_add_test(t, what_is_no_reply_is_refused);
+    tcase_add_test(t, the_reply_to_load_says_how_many_bytes_follow);
+    tcase_add_test(
+        t, the_reply_to_probe_says_what_is_written_and_how_long_it_lives);
+    tcase_add_test(t, every_error_has_words_and_only_some_may_pass);
+    return run_suite("ibp_wire", t);
+}
