@@ -76,7 +76,8 @@ enum xd_verdict {
     XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
     XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
-                                 for its range or its `if_range` alone */
+                                 for its range or its `if_range` alone; or does
+                                 not say which range its answer is of */
     XD_VERDICT_DIFFERENT,     /* the object has another size: another file */
     XD_VERDICT_CHANGED, /* the object is not that of `if_range` any more */
     XD_VERDICT_LOCAL,   /* this machine had no descriptor left for it: the

@@ -79,6 +79,42 @@ def test_a_server_that_refuses_each_range_gives_the_whole(lab, status):
     assert lab.read("f.bin") == data
 
 
+CONTENT_RANGES = {
+    "without total": "bytes {first}-{last}/*",
+    "without unit": "{first}-{last}/{size}",
+    "of another unit": "octets {first}-{last}/{size}",
+    "with an equals sign": "bytes={first}-{last}/{size}",
+    "in capitals": "BYTES {first}-{last}/{size}",
+    "that is none": "all",
+    "missing": None,
+}
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside nginx"])
+@pytest.mark.parametrize("form", CONTENT_RANGES.values(), ids=CONTENT_RANGES)
+def test_a_range_may_be_said_oddly(lab, form, beside):
+    """Or not at all: then all is asked for without one, as by curl."""
+    data = lab.file("f.bin", SIZE)
+
+    def answer(head):
+        asked = asked_range(head)
+        if not asked:
+            return answers(data)(head)
+        first, last = asked
+        last = min(SIZE - 1, SIZE - 1 if last is None else last)
+        line = form and "Content-Range: " + form.format(
+            first=first, last=last, size=SIZE) + "\r\n"
+        return (f"HTTP/1.1 206 Partial Content\r\nConnection: close\r\n"
+                f"{line or ''}Content-Length: {last + 1 - first}\r\n\r\n"
+                ).encode() + data[first:last + 1]
+    urls = [lab.odd(answer).url("f.bin")]
+    if beside:
+        urls.append(lab.depot().url("f.bin"))
+    run = lab.xdownload(*urls, patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
 def test_what_a_server_cannot_do_is_not_asked_of_it_for_a_minute(lab):
     lab.file("f.bin", SIZE)
     depot = lab.odd(lambda head: b"HTTP/1.1 501 Not Implemented\r\n"

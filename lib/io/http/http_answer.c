@@ -275,9 +275,10 @@ static void judge_range(const struct xd_http_answer *a,
     if (!xd_http_asks_for_range(r)) {
         refuse(out, XD_VERDICT_GONE, a, r, name, "with a range");
     } else if (a->is_multipart) {
-        refuse(out, XD_VERDICT_GONE, a, r, name, "with several ranges");
+        refuse(out, XD_VERDICT_REFUSED_RANGE, a, r, name,
+               "with several ranges");
     } else if (!a->has_range || a->range_is_empty) {
-        refuse(out, XD_VERDICT_GONE, a, r, name,
+        refuse(out, XD_VERDICT_REFUSED_RANGE, a, r, name,
                "without saying with which bytes");
     } else if (r->object_size != XD_SIZE_UNKNOWN &&
                size_of_object(a, r) != r->object_size && XD_DEFENDS("size")) {

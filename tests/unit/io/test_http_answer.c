@@ -188,7 +188,7 @@ START_TEST(malformed_range_counts_as_none)
 
         snprintf(text, sizeof text, PARTIAL("%s") "\r\n", fields[i]);
         judge(text, some);
-        check_refused(XD_VERDICT_GONE,
+        check_refused(XD_VERDICT_REFUSED_RANGE,
                       NAME ": answered 206 without saying with which bytes to "
                            "a request for bytes 100-199");
     }
@@ -222,7 +222,7 @@ START_TEST(several_ranges_are_refused)
     judge("HTTP/1.1 206 Partial Content\r\n"
           "Content-Type: multipart/byteranges; boundary=x\r\n\r\n",
           some);
-    check_refused(XD_VERDICT_GONE,
+    check_refused(XD_VERDICT_REFUSED_RANGE,
                   NAME ": answered 206 with several ranges to a request for "
                        "bytes 100-199");
 }
