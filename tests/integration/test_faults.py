@@ -692,7 +692,9 @@ def test_a_flood_is_named_and_the_depot_given_up(world, flood):
     run = world.start([flood], "none", "file", "adaptive", "--retry",
                       "1", "--patience", "0s").wait(10)
     assert run.rc == 1
-    assert "kept libcurl busy" in row_of(run, flood)["error"]
+    # A libcurl before 7.88 returns from it, and the depot is merely silent.
+    assert re.search("kept libcurl busy|no bytes for",
+                     row_of(run, flood)["error"])
 
 
 def test_a_flood_is_no_manifest(world, flood):
