@@ -12,7 +12,8 @@ import threading
 import time
 
 import pytest
-from lab import Depot, asked_range, bytes_of, listening_socket
+from lab import (Depot, asked_range, bytes_of, listening_socket,
+                 wait_until)
 
 SIZE = 300_000
 DATA = bytes_of(SIZE)
@@ -128,6 +129,23 @@ def test_names_that_never_resolve_are_given_up_and_said(lab, names):
         lab.exnode("f.bin", [Depot("depot.test:1"), lab.depot()]),
         "-o", "f.bin", *IMPATIENT)
     assert run.rc == 0, run.err
+
+
+def test_names_are_looked_up_again_when_every_address_fails(lab, names):
+    """The host has moved: nobody listens where it was."""
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    server, = names("answers", addresses={"depot.test": ["127.0.0.9"]})
+    process = lab.start(lab.exnode("f.bin", [at("depot.test", depot)]),
+                        "-o", "f.bin", "-t", "1")
+    wait_until(lambda: server.asked, "a question")
+    time.sleep(0.2)
+    server.addresses["depot.test"] = ["127.0.0.1"]
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["depots"][0]["failures"] > 0
+    assert run.seconds < 10
 
 
 def drops_packets(address):
