@@ -108,7 +108,7 @@ def measure(a, policies, kept):
         TOOLS[p] = lambda job, p=p: xdownload(job, "--algorithm", p)
     with tempfile.TemporaryDirectory(prefix="xd-agree-") as folder:
         bench = Bench(folder, parse_size(a.size), a.timeout)
-        for name in [] if a.again else a.scenario or names():
+        for name in [] if a.again else a.scenario or names(slow=False):
             runs = in_lab(bench, name, policies, a.runs)
             results[name] = {"runs": runs, "tcp": tcp_of_lab(), "lab": {
                 p: median(runs[p]) for p in policies}}

@@ -149,7 +149,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory(prefix="xd-bench-") as folder:
         bench = Bench(folder)
-        for name in a.scenario or names():
+        for name in a.scenario or names(slow=False):
             for case in a.cases.split(","):
                 runs = [bench.run(name, case, i + 1) for i in range(a.runs)]
                 most = bound(name, case)

@@ -68,7 +68,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory(prefix="xd-bench-") as folder:
         bench = SmallBench(folder, parse_size(a.size), timeout=60)
-        for name in a.scenario or names():
+        for name in a.scenario or names(slow=False):
             runs = one(bench, name, tools, a.runs)
             curl = median([r["seconds"] for r in runs.get("curl", [])])
             nearest = Scenario(name).nearest()

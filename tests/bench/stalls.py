@@ -128,7 +128,7 @@ def shows_of_paper(bench, a):
 
 
 def shows_of_sustained(bench, a):
-    for name in a.scenario or names():
+    for name in a.scenario or names(slow=False):
         scenario = find(name)
         yield Show(f"`{scenario.name}`, {SHARE} of what it sustains", scenario,
                    SHARE * bench.sustainable(scenario), PREBUFFER)

@@ -363,7 +363,7 @@ def print_limits(a):
     with tempfile.TemporaryDirectory(prefix="xd-wan-") as root:
         with open(Path(root) / "file", "wb") as f:
             f.truncate(size)
-        for name in a.scenario or names():
+        for name in a.scenario or names(slow=False):
             bound = fluid(name, size, a.connections)
             tcp = flood(name, root, "file", size, connections=a.connections)
             print(f"{name}: {max(bound, tcp):.2f} s "

@@ -30,6 +30,12 @@
  * part of what all depots bring in the time that it saves. */
 #define WORTH 0.1
 
+/* A request of one of several connections is in time for a player if it takes no
+ * more than this part of the time until its last block is needed; if it is not, it
+ * keeps what it delivers in that part of the time until its next byte is. */
+#define IN_TIME 0.9
+#define KEEP_SHARE 0.5
+
 /* Who asks for bytes that are under way brings them so many times sooner. */
 #define HEDGE_GAIN 2
 
@@ -134,11 +140,81 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     return true;
 }
 
+/* By when the last block of a request is needed, for it may be a piece, of
+ * which nothing is shown before all of it is there. */
+static double last_needed_in(const struct xd_adaptive *p,
+                             const struct xd_window *w, const struct xd_flow *f)
+{
+    uint64_t last = f->range.end - f->range.begin > p->book->o.block_bytes
+                        ? f->range.end - p->book->o.block_bytes
+                        : f->range.begin;
+
+    return xd_needed_in(p, w, last);
+}
+
+/*
+ * Where each connection of a depot is capped, a request that a player would have
+ * to wait for keeps what it delivers in time; the tail goes to the connections
+ * that were opened since.
+ */
+static bool trim_for_player(struct xd_adaptive *p, const struct xd_window *w,
+                            struct xd_flow *f)
+{
+    double latency = xd_seconds(p->forecasts[f->depot].latency);
+    double rate = rate_of(p, f), left = xd_flow_left(f), keep;
+    struct xd_range tail = f->range;
+
+    if (rate <= 0 || f->range.begin >= w->range.end ||
+        f->got < w->range.begin ||
+        left / rate <= IN_TIME * last_needed_in(p, w, f))
+        return false;
+    keep = KEEP_SHARE * xd_needed_in(p, w, f->got);
+    keep = rate * (keep > 2 * latency ? keep : 2 * latency);
+    if (left - keep < xd_least_worth(p, rate, latency))
+        return false;
+    tail.begin = f->got + (uint64_t)keep + 1;
+    if (xd_offer(p, tail) < 0)
+        return false;
+    f->range.end = f->offered = tail.begin;
+    return true;
+}
+
+static const struct xd_window *played_window(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        if (xd_is_played(&p->book->windows[i]))
+            return &p->book->windows[i];
+    return NULL;
+}
+
+static bool shorten_for_player(struct xd_adaptive *p, unsigned *fetch,
+                               uint64_t *end)
+{
+    const struct xd_window *w = played_window(p);
+
+    if (!w)
+        return false;
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        struct xd_flow *f = &p->flows[i];
+
+        if (!f->is_running || f->is_canceled || f->is_offered ||
+            !f->has_begun || !xd_connections_bound(p, f->depot) ||
+            !trim_for_player(p, w, f))
+            continue;
+        *fetch = i;
+        *end = f->range.end;
+        xd_take_stock(p, p->now);
+        return true;
+    }
+    return false;
+}
+
 bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    if (xd_begin_anew(p, fetch, end))
+    if (xd_begin_anew(p, fetch, end) || shorten_for_player(p, fetch, end))
         return true;
     if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
         p->unasked > p->rate * END_S)
