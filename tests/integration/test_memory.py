@@ -36,6 +36,35 @@ def test_an_eighth_of_it_takes_as_much(lab):
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("limit", [[], ["--limit-rate", "8m"]])
+def test_a_connection_more_takes_a_mebibyte_at_most(lab, limit):
+    size = 16 * MIB
+    lab.file("f.bin", size)
+    depot = lab.depot(config="limit_rate 4m;")
+    peaks = []
+    for n in (2, 16):
+        run = lab.xdownload(lab.exnode("f.bin", [depot]), "-t", str(n),
+                            "-o", f"out{n}", *limit)
+        assert run.rc == 0, run.err
+        if limit:
+            assert run.seconds >= size / (8 * MIB) - 0.5
+        else:
+            assert run.report["depots"][0]["connections"] == n
+        peaks.append(run.rss)
+    assert peaks[1] - peaks[0] <= 14 * MIB
+
+
+def test_max_depots_holds_with_many_connections(lab):
+    lab.file("f.bin", 12 * MIB)
+    depots = lab.depots(4, config="limit_rate 2m;")
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-t", "8",
+                        "--max-depots", "2")
+    assert run.rc == 0, run.err
+    used = [d["connections"] for d in run.report["depots"] if d["bytes"]]
+    assert len(used) == 2 and max(used) <= 8
+
+
+@pytest.mark.plain
 def test_of_a_large_manifest_only_what_it_says_is_held(lab):
     """Its text of some 50 MiB is read a block at a time."""
     n, size = 100_000, 1_600_000
