@@ -11,9 +11,10 @@
 #include "common/words.h"
 
 /* A new file: nothing that is there is replaced, and no link is followed. */
-static int write_file(const char *path, const char *text, size_t len)
+static int write_file(const char *path, mode_t mode, const char *text,
+                      size_t len)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0) {
         words_error("%s: %s", path, strerror(errno));
         return STATUS_LOCAL;
@@ -43,16 +44,25 @@ int convert(const struct args *a, const struct xd_manifest *m, size_t file)
     char *text;
     size_t len;
 
-    const int rc = xd_manifest_write(&text, m, file, a->format, &len, &err);
+    const bool to_stdout = a->output == NULL || args_to_stdout(a);
+    const bool has_secrets =
+        strcmp(a->format, "exnode") == 0 && xd_manifest_has_secrets(m, file);
+    const int rc =
+        to_stdout
+            ? xd_manifest_write(&text, m, file, a->format, &len, &err)
+            : xd_manifest_write_secrets(&text, m, file, a->format, &len, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);
     }
     int status = STATUS_COMPLETE;
-    if (a->output == NULL || args_to_stdout(a))
+    if (to_stdout)
         fwrite(text, 1, len, stdout);
     else
-        status = write_file(a->output, text, len);
+        status = write_file(a->output, has_secrets ? 0600 : 0666, text, len);
+    if (to_stdout && has_secrets)
+        words_error("write and manage capabilities are secrets and were left "
+                    "out: -o FILE writes them, readable by you alone");
     xd_manifest_text_free(text);
     return status;
 }

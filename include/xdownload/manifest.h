@@ -81,7 +81,17 @@ struct xd_replica {
     /* NULL: the object holds the data itself.  Else `offset` counts bytes of
      * data, and `object_size` is XD_SIZE_UNKNOWN. */
     const struct xd_framing *framing;
+    /* What an exNode says of its allocation: which capabilities it has, until
+     * when it lives as that was recorded, and the functions that its bytes went
+     * through, such as "checksum".  NULL: nothing. */
+    unsigned rights; /* XD_MAY_READ and others */
+    const char *expires, *functions;
 };
+
+/* Of a replica. */
+#define XD_MAY_READ 1u
+#define XD_MAY_WRITE 2u
+#define XD_MAY_MANAGE 4u
 
 #define XD_ALL_FILES SIZE_MAX
 
@@ -170,6 +180,16 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            size_t file, const char *format,
                                            size_t *out_len,
                                            struct xd_error *err);
+
+/*
+ * The same with the secrets that an exNode holds beside what it takes to read:
+ * its write and manage capabilities, which xd_manifest_write() leaves out.
+ * has_secrets() says whether there are any; XD_ALL_FILES for all files.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_write_secrets(
+    char **out, const struct xd_manifest *m, size_t file, const char *format,
+    size_t *out_len, struct xd_error *err);
+XD_API bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
 
 XD_API void xd_manifest_text_free(char *text); /* NULL does nothing */
 

@@ -185,6 +185,7 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     f->row.name = d->path ? xd_path_name(d->path) : NULL;
     f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
     f->row.max_connections = d->max_connections;
+    f->metadata = d->metadata;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f);

@@ -17,6 +17,8 @@
 
 #include "manifest/span.h"
 
+struct xd_exnode_rest;
+
 /* No file is longer: an off_t holds no more. */
 #define XD_FILE_MAX ((uint64_t)INT64_MAX)
 
@@ -33,6 +35,10 @@ struct xd_source {
     const char *location; /* or NULL; in the manifest's pool */
     const char *sha256;   /* of these bytes, or NULL; in the manifest's pool */
     unsigned max_connections;
+    const struct xd_framing *framing; /* or NULL; in the manifest's pool, as */
+    const char *expires, *functions;  /* these are */
+    const struct xd_exnode_rest *rest;
+    unsigned rights;
 };
 
 /* A source that passed the checks. */
@@ -42,6 +48,7 @@ struct xd_mapping {
     size_t order;      /* in the manifest */
     struct xd_replica row;
     const char *sha256;
+    const struct xd_exnode_rest *rest; /* or NULL */
 };
 
 /* Bytes of the file that a source would hold, had it not been dropped. */
@@ -64,6 +71,7 @@ struct xd_draft {
     uint64_t size;
     bool size_is_contradicted;
     unsigned max_connections;
+    const char *metadata; /* XML of an exNode, or NULL; in the pool */
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];

@@ -7,12 +7,14 @@
  * ones that nobody knows.
  */
 #include "base/error.h"
+#include "base/framing.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/exnode.h"
 #include "manifest/format.h"
 #include "manifest/names.h"
+#include "manifest/write.h"
 
 /* IBP's own limit (MAX_CAP_LEN). */
 #define MAX_CAPABILITY 2048
@@ -27,7 +29,10 @@ enum state {
     MAPPING,
     MAPPING_METADATA,
     FUNCTION,
-    READ
+    ARGUMENT,
+    READ,
+    WRITE,
+    MANAGE
 };
 
 struct number {
@@ -38,15 +43,21 @@ struct number {
 struct mapping {
     struct number offset, length, alloc_offset, alloc_length, e2e_blocksize;
     unsigned priority, max_connections; /* or 0 */
-    const char *location, *sha256;
+    const char *location, *sha256, *expires, *write, *manage;
     struct xd_text url;
     struct xd_text functions; /* "xor_encrypt over checksum" */
-    unsigned n_functions;
+    unsigned n_functions, n_checksums;
+    struct number stored_bytes;   /* of a frame: argument of checksum */
+    bool is_checksum;             /* the innermost function is */
+    struct xd_text functions_xml; /* as it was */
+    struct xd_text metadata;      /* XML of what the model does not hold */
 };
 
 struct reader {
     struct xd_builder *b;
-    char key[48]; /* of the metadata being read */
+    char key[48];            /* of the metadata being read */
+    char type[16];           /* likewise */
+    struct xd_text metadata; /* of the file: XML of what the model has not */
     struct mapping mapping;
     size_t n_mappings;
     uint64_t end; /* of the file: the largest of all mappings' */
@@ -54,16 +65,49 @@ struct reader {
     bool is_named, has_pieces;
 };
 
+/* An attribute, or "" for one that is absent or too long. */
+static void read_attribute(const struct xd_xml *x, const char *name, char *out,
+                           size_t size)
+{
+    struct xd_span value;
+    out[0] = '\0';
+    if (!xd_xml_attribute(x, NULL, name, &value) || value.len >= size)
+        return;
+    memcpy(out, value.s, value.len);
+    out[value.len] = '\0';
+}
+
 static int begin_metadata(struct xd_xml *x, void *user)
 {
     struct reader *r = user;
-    struct xd_span name;
-    r->key[0] = '\0';
-    if (xd_xml_attribute(x, NULL, "name", &name) && name.len < sizeof r->key) {
-        memcpy(r->key, name.s, name.len);
-        r->key[name.len] = '\0';
-    }
+    read_attribute(x, "name", r->key, sizeof r->key);
+    read_attribute(x, "type", r->type, sizeof r->type);
     return 0;
+}
+
+static void add_escaped(struct xd_text *to, struct xd_span s)
+{
+    struct xd_text copy = {.s = NULL};
+    xd_text_add(&copy, s.s ? s.s : "", s.len);
+    if (s.len > 0 && copy.s)
+        xd_write_escaped(to, copy.s);
+    to->failed |= copy.failed;
+    xd_text_fini(&copy);
+}
+
+/* What the model has no place for is written again as it was. */
+static void keep(const struct reader *r, struct xd_text *to, const char *indent,
+                 const char *element, struct xd_span text)
+{
+    if (r->key[0] == '\0')
+        return;
+    xd_text_addf(to, "%s<exnode:%s name=\"", indent, element);
+    xd_write_escaped(to, r->key);
+    xd_text_addf(to, "\" type=\"");
+    xd_write_escaped(to, r->type);
+    xd_text_addf(to, "\">");
+    add_escaped(to, text);
+    xd_text_addf(to, "</exnode:%s>\n", element);
 }
 
 /* What stands behind `head` in the key; a NULL span if it begins otherwise. */
@@ -85,8 +129,8 @@ static void begin_pieces(struct reader *r, struct xd_span text)
     r->has_pieces = true;
 }
 
-/* Checks, and what else costs no bytes. */
-static void take_file_hint(struct reader *r, struct xd_span text)
+/* Checks, and what else costs no bytes; false if the key is not known. */
+static bool take_file_hint(struct reader *r, struct xd_span text)
 {
     struct xd_span piece = key_behind(r, XD_EXNODE_PIECE);
     struct xd_span algorithm = key_behind(r, XD_EXNODE_HASH);
@@ -101,21 +145,23 @@ static void take_file_hint(struct reader *r, struct xd_span text)
     } else if (piece.s && r->has_pieces) {
         xd_builder_piece_number(r->b, piece);
         xd_builder_piece(r->b, text);
+    } else {
+        return false;
     }
+    return true;
 }
 
 static int take_file_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
-    if (text.len == 0)
-        return 0;
-    if (strcmp(r->key, "filename") == 0) {
+    if (text.len > 0 && strcmp(r->key, "filename") == 0) {
         r->is_named = true;
         xd_builder_name(r->b, text);
-    } else if (strcmp(r->key, "size") == 0) {
+    } else if (text.len > 0 && strcmp(r->key, "size") == 0) {
         r->size.is_given = xd_parse_u64(text.s, text.len, &r->size.value);
-    } else {
-        take_file_hint(r, text);
+    } else if (strcmp(r->key, "Version") != 0 &&
+               (text.len == 0 || !take_file_hint(r, text))) {
+        keep(r, &r->metadata, "  ", "metadata", text);
     }
     return 0;
 }
@@ -154,6 +200,10 @@ static void take_mapping_hint(struct reader *r, struct xd_span text)
         m->location = xd_builder_location(r->b, text);
     else if (strcmp(r->key, XD_EXNODE_MAX_CONNECTIONS) == 0)
         m->max_connections = xd_builder_connections(r->b, text);
+    else
+        keep(r, &m->metadata, "    ", "metadata", text);
+    if (strcmp(r->key, "end") == 0)
+        m->expires = xd_builder_copy(r->b, text);
 }
 
 static int take_mapping_metadata(void *user, struct xd_span text)
@@ -178,12 +228,51 @@ static int begin_function(struct xd_xml *x, void *user)
     struct xd_span name = {"a function", 10};
     struct xd_quoted q;
     xd_xml_attribute(x, NULL, "name", &name);
+    xd_text_addf(&m->functions_xml, "    <exnode:function name=\"");
+    add_escaped(&m->functions_xml, name);
+    xd_text_addf(&m->functions_xml, "\">\n");
+    m->is_checksum = xd_span_is(name, "checksum");
+    m->n_checksums += m->is_checksum;
     if (xd_span_is(name, "identity") || ++m->n_functions > MAX_FUNCTIONS)
         return 0;
     /* The quotation marks of a word are not needed. */
     const char *quoted = xd_quote(&q, name);
     xd_text_addf(&m->functions, "%s%.*s", m->n_functions > 1 ? " over " : "",
                  (int)strlen(quoted) - 2, quoted + 1);
+    return 0;
+}
+
+static int end_function(void *user)
+{
+    struct mapping *m = &((struct reader *)user)->mapping;
+    xd_text_addf(&m->functions_xml, "    </exnode:function>\n");
+    m->is_checksum = false;
+    return 0;
+}
+
+static int take_argument(void *user, struct xd_span text)
+{
+    struct reader *r = user;
+    struct mapping *m = &r->mapping;
+    keep(r, &m->functions_xml, "      ", "argument", text);
+    if (m->is_checksum && strcmp(r->key, "blocksize") == 0)
+        return read_number(r, &m->stored_bytes, text);
+    return 0;
+}
+
+static int take_write(void *user, struct xd_span text)
+{
+    struct reader *r = user;
+    if (text.len > 0)
+        r->mapping.write = xd_builder_copy(r->b, text);
+    return 0;
+}
+
+static int take_manage(void *user, struct xd_span text)
+{
+    struct reader *r = user;
+    if (text.len > 0)
+        r->mapping.manage = xd_builder_copy(r->b, text);
     return 0;
 }
 
@@ -201,11 +290,16 @@ static int take_read(void *user, struct xd_span text)
 static int begin_mapping(struct xd_xml *x, void *user)
 {
     struct mapping *m = &((struct reader *)user)->mapping;
-    struct xd_text url = m->url, functions = m->functions;
+    struct mapping next = {.url = m->url,
+                           .functions = m->functions,
+                           .functions_xml = m->functions_xml,
+                           .metadata = m->metadata};
     (void)x;
-    xd_text_clear(&url);
-    xd_text_clear(&functions);
-    *m = (struct mapping){.url = url, .functions = functions};
+    xd_text_clear(&next.url);
+    xd_text_clear(&next.functions);
+    xd_text_clear(&next.functions_xml);
+    xd_text_clear(&next.metadata);
+    *m = next;
     return 0;
 }
 
@@ -224,23 +318,55 @@ static bool is_broken_capability(const char *url)
            strlen(url) > MAX_CAPABILITY;
 }
 
+/* How the mapping's bytes are stored, if they went through `checksum` alone. */
+static struct xd_framing framing_of(const struct mapping *m)
+{
+    return (struct xd_framing){
+        .data_bytes = m->e2e_blocksize.value,
+        .stored_bytes = m->stored_bytes.value,
+        .offset = m->alloc_offset.value,
+        .length = m->alloc_length.is_given &&
+                          m->alloc_length.value > m->alloc_offset.value
+                      ? m->alloc_length.value - m->alloc_offset.value
+                      : 0};
+}
+
+static bool is_framed(const struct mapping *m)
+{
+    return m->n_functions == 1 && m->n_checksums == 1;
+}
+
+static const char *find_flaw_of_frames(const struct mapping *m)
+{
+    struct xd_framing f = framing_of(m);
+    struct xd_url u;
+    if (!xd_url_split(m->url.s, &u) || u.scheme != XD_SCHEME_IBP)
+        return "it is stored through checksum, which is undone for IBP alone";
+    if (!xd_framing_is_possible(&f) || xd_framing_data(&f) < m->length.value)
+        return "it is stored through checksum, but its frames cannot be as it "
+               "says";
+    return NULL;
+}
+
 /* Whether the mapping's bytes cannot be used; then they are lost. */
 static bool is_lost(struct reader *r)
 {
     const struct mapping *m = &r->mapping;
     const char *why = NULL;
-    if (m->n_functions > 0) {
+    if (m->n_functions > 0 && !is_framed(m)) {
         xd_builder_loss(r->b, m->offset.value, m->length.value,
                         "it is stored through %s, which cannot be undone",
                         m->functions.s);
         return true;
     }
-    if (m->e2e_blocksize.value > 0)
+    if (m->e2e_blocksize.value > 0 && !is_framed(m))
         why = "it is stored in frames of a function that it does not name";
     else if (m->url.len == 0)
         why = "it has no read capability";
     else if (is_broken_capability(m->url.s))
         why = "its read capability is broken";
+    else if (is_framed(m))
+        why = find_flaw_of_frames(m);
     if (why)
         xd_builder_loss(r->b, m->offset.value, m->length.value, "%s", why);
     return why != NULL;
@@ -280,6 +406,80 @@ static int check_numbers(struct reader *r, uint64_t *out_end,
     return 0;
 }
 
+/* A copy of a text, or NULL if it is empty. */
+static const char *copy_text(struct reader *r, const struct xd_text *t)
+{
+    return t->len > 0 ? xd_builder_copy(r->b, xd_span(t->s, t->len)) : NULL;
+}
+
+static void *allocate(struct reader *r, size_t size)
+{
+    void *p =
+        r->b->out_of_memory ? NULL : xd_pool_alloc(&r->b->manifest->pool, size);
+    r->b->out_of_memory |= p == NULL;
+    return p;
+}
+
+static const struct xd_exnode_rest *keep_rest(struct reader *r)
+{
+    const struct mapping *m = &r->mapping;
+    struct xd_url u;
+    bool is_ibp = xd_url_split(m->url.s, &u) && u.scheme == XD_SCHEME_IBP;
+    uint64_t alloc_length =
+        is_ibp && m->alloc_length.is_given ? m->alloc_length.value : 0;
+    struct xd_exnode_rest *rest;
+    if (!m->write && !m->manage && m->functions_xml.len == 0 &&
+        m->metadata.len == 0 && alloc_length == 0)
+        return NULL;
+    rest = allocate(r, sizeof *rest);
+    if (rest)
+        *rest = (struct xd_exnode_rest){.write = m->write,
+                                        .manage = m->manage,
+                                        .functions =
+                                            copy_text(r, &m->functions_xml),
+                                        .metadata = copy_text(r, &m->metadata),
+                                        .alloc_length = alloc_length};
+    return rest;
+}
+
+static const struct xd_framing *keep_framing(struct reader *r)
+{
+    struct xd_framing *f;
+    if (!is_framed(&r->mapping))
+        return NULL;
+    f = allocate(r, sizeof *f);
+    if (f)
+        *f = framing_of(&r->mapping);
+    return f;
+}
+
+static unsigned rights_of(const struct mapping *m)
+{
+    return (m->url.len > 0 ? XD_MAY_READ : 0) | (m->write ? XD_MAY_WRITE : 0) |
+           (m->manage ? XD_MAY_MANAGE : 0);
+}
+
+static void add_source(struct reader *r, uint64_t object_end)
+{
+    const struct mapping *m = &r->mapping;
+    xd_builder_source(
+        r->b, &(struct xd_source){
+                  .offset = m->offset.value,
+                  .length = m->length.value,
+                  .url = xd_span(m->url.s, m->url.len),
+                  .object_offset = is_framed(m) ? 0 : m->alloc_offset.value,
+                  .object_size = object_size(m, object_end),
+                  .priority = m->priority ? m->priority : XD_PRIORITY_NONE,
+                  .location = m->location,
+                  .sha256 = m->sha256,
+                  .max_connections = m->max_connections,
+                  .framing = keep_framing(r),
+                  .expires = m->expires,
+                  .functions = copy_text(r, &m->functions),
+                  .rest = keep_rest(r),
+                  .rights = rights_of(m)});
+}
+
 static int end_mapping(void *user)
 {
     struct reader *r = user;
@@ -288,7 +488,8 @@ static int end_mapping(void *user)
     int rc = check_numbers(r, &end, &object_end);
     if (rc < 0)
         return rc;
-    if (m->url.failed || m->functions.failed)
+    if (m->url.failed || m->functions.failed || m->functions_xml.failed ||
+        m->metadata.failed)
         return xd_fail_nomem(r->b->err);
     r->n_mappings++;
     if (end > r->end)
@@ -296,17 +497,7 @@ static int end_mapping(void *user)
     if (m->length.value == 0)
         return 0;
     if (!is_lost(r))
-        xd_builder_source(
-            r->b, &(struct xd_source){
-                      .offset = m->offset.value,
-                      .length = m->length.value,
-                      .url = xd_span(m->url.s, m->url.len),
-                      .object_offset = m->alloc_offset.value,
-                      .object_size = object_size(m, object_end),
-                      .priority = m->priority ? m->priority : XD_PRIORITY_NONE,
-                      .location = m->location,
-                      .sha256 = m->sha256,
-                      .max_connections = m->max_connections});
+        add_source(r, object_end);
     return 0;
 }
 
@@ -326,6 +517,9 @@ static int end_exnode(void *user)
                         (unsigned long long)r->size.value,
                         (unsigned long long)r->end);
     xd_builder_size(r->b, r->end);
+    if (r->metadata.failed)
+        return xd_fail_nomem(r->b->err);
+    r->b->draft.metadata = copy_text(r, &r->metadata);
     return xd_builder_end_file(r->b);
 }
 
@@ -336,9 +530,12 @@ static const struct xd_xml_rule rules[] = {
     {EXNODE, "mapping", MAPPING, begin_mapping, end_mapping, NULL},
     {MAPPING, "metadata", MAPPING_METADATA, begin_metadata, NULL,
      take_mapping_metadata},
-    {MAPPING, "function", FUNCTION, begin_function, NULL, NULL},
-    {FUNCTION, "function", FUNCTION, begin_function, NULL, NULL},
+    {MAPPING, "function", FUNCTION, begin_function, end_function, NULL},
+    {FUNCTION, "function", FUNCTION, begin_function, end_function, NULL},
+    {FUNCTION, "argument", ARGUMENT, begin_metadata, NULL, take_argument},
     {MAPPING, "read", READ, NULL, NULL, take_read},
+    {MAPPING, "write", WRITE, NULL, NULL, take_write},
+    {MAPPING, "manage", MANAGE, NULL, NULL, take_manage},
 };
 
 /* The original writer leaves the root without a namespace. */
@@ -358,6 +555,9 @@ static int read_exnode(struct xd_builder *b, struct xd_input *in,
                           sizeof rules / sizeof *rules, &r);
     xd_text_fini(&r.mapping.url);
     xd_text_fini(&r.mapping.functions);
+    xd_text_fini(&r.mapping.functions_xml);
+    xd_text_fini(&r.mapping.metadata);
+    xd_text_fini(&r.metadata);
     return rc;
 }
 

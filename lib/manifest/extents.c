@@ -93,6 +93,14 @@ static const char *agreed_sha256(struct xd_builder *b,
     return sha256;
 }
 
+static void take_replica(struct xd_model_file *f, size_t i,
+                         const struct xd_mapping *m)
+{
+    f->replicas[i] = m->row;
+    if (f->rests)
+        f->rests[i] = m->rest;
+}
+
 static void make_extents(struct xd_builder *b, struct xd_model_file *f,
                          const struct xd_mapping *m, size_t n)
 {
@@ -109,7 +117,7 @@ static void make_extents(struct xd_builder *b, struct xd_model_file *f,
                     .sha256 = agreed_sha256(b, m + i, same)},
             .first_replica = i};
         for (size_t k = i; k < i + same; k++)
-            f->replicas[k] = m[k].row;
+            take_replica(f, k, &m[k]);
     }
 }
 
@@ -153,6 +161,15 @@ static void resolve_whole(struct xd_draft *d, uint64_t size)
     }
 }
 
+static bool has_rests(const struct xd_draft *d)
+{
+    for (size_t i = 0; i < d->n_mappings; i++) {
+        if (d->mappings[i].rest)
+            return true;
+    }
+    return false;
+}
+
 int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
@@ -166,7 +183,9 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
         return check_cover(b, f);
     f->extents = xd_alloc(n_extents, sizeof *f->extents);
     f->replicas = xd_alloc(n, sizeof *f->replicas);
-    if (!f->extents || !f->replicas)
+    if (has_rests(d))
+        f->rests = xd_alloc(n, sizeof *f->rests);
+    if (!f->extents || !f->replicas || (has_rests(d) && !f->rests))
         b->out_of_memory = true;
     else
         make_extents(b, f, d->mappings, n);

@@ -15,6 +15,15 @@
 
 #include "manifest/pool.h"
 
+/* What an exNode says of a mapping, or of its file, beside what is in the rows,
+ * so that it can be written again.  All but the capabilities is XML; NULL: it
+ * says nothing. */
+struct xd_exnode_rest {
+    const char *write, *manage; /* capabilities: secrets */
+    const char *functions, *metadata;
+    uint64_t alloc_length; /* 0: not given */
+};
+
 struct xd_model_extent {
     struct xd_extent row;
     size_t first_replica; /* index into the file's replicas */
@@ -24,9 +33,11 @@ struct xd_model_file {
     struct xd_file row;
     struct xd_hash *hashes;
     struct xd_model_extent *extents;
-    struct xd_replica *replicas; /* of all extents, extent by extent */
-    char *pieces;                /* hex strings, each with its NUL, in a row */
-    size_t piece_stride;         /* from one to the next */
+    struct xd_replica *replicas;         /* of all extents, extent by extent */
+    const struct xd_exnode_rest **rests; /* of each replica, or NULL */
+    const char *metadata;                /* XML, as in struct xd_exnode_rest */
+    char *pieces;        /* hex strings, each with its NUL, in a row */
+    size_t piece_stride; /* from one to the next */
 };
 
 struct xd_manifest {

@@ -1,5 +1,6 @@
 #include "manifest/pool.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 struct xd_pool_chunk {
     struct xd_pool_chunk *next;
     size_t used, capacity;
-    char bytes[];
+    char bytes[]; /* aligned for pointers */
 };
 
 void xd_pool_fini(struct xd_pool *p)
@@ -56,4 +57,19 @@ char *xd_pool_copy(struct xd_pool *p, struct xd_span s)
     copy[s.len] = '\0';
     chunk->used += s.len + 1;
     return copy;
+}
+
+void *xd_pool_alloc(struct xd_pool *p, size_t size)
+{
+    const size_t unit = sizeof(uint64_t);
+    struct xd_pool_chunk *chunk = p->chunks;
+    size_t begin = chunk ? (chunk->used + unit - 1) / unit * unit : 0;
+    if (!chunk || begin > chunk->capacity || chunk->capacity - begin < size) {
+        chunk = add_chunk(p, size);
+        begin = 0;
+    }
+    if (!chunk)
+        return NULL;
+    chunk->used = begin + size;
+    return memset(chunk->bytes + begin, 0, size);
 }

@@ -19,4 +19,8 @@ void xd_pool_fini(struct xd_pool *p);
 /* A copy of `s` with a NUL behind it; NULL when memory is out. */
 char *xd_pool_copy(struct xd_pool *p, struct xd_span s);
 
+/* Zeroed memory for a struct whose members are pointers and numbers of 64 bits;
+ * NULL when memory is out. */
+void *xd_pool_alloc(struct xd_pool *p, size_t size);
+
 #endif

@@ -112,7 +112,12 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .object_size = s->object_size,
                                     .priority = s->priority,
                                     .location = s->location,
-                                    .max_connections = s->max_connections},
+                                    .max_connections = s->max_connections,
+                                    .framing = s->framing,
+                                    .rights = s->rights,
+                                    .expires = s->expires,
+                                    .functions = s->functions},
+                            .rest = s->rest,
                             .sha256 = s->sha256};
     d->n_mappings++;
 }

@@ -78,8 +78,9 @@ static const struct xd_writer *find_writer(const char *format)
     return NULL;
 }
 
-int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
-                      const char *format, size_t *out_len, struct xd_error *err)
+static int write_text(char **out, const struct xd_manifest *m, size_t file,
+                      const char *format, bool with_secrets, size_t *out_len,
+                      struct xd_error *err)
 {
     const struct xd_writer *writer = find_writer(format);
     const struct xd_model_file *files = m->files;
@@ -102,7 +103,7 @@ int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = check_urls(&files[i], err);
     if (rc == 0)
-        rc = writer->write(&text, files, n, err);
+        rc = writer->write(&text, files, n, with_secrets, err);
     if (rc == 0 && text.failed)
         rc = xd_fail_nomem(err);
     if (rc < 0) {
@@ -113,6 +114,42 @@ int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
     if (out_len)
         *out_len = text.len;
     return 0;
+}
+
+int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
+                      const char *format, size_t *out_len, struct xd_error *err)
+{
+    return write_text(out, m, file, format, false, out_len, err);
+}
+
+int xd_manifest_write_secrets(char **out, const struct xd_manifest *m,
+                              size_t file, const char *format, size_t *out_len,
+                              struct xd_error *err)
+{
+    return write_text(out, m, file, format, true, out_len, err);
+}
+
+static bool file_has_secrets(const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->row.n_extents && f->rests; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+        for (size_t k = 0; k < e->row.n_replicas; k++) {
+            const struct xd_exnode_rest *r = f->rests[e->first_replica + k];
+            if (r && (r->write || r->manage))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file)
+{
+    for (size_t i = 0; i < m->n_files; i++) {
+        if ((file == XD_ALL_FILES || file == i) &&
+            file_has_secrets(&m->files[i]))
+            return true;
+    }
+    return false;
 }
 
 void xd_manifest_text_free(char *text)

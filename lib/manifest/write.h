@@ -10,7 +10,7 @@ struct xd_writer {
     /* `n` files to the end of `to`.  Errors: INVAL, what the format cannot
      * say.  Memory that runs out is left in to->failed. */
     int (*write)(struct xd_text *to, const struct xd_model_file *files,
-                 size_t n, struct xd_error *err);
+                 size_t n, bool with_secrets, struct xd_error *err);
 };
 
 extern const struct xd_writer xd_writer_exnode;

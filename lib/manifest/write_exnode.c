@@ -62,23 +62,44 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 /* Where the size of an object is not known, none is made up; but IBP's tools
  * want the length of the allocation, and nobody takes that for its size. */
 static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
+                               const struct xd_exnode_rest *rest,
                                uint64_t length)
 {
     struct xd_url u;
     bool is_ibp = xd_url_split(r->url, &u) && u.scheme == XD_SCHEME_IBP;
-    if (r->object_size != XD_SIZE_UNKNOWN)
+    if (rest->alloc_length > 0)
+        write_number(to, MAPPING_METADATA, "alloc_length", rest->alloc_length);
+    else if (r->object_size != XD_SIZE_UNKNOWN)
         write_number(to, MAPPING_METADATA, "alloc_length", r->object_size);
     else if (is_ibp)
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 
-static void write_mapping(struct xd_text *to, const struct xd_extent *e,
-                          const struct xd_replica *r)
+static void write_raw(struct xd_text *to, const char *xml)
 {
+    if (xml)
+        xd_text_addf(to, "%s", xml);
+}
+
+static void write_capability(struct xd_text *to, const char *name,
+                             const char *capability)
+{
+    xd_text_addf(to, "    <exnode:%s>", name);
+    if (capability)
+        xd_write_escaped(to, capability);
+    xd_text_addf(to, "</exnode:%s>\n", name);
+}
+
+static void write_mapping(struct xd_text *to, const struct xd_extent *e,
+                          const struct xd_replica *r,
+                          const struct xd_exnode_rest *rest, bool with_secrets)
+{
+    const struct xd_framing *f = r->framing;
     xd_text_addf(to, "  <exnode:mapping>\n");
-    write_alloc_length(to, r, e->length);
-    write_number(to, MAPPING_METADATA, "alloc_offset", r->offset);
-    write_number(to, MAPPING_METADATA, "e2e_blocksize", 0);
+    write_alloc_length(to, r, rest, e->length);
+    write_number(to, MAPPING_METADATA, "alloc_offset",
+                 f ? f->offset : r->offset);
+    write_number(to, MAPPING_METADATA, "e2e_blocksize", f ? f->data_bytes : 0);
     write_number(to, MAPPING_METADATA, "exnode_offset", e->offset);
     write_number(to, MAPPING_METADATA, "logical_length", e->length);
     if (e->sha256)
@@ -88,16 +109,28 @@ static void write_mapping(struct xd_text *to, const struct xd_extent *e,
     if (r->location)
         write_string(to, MAPPING_METADATA, XD_EXNODE_LOCATION, r->location);
     write_limit(to, MAPPING_METADATA, r->max_connections);
-    xd_text_addf(to, "    <exnode:read>");
-    xd_write_escaped(to, r->url);
-    xd_text_addf(to, "</exnode:read>\n"
-                     "    <exnode:write></exnode:write>\n"
-                     "    <exnode:manage></exnode:manage>\n"
-                     "  </exnode:mapping>\n");
+    write_raw(to, rest->metadata);
+    write_raw(to, rest->functions);
+    write_capability(to, "read", r->url);
+    write_capability(to, "write", with_secrets ? rest->write : NULL);
+    write_capability(to, "manage", with_secrets ? rest->manage : NULL);
+    xd_text_addf(to, "  </exnode:mapping>\n");
+}
+
+static void write_extent(struct xd_text *to, const struct xd_model_file *f,
+                         const struct xd_model_extent *e, bool with_secrets)
+{
+    static const struct xd_exnode_rest nothing;
+    for (size_t k = 0; k < e->row.n_replicas; k++) {
+        size_t i = e->first_replica + k;
+        const struct xd_exnode_rest *rest = f->rests ? f->rests[i] : NULL;
+        write_mapping(to, &e->row, &f->replicas[i], rest ? rest : &nothing,
+                      with_secrets);
+    }
 }
 
 static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
-                        size_t n, struct xd_error *err)
+                        size_t n, bool with_secrets, struct xd_error *err)
 {
     if (n > 1)
         return xd_fail(err, XD_E_INVAL,
@@ -116,11 +149,9 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
     write_number(to, FILE_METADATA, "size", f->row.size);
     write_limit(to, FILE_METADATA, f->row.max_connections);
     write_hashes(to, f);
-    for (size_t i = 0; i < f->row.n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
-        for (size_t k = 0; k < e->row.n_replicas; k++)
-            write_mapping(to, &e->row, &f->replicas[e->first_replica + k]);
-    }
+    write_raw(to, f->metadata);
+    for (size_t i = 0; i < f->row.n_extents; i++)
+        write_extent(to, f, &f->extents[i], with_secrets);
     xd_text_addf(to, "</exnode>\n");
     return 0;
 }

@@ -23,6 +23,11 @@ static int check_whole(const struct xd_model_file *f, struct xd_error *err)
     for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
          i++) {
         const struct xd_replica *r = &f->replicas[i];
+        if (r->framing)
+            return xd_fail(err, XD_E_INVAL,
+                           "%s: a copy is stored in frames, which a Metalink "
+                           "cannot say",
+                           xd_write_name(f));
         if (r->offset > 0)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy begins at byte %llu of what lies at its "
@@ -114,8 +119,9 @@ static void write_file(struct xd_text *to, const struct xd_model_file *f)
 
 static int write_metalink4(struct xd_text *to,
                            const struct xd_model_file *files, size_t n,
-                           struct xd_error *err)
+                           bool with_secrets, struct xd_error *err)
 {
+    (void)with_secrets; /* a Metalink has no place for them */
     bool has_limits = false;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -338,3 +339,112 @@ def test_the_tools_own_requests_work_on_the_depot():
         assert f.read(3) == b"llo"
         assert ask("0 4 1 ibp 20").split()[0] == "200"
         assert ask("nonsense") == "-27 \n"
+
+
+# ---- what an exNode says beside where the bytes are ----
+
+def metadata(name, kind, value):
+    return (f'<exnode:metadata name="{name}" type="{kind}">{value}'
+            "</exnode:metadata>\n")
+
+
+def lors_exnode(depot, size, block=0, more=""):
+    """As lors_upload writes it; block: that of `checksum`."""
+    a = depot.held
+    functions = "" if not block else (
+        '<exnode:function name="checksum"><exnode:argument name="blocksize" '
+        f'type="integer">{block + 33}</exnode:argument></exnode:function>')
+    return ('<?xml version="1.0"?>\n'
+            '<exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">\n'
+            + metadata("Version", "string", "3.0")
+            + metadata("created", "integer", 1795217775)
+            + metadata("duration", "double", "86400.000000")
+            + metadata("filename", "string", "f.bin")
+            + metadata("lorsversion", "double", "2.000000")
+            + metadata("mode", "string", "file")
+            + metadata("parent", "string", "")
+            + metadata("size", "integer", size)
+            + "<exnode:mapping>\n"
+            + metadata("alloc_length", "integer", len(depot.stored))
+            + metadata("alloc_offset", "integer", 0)
+            + metadata("e2e_blocksize", "integer", block)
+            + metadata("end", "string", "2026-11-21 23:36:15")
+            + metadata("exnode_offset", "integer", 0)
+            + metadata("logical_length", "integer", size)
+            + metadata("start", "string", "2026-11-20 23:36:15")
+            + functions + more
+            + f"<exnode:read>{depot.capability(a)}</exnode:read>\n"
+            f"<exnode:write>{depot.capability(a, 'WRITE')}</exnode:write>\n"
+            f"<exnode:manage>{depot.capability(a, 'MANAGE')}</exnode:manage>\n"
+            "</exnode:mapping>\n</exnode>\n")
+
+
+def elements(text):
+    """All of it, in an order of its own."""
+    def of(e):
+        return (e.tag, tuple(sorted(e.items())), (e.text or "").strip(),
+                tuple(sorted(map(of, e))))
+    return of(ElementTree.fromstring(text))
+
+
+@pytest.mark.parametrize("block", [0, 4096])
+def test_an_exnode_that_is_written_again_has_all_that_it_had(lab, block):
+    with IbpDepot(bytes_of(100_000), frame=block) as depot:
+        text = lors_exnode(depot, 100_000, block)
+        run = lab.xdownload("show", "--format", "exnode", "-o", "again.xnd",
+                            lab.write("f.xnd", text), report=False)
+    assert run.rc == 0, run.err
+    assert elements(lab.read("again.xnd")) == elements(text)
+    assert lab.path("again.xnd").stat().st_mode & 0o777 == 0o600
+
+
+def test_write_and_manage_capabilities_are_not_printed(lab):
+    with IbpDepot(bytes_of(1000)) as depot:
+        path = lab.write("f.xnd", lors_exnode(depot, 1000))
+        for options in (["--format", "exnode"], ["--json"], []):
+            run = lab.xdownload("show", *options, path, report=False)
+            assert run.rc == 0, run.err
+            printed = run.out.decode() + run.err
+            assert "/WRITE" not in printed and "/MANAGE" not in printed
+            assert ("left out" in run.err) == ("exnode" in options)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_checksums_of_frames_are_undone(lab, algorithm):
+    data = bytes_of(SIZE)
+    with IbpDepot(data, frame=131072) as depot:
+        run = lab.xdownload(lab.write("f.xnd",
+                                      lors_exnode(depot, SIZE, 131072)),
+                            "-a", algorithm, "-b", "100000")
+        assert run.rc == 0, run.err
+        assert lab.read("f.bin") == data
+        assert all(e.first % 131105 == 0 for e in depot.log)
+
+
+def test_a_part_of_a_file_in_frames_can_be_fetched(lab):
+    data = bytes_of(SIZE)
+    with IbpDepot(data, frame=131072) as depot:
+        run = lab.xdownload(lab.write("f.xnd",
+                                      lors_exnode(depot, SIZE, 131072)),
+                            "-r", "1000000-1000009", "-o", "part")
+        assert run.rc == 0, run.err
+        assert lab.read("part") == data[1000000:1000010]
+
+
+def test_a_frame_that_is_corrupt_is_named_and_not_used(lab):
+    data = bytes_of(SIZE)
+    with IbpDepot(data, "flips_bits", frame=131072) as depot:
+        run = lab.xdownload(lab.write("f.xnd",
+                                      lors_exnode(depot, SIZE, 131072)))
+        assert run.rc == 4
+        assert "the frame at offset 0 is corrupt" in run.err
+
+
+def test_what_cannot_be_undone_is_refused_by_name(lab):
+    more = ('<exnode:function name="xor_encrypt"><exnode:argument name="KEY" '
+            'type="string">A[&amp;[q</exnode:argument></exnode:function>')
+    with IbpDepot(bytes_of(1000)) as depot:
+        run = lab.xdownload(lab.write("f.xnd",
+                                      lors_exnode(depot, 1000, more=more)))
+    assert run.rc == 3
+    assert "xor_encrypt" in run.err

@@ -2,26 +2,6 @@
 
 #include <strings.h>
 
-#include "base/number.h"
-
-bool xd_ibp_frames_are_possible(const struct xd_framing *f)
-{
-    uint64_t end;
-
-    return f->stored_bytes > XD_IBP_FRAME_HEAD &&
-           f->stored_bytes <= XD_IBP_FRAME_MAX &&
-           f->stored_bytes - XD_IBP_FRAME_HEAD == f->data_bytes &&
-           f->length > 0 && xd_add_u64(f->offset, f->length, &end);
-}
-
-uint64_t xd_ibp_frames_data(const struct xd_framing *f)
-{
-    uint64_t rest = f->length % f->stored_bytes;
-
-    return f->length / f->stored_bytes * f->data_bytes +
-           (rest > XD_IBP_FRAME_HEAD ? rest - XD_IBP_FRAME_HEAD : 0);
-}
-
 struct xd_ibp_frame xd_ibp_frames_at(const struct xd_framing *f, uint64_t at)
 {
     uint64_t i = at / f->data_bytes, begin = i * f->stored_bytes;
@@ -29,8 +9,7 @@ struct xd_ibp_frame xd_ibp_frames_at(const struct xd_framing *f, uint64_t at)
                                                        : f->stored_bytes;
     struct xd_ibp_frame frame = {
         .stored = {f->offset + begin, f->offset + begin + len},
-        .data = {i * f->data_bytes,
-                 i * f->data_bytes + len - XD_IBP_FRAME_HEAD}};
+        .data = {i * f->data_bytes, i * f->data_bytes + len - XD_FRAME_HEAD}};
 
     return frame;
 }
@@ -40,7 +19,7 @@ bool xd_ibp_frame_is_right(struct xd_hasher *md5, const void *frame, size_t len)
     const char *head = frame;
     char hex[XD_HASH_HEX_MAX + 1];
 
-    xd_hasher_add(md5, head + XD_IBP_FRAME_HEAD, len - XD_IBP_FRAME_HEAD);
+    xd_hasher_add(md5, head + XD_FRAME_HEAD, len - XD_FRAME_HEAD);
     xd_hasher_end(md5, hex);
-    return strncasecmp(hex, head, XD_IBP_FRAME_HEAD - 1) == 0;
+    return strncasecmp(hex, head, XD_FRAME_HEAD - 1) == 0;
 }

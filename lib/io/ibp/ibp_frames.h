@@ -13,28 +13,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <xdownload/manifest.h>
 
+#include "base/framing.h"
 #include "base/range.h"
 #include "io/hash.h"
-
-#define XD_IBP_FRAME_HEAD 33
-
-/* No frame is longer: it is held in memory. */
-#define XD_IBP_FRAME_MAX ((uint64_t)16 << 20)
 
 struct xd_ibp_frame {
     struct xd_range stored; /* where it lies in the object */
     struct xd_range data;   /* the bytes of data that it holds */
 };
 
-/* Whether frames can be as `f` says. */
-bool xd_ibp_frames_are_possible(const struct xd_framing *f);
-
-/* How many bytes of data all frames hold. */
-uint64_t xd_ibp_frames_data(const struct xd_framing *f);
-
-/* The frame with byte `at` of the data, which is less than that. */
+/* The frame with byte `at` of the data, which they hold. */
 struct xd_ibp_frame xd_ibp_frames_at(const struct xd_framing *f, uint64_t at);
 
 /* Whether the data of a frame is that of its checksum. */

@@ -67,8 +67,7 @@ static void locate(struct xd_ibp_request *q)
 static void bound(struct xd_ibp_request *q)
 {
     const struct xd_request *r = &q->asked;
-    uint64_t size =
-        r->framing ? xd_ibp_frames_data(r->framing) : r->object_size;
+    uint64_t size = r->framing ? xd_framing_data(r->framing) : r->object_size;
 
     q->at = r->offset;
     q->end = xd_request_end(r);
@@ -103,7 +102,8 @@ static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
     q->url = xd_strdup(r->url);
     if (q->url == NULL || xd_request_name(q->name, r->url) < 0)
         return XD_E_NOMEM;
-    if (!xd_url_split(q->url, &u) || !xd_ibp_split(&u, &q->capability)) {
+    if (!xd_url_split(q->url, &u) || !xd_ibp_split(&u, &q->capability) ||
+        (framing(q) != NULL && !xd_framing_is_possible(framing(q)))) {
         decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_NET,
                 "%s: is not a read capability of IBP", q->name);
@@ -468,8 +468,7 @@ static bool hand_over_frame(struct xd_ibp_request *q)
                 q->name, frame.stored.begin);
         return true;
     }
-    if (!hand_over(q, q->buffer + XD_IBP_FRAME_HEAD + skip,
-                   (size_t)(end - q->at)))
+    if (!hand_over(q, q->buffer + XD_FRAME_HEAD + skip, (size_t)(end - q->at)))
         return true;
     q->is_checked = false;
     memmove(q->buffer, q->buffer + len, q->filled - len);

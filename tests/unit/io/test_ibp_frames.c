@@ -20,7 +20,7 @@ START_TEST(a_byte_lies_in_the_frame_of_its_block)
         {20, {93, 131}, {20, 25}}, {24, {93, 131}, {20, 25}},
     };
 
-    ck_assert_uint_eq(xd_ibp_frames_data(&f), 25);
+    ck_assert_uint_eq(xd_framing_data(&f), 25);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xd_ibp_frame frame = xd_ibp_frames_at(&f, rows[i].at);
 
@@ -37,11 +37,11 @@ START_TEST(a_rest_that_holds_no_data_counts_for_none)
     struct xd_framing cut = f;
 
     cut.length = 43;
-    ck_assert_uint_eq(xd_ibp_frames_data(&cut), 10);
+    ck_assert_uint_eq(xd_framing_data(&cut), 10);
     cut.length = 43 + 33;
-    ck_assert_uint_eq(xd_ibp_frames_data(&cut), 10);
+    ck_assert_uint_eq(xd_framing_data(&cut), 10);
     cut.length = 43 + 34;
-    ck_assert_uint_eq(xd_ibp_frames_data(&cut), 11);
+    ck_assert_uint_eq(xd_framing_data(&cut), 11);
 }
 END_TEST
 
@@ -60,9 +60,9 @@ START_TEST(frames_that_cannot_be_are_refused)
          .length = 43},
     };
 
-    ck_assert(xd_ibp_frames_are_possible(&f));
+    ck_assert(xd_framing_is_possible(&f));
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
-        ck_assert_msg(!xd_ibp_frames_are_possible(&impossible[i]), "%zu", i);
+        ck_assert_msg(!xd_framing_is_possible(&impossible[i]), "%zu", i);
 }
 END_TEST
 
