@@ -250,7 +250,8 @@ XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
  *         bytes that are not in the file or the object; of a file whose size is
  *         not known yet, a part),
  *         CORRUPT (its depot has delivered wrong bytes), STATE (the download
- *         has ended, or is about to), NOMEM.
+ *         has ended, or is about to), NOMEM (for want of which the download
+ *         may have failed, too).
  */
 XD_API XD_MUST_CHECK int xd_download_add_replica(
     struct xd_download *d, const struct xd_replica *replica,

@@ -547,7 +547,7 @@ static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)
     return action;
 }
 
-void xd_decide_locked(struct xd_engine *e)
+static void decide_locked(struct xd_engine *e)
 {
     xd_usec now = xd_now(), clock = xd_engine_clock_locked(e);
     struct xd_sched_action action;
@@ -570,4 +570,11 @@ void xd_decide_locked(struct xd_engine *e)
         else /* nothing is wanted: an empty file */
             action = (struct xd_sched_action){.kind = XD_DO_FINISH};
     } while (act_locked(e, &action));
+}
+
+void xd_decide_locked(struct xd_engine *e)
+{
+    xd_readers_end_waits_locked(e);
+    decide_locked(e);
+    e->until = xd_readers_until_locked(e, e->until);
 }

@@ -195,6 +195,8 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
         e->max_workers++; /* one more may be open at a time */
     revive(depot);
     inform_locked(e, depot, what);
+    if (xd_engine_is_over_locked(e)) /* for want of memory */
+        return xd_fail_nomem(err);
     xd_engine_say_locked(e, XD_LOG_INFO, "%s: added", depot->host);
     xd_engine_raise_locked(e, &e->notifier);
     xd_decide_locked(e);

@@ -263,8 +263,34 @@ static const struct mistake mistakes[] = {
     {"depot a 1.1.1.1\nat 1s b down", "no line before it has the name 'b'"},
     {"depot a 1.1.1.1\nat soon a down", "a time and a name belong behind"},
     {"depot a 1.1.1.1\nat 1s a loss=red", "cannot be understood: 'loss'"},
+    {"depot a 1.1.1.1 joins=1", "joins needs a time"},
+    {"depot a 1.1.1.1 joins=1s", "joins before the depots above it: 'a'"},
+    {"depot a 1.1.1.1\ndepot b 1.1.1.2 joins=2s\ndepot c 1.1.1.3 joins=1s",
+     "line 3 of the scenario: joins before"},
     {"depot aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1.1.1.1", "too long"},
 };
+
+#define SLOW "depot a 1.1.1.1 rate=8mbit rtt=20ms\n"
+#define FAST "depot b 1.1.1.2 rate=80mbit rtt=20ms"
+
+/* Eight seconds of the slow one, or one of it and less than one of the fast; the
+ * paper's policies wait for the slow one's last block. */
+START_TEST(a_depot_that_joins_later_is_used_from_then_on)
+{
+    static const struct xd_policy *const all[] = {
+        &xd_policy_adaptive, &xd_policy_basic, &xd_policy_aggressive,
+        &xd_policy_progress};
+
+    o.sched.policy = all[_i];
+    o.sched.block_bytes = MIB / 8;
+    ck_assert_double_gt(run(SLOW), 8);
+    ck_assert_double_lt(run(SLOW FAST " joins=1s"), _i == 0 ? 2.3 : 4);
+    ck_assert_uint_gt(result.depots[1].bytes, 4 * MIB);
+    ck_assert_uint_le(result.depots[0].first_byte, 100 * XD_MS);
+    ck_assert_double_gt(run(SLOW FAST " joins=12s"), 8);
+    ck_assert_uint_eq(result.depots[1].requests, 0);
+}
+END_TEST
 
 START_TEST(a_mistake_is_told_with_its_line)
 {
@@ -324,6 +350,7 @@ int main(void)
     tcase_add_test(t, a_reader_that_is_slow_slows_the_download);
     tcase_add_test(t, the_same_seed_gives_the_same_run);
     tcase_add_test(t, the_limit_is_that_of_a_fluid);
+    tcase_add_loop_test(t, a_depot_that_joins_later_is_used_from_then_on, 0, 4);
     tcase_add_loop_test(t, a_mistake_is_told_with_its_line, 0,
                         sizeof mistakes / sizeof *mistakes);
     tcase_add_loop_test(t, every_rule_is_kept_on_any_network, 0, 3);

@@ -219,6 +219,38 @@ START_TEST(a_download_that_cannot_verify_for_want_of_memory_ends)
 }
 END_TEST
 
+/* A depot more, and another URL on it; nobody listens there. */
+static int download_joined(void)
+{
+    struct xd_replica replica = {.struct_size = sizeof replica};
+    struct xd_download *d;
+    int rc;
+
+    start_afresh();
+    unlink(path);
+    open_depots(good, good, "<size>100</size>");
+    torture_begin();
+    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    replica.url = "http://127.0.0.1:1/f";
+    if (rc == 0)
+        rc = xd_download_add_replica(d, &replica, NULL, &error);
+    replica.url = "http://127.0.0.1:1/g";
+    if (rc == 0)
+        rc = xd_download_add_replica(d, &replica, NULL, &error);
+    if (rc == 0)
+        rc = run(d);
+    check_file(rc == 0);
+    xd_download_unref(d);
+    close_depots();
+    return rc;
+}
+
+START_TEST(a_replica_that_lacks_memory_to_join_says_so)
+{
+    torture_survivor(download_joined);
+}
+END_TEST
+
 static int download_to_pipe(void)
 {
     struct xd_download *d;
@@ -429,6 +461,7 @@ int main(void)
     tcase_add_test(t, a_download_goes_on_from_whatever_an_earlier_one_has_left);
     tcase_add_test(t, a_download_of_unknown_size_that_lacks_something_ends);
     tcase_add_test(t, a_download_that_cannot_verify_for_want_of_memory_ends);
+    tcase_add_test(t, a_replica_that_lacks_memory_to_join_says_so);
     tcase_add_test(t, a_download_to_a_pipe_that_lacks_something_ends);
     tcase_add_test(t, a_source_that_lacks_something_fails_or_goes_on);
     tcase_add_test(t, a_source_in_memory_that_lacks_something_fails_or_goes_on);

@@ -360,3 +360,35 @@ bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
     xd_engine_unlock(e);
     return end <= to;
 }
+
+/* A reader that waits in a call looks at the clock itself. */
+static bool polls_for_end(const struct xd_reader *r)
+{
+    return r->end_by > 0 && !r->notifier.is_raised;
+}
+
+void xd_readers_end_waits_locked(struct xd_engine *e)
+{
+    xd_usec now = xd_now();
+
+    for (size_t i = 0; i < e->readers.n; i++) {
+        struct xd_reader *r = e->readers.list[i];
+
+        if (polls_for_end(r) && r->end_by <= now &&
+            xd_reader_is_ready_locked(r))
+            xd_engine_raise_locked(e, &r->notifier);
+    }
+}
+
+xd_usec xd_readers_until_locked(const struct xd_engine *e, xd_usec until)
+{
+    xd_usec now = xd_now();
+
+    for (size_t i = 0; i < e->readers.n; i++) {
+        const struct xd_reader *r = e->readers.list[i];
+
+        if (polls_for_end(r) && r->end_by > now && r->end_by < until)
+            until = r->end_by;
+    }
+    return until;
+}

@@ -146,6 +146,11 @@ bool xd_reader_is_ready_locked(struct xd_reader *r);
 /* Those that wait look again; meters too. */
 void xd_readers_wake_locked(struct xd_engine *e);
 
+/* Report the end to readers that poll and have waited long enough for it; and
+ * when that is due next, at most `until`. */
+void xd_readers_end_waits_locked(struct xd_engine *e);
+xd_usec xd_readers_until_locked(const struct xd_engine *e, xd_usec until);
+
 /* Nobody can bring these bytes. */
 /* Somebody can again. */
 void xd_readers_no_gap_locked(struct xd_engine *e, struct xd_range range);

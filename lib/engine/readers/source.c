@@ -159,7 +159,13 @@ static int trouble_locked(struct xd_reader *r)
 /* Until something changes that, a program need not ask again. */
 static int fail_again_locked(struct xd_reader *r, const char *what)
 {
+    struct xd_engine *e = r->engine;
+
     xd_notifier_clear(&r->notifier);
+    if (xd_readers_until_locked(e, e->until) < e->until) {
+        e->until = xd_readers_until_locked(e, e->until);
+        xd_engine_wake_all_locked(e); /* who waits for an `until` before */
+    }
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);
 }
 

@@ -59,6 +59,24 @@ START_TEST(an_array_that_is_not_there_has_none)
 }
 END_TEST
 
+START_TEST(what_makes_an_array_longer_is_zero)
+{
+    unsigned *array = NULL;
+
+    ck_assert_int_eq(xd_lengthen(&array, 0, 3, sizeof *array), 0);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(array[i], 0);
+    array[2] = 7;
+    ck_assert_int_eq(xd_lengthen(&array, 3, 500, sizeof *array), 0);
+    ck_assert_uint_eq(array[2], 7);
+    for (unsigned i = 3; i < 500; i++)
+        ck_assert_uint_eq(array[i], 0);
+    ck_assert_int_lt(xd_lengthen(&array, 500, SIZE_MAX / 2, sizeof *array), 0);
+    ck_assert_uint_eq(array[2], 7);
+    xd_free(array);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("array");
@@ -68,5 +86,6 @@ int main(void)
     tcase_add_test(t, the_place_behind_the_last_that_is_not_more_is_found);
     tcase_add_test(t, a_key_may_stand_anywhere_in_an_element);
     tcase_add_test(t, an_array_that_is_not_there_has_none);
+    tcase_add_test(t, what_makes_an_array_longer_is_zero);
     return run_suite("base.array", t);
 }

@@ -417,6 +417,47 @@ START_TEST(a_function_of_a_reader_is_called_for_each_wait)
 }
 END_TEST
 
+/* Without a hash the end waits for samples that may not come: for two seconds,
+ * also of a reader that polls, and in a pause. */
+START_TEST(a_reader_that_polls_hears_of_the_end_in_time)
+{
+    struct mock_server *other = mock_start(silent);
+    unsigned char buffer[65536];
+    struct pollfd fd;
+    const char *urls[2];
+    uint64_t done = 0;
+    xd_usec began;
+    int64_t n;
+
+    server = mock_start(large);
+    urls[0] = mock_url(server);
+    urls[1] = mock_url(other);
+    set("block-size", "1m");
+    set("silence", "20s");
+    ck_assert_int_eq(xd_manifest_from_urls(&manifest, urls, 2, LARGE, &error),
+                     0);
+    ck_assert_int_eq(xd_source_new(&source, manifest, 0, options, &error), 0);
+    ck_assert_int_eq(xd_reader_new(&reader, source, &error), 0);
+    download = xd_download_ref(xd_source_download(source));
+    ck_assert_int_eq(xd_reader_read(reader, buffer, 1, 5000), 1);
+    for (int i = 0; i < 500 && progress().bytes_done < LARGE; i++)
+        rest_ms(1);
+    xd_download_pause(download);
+    for (done = 1; done < LARGE; done += (uint64_t)n) {
+        n = xd_reader_read(reader, buffer, sizeof buffer, 1000);
+        ck_assert_int_gt(n, 0);
+    }
+    began = xd_now();
+    ck_assert_int_eq(xd_reader_read(reader, buffer, 1, 0), XD_E_AGAIN);
+    fd = (struct pollfd){.fd = xd_reader_descriptor(reader, &error),
+                         .events = POLLIN};
+    ck_assert_int_eq(poll(&fd, 1, 6000), 1);
+    ck_assert_uint_ge(xd_now() - began, 1500 * XD_MS);
+    ck_assert_int_eq(xd_reader_read(reader, buffer, 1, 0), 0);
+    mock_stop(other);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("control");
@@ -438,5 +479,6 @@ int main(void)
     tcase_add_test(t, a_size_that_comes_is_told);
     tcase_add_test(t, a_reader_hears_of_an_interrupt_a_seek_and_a_failure);
     tcase_add_test(t, a_function_of_a_reader_is_called_for_each_wait);
+    tcase_add_test(t, a_reader_that_polls_hears_of_the_end_in_time);
     return run_suite("control", t);
 }

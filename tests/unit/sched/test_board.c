@@ -120,6 +120,26 @@ START_TEST(a_search_in_a_million_blocks_sees_sixteen_nodes)
 }
 END_TEST
 
+START_TEST(a_board_that_grows_is_the_same_for_the_slots_it_had)
+{
+    struct xd_board b;
+    uint64_t block;
+
+    ck_assert_int_eq(xd_board_init(&b, 1000, 1), 0);
+    for (unsigned n = 1; n < 70; n++) {
+        xd_board_allow(&b, n - 1, n * 10, true);
+        xd_board_publish(&b, n * 10, n * 10);
+        ck_assert_int_eq(xd_board_grow(&b, n + 1), 0);
+        ck_assert(!xd_board_first(&b, n, XD_BOARD_FRESH, 0, &block));
+        for (unsigned slot = 0; slot < n; slot++) {
+            ck_assert(xd_board_first(&b, slot, XD_BOARD_FRESH, 0, &block));
+            ck_assert_uint_eq(block, (slot + 1) * 10);
+        }
+    }
+    xd_board_fini(&b);
+}
+END_TEST
+
 START_TEST(a_board_too_large_for_memory_is_refused)
 {
     struct xd_board b;
@@ -134,6 +154,7 @@ int main(void)
 
     tcase_add_test(t, any_board_agrees_with_a_search_block_by_block);
     tcase_add_test(t, a_search_in_a_million_blocks_sees_sixteen_nodes);
+    tcase_add_test(t, a_board_that_grows_is_the_same_for_the_slots_it_had);
     tcase_add_test(t, a_board_too_large_for_memory_is_refused);
     return run_suite("sched.board", t);
 }

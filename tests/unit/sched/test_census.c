@@ -351,6 +351,39 @@ START_TEST(a_vote_that_comes_too_late_changes_nothing)
 }
 END_TEST
 
+START_TEST(one_that_joins_is_asked_beside_the_others)
+{
+    make(1, 1);
+    expect_asked(0, 0);
+    expect_wait(0, XD_NEVER);
+    ck_assert_int_eq(xd_census_join(c, 1, 2), 0);
+    expect_asked(1, 5);
+    ck_assert_int_eq(xd_census_join(c, 2, 2), 0);
+    expect_wait(5, XD_NEVER); /* no more than two at a time */
+    xd_census_failed(c, 1);
+    expect(XD_DO_PARK, 1, 6);
+    expect_asked(2, 6);
+    xd_census_vote(c, 2, 10, 77);
+    xd_census_vote(c, 0, 10, 77);
+    expect_size(77, 10);
+}
+END_TEST
+
+START_TEST(one_that_failed_and_joins_anew_is_asked_again)
+{
+    make(2, 2);
+    expect_asked(0, 0);
+    expect_asked(1, 0);
+    xd_census_failed(c, 0);
+    ck_assert_int_eq(xd_census_join(c, 0, 2), 0);
+    expect(XD_DO_FETCH, 0, 1);
+    xd_census_failed(c, 0);
+    expect(XD_DO_PARK, 0, 2);
+    ck_assert_int_eq(xd_census_join(c, 0, 2), 0);
+    expect_asked(0, 3);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("census");
@@ -384,5 +417,7 @@ int main(void)
     tcase_add_test(t, those_who_know_outvote_those_who_do_not);
     tcase_add_test(t, if_nobody_knows_the_size_stays_unknown);
     tcase_add_test(t, a_vote_that_comes_too_late_changes_nothing);
+    tcase_add_test(t, one_that_joins_is_asked_beside_the_others);
+    tcase_add_test(t, one_that_failed_and_joins_anew_is_asked_again);
     return run_suite("sched.census", t);
 }

@@ -518,7 +518,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *t = tcase_create("join");
+    TCase *t = tcase_create("add_replica");
 
     tcase_set_timeout(t, 30);
     tcase_add_checked_fixture(t, setup, teardown);
@@ -542,5 +542,5 @@ int main(void)
     tcase_add_test(t, one_that_joins_with_another_size_is_left_out);
     tcase_add_test(t, a_liar_that_joins_is_named_and_may_not_come_back);
     tcase_add_test(t, a_reader_at_a_gap_goes_on_when_somebody_joins);
-    return run_suite("join", t);
+    return run_suite("engine.add_replica", t);
 }
