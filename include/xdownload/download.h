@@ -245,7 +245,7 @@ XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
  * as what others deliver is; that it holds the file is not checked before.
  * Ownership: everything is copied; the manifest stays as it is.
  * Blocks: no.
- * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, after
+ * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, a framing, after
  *         start() a file of this machine, a depot that the options exclude, or
  *         bytes that are not in the file or the object; of a file whose size is
  *         not known yet, a part),

@@ -40,11 +40,7 @@ static int check_url(const struct xd_engine *e, const char *url,
         return refuse(url, "is no URL", err);
     kind = xd_transport_kind_of(url);
     if (!kind)
-        return refuse(url,
-                      parts.scheme == XD_SCHEME_IBP
-                          ? "ibp is not supported yet"
-                          : "URLs of this scheme cannot be fetched from",
-                      err);
+        return refuse(url, "URLs of this scheme cannot be fetched from", err);
     if (kind->reads_machine && !e->options.allow_file)
         return refuse(
             url, "is a file of this machine: allow-file lets it be used", err);
@@ -108,6 +104,8 @@ static int read_source_locked(const struct xd_engine *e,
     struct xd_range range;
     int rc = check_url(e, r.url, err);
 
+    if (rc == 0 && r.framing)
+        rc = refuse(r.url, "an object with a framing cannot be added", err);
     if (rc == 0)
         rc = read_range_locked(e, extent, &range, err);
     if (rc < 0)

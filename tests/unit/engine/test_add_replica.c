@@ -369,7 +369,6 @@ START_TEST(what_cannot_be_used_is_refused)
                  {"", "is no URL"},
                  {"mirror.example/f", "is no URL"},
                  {"gopher://a.example/f", "scheme"},
-                 {"ibp://a.example:6714/0#key/1/READ", "ibp"},
                  {"file:///etc/passwd", "allow-file"},
                  {"http://user:secret@x.example/f?token=secret", "excluded"}};
 
@@ -535,7 +534,7 @@ int main(void)
     tcase_add_test(t, a_depot_that_was_given_up_is_asked_under_another_url);
     tcase_add_test(t, a_part_is_asked_where_it_lies_in_its_object);
     tcase_add_test(t, parts_on_one_depot_are_asked_for_apart);
-    tcase_add_loop_test(t, what_cannot_be_used_is_refused, 0, 7);
+    tcase_add_loop_test(t, what_cannot_be_used_is_refused, 0, 6);
     tcase_add_test(t, a_file_of_this_machine_joins_before_the_start_alone);
     tcase_add_loop_test(t, bytes_that_are_not_there_are_refused, 0, 8);
     tcase_add_test(t, fields_that_the_caller_does_not_know_are_not_read);
