@@ -29,6 +29,9 @@ enum xd_validators {
                               request finds out */
 };
 
+/* A server that names each answer anew has no validators. */
+#define XD_ALIKE_MAX 16
+
 struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
      * has told the size. */
@@ -50,7 +53,12 @@ struct xd_depot_source {
     char *validator;   /* strong, of its first answer, or NULL; constant */
     char *told_by;     /* the URL of that answer, or NULL; constant */
     enum xd_validators validators;
-    bool knows_no_conditions;    /* If-Range is not sent to it */
+    bool knows_no_conditions; /* If-Range is not sent to it */
+    bool varies;              /* that it does so is said */
+    uint64_t *alike;  /* hashes of the validators under which samples were the
+                        same; NULL: it was never DOUBTED */
+    unsigned n_alike; /* at most XD_ALIKE_MAX: then all others are ignored */
+    uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
     unsigned n_doubts;           /* how often it was DOUBTED */
     xd_usec open_since;          /* when OPEN */
     struct xd_depot *doubted_of; /* its depot, while DOUBTED */

@@ -63,6 +63,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->reach = xd_depot_source_reach(lane->source);
     lane->if_range =
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
+    lane->odd_validator = 0;
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->wants_size = w->engine->census != NULL;
     lane->asks_whole = w->served->knows_no_ranges;

@@ -160,6 +160,23 @@ def test_of_two_files_one_is_taken_from_another_depot_if_there_is_one(lab):
     assert lab.read("f.bin") == data
 
 
+@pytest.mark.parametrize("late", range(6, 18, 2))
+def test_a_server_with_another_file_that_answers_late_is_noticed(lab, late):
+    """Behind two whose files are the same under two validators."""
+    files = [bytes_of(SIZE, 1), bytes_of(SIZE, 2)]
+    turn = itertools.count()
+
+    def answer(head):
+        n = next(turn)
+        k = 2 if n >= late and n % 3 == 0 else n % 2
+        return answers(files[k // 2], {"ETag": f'"{k}"'})(head)
+    depot = lab.odd(answer)
+    run = lab.xdownload(lab.exnode("f.bin", [depot], size=SIZE), "-o", "f.bin",
+                        "-a", "basic", "-b", "64k", "-t", "1", patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") in files
+
+
 def test_more_files_than_attempts_end_with_what_differs(lab):
     files = [bytes_of(SIZE, 1)] + [bytes_of(SIZE + i, i) for i in range(2, 40)]
     depot = balancer(lab, files)

@@ -39,9 +39,41 @@ struct first {
     unsigned char bytes[XD_SAMPLE_BYTES];
 };
 
-void xd_doubt_locked(struct xd_engine *e, struct xd_depot *depot,
-                     struct xd_depot_source *s)
+uint64_t xd_doubt_hash(const char *validator)
 {
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+    for (; *validator; validator++)
+        h = (h ^ (unsigned char)*validator) * 1099511628211u;
+    return h != 0 ? h : 1;
+}
+
+bool xd_doubt_is_new(const struct xd_depot_source *s, uint64_t hash)
+{
+    if (!s->alike || s->n_alike == XD_ALIKE_MAX)
+        return false;
+    for (unsigned i = 0; i < s->n_alike; i++)
+        if (s->alike[i] == hash)
+            return false;
+    return true;
+}
+
+static void note_alike(struct xd_depot_source *s, uint64_t hash)
+{
+    if (xd_doubt_is_new(s, hash))
+        s->alike[s->n_alike++] = hash;
+}
+
+void xd_doubt_locked(struct xd_engine *e, struct xd_depot *depot,
+                     struct xd_depot_source *s, uint64_t sought)
+{
+    if (!s->alike)
+        s->alike = xd_alloc(XD_ALIKE_MAX, sizeof *s->alike);
+    if (!s->alike) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    s->sought = sought;
     if (s->n_doubts == MAX_DOUBTS) {
         s->validators = XD_VALIDATORS_CHANGED;
         return;
@@ -78,13 +110,35 @@ static size_t choose_places(struct xd_range all,
     return n;
 }
 
+/* One answer more.  False: its bytes differ from those of the first. */
+static bool is_alike(struct xd_depot_source *s,
+                     const struct xd_sampler *sampler, size_t len,
+                     struct first *first)
+{
+    if (!first->is_set) {
+        memcpy(first->validator, sampler->validator, sizeof first->validator);
+        memcpy(first->bytes, sampler->buffer, len);
+        first->is_set = true;
+    }
+    if (memcmp(first->bytes, sampler->buffer, len) != 0)
+        return false;
+    note_alike(s, xd_doubt_hash(sampler->validator));
+    return true;
+}
+
+/* Until two validators are met; at the first place the one that raised the doubt
+ * and the source's own are among them, unless each answer has another. */
 static enum finding compare_locked(struct xd_engine *e,
                                    struct xd_depot_source *s,
-                                   struct xd_range place, struct first *first)
+                                   struct xd_range place, bool is_first,
+                                   struct first *first)
 {
     const struct xd_sampler *sampler = &e->sampler;
+    uint64_t own = xd_doubt_hash(s->validator), hash;
     size_t len = (size_t)xd_range_length(place);
     unsigned n_failed = 0;
+    bool are_several = false, is_repeated = false;
+    bool is_met = !is_first, is_sought_met = !is_first || s->sought == 0;
 
     first->is_set = false;
     for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e); i++) {
@@ -92,17 +146,20 @@ static enum finding compare_locked(struct xd_engine *e,
             if (sampler->verdict == XD_VERDICT_AGAIN &&
                 ++n_failed == MAX_FAILED)
                 return FOUND_NOTHING;
-        } else if (!first->is_set) {
-            memcpy(first->validator, sampler->validator,
-                   sizeof first->validator);
-            memcpy(first->bytes, sampler->buffer, len);
-            first->is_set = true;
-        } else if (memcmp(first->bytes, sampler->buffer, len) != 0) {
-            return FOUND_DIFFERENT;
-        } else if (strcmp(first->validator, sampler->validator) != 0) {
-            return FOUND_EQUAL;
+            continue;
         }
+        hash = xd_doubt_hash(sampler->validator);
+        is_repeated |= !xd_doubt_is_new(s, hash);
+        if (!is_alike(s, sampler, len, first))
+            return FOUND_DIFFERENT;
+        are_several |= strcmp(first->validator, sampler->validator) != 0;
+        is_met |= hash == own;
+        is_sought_met |= hash == s->sought;
+        if (are_several && is_met && is_sought_met)
+            return FOUND_EQUAL;
     }
+    if (are_several)
+        return is_repeated && is_first ? FOUND_DIFFERENT : FOUND_EQUAL;
     return first->is_set ? FOUND_ALIKE : FOUND_NOTHING;
 }
 
@@ -115,7 +172,7 @@ static enum finding compare_places_locked(struct xd_engine *e,
     enum finding finding = FOUND_EQUAL;
 
     for (size_t i = 0; i < n && finding == FOUND_EQUAL; i++) {
-        finding = compare_locked(e, s, places[i], first);
+        finding = compare_locked(e, s, places[i], i == 0, first);
         /* That there are several validators is known from the first place. */
         if (i > 0 && finding == FOUND_ALIKE)
             finding = FOUND_EQUAL;
@@ -139,6 +196,11 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
         s->knows_no_conditions = true;
     } else if (finding == FOUND_EQUAL) {
         s->validators = XD_VALIDATORS_VARY;
+        s->n_doubts = 0;
+        note_alike(s, xd_doubt_hash(s->validator));
+        if (s->varies)
+            return;
+        s->varies = true;
         url = xd_url_public(s->url);
         xd_engine_say_locked(e, XD_LOG_WARN,
                              "%s: its validators (ETag, Last-Modified) differ "

@@ -15,15 +15,24 @@
 #define XD_ENGINE_DOUBT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct xd_depot;
 struct xd_depot_source;
 struct xd_engine;
 
 /* Have the answers of `s`, a source of `depot`, compared; its `validators` says
- * what came out. */
+ * what came out.  `sought`: the hash of a validator that is to be among them, or
+ * 0. */
 void xd_doubt_locked(struct xd_engine *e, struct xd_depot *depot,
-                     struct xd_depot_source *s);
+                     struct xd_depot_source *s, uint64_t sought);
+
+/* Never 0. */
+uint64_t xd_doubt_hash(const char *validator);
+
+/* Whether the source, whose validators vary, has not been compared under the one
+ * with this hash: a server with another file may have joined. */
+bool xd_doubt_is_new(const struct xd_depot_source *s, uint64_t hash);
 
 /* Whether a source is to be decided on, and the doing: releases the lock
  * meanwhile.  Only the sampler's thread calls these. */

@@ -46,7 +46,8 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 static bool differs_locked(const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
-    return s->validators != XD_VALIDATORS_VARY &&
+    return (s->validators != XD_VALIDATORS_VARY ||
+            xd_doubt_is_new(s, xd_doubt_hash(head->validator))) &&
            (s->validator[0] == '"') == (head->validator[0] == '"') &&
            strcmp(s->validator, head->validator) != 0 &&
            xd_http_same_origin(s->told_by, head->final_url);
@@ -88,6 +89,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                      "validator was %.60s, and is %.60s now",
                      url ? url : "a depot", s->validator, head->validator);
         xd_free(url);
+        lane->odd_validator = xd_doubt_hash(head->validator);
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,
                                             .error = error,
@@ -97,6 +99,14 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     return rc;
 }
 
+static bool is_new(const struct xd_lane *lane)
+{
+    const struct xd_depot_source *s = lane->source;
+
+    return s->validators == XD_VALIDATORS_VARY && lane->odd_validator != 0 &&
+           xd_doubt_is_new(s, lane->odd_validator);
+}
+
 /* Whether the depot's answers are compared before the outcome counts. */
 static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
                               const struct xd_lane *lane)
@@ -104,10 +114,10 @@ static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
     struct xd_depot_source *s = lane->source;
 
     if ((s->validators == XD_VALIDATORS_HOLD ||
-         s->validators == XD_VALIDATORS_OPEN) &&
+         s->validators == XD_VALIDATORS_OPEN || is_new(lane)) &&
         !e->census && e->wanted.end != XD_SIZE_UNKNOWN &&
         depot->kind->can_sample)
-        xd_doubt_locked(e, depot, s);
+        xd_doubt_locked(e, depot, s, lane->odd_validator);
     return s->validators == XD_VALIDATORS_DOUBTED;
 }
 
@@ -139,7 +149,7 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
     if (*verdict != XD_VERDICT_CHANGED || lane->is_distrusted)
         return false;
     if ((lane->if_range && s->knows_no_conditions) ||
-        s->validators == XD_VALIDATORS_VARY)
+        (s->validators == XD_VALIDATORS_VARY && !is_new(lane)))
         *verdict = XD_VERDICT_STOPPED;
     else if (s->validators == XD_VALIDATORS_OPEN &&
              lane->started < s->open_since)

@@ -139,7 +139,7 @@ START_TEST(equal_bytes_under_two_validators_are_one_file)
 {
     static const struct mock_step script[] = {
         FIRST("\"a\""),  NEXT, CONDITION_FAILS, NEXT, SECOND("\"b\""), NEXT,
-        SECOND("\"c\""), NEXT, SECOND("\"b\""), END};
+        SECOND("\"a\""), NEXT, SECOND("\"b\""), END};
 
     ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
     check_file();
