@@ -243,6 +243,15 @@ char *xd_url_depot(const struct xd_url *u)
     return t.s;
 }
 
+bool xd_url_same_origin(const char *a, const char *b)
+{
+    struct xd_url x, y;
+
+    return xd_url_split(a, &x) && xd_url_split(b, &y) && x.scheme == y.scheme &&
+           x.port == y.port && x.host_len == y.host_len &&
+           strncasecmp(x.host, y.host, x.host_len) == 0;
+}
+
 static int hex_digit(char c)
 {
     const char *at = c != '\0' ? strchr(HEX, c) : NULL;

@@ -63,6 +63,9 @@ bool xd_url_split(const char *s, struct xd_url *out);
  */
 char *xd_url_depot(const struct xd_url *u);
 
+/* Whether both are URLs of one server and scheme. */
+bool xd_url_same_origin(const char *a, const char *b);
+
 /* Whether it is a file: URL that names a path on this machine and nothing
  * more: no other host, no query, no broken %-sequence. */
 bool xd_url_is_local(const struct xd_url *u);

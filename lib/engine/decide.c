@@ -158,11 +158,11 @@ static void shorten_locked(struct xd_engine *e,
 
 /* How much a failure says: a lie more than that somebody has to log in, and
  * that more than an absence. */
-static int weight(const struct xd_error *error)
+static int weight(const struct xd_depot *depot)
 {
-    if (error->code == XD_E_CORRUPT)
+    if (depot->last_error.code == XD_E_CORRUPT)
         return 2;
-    return error->http_status == 401 || error->http_status == 407;
+    return depot->needs_login;
 }
 
 /* The depot whose failure says most; of equal ones the last. */
@@ -178,7 +178,7 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
         if (d->last_error.code == XD_OK)
             continue;
         ++*out_n_failed;
-        if (!worst || weight(&d->last_error) >= weight(&worst->last_error))
+        if (!worst || weight(d) >= weight(worst))
             worst = d;
     }
     return worst;

@@ -607,6 +607,7 @@ void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
 {
     depot->failures++;
     depot->last_error = *why;
+    depot->needs_login = false;
     if (why->depot[0] == '\0')
         xd_error_locate(&depot->last_error, depot->host, depot->url);
 }

@@ -2,9 +2,8 @@
  * The depots of a download: who holds which bytes, under which URL.
  *
  * A manifest lists replicas by extent; here they stand by depot. A source is
- * one replica. Sources of one depot may overlap: the http and the https URL of
- * a mirror, or two objects that share bytes; the best one that is not gone
- * serves a request.
+ * one replica. Sources of one depot may overlap: two URLs of a mirror, or two
+ * objects that share bytes; the best one that is not gone serves a request.
  */
 #ifndef XD_ENGINE_DEPOT_H
 #define XD_ENGINE_DEPOT_H
@@ -53,7 +52,7 @@ struct xd_depot_source {
     char *validator;   /* strong, of its first answer, or NULL; constant */
     char *told_by;     /* the URL of that answer, or NULL; constant */
     enum xd_validators validators;
-    bool knows_no_conditions; /* If-Range is not sent to it */
+    bool knows_no_conditions; /* it is sent no validator */
     bool varies;              /* that it does so is said */
     uint64_t *alike;  /* hashes of the validators under which samples were the
                         same; NULL: it was never DOUBTED */
@@ -110,6 +109,7 @@ struct xd_depot {
     unsigned connections;          /* that its requests use now, */
     unsigned most_connections;     /* and the most at a time */
     struct xd_error last_error;
+    bool needs_login; /* says last_error */
 
     /* Guarded by engine.lock: what the sampler knows of it. */
     unsigned n_samples_asked; /* how often it was asked for a sample */

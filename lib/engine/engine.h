@@ -14,7 +14,7 @@
  * claims the bytes that nobody has, writes them without the lock, and reports
  * them.  A byte is claimed once, so a second copy can never overwrite it.
  *
- * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The lock is never held across curl,
+ * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The lock is never held across a transport,
  * file I/O, the user's log function or a join; a transport's wakeup() is the
  * one call into io/ that is made under it.
  */

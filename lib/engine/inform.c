@@ -142,12 +142,13 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
 
 /* A failure is said once, where it is noticed, and remembered by its depot. */
 static void count_failure_locked(struct xd_engine *e, struct xd_depot *depot,
-                                 const struct xd_error *error)
+                                 const struct xd_outcome *outcome)
 {
-    xd_depot_note_failure(depot, error);
+    xd_depot_note_failure(depot, &outcome->error);
+    depot->needs_login = outcome->needs_login;
     depot->state = XD_DEPOT_PAUSED;
     xd_engine_raise_locked(e, &e->notifier);
-    xd_engine_say_locked(e, XD_LOG_INFO, "%s", error->msg);
+    xd_engine_say_locked(e, XD_LOG_INFO, "%s", outcome->error.msg);
 }
 
 static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
@@ -321,7 +322,7 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
         }
         /* Without a source, another lane has said why. */
         if (lane->source && !xd_validators_have_changed_locked(lane))
-            count_failure_locked(e, depot, &lane->outcome.error);
+            count_failure_locked(e, depot, &lane->outcome);
         tell_failed_locked(e, depot, lane, now);
         break;
     }
@@ -336,7 +337,7 @@ static void tell_census_failed_locked(struct xd_engine *e,
     const struct xd_outcome *outcome = &lane->outcome;
     xd_usec retry_at = 0;
 
-    count_failure_locked(e, depot, &outcome->error);
+    count_failure_locked(e, depot, outcome);
     if (may_give_whole_locked(lane))
         depot->knows_no_ranges = true;
     else if (outcome->verdict != XD_VERDICT_AGAIN &&

@@ -10,7 +10,7 @@
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
 
-/* One positioned write.  16 KiB, what libcurl hands over at a time, costs half
+/* One positioned write.  16 KiB, what a transport hands over at a time, costs half
  * as much processor again. */
 #define MOST_BYTES XD_PIECE_HASH_MOST
 #define LEAST_BYTES ((size_t)64 * 1024)

@@ -50,16 +50,16 @@ struct xd_request {
                                          these frames; or NULL.  It outlives the
                                          request */
     bool takes_encoded; /* the object is known to be a compressed file, or
-                                its bytes are proved later: a Content-Encoding
-                                does not matter */
+                                its bytes are proved later: an encoding does
+                                not matter */
 };
 
 /* What the depot says before the first byte. */
 struct xd_head {
     uint64_t object_size;   /* or XD_SIZE_UNKNOWN */
-    const char *validator;  /* strong ETag or Last-Modified, or when a local
-                              file was written to: what differs in it is another
-                              object; or NULL */
+    const char *validator;  /* opaque: an object that has another one is
+                               another object (xd_validators_differ()); or
+                               NULL */
     const char *media_type; /* as the depot names it; or NULL */
     const char *final_url;  /* after redirects */
     enum xd_reach reach;    /* of that URL, as the redirects had it */
@@ -73,7 +73,7 @@ struct xd_head {
 enum xd_verdict {
     XD_VERDICT_OK,
     XD_VERDICT_AGAIN,     /* may pass: broke off, silent, busy */
-    XD_VERDICT_GONE,      /* this URL will not do in this run: 404, not http */
+    XD_VERDICT_GONE,      /* this URL will not do in this run */
     XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
     XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
                                  for its range or its `if_range` alone; or does
@@ -94,6 +94,8 @@ struct xd_outcome {
                               so, or hung up before a word of an answer */
     bool is_unanswered;   /* the depot has said nothing to the last, not even
                               no: it, or the line, is silent */
+    bool needs_login;     /* the depot, or a proxy, refused for want of a name
+                             and password */
     xd_usec retry_after;  /* the depot asks for this pause; 0: it does not */
     uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */
@@ -180,6 +182,10 @@ int xd_local_new(struct xd_transport **out,
                  const struct xd_transport_config *config,
                  const struct xd_transport_handler *handler,
                  struct xd_error *err);
+
+/* Whether two validators of one depot are of different objects; those of
+ * different kinds say nothing of each other. */
+bool xd_validators_differ(const char *a, const char *b);
 
 /* What config.silence says, from now on. */
 static inline void xd_transport_set_silence(struct xd_transport *t,

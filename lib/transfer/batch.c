@@ -148,7 +148,7 @@ static const char *find_objection(const struct xd_batch *b,
     if (is_excluded != 0)
         return "its host is excluded";
     if (!kind)
-        return "its scheme is not supported: use http, https, ftp, ibp or file";
+        return "its scheme is not supported: use " XD_SCHEMES_FETCHED;
     if (kind->reads_machine && !b->config.allow_file)
         return "files of this machine are read with allow-file only";
     return NULL;

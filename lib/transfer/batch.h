@@ -83,7 +83,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
 /*
  * Carry out the `n` requests, which live as long as the run does.
  * Blocks: until each has ended; no longer than to `until` or a cancel(), but
- *         with a libcurl older than 7.87 for what a run before it has left.
+ *         as xd_transport_stop() may for what a run before it has left.
  * Errors: NOMEM (no thread could be started): the handler heard nothing.
  *         What is wrong with one request goes to the handler.
  */
@@ -95,8 +95,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
  * Threads: any.  Blocks: no. */
 void xd_batch_cancel(struct xd_batch *b);
 
-/* NULL does nothing.  Blocks: no; with a libcurl older than 7.87, for a name
- * server that a run which was ended early was waiting for. */
+/* NULL does nothing.  Blocks: as xd_transport_stop() may. */
 void xd_batch_free(struct xd_batch *b);
 
 #endif

@@ -30,6 +30,9 @@ struct xd_transport_kind {
 
 #define XD_SCHEME_BIT(scheme) (1u << (scheme))
 
+/* Those of the rows in registry.c, for messages. */
+#define XD_SCHEMES_FETCHED "http, https, ftp, ibp or file"
+
 /* A table is no longer than this. */
 #define XD_KINDS_MOST 8
 

@@ -429,7 +429,7 @@ def test_servers_that_share_a_name_and_a_file_are_one_depot(world, hashes):
     run = world.run([bad], hashes)
     assert run.rc == 0, run.err
     assert world.got(run, "file") == world.data
-    assert run.err.count("its validators (ETag, Last-Modified) differ") == 1
+    assert run.err.count("its validators differ") == 1
     assert ("hashes prove the bytes" in run.err) == (hashes != "none")
     assert row_of(run, bad)["failures"] == 0
     assert run.report["bytes_redundant"] <= 64 << 10

@@ -129,6 +129,42 @@ def test_a_layer_sees_only_what_it_may_use(tmp_path, layer, allowed,
     assert forbidden is None or not compiles(forbidden)
 
 
+HTTP_WORD = re.compile(
+    r"\b(HTTP|ETag|Last-Modified|If-Range|Accept-Encoding|Transfer-Encoding|"
+    r"Content-(Encoding|Range|Length|Type)|libcurl|curl_\w+|http_status|"
+    r"http2)\b|xd_http|io/http|\"https?\\b")
+
+# The row of the transport, and what is said of depots that are simulated.
+NAMES_HTTP = ["lib/transfer/registry.c", "lib/transfer/registry.h",
+              "lib/engine/api/simulate.c"]
+
+
+def http_words(files):
+    """What only lib/io/http may know."""
+    return [(p.name, m.group()) for p in files
+            for m in HTTP_WORD.finditer(p.read_text())]
+
+
+def test_no_word_of_http_above_its_transport():
+    files = c_files("lib/sched", "lib/transfer", "lib/engine")
+    known = [SOURCE / name for name in NAMES_HTTP]
+    assert http_words([p for p in files if p not in known]) == []
+    assert all(p in files for p in known)
+
+
+@pytest.mark.parametrize("line, word", [
+    ('#include "io/http/http_redirect.h"', "io/http"),
+    ("if (error->http_status == 401)", "http_status"),
+    ("/* A strong ETag. */", "ETag"),
+    ("xd_http_new(&t, &config, &handler, err);", "xd_http"),
+    ("curl_easy_init();", "curl_easy_init"),
+])
+def test_a_word_of_http_would_be_found(tmp_path, line, word):
+    planted = tmp_path / "x.c"
+    planted.write_text(line + "\n")
+    assert http_words([planted])[0] == ("x.c", word)
+
+
 # ---- objects ----
 
 def objects(layer):

@@ -2,7 +2,7 @@
  * A batch as a set of options wants it, which the cancel of that set ends.
  *
  * The requests of a run that was ended early may take long to go away, as with a
- * name server that does not answer and a libcurl older than 7.87.  So the asker
+ * name server that does not answer (xd_transport_stop()).  So the asker
  * is apart from what it asks for, and outlives the call that made it: the
  * cancel's thread releases it.
  */

@@ -203,7 +203,7 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
         s->varies = true;
         url = xd_url_public(s->url);
         xd_engine_say_locked(e, XD_LOG_WARN,
-                             "%s: its validators (ETag, Last-Modified) differ "
+                             "%s: its validators differ "
                              "between answers, but samples of its bytes are "
                              "the same: the validators are ignored",
                              url ? url : "a depot");

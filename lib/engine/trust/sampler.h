@@ -40,7 +40,7 @@ struct xd_error;
 /* The samples, and disputes about other bytes. */
 #define XD_CASES_MAX (2 * XD_SAMPLES_MAX)
 
-/* For a validator (io/http/http_answer.h) and its NUL. */
+/* For a validator and its NUL. */
 #define XD_SAMPLER_VALIDATOR_BYTES 200
 
 struct xd_sampler {

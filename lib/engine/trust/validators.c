@@ -8,7 +8,6 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/trust/doubt.h"
-#include "io/http/http_redirect.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {
@@ -21,7 +20,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 {
     if (!s || !s->validator || s->knows_no_conditions ||
         s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e) ||
-        !xd_http_same_origin(s->told_by, url))
+        !xd_url_same_origin(s->told_by, url))
         return NULL;
     return s->validator;
 }
@@ -42,15 +41,13 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
     xd_free(told_by);
 }
 
-/* A tag and a date say nothing of each other. */
 static bool differs_locked(const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
     return (s->validators != XD_VALIDATORS_VARY ||
             xd_doubt_is_new(s, xd_doubt_hash(head->validator))) &&
-           (s->validator[0] == '"') == (head->validator[0] == '"') &&
-           strcmp(s->validator, head->validator) != 0 &&
-           xd_http_same_origin(s->told_by, head->final_url);
+           xd_validators_differ(s->validator, head->validator) &&
+           xd_url_same_origin(s->told_by, head->final_url);
 }
 
 static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
@@ -59,11 +56,10 @@ static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
 
     s->validators = XD_VALIDATORS_VARY;
     if (XD_DEFENDS("validators"))
-        xd_engine_say_locked(
-            e, XD_LOG_WARN,
-            "%s: its validators (ETag, Last-Modified) differ between answers; "
-            "they are ignored, since hashes prove the bytes",
-            url ? url : "a depot");
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "%s: its validators differ between answers; they "
+                             "are ignored, since hashes prove the bytes",
+                             url ? url : "a depot");
     xd_free(url);
 }
 

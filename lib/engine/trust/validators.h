@@ -1,8 +1,8 @@
 /*
  * A depot's file must stay the same while it is fetched.
  *
- * What the first answer of a source says of its object, a strong ETag or
- * Last-Modified, goes with each later request (If-Range), and is compared with
+ * The validator of a source's first answer, which is opaque here, goes with each
+ * later request as a condition, and is compared with
  * each later answer.  Where they differ the depot is asked for samples
  * (doubt.h): a load balancer over equal files gives the same bytes under
  * several validators, which are ignored from then on.  A depot whose file has

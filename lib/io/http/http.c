@@ -108,6 +108,8 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     if (f->outcome.verdict == XD_VERDICT_AGAIN)
         xd_http_connect_end(&f->connect, f->easy);
     f->is_busy = false;
+    f->outcome.needs_login = f->outcome.error.http_status == 401 ||
+                             f->outcome.error.http_status == 407;
     xd_request_locate(&f->outcome, f->first, f->url);
     h->handler->end(h->handler->user, f->slot, &f->outcome);
 }

@@ -431,3 +431,9 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
     if (out->outcome.verdict != XD_VERDICT_OK)
         out->outcome.error.http_status = (int)a->status;
 }
+
+/* An entity tag begins with a quote, and a date does not. */
+bool xd_validators_differ(const char *a, const char *b)
+{
+    return (a[0] == '"') == (b[0] == '"') && strcmp(a, b) != 0;
+}

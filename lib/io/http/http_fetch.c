@@ -204,7 +204,7 @@ static bool set_request(struct xd_http_fetch *f)
     struct xd_url u;
     bool is_url = xd_url_split(f->url, &u);
     bool is_https = is_url && u.scheme == XD_SCHEME_HTTPS;
-    bool is_trusted = f->is_trusted && xd_http_same_origin(f->first, f->url);
+    bool is_trusted = f->is_trusted && xd_url_same_origin(f->first, f->url);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
     f->is_ftp = is_url && xd_scheme_is_ftp(u.scheme);

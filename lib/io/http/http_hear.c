@@ -145,7 +145,7 @@ static void judge_redirect(struct xd_http_fetch *f)
         error->http_status = (int)f->answer.status;
         return;
     }
-    if (!xd_http_same_origin(f->url, next)) {
+    if (!xd_url_same_origin(f->url, next)) {
         f->request.if_range = NULL;
         narrow_reach(f);
     }

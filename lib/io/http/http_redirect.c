@@ -13,15 +13,6 @@
 
 #define NO_URL "to what is no URL that could be used"
 
-bool xd_http_same_origin(const char *a, const char *b)
-{
-    struct xd_url x, y;
-
-    return xd_url_split(a, &x) && xd_url_split(b, &y) && x.scheme == y.scheme &&
-           x.port == y.port && x.host_len == y.host_len &&
-           strncasecmp(x.host, y.host, x.host_len) == 0;
-}
-
 /* Give `u` the part of `from`, or none where `from` is NULL or has none. */
 static CURLUcode copy_part(CURLU *u, CURLU *from, CURLUPart part)
 {
@@ -51,7 +42,7 @@ static CURLUcode get_url(CURLU *u, const char *first, char **out)
 
     if (rc == CURLUE_OK)
         rc = curl_url_get(u, CURLUPART_URL, out, 0);
-    if (rc != CURLUE_OK || !xd_http_same_origin(first, *out))
+    if (rc != CURLUE_OK || !xd_url_same_origin(first, *out))
         return rc;
     curl_free(*out);
     *out = NULL;

@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <xdownload/error.h>
 
-/* Whether both URLs are of one server and scheme. */
-bool xd_http_same_origin(const char *a, const char *b);
-
 /*
  * The URL to ask next, when `from` was asked, because of `first`, and pointed
  * to `location`.  Where it is of the origin of `first` it has that one's user

@@ -130,7 +130,7 @@ static inline double xd_seconds(xd_usec t)
     return (double)t / (double)XD_SECOND;
 }
 
-/* Whether its requests share one connection, as with HTTP/2. */
+/* Whether its requests share one connection. */
 static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
 {
     return p->book->depots[depot].shares;

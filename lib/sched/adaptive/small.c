@@ -17,10 +17,10 @@
 /* What is less than this is small. */
 #define SMALL ((uint64_t)1 << 20)
 
-/* What a TCP sends before it is heard of, less what HTTP says. */
+/* What a TCP sends before it is heard of, less what goes before the bytes. */
 #define FLIGHT 14000.0
 
-/* What HTTP says is as long. */
+/* What goes before the bytes is as long. */
 #define LEAST_SLICE 1024.0
 
 /* Who is known to need longer is asked as if nothing were known. */
