@@ -49,7 +49,7 @@ static size_t first_past(const struct xd_rangeset *s, uint64_t at)
     return first_ending_from(s, at + 1);
 }
 
-int xd_rangeset_reserve(struct xd_rangeset *s, size_t n)
+static int reserve(struct xd_rangeset *s, size_t n)
 {
     struct xd_range *grown;
     size_t capacity = s->capacity < 4 ? 8 : s->capacity * 2;
@@ -71,7 +71,7 @@ int xd_rangeset_reserve(struct xd_rangeset *s, size_t n)
 static int splice(struct xd_rangeset *s, size_t first, size_t past,
                   const struct xd_range *with, size_t n)
 {
-    int rc = xd_rangeset_reserve(s, s->n - (past - first) + n);
+    int rc = reserve(s, s->n - (past - first) + n);
 
     if (rc < 0)
         return rc;
@@ -130,19 +130,6 @@ bool xd_rangeset_contains(const struct xd_rangeset *s, struct xd_range r)
     i = first_past(s, r.begin);
     return i < s->n && s->ranges[i].begin <= r.begin &&
            s->ranges[i].end >= r.end;
-}
-
-uint64_t xd_rangeset_overlap(const struct xd_rangeset *s, struct xd_range r)
-{
-    uint64_t bytes = 0;
-
-    if (xd_range_is_empty(r))
-        return 0;
-    for (size_t i = first_past(s, r.begin);
-         i < s->n && s->ranges[i].begin < r.end; i++)
-        bytes += min_u64(s->ranges[i].end, r.end) -
-                 max_u64(s->ranges[i].begin, r.begin);
-    return bytes;
 }
 
 struct xd_range xd_rangeset_next(const struct xd_rangeset *s,

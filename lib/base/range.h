@@ -5,9 +5,8 @@
  *       |=============)          end is excluded; begin == end is empty
  *
  * A set holds disjoint ranges in ascending order; ranges that touch are one.
- * Costs: look-ups O(log n), overlap() also of the ranges it meets; changes
- * O(n) of the ranges held, which stay few because downloads run in a few
- * places at a time.
+ * Costs: look-ups O(log n); changes O(n) of the ranges held, for sets of which
+ * there are few.  What every byte of a file is, lib/ledger knows.
  * Not thread-safe.
  */
 #ifndef XD_BASE_RANGE_H
@@ -56,15 +55,8 @@ void xd_rangeset_fini(struct xd_rangeset *s);
 int xd_rangeset_add(struct xd_rangeset *s, struct xd_range r);
 int xd_rangeset_remove(struct xd_rangeset *s, struct xd_range r);
 
-/* Room for n ranges, so that changes which keep to it need no memory.
- * 0, or NOMEM. */
-int xd_rangeset_reserve(struct xd_rangeset *s, size_t n);
-
 /* Whether all of r is in the set; an empty range always is. */
 bool xd_rangeset_contains(const struct xd_rangeset *s, struct xd_range r);
-
-/* How many bytes of r are in the set. */
-uint64_t xd_rangeset_overlap(const struct xd_rangeset *s, struct xd_range r);
 
 /* The first run inside `within` that is in the set, or that is not; empty at
  * within.end if there is none. */

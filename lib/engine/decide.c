@@ -88,7 +88,7 @@ static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    if (e->kept.n > 0)
+    if (xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) > 0)
         xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
     if (e->drained > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
@@ -310,7 +310,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
-    e->sched = xd_sched_new(&layout, &options, e->wanted);
+    e->sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
     if (!e->sched || xd_outage_start_locked(e, options.max_open) < 0 ||
         tell_known_locked(e) < 0)

@@ -7,7 +7,7 @@
  *       carry out: transport, sink           gives the finished file its name
  *       give: what came, what ended
  *              \          |          /
- *               engine.lock: scheduler, depots, claims, statistics
+ *               engine.lock: scheduler, depots, ledger, statistics
  *
  * Life of a block: FETCH puts a range on a lane; its worker asks the transport,
  * gathers what comes in the lane's buffer, and flushes that: under the lock it
@@ -39,6 +39,7 @@
 #include "engine/trust/verify.h"
 #include "io/sinks/sink.h"
 #include "io/transport.h"
+#include "ledger/ledger.h"
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/notifier.h"
@@ -167,10 +168,9 @@ struct xd_engine {
     int routes;                /* of os/routes.h, or -1 */
     xd_usec looked_at;         /* at routes */
     struct xd_census *census;  /* NULL once the size is known */
-    struct xd_rangeset claims; /* bytes that somebody has, or writes now */
-    struct xd_rangeset kept;   /* bytes that are written */
-    struct xd_verify verify;   /* which of them are proved */
-    struct xd_resume resume;   /* which an earlier run brought */
+    struct xd_ledger ledger;   /* what is true of every byte of the file */
+    struct xd_verify verify;   /* proves them */
+    struct xd_resume resume;   /* what the journal says of them */
     struct xd_sampler sampler; /* what is compared when nothing is proved */
     struct xd_depot_source *doubted;   /* whose validators differ: doubt.h */
     struct xd_depot *single_answer_of; /* to begin: trust/single_answer.h */

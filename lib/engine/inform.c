@@ -255,7 +255,8 @@ static void reject_unkept_locked(struct xd_engine *e,
     struct xd_range rest = {lane->range.begin, lane->told};
 
     while (!xd_range_is_empty(rest)) {
-        struct xd_range gap = xd_rangeset_next_gap(&e->kept, rest);
+        struct xd_range gap =
+            xd_ledger_next_gap(&e->ledger, XD_BYTES_STORED, rest);
 
         if (!xd_range_is_empty(gap))
             xd_inform_rejected_locked(e, gap);

@@ -227,11 +227,23 @@ void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
     xd_inform_bytes_locked(e, lane, end);
 }
 
+/* The scheduler may take it for missing: it was rejected while it was on its
+ * way, or lies beyond what was asked for. */
+static int claim_locked(struct xd_engine *e, struct xd_range range,
+                        struct xd_error *err)
+{
+    if (!xd_ledger_has(&e->ledger, XD_BYTES_RECEIVED, range))
+        xd_inform_held_locked(e, range);
+    if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0)
+        return xd_fail_nomem(err);
+    return 0;
+}
+
 /* What was claimed does not count after all; others may have left it out. */
 static int unclaim_locked(struct xd_engine *e, struct xd_range range,
                           struct xd_error *err)
 {
-    if (xd_rangeset_remove(&e->claims, range) < 0)
+    if (xd_ledger_change(&e->ledger, XD_ABANDON, range) < 0)
         return xd_fail_nomem(err);
     xd_verify_reject_locked(e, range);
     return 0;
@@ -253,15 +265,14 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     if (counts_locked(e, lane))
         xd_sampler_saw_locked(e, w->served->number, rest, data);
     while (rc == 0 && counts_locked(e, lane)) {
-        struct xd_range gap = xd_rangeset_next_gap(&e->claims, rest);
+        struct xd_range gap =
+            xd_ledger_next_gap(&e->ledger, XD_BYTES_CLAIMED, rest);
 
         if (xd_range_is_empty(gap))
             break;
-        rc = xd_rangeset_add(&e->claims, gap);
-        if (rc < 0) {
-            xd_fail_nomem(&error);
+        rc = claim_locked(e, gap, &error);
+        if (rc < 0)
             break;
-        }
         target = e->target;
         era = e->verify.era;
         xd_engine_unlock(e);

@@ -185,8 +185,7 @@ static void fini_tables(struct xd_engine *e)
     xd_line_free(e->line);
     xd_routes_close(e->routes);
     xd_census_free(e->census);
-    xd_rangeset_fini(&e->claims);
-    xd_rangeset_fini(&e->kept);
+    xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
     xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);

@@ -157,8 +157,8 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
     uint64_t end = b->wanted.end;
 
     while (from < end) {
-        struct xd_range gap =
-            xd_rangeset_next_gap(&b->arrived, (struct xd_range){from, end});
+        struct xd_range gap = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED,
+                                                 (struct xd_range){from, end});
         struct xd_range run =
             xd_rangeset_next(&d->held, (struct xd_range){gap.begin, end});
 
@@ -195,7 +195,8 @@ bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
     struct xd_range rest = b->wanted;
 
     while (!xd_range_is_empty(rest)) {
-        struct xd_range gap = xd_rangeset_next_gap(&b->arrived, rest);
+        struct xd_range gap =
+            xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED, rest);
         struct xd_range run = xd_rangeset_next(
             &b->depots[depot].held, (struct xd_range){gap.begin, rest.end});
 

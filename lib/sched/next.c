@@ -45,9 +45,9 @@ static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
                                uint64_t end)
 {
     while (from < end) {
-        uint64_t byte =
-            xd_rangeset_next_gap(&s->book.arrived, (struct xd_range){from, end})
-                .begin;
+        uint64_t byte = xd_ledger_next_gap(s->book.ledger, XD_BYTES_RECEIVED,
+                                           (struct xd_range){from, end})
+                            .begin;
 
         from = in_flight_to(s, byte);
         if (from == byte)
@@ -113,7 +113,8 @@ static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
     struct xd_range wanted = s->book.wanted;
 
     if (!xd_range_is_empty(wanted) &&
-        s->book.accepted.bytes < xd_range_length(wanted))
+        xd_ledger_bytes(s->book.ledger, XD_BYTES_ACCEPTED) <
+            xd_range_length(wanted))
         return false;
     a->kind = XD_DO_FINISH;
     return true;
@@ -124,8 +125,8 @@ static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
 static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
 {
     const struct xd_book *b = &s->book;
-    struct xd_range gap =
-        xd_rangeset_next_gap(&b->arrived, (struct xd_range){byte, end});
+    struct xd_range gap = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED,
+                                             (struct xd_range){byte, end});
 
     gap = xd_rangeset_next_gap(&s->hopeless, gap);
     for (unsigned i = 0; i < b->n_fetches; i++)
@@ -348,7 +349,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
             rest.end = f->got;
     }
     *out = (struct xd_range){byte, byte};
-    while (gap = xd_rangeset_next_gap(&b->arrived, rest),
+    while (gap = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED, rest),
            !xd_range_is_empty(gap)) {
         out->end = gap.end;
         rest.begin = gap.end;

@@ -16,6 +16,7 @@
 #include <limits.h>
 
 #include "base/array.h"
+#include "ledger/ledger.h"
 #include "sched/depot_set.h"
 #include "sched/sched.h"
 
@@ -87,14 +88,14 @@ struct xd_book {
                                          in vain, and with some */
     unsigned *resting;                /* a heap: the first to wake on top */
     unsigned n_resting;
-    unsigned n_given_up; /* dropped, and not banned */
-    bool has_no_ranges;  /* some depot knows none */
-    uint64_t search;     /* what earlier ones found holds no more */
-    uint64_t *steps;     /* depots that were looked at, ever (tests) */
-    unsigned *slots;     /* the depot in each, or n_depots */
-    struct xd_rangeset arrived;
-    struct xd_rangeset accepted; /* part of what arrived */
-    struct xd_window *windows;   /* most urgent first */
+    unsigned n_given_up;       /* dropped, and not banned */
+    bool has_no_ranges;        /* some depot knows none */
+    uint64_t search;           /* what earlier ones found holds no more */
+    uint64_t *steps;           /* depots that were looked at, ever (tests) */
+    unsigned *slots;           /* the depot in each, or n_depots */
+    struct xd_ledger *ledger;  /* which bytes are here; a policy notes in it
+                                  which are assigned, if it asks for that */
+    struct xd_window *windows; /* most urgent first */
     unsigned n_windows;
     const struct xd_window *window; /* that which choose() is asked for */
 };

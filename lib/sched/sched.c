@@ -91,9 +91,16 @@ static int make_lanes(struct xd_sched *s)
     return 0;
 }
 
+/* For what a policy notes when it decides, so that no request waits for
+ * memory: each is assigned once, and given to others once. */
+static int make_room(struct xd_sched *s)
+{
+    return xd_ledger_reserve(s->book.ledger, 2 * (size_t)s->book.n_fetches);
+}
+
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,
                               const struct xd_sched_options *o,
-                              struct xd_range wanted)
+                              struct xd_range wanted, struct xd_ledger *ledger)
 {
     struct xd_sched *s = xd_alloc(1, sizeof *s);
 
@@ -105,10 +112,12 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
         s->book.o.policy = &xd_policy_whole;
     settle_options(&s->book.o, (unsigned)layout->n_depots);
     s->book.wanted = wanted;
+    s->book.ledger = ledger;
     s->wake_at = s->heard_at = XD_NEVER;
     s->covered_to = wanted.begin;
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
-        make_lanes(s) == 0 && xd_core_make_window(s) == 0)
+        make_lanes(s) == 0 && xd_core_make_window(s) == 0 &&
+        xd_ledger_change(ledger, XD_RELEASE, wanted) == 0 && make_room(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
     if (s->policy == NULL) {
         xd_sched_free(s);
@@ -129,8 +138,6 @@ void xd_sched_free(struct xd_sched *s)
     xd_depot_set_fini(&s->book.fresh);
     xd_depot_set_fini(&s->book.tried);
     xd_free(s->book.resting);
-    xd_rangeset_fini(&s->book.arrived);
-    xd_rangeset_fini(&s->book.accepted);
     xd_rangeset_fini(&s->hopeless);
     xd_free(s->book.windows);
     xd_free(s->book.depots);
@@ -202,7 +209,8 @@ static void find_losers(struct xd_sched *s, struct xd_range r)
 
         if (f->is_live && !f->is_loser && rest.begin < rest.end &&
             rest.begin <= r.end && r.begin <= rest.end)
-            f->is_loser = xd_rangeset_contains(&s->book.arrived, rest);
+            f->is_loser =
+                xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, rest);
     }
 }
 
@@ -210,7 +218,7 @@ static int have(struct xd_sched *s, struct xd_range r)
 {
     if (xd_range_is_empty(r))
         return 0;
-    if (xd_rangeset_add(&s->book.arrived, r) < 0)
+    if (xd_ledger_change(s->book.ledger, XD_RECEIVE, r) < 0)
         return XD_E_NOMEM;
     find_losers(s, r);
     return s->book.o.policy->arrived ? s->book.o.policy->arrived(s->policy, r)
@@ -247,7 +255,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
 static int accept(struct xd_sched *s, struct xd_range r)
 {
     r = xd_core_clip(r, s->book.wanted);
-    if (xd_rangeset_add(&s->book.accepted, r) < 0)
+    if (xd_ledger_change(s->book.ledger, XD_VERIFY, r) < 0)
         return XD_E_NOMEM;
     return have(s, r);
 }
@@ -263,8 +271,8 @@ static int lack(struct xd_sched *s, struct xd_range r)
     r = xd_core_clip(r, s->book.wanted);
     if (xd_range_is_empty(r))
         return 0;
-    if (xd_rangeset_remove(&s->book.arrived, r) < 0 ||
-        xd_rangeset_remove(&s->book.accepted, r) < 0)
+    if (xd_ledger_change(s->book.ledger,
+                         s->size_is_unknown ? XD_OUTDATE : XD_DISCARD, r) < 0)
         return XD_E_NOMEM;
     for (unsigned i = 0; i < s->book.n_fetches; i++)
         s->fetches[i].is_loser = s->fetches[i].is_canceled;
@@ -319,7 +327,7 @@ static bool stream_is_complete(const struct xd_sched *s,
                                const struct xd_sched_event *ev)
 {
     return ev->kind == XD_EV_DONE &&
-           xd_rangeset_contains(&s->book.arrived, s->book.wanted);
+           xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, s->book.wanted);
 }
 
 /* A fetch may have brought more than it was shortened to meanwhile. */
@@ -336,7 +344,7 @@ static bool was_overtaken(const struct xd_sched *s,
                           const struct xd_fetch_state *f)
 {
     return f->is_canceled && f->got == f->range.begin &&
-           xd_rangeset_contains(&s->book.arrived, f->range);
+           xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, f->range);
 }
 
 static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
@@ -409,5 +417,5 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_LOST ||
                     ev->kind == XD_EV_BANNED))
         xd_core_reconsider(s, ev->now);
-    return rc;
+    return rc < 0 ? rc : make_room(s);
 }

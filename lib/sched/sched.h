@@ -75,8 +75,9 @@
 #include "base/time.h"
 #include "sched/layout.h"
 
-struct xd_sched;
+struct xd_ledger;
 struct xd_policy;
+struct xd_sched;
 
 #define XD_AUTO UINT64_MAX
 
@@ -112,7 +113,8 @@ enum xd_sched_event_kind {
     XD_EV_CANCELED, /* fetch: obeyed a CANCEL, or ended for no fault of its
                        depot, at range.end; its depot is not asked again before
                        retry_at (0: it may be at once) */
-    XD_EV_HELD,     /* range: here since before, and not yet found good */
+    XD_EV_HELD,     /* range: here without a request of the scheduler's, and not
+                       yet found good */
     XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
@@ -173,12 +175,14 @@ const struct xd_policy *xd_policy_find(const char *name);
 
 /*
  * `wanted` is what to fetch, within the file.  `layout` and `o` are copied.
+ * `ledger`, which may know of bytes already, outlives what is made: what events
+ * say of bytes is noted there, unless who tells them has done so.
  * Options that do not go together with a window are lowered: see
  * xd_sched_options().  Returns NULL when out of memory; nothing else can fail.
  */
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,
                               const struct xd_sched_options *o,
-                              struct xd_range wanted);
+                              struct xd_range wanted, struct xd_ledger *ledger);
 void xd_sched_free(struct xd_sched *s);
 
 /* The options in force: XD_AUTO resolved, and with a window block_bytes at

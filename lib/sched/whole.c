@@ -45,7 +45,8 @@ static bool whole_choose(void *policy, unsigned fetch, unsigned depot,
     (void)depot;
     (void)now;
     *visits = 1;
-    if (w->is_running || w->book->arrived.bytes > 0)
+    if (w->is_running ||
+        xd_ledger_bytes(w->book->ledger, XD_BYTES_RECEIVED) > 0)
         return false;
     *out = w->book->wanted;
     w->is_running = true;

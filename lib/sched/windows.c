@@ -28,7 +28,8 @@ int xd_core_make_window(struct xd_sched *s)
 /* When the first byte that is missing in a window is needed. */
 static xd_usec needed_at(const struct xd_sched *s, const struct xd_window *w)
 {
-    struct xd_range gap = xd_rangeset_next_gap(&s->book.arrived, w->range);
+    struct xd_range gap =
+        xd_ledger_next_gap(s->book.ledger, XD_BYTES_RECEIVED, w->range);
     double later = (double)(gap.begin - w->range.begin) * (double)XD_SECOND;
 
     if (xd_range_is_empty(gap) || w->due == XD_NEVER)
@@ -67,12 +68,12 @@ static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     struct xd_range rest = {f->got, f->range.end};
 
-    if (xd_rangeset_contains(&s->book.arrived, rest))
+    if (xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, rest))
         return true; /* it is done, or a loser */
     for (unsigned i = 0; i < s->book.n_windows; i++) {
         struct xd_range part = xd_core_clip(rest, s->book.windows[i].range);
 
-        if (!xd_rangeset_contains(&s->book.arrived, part))
+        if (!xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, part))
             return true;
     }
     return false;

@@ -8,7 +8,7 @@
 int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted)
 {
-    d->sched = xd_sched_new(layout, o, wanted);
+    d->sched = xd_sched_new(layout, o, wanted, &d->ledger);
     if (d->sched)
         d->rules = xd_rules_new(layout, xd_sched_options(d->sched), wanted);
     return d->rules ? 0 : XD_E_NOMEM;
@@ -17,6 +17,7 @@ int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
 void xd_driver_fini(struct xd_driver *d)
 {
     xd_sched_free(d->sched);
+    xd_ledger_fini(&d->ledger);
     xd_rules_free(d->rules);
 }
 

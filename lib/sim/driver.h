@@ -5,6 +5,7 @@
 #ifndef XD_SIM_DRIVER_H
 #define XD_SIM_DRIVER_H
 
+#include "ledger/ledger.h"
 #include "sched/sched.h"
 #include "sim/rules.h"
 
@@ -15,6 +16,7 @@ struct xd_driver {
     void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
                                                  NULL (tests of the rules) */
     /* Kept here. */
+    struct xd_ledger ledger;
     struct xd_sched *sched;
     struct xd_rules *rules;
     xd_usec now;

@@ -44,7 +44,7 @@ static struct xd_range piece_at(const struct xd_run *r, uint64_t byte)
 
 static void accept(struct xd_run *r, struct xd_range range)
 {
-    if (xd_rangeset_add(&r->accepted, range) < 0)
+    if (xd_ledger_change(&r->driver.ledger, XD_VERIFY, range) < 0)
         xd_run_out_of_memory(r);
     xd_run_tell(
         r, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
@@ -54,7 +54,8 @@ static void accept(struct xd_run *r, struct xd_range range)
 static void tell_rejected(struct xd_run *r, struct xd_range range)
 {
     while (!xd_range_is_empty(range)) {
-        struct xd_range gap = xd_rangeset_next_gap(&r->here, range);
+        struct xd_range gap =
+            xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_STORED, range);
 
         if (!xd_range_is_empty(gap))
             xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_REJECTED,
@@ -66,8 +67,7 @@ static void tell_rejected(struct xd_run *r, struct xd_range range)
 /* Bytes that are here are missing again. */
 static void drop(struct xd_run *r, struct xd_range range)
 {
-    if (xd_rangeset_remove(&r->here, range) < 0 ||
-        xd_rangeset_remove(&r->lies, range) < 0)
+    if (xd_ledger_change(&r->driver.ledger, XD_DISCARD, range) < 0)
         xd_run_out_of_memory(r);
     tell_rejected(r, range);
 }
@@ -80,9 +80,32 @@ static void cut_off(struct xd_run *r, struct xd_flight *f)
     tell_rejected(r, (struct xd_range){f->flushed, f->told});
 }
 
+/* The first bytes inside `within` that depots which lie have delivered; empty
+ * if there are none. */
+static struct xd_range next_lie(struct xd_run *r, struct xd_range within)
+{
+    struct xd_range lie = {within.end, within.end}, run;
+    unsigned depot;
+
+    while (run = xd_runs_next_depot(&r->driver.ledger.origins, within, &depot),
+           !xd_range_is_empty(run)) {
+        bool lies = xd_net_wire(&r->net, depot)->path.lies;
+
+        if (!xd_range_is_empty(lie) && (!lies || run.begin > lie.end))
+            break;
+        if (lies)
+            lie = (struct xd_range){
+                xd_range_is_empty(lie) ? run.begin : lie.begin, run.end};
+        within.begin = run.end;
+    }
+    return lie;
+}
+
 /* Whoever lied is not believed again, nor what nothing has proved. */
 static void ban_liars(struct xd_run *r)
 {
+    struct xd_range lie;
+
     for (unsigned i = 0; i < r->out->n_depots; i++) {
         if (!xd_net_wire(&r->net, i)->path.lies)
             continue;
@@ -92,8 +115,9 @@ static void ban_liars(struct xd_run *r)
         xd_run_tell(r,
                     (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
     }
-    while (r->lies.n > 0 && !r->driver.failed)
-        drop(r, xd_rangeset_next(&r->lies, (struct xd_range){0, r->o->size}));
+    while (lie = next_lie(r, (struct xd_range){0, r->o->size}),
+           !xd_range_is_empty(lie) && !r->driver.failed)
+        drop(r, lie);
 }
 
 static void reject(struct xd_run *r, struct xd_range piece)
@@ -113,9 +137,9 @@ static void judge(struct xd_run *r, struct xd_range fresh)
         struct xd_range piece = piece_at(r, fresh.begin);
 
         fresh.begin = piece.end;
-        if (!xd_rangeset_contains(&r->here, piece))
+        if (!xd_ledger_has(&r->driver.ledger, XD_BYTES_STORED, piece))
             continue;
-        if (xd_rangeset_overlap(&r->lies, piece) > 0)
+        if (!xd_range_is_empty(next_lie(r, piece)))
             reject(r, piece);
         else
             accept(r, piece);
@@ -125,17 +149,20 @@ static void judge(struct xd_run *r, struct xd_range fresh)
 static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
 {
     struct xd_sim_depot *d = &r->out->depots[f->depot];
-    bool lies = xd_net_wire(&r->net, f->depot)->path.lies;
+    struct xd_ledger *ledger = &r->driver.ledger;
     uint64_t kept = 0, length = xd_range_length(all);
 
     while (!xd_range_is_empty(all)) {
-        struct xd_range gap = xd_rangeset_next_gap(&r->here, all);
+        struct xd_range gap = xd_ledger_next_gap(ledger, XD_BYTES_CLAIMED, all);
 
         all.begin = gap.end;
         if (xd_range_is_empty(gap))
             break;
-        if (xd_rangeset_add(&r->here, gap) < 0 ||
-            (lies && xd_rangeset_add(&r->lies, gap) < 0))
+        if (!xd_ledger_has(ledger, XD_BYTES_RECEIVED, gap)) /* as in lane.c */
+            xd_run_tell(
+                r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = gap});
+        if (xd_ledger_change(ledger, XD_CLAIM, gap) < 0 ||
+            xd_ledger_written(ledger, gap, f->depot) < 0)
             xd_run_out_of_memory(r);
         kept += xd_range_length(gap);
         judge(r, gap);

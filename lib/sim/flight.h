@@ -36,8 +36,6 @@ struct xd_run {
     struct xd_flight *flights;
     unsigned n_flights;
     uint64_t n_begun;
-    struct xd_rangeset here, lies; /* bytes that arrived; those of a liar */
-    struct xd_rangeset accepted;
     bool is_news; /* the scheduler has something to think about */
     const struct xd_scenario *scenario;
     size_t n_joined; /* depots that it knows */

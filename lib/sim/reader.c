@@ -176,7 +176,8 @@ static void note(struct xd_run *r, uint64_t to)
 void xd_sim_reader_look(struct xd_run *r)
 {
     struct xd_range rest = {r->reader.in_order, r->o->size};
-    uint64_t to = xd_rangeset_next_gap(&r->accepted, rest).begin;
+    uint64_t to =
+        xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_READABLE, rest).begin;
 
     if (to > r->reader.in_order)
         note(r, to);

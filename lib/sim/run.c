@@ -220,9 +220,6 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     xd_line_free(r.line);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);
-    xd_rangeset_fini(&r.here);
-    xd_rangeset_fini(&r.lies);
-    xd_rangeset_fini(&r.accepted);
     xd_free(r.flights);
     return rc;
 }

@@ -53,6 +53,7 @@ measure http_answer lib/io/http/http_answer.c
 measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \
     lib/io/ibp/ibp_wire.c
 measure journal lib/io/journal/journal_text.c
+measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -v sums.c)
 measure rangeset lib/base/range.c lib/base/range.h

@@ -44,18 +44,16 @@ static void check_form(const struct both *b)
         bytes += xd_range_length(b->set.ranges[i]);
     }
     FUZZ_CHECK(bytes == b->set.bytes);
-    FUZZ_CHECK(bytes == xd_rangeset_overlap(&b->set, range(b, 0, BYTES)));
 }
 
 static void check_answers(const struct both *b, unsigned begin, unsigned end)
 {
     struct xd_range r = range(b, begin, end);
-    unsigned overlap = 0;
+    unsigned count = 0;
 
     for (unsigned i = begin; i < end; i++)
-        overlap += b->bits[i];
-    FUZZ_CHECK(xd_rangeset_overlap(&b->set, r) == overlap);
-    FUZZ_CHECK(xd_rangeset_contains(&b->set, r) == (overlap == end - begin));
+        count += b->bits[i];
+    FUZZ_CHECK(xd_rangeset_contains(&b->set, r) == (count == end - begin));
     FUZZ_CHECK(
         is_same(xd_rangeset_next(&b->set, r), next_run(b, begin, end, true)));
     FUZZ_CHECK(is_same(xd_rangeset_next_gap(&b->set, r),

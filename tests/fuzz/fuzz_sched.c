@@ -18,6 +18,7 @@
 
 struct world {
     struct fuzz_input in;
+    struct xd_ledger ledger;
     struct xd_sched *sched;
     struct xd_rules *rules;
     uint64_t size; /* also where a file of unknown size ends, more or less */
@@ -119,7 +120,7 @@ static void begin(struct world *w)
     if (kind % 8 == 6)
         wanted = draw_part(w, wanted);
     o = draw_options(w, (unsigned)l.n_depots);
-    w->sched = xd_sched_new(&l, &o, wanted);
+    w->sched = xd_sched_new(&l, &o, wanted, &w->ledger);
     FUZZ_CHECK(w->sched != NULL);
     w->rules = xd_rules_new(&l, xd_sched_options(w->sched), wanted);
     FUZZ_CHECK(w->rules != NULL);
@@ -376,6 +377,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     accept_what_arrived(&w);
     come_to_an_end(&w);
     xd_sched_free(w.sched);
+    xd_ledger_fini(&w.ledger);
     xd_rules_free(w.rules);
     return 0;
 }

@@ -88,7 +88,7 @@ def beyond_public(files):
             own = bracket == '"' and any((folder / name).is_file() for folder
                                          in (path.parent, SOURCE / "cli"))
             system = bracket == "<" and not re.match(r"(curl|libxml|base|os|io|"
-                                                     r"manifest|sched|engine)/",
+                                                     r"ledger|manifest|sched|engine)/",
                                                      name)
             if not own and not system:
                 found.append((path, name))
@@ -111,7 +111,8 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("base", "base/range.h", "os/thread.h"),
     ("os", "base/error.h", "sched/sched.h"),
     ("manifest", "base/range.h", "io/transport.h"),
-    ("sched", "base/range.h", "os/thread.h"),
+    ("ledger", "base/range.h", "os/thread.h"),
+    ("sched", "ledger/ledger.h", "os/thread.h"),
     ("sim", "sched/sched.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
     ("transfer", "io/transport.h", "manifest/parse.h"),
@@ -194,8 +195,9 @@ def allowed(layer):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("layer, below", [("base", []), ("sched", ["base"]),
-                                          ("sim", ["base", "sched"])])
+@pytest.mark.parametrize("layer, below", [("base", []), ("ledger", ["base"]),
+                                          ("sched", ["base", "ledger"]),
+                                          ("sim", ["base", "ledger", "sched"])])
 def test_a_pure_layer_needs_nothing_but_the_kept_list(layer, below):
     given = [o for b in below for o in objects(b)]
     assert needed(objects(layer), given) <= allowed(layer)

@@ -3,6 +3,7 @@
 
 #include <xdownload/error.h>
 
+#include "ledger/ledger.h"
 #include "sched/census.h"
 #include "sched/sched.h"
 #include "suite.h"
@@ -12,6 +13,7 @@
 #define SIZE 400
 
 static const char *policy;
+static struct xd_ledger ledger;
 
 static struct xd_sched *new_sched(void)
 {
@@ -32,7 +34,7 @@ static struct xd_sched *new_sched(void)
                                  .block_bytes = 20,
                                  .max_failures = 3};
 
-    return xd_sched_new(&layout, &o, all[0]);
+    return xd_sched_new(&layout, &o, all[0], &ledger);
 }
 
 static int tell(struct xd_sched *s, enum xd_sched_event_kind kind,
@@ -83,8 +85,10 @@ static int download(void)
 
     torture_begin();
     s = new_sched();
-    if (s == NULL)
+    if (s == NULL) {
+        xd_ledger_fini(&ledger);
         return XD_E_NOMEM;
+    }
     while (rc == 0 && a.kind != XD_DO_FINISH && n < 1000) {
         a = xd_sched_next(s, now);
         if (a.kind == XD_DO_WAIT)
@@ -95,6 +99,7 @@ static int download(void)
     torture_end();
     ck_assert(rc < 0 || a.kind == XD_DO_FINISH);
     xd_sched_free(s);
+    xd_ledger_fini(&ledger);
     return rc;
 }
 

@@ -60,9 +60,7 @@ static void drop_locked(struct xd_engine *e, struct xd_range r)
             "part cannot be fetched again",
             (unsigned long long)(r.begin - e->wanted.begin));
     e->readers.gap_error = why;
-    if (xd_rangeset_remove(&e->kept, r) < 0 ||
-        xd_rangeset_remove(&e->claims, r) < 0 ||
-        xd_rangeset_remove(&e->verify.good, r) < 0 ||
+    if (xd_ledger_change(&e->ledger, XD_LEAVE, r) < 0 ||
         xd_rangeset_add(&e->readers.gaps, r) < 0)
         xd_engine_fail_nomem_locked(e);
 }
@@ -74,7 +72,8 @@ void xd_readers_drop_locked(struct xd_engine *e)
 
     if (find_protected(e, &safe) < 0)
         rest.end = rest.begin; /* another time */
-    while (run = xd_rangeset_next(&e->kept, rest), !xd_range_is_empty(run)) {
+    while (run = xd_ledger_next(&e->ledger, XD_BYTES_STORED, rest),
+           !xd_range_is_empty(run)) {
         gap = xd_rangeset_next_gap(&safe, run);
         rest.begin = gap.end;
         gap = whole_chunks(e, gap);

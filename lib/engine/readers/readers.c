@@ -149,7 +149,7 @@ static bool probe_is_here(const struct xd_engine *e, uint64_t position)
 
     if (probe.end - probe.begin > XD_PROBE_BYTES)
         probe.end = probe.begin + XD_PROBE_BYTES;
-    return xd_rangeset_contains(&e->verify.good, probe);
+    return xd_ledger_has(&e->ledger, XD_BYTES_READABLE, probe);
 }
 
 void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
@@ -268,7 +268,7 @@ void xd_reader_release(struct xd_reader *r)
 {
     xd_notifier_fini(&r->engine->notifiers, &r->notifier);
     xd_meter_fini(&r->meter);
-    xd_origins_fini(&r->given);
+    xd_runs_fini(&r->given);
     xd_free(r);
 }
 
@@ -281,7 +281,7 @@ void xd_readers_measure_locked(struct xd_reader *r)
     xd_meter_pass(&r->meter, xd_now(), &byte);
     rest.begin = xd_readers_byte(e, byte);
     xd_meter_here(&r->meter,
-                  xd_rangeset_next_gap(&e->verify.good, rest).begin - begin,
+                  xd_verify_readable_to_locked(e, rest.begin) - begin,
                   e->wanted.end - begin);
 }
 
@@ -323,9 +323,11 @@ bool xd_readers_end_locked(struct xd_engine *e)
     if (missing == 0)
         return false;
     for (size_t i = 0; i < gaps->n; i++)
-        missing -= xd_rangeset_overlap(&e->verify.good, gaps->ranges[i]);
+        missing -=
+            xd_ledger_count(&e->ledger, XD_BYTES_READABLE, gaps->ranges[i]);
     if (missing == 0 ||
-        e->verify.good.bytes + missing < xd_range_length(e->wanted))
+        xd_ledger_bytes(&e->ledger, XD_BYTES_READABLE) + missing <
+            xd_range_length(e->wanted))
         return false;
     xd_engine_fail_locked(e, &e->readers.gap_error);
     return true;

@@ -37,7 +37,7 @@
 #include "base/range.h"
 #include "base/time.h"
 #include "engine/readers/meter.h"
-#include "engine/trust/origins.h"
+#include "ledger/runs.h"
 #include "os/notifier.h"
 #include "os/thread.h"
 
@@ -77,7 +77,7 @@ struct xd_reader {
     } awaits; /* after a call that returned AGAIN */
     struct xd_notifier notifier;
     struct xd_range copied;   /* out of the store just now */
-    struct xd_origins given;  /* so far as no piece covers it */
+    struct xd_runs given;     /* so far as no piece covers it */
     struct xd_error disowned; /* why some of it is wrong; until a seek */
     xd_usec end_by; /* it is at the end, and hears so then; 0: it is not */
     struct xd_demand demand;

@@ -53,17 +53,20 @@ size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                           size_t n)
 {
     struct xd_engine *e = engine_of(s);
-    const struct xd_rangeset *good = &e->verify.good;
-    size_t all;
+    struct xd_range rest, run;
+    size_t all = 0;
 
     xd_engine_lock(e);
-    all = good->n;
-    for (size_t i = 0; i < n && i < all; i++) {
-        struct xd_buffered b = {.begin =
-                                    good->ranges[i].begin - e->wanted.begin,
-                                .end = good->ranges[i].end - e->wanted.begin};
+    rest = e->wanted;
+    while (run = xd_ledger_next(&e->ledger, XD_BYTES_READABLE, rest),
+           !xd_range_is_empty(run)) {
+        struct xd_buffered b = {.begin = run.begin - e->wanted.begin,
+                                .end = run.end - e->wanted.begin};
 
-        xd_copy_out_nth(out, i, &b, sizeof b);
+        if (all < n)
+            xd_copy_out_nth(out, all, &b, sizeof b);
+        all++;
+        rest.begin = run.end;
     }
     xd_engine_unlock(e);
     return all;
@@ -215,7 +218,8 @@ static bool is_at_end_locked(struct xd_reader *r)
             return false;
     }
     return e->state != ENGINE_RUNNING || !e->verify.whole ||
-           e->verify.good.bytes < xd_range_length(e->wanted);
+           xd_ledger_bytes(&e->ledger, XD_BYTES_READABLE) <
+               xd_range_length(e->wanted);
 }
 
 /* What there is to read now; or what keeps it from being read: a negative
@@ -236,7 +240,7 @@ static int look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
                        "byte %llu lies behind the end, which is at %llu",
                        (unsigned long long)r->position,
                        (unsigned long long)xd_range_length(e->wanted));
-    out->end = xd_rangeset_next_gap(&e->verify.good, rest).begin;
+    out->end = xd_verify_readable_to_locked(e, at);
     if (e->census || xd_range_is_empty(*out)) {
         int rc = trouble_locked(r);
 

@@ -21,17 +21,17 @@ struct xd_suspicion {
     struct xd_suspicion *next;
     size_t piece;
     struct xd_range range;
-    unsigned char *copy;       /* the first, wrong one, or NULL */
-    struct xd_origins origins; /* of the copy */
-    struct xd_rangeset asked;  /* the depots that were, by number */
-    unsigned alone;            /* the one that is asked now */
+    unsigned char *copy;      /* the first, wrong one, or NULL */
+    struct xd_runs origins;   /* of the copy */
+    struct xd_rangeset asked; /* the depots that were, by number */
+    unsigned alone;           /* the one that is asked now */
 };
 
 static void free_one(struct xd_suspicion *s)
 {
     xd_free(s->copy);
     xd_rangeset_fini(&s->asked);
-    xd_origins_fini(&s->origins);
+    xd_runs_fini(&s->origins);
     xd_free(s);
 }
 
@@ -107,20 +107,14 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
     bool and_held = may_have_brought_held(e);
-    uint64_t at = e->leaving;
+    struct xd_range rest = {e->leaving, e->wanted.end}, run, proved;
+    unsigned origin;
+    size_t piece;
 
-    while (!xd_engine_is_over_locked(e)) {
-        size_t i = xd_origins_find(&v->origins, at);
-        struct xd_range run, proved;
-        size_t piece;
-
-        if (i == v->origins.n)
-            break;
-        run = v->origins.runs[i].range;
-        run.begin = run.begin > at ? run.begin : at;
-        at = run.end;
-        if (v->origins.runs[i].depot != depot &&
-            !(and_held && v->origins.runs[i].depot == XD_HELD))
+    while (run = xd_runs_next_depot(&e->ledger.origins, rest, &origin),
+           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
+        rest.begin = run.end;
+        if (origin != depot && !(and_held && origin == XD_HELD))
             continue;
         piece = xd_pieces_find(&v->pieces, run.begin);
         if (piece < v->pieces.n) {
@@ -133,7 +127,7 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
                     run.begin = run.end;
             }
         }
-        at = run.end;
+        rest.begin = run.end;
         if (!xd_range_is_empty(run))
             xd_verify_reject_locked(e, run);
     }
@@ -192,25 +186,19 @@ static void ban_locked(struct xd_engine *e, unsigned number,
 
 static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
 {
-    for (size_t i = 0; i < s->origins.n; i++) {
-        if (s->origins.runs[i].depot == depot)
-            return true;
-    }
-    return false;
+    return !xd_range_is_empty(xd_runs_next_of(&s->origins, depot, s->range));
 }
 
 /* Of what the depot brought, how much lies in pieces that are right. */
 static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
 {
-    const struct xd_origins *o = &e->verify.origins;
     const struct xd_pieces *p = &e->verify.pieces;
+    struct xd_range rest = e->wanted, run;
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < o->n; i++) {
-        struct xd_range run = o->runs[i].range;
-
-        if (o->runs[i].depot != depot)
-            continue;
+    while (run = xd_runs_next_of(&e->ledger.origins, depot, rest),
+           !xd_range_is_empty(run)) {
+        rest.begin = run.end;
         for (size_t j = xd_pieces_find(p, run.begin); j < p->n; j++) {
             struct xd_range in = xd_pieces_range(p, j);
 
@@ -348,7 +336,7 @@ static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
         return NULL;
     s->piece = piece;
     s->range = xd_pieces_range(&e->verify.pieces, piece);
-    if (xd_origins_copy(&s->origins, &e->verify.origins, s->range) < 0) {
+    if (xd_runs_copy_depots(&s->origins, &e->ledger.origins, s->range) < 0) {
         free_one(s);
         return NULL;
     }
@@ -398,6 +386,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
 {
     struct xd_suspicion **where = find(e, i);
     struct xd_suspicion *s = *where;
+    struct xd_range range;
     unsigned only;
 
     if (s) {
@@ -413,10 +402,9 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    if (s->origins.n == 1) {
-        struct xd_range range = s->range;
-
-        only = s->origins.runs[0].depot;
+    range = s->range;
+    if (xd_range_length(xd_runs_next_depot(&s->origins, range, &only)) ==
+        xd_range_length(range)) {
         free_one(s);
         xd_verify_reject_locked(e, range);
         ban_locked(e, only, range);
@@ -438,13 +426,17 @@ void xd_blame_good_locked(struct xd_engine *e, size_t i)
     unsigned char *now;
 
     if (s) {
+        struct xd_range rest = s->range, r;
+        unsigned depot;
+
         now = s->copy ? read_copy_locked(e, s->range) : NULL;
-        for (size_t j = 0; now && j < s->origins.n; j++) {
-            struct xd_range r = s->origins.runs[j].range;
+        while (now && (r = xd_runs_next_depot(&s->origins, rest, &depot),
+                       !xd_range_is_empty(r))) {
             uint64_t at = r.begin - s->range.begin;
 
             if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(r)) != 0)
-                ban_locked(e, s->origins.runs[j].depot, r);
+                ban_locked(e, depot, r);
+            rest.begin = r.end;
         }
         xd_free(now);
         drop_locked(e, find(e, i));

@@ -13,21 +13,15 @@ static struct xd_range second_copy_locked(const struct xd_engine *e,
                                           unsigned depot, struct xd_range range,
                                           unsigned *out_bringer)
 {
-    const struct xd_origins *o = &e->verify.origins;
+    struct xd_range run;
 
-    for (size_t i = xd_origins_find(o, range.begin);
-         i < o->n && o->runs[i].range.begin < range.end; i++) {
-        struct xd_range run = o->runs[i].range;
-
-        *out_bringer = o->runs[i].depot;
-        if (*out_bringer == depot || *out_bringer == XD_HELD)
-            continue;
-        run = xd_range_clip(run, range);
-        if (xd_range_length(run) > CHUNK)
-            run.end = run.begin + CHUNK;
-        return run;
-    }
-    return (struct xd_range){range.end, range.end};
+    while (run = xd_runs_next_depot(&e->ledger.origins, range, out_bringer),
+           !xd_range_is_empty(run) &&
+               (*out_bringer == depot || *out_bringer == XD_HELD))
+        range.begin = run.end;
+    if (xd_range_length(run) > CHUNK)
+        run.end = run.begin + CHUNK;
+    return run;
 }
 
 static void compare_locked(struct xd_engine *e, unsigned depot,

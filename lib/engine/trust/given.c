@@ -11,18 +11,12 @@ int xd_given_note_locked(struct xd_reader *r, struct xd_range range)
 
     if (xd_pieces_cover(&v->pieces, range))
         return 0;
-    if (xd_origins_remove(&r->given, range) < 0)
-        return XD_E_NOMEM;
-    return xd_origins_copy(&r->given, &v->origins, range);
+    return xd_runs_copy_depots(&r->given, &r->engine->ledger.origins, range);
 }
 
 bool xd_given_is_all(const struct xd_reader *r)
 {
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < r->given.n; i++)
-        bytes += xd_range_length(r->given.runs[i].range);
-    return bytes == xd_range_length(r->engine->wanted);
+    return r->given.bytes[1] == xd_range_length(r->engine->wanted);
 }
 
 /* The first byte of `range` that no piece covers; its end: there is none. */
@@ -42,18 +36,17 @@ static uint64_t first_unproved(const struct xd_pieces *p, struct xd_range range)
 }
 
 /* The first such byte of `range` that the depot brought; its end: none. */
-static uint64_t find(const struct xd_engine *e, const struct xd_origins *o,
+static uint64_t find(const struct xd_engine *e, const struct xd_runs *o,
                      unsigned depot, struct xd_range range)
 {
-    for (size_t i = xd_origins_find(o, range.begin);
-         i < o->n && o->runs[i].range.begin < range.end; i++) {
-        struct xd_range run = xd_range_clip(o->runs[i].range, range);
-        uint64_t at = first_unproved(&e->verify.pieces, run);
+    struct xd_range run;
+    uint64_t at;
 
-        if (o->runs[i].depot == depot && at < run.end)
-            return at;
-    }
-    return range.end;
+    while (run = xd_runs_next_of(o, depot, range),
+           at = first_unproved(&e->verify.pieces, run),
+           !xd_range_is_empty(run) && at == run.end)
+        range.begin = run.end;
+    return at;
 }
 
 static void tell_reader_locked(struct xd_reader *r, uint64_t byte,
@@ -102,7 +95,7 @@ void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
     xd_readers_wake_locked(e);
     if (!e->ordered || xd_range_is_empty(out))
         return;
-    at = find(e, &e->verify.origins, depot, out);
+    at = find(e, &e->ledger.origins, depot, out);
     if (at < out.end)
         fail_pipe_locked(e, at, &error);
 }

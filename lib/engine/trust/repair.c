@@ -52,14 +52,7 @@ bool xd_repair_can_work_locked(const struct xd_engine *e)
 
 static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
 {
-    const struct xd_origins *o = &e->verify.origins;
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < o->n; i++) {
-        if (o->runs[i].depot == depot)
-            bytes += xd_range_length(o->runs[i].range);
-    }
-    return bytes;
+    return xd_ledger_bytes_of(&e->ledger, depot, e->wanted);
 }
 
 /* It gave something and was not suspected yet. */
@@ -99,9 +92,7 @@ static bool choose_suspect(struct xd_engine *e)
 
 static void all_is_here_locked(struct xd_engine *e)
 {
-    if (xd_rangeset_add(&e->kept, e->wanted) < 0 ||
-        xd_rangeset_add(&e->claims, e->wanted) < 0 ||
-        xd_rangeset_add(&e->verify.good, e->wanted) < 0)
+    if (xd_ledger_change(&e->ledger, XD_RESTORE, e->wanted) < 0)
         xd_engine_fail_nomem_locked(e);
 }
 
@@ -114,20 +105,18 @@ static bool is_set_aside(const struct xd_repair *r, unsigned depot)
 /* What the suspect brought is not here any more, for the time of a round. */
 static int set_aside(struct xd_engine *e)
 {
-    const struct xd_origins *o = &e->verify.origins;
     struct xd_repair *r = &e->repair;
+    struct xd_range rest = e->wanted, run;
+    unsigned depot;
 
     xd_rangeset_fini(&r->theirs);
     xd_rangeset_fini(&r->exchanged);
-    for (size_t i = 0; i < o->n; i++) {
-        struct xd_range run = o->runs[i].range;
-
-        if (!is_set_aside(r, o->runs[i].depot))
-            continue;
-        if (xd_rangeset_add(&r->theirs, run) < 0 ||
-            xd_rangeset_remove(&e->kept, run) < 0 ||
-            xd_rangeset_remove(&e->claims, run) < 0 ||
-            xd_rangeset_remove(&e->verify.good, run) < 0)
+    while (run = xd_runs_next_depot(&e->ledger.origins, rest, &depot),
+           !xd_range_is_empty(run)) {
+        rest.begin = run.end;
+        if (is_set_aside(r, depot) &&
+            (xd_rangeset_add(&r->theirs, run) < 0 ||
+             xd_ledger_change(&e->ledger, XD_SET_ASIDE, run) < 0))
             return XD_E_NOMEM;
     }
     return 0;
@@ -159,16 +148,14 @@ static void say_suspect_locked(struct xd_engine *e)
 /* Those that agree with the depot whose file was wrong need not be tried. */
 static void drop_equals(struct xd_engine *e)
 {
-    const struct xd_origins *o = &e->verify.origins;
-    struct xd_repair *r = &e->repair;
+    const struct xd_rangeset *differed = &e->repair.differed;
 
     for (unsigned i = 0; i < e->depots.n; i++) {
         bool differs = bytes_of(e, i) == 0;
 
-        for (size_t j = 0; j < o->n && !differs; j++)
-            differs = o->runs[j].depot == i &&
-                      !xd_range_is_empty(
-                          xd_rangeset_next(&r->differed, o->runs[j].range));
+        for (size_t j = 0; j < differed->n && !differs; j++)
+            differs =
+                xd_ledger_bytes_of(&e->ledger, i, differed->ranges[j]) > 0;
         if (!differs)
             e->depots.list[i]->was_sole = true;
     }
@@ -270,7 +257,7 @@ void xd_repair_fetch_locked(struct xd_engine *e)
     for (unsigned i = 0; i < e->depots.n; i++)
         xd_repair_joined_locked(e, i);
     while (!xd_range_is_empty(rest)) {
-        struct xd_range run = xd_rangeset_next(&e->kept, rest);
+        struct xd_range run = xd_ledger_next(&e->ledger, XD_BYTES_STORED, rest);
 
         if (!xd_range_is_empty(run))
             xd_inform_accepted_locked(e, run);
@@ -301,15 +288,15 @@ static int exchange_chunk(struct xd_engine *e, struct xd_range at,
 
 /* The end of the part of `chunk` that one depot brought, so that what differs is
  * one's alone. */
-static uint64_t end_of_run(const struct xd_origins *o, struct xd_range chunk)
+static uint64_t end_of_run(struct xd_engine *e, struct xd_range chunk)
 {
-    for (size_t i = 0; i < o->n; i++) {
-        struct xd_range run = o->runs[i].range;
+    struct xd_range run;
+    unsigned depot;
 
-        if (run.begin <= chunk.begin && chunk.begin < run.end)
-            return run.end < chunk.end ? run.end : chunk.end;
-    }
-    return chunk.end;
+    xd_engine_lock(e);
+    run = xd_runs_next_depot(&e->ledger.origins, chunk, &depot);
+    xd_engine_unlock(e);
+    return run.begin == chunk.begin ? run.end : chunk.end;
 }
 
 /* Without the lock: only the keeper touches what is here. */
@@ -327,7 +314,7 @@ static int exchange(struct xd_engine *e, const struct xd_rangeset *ranges,
 
             if (xd_range_length(chunk) > CHUNK)
                 chunk.end = chunk.begin + CHUNK;
-            chunk.end = end_of_run(&e->verify.origins, chunk);
+            chunk.end = end_of_run(e, chunk);
             rc = exchange_chunk(e, chunk, copies, copies + CHUNK, err);
             at.begin = chunk.end;
         }
@@ -379,14 +366,14 @@ static void convict_locked(struct xd_engine *e)
 /* The hash holds, with the sole depot's bytes in place of all others'. */
 static void convict_others_locked(struct xd_engine *e)
 {
-    const struct xd_origins *o = &e->verify.origins;
     struct xd_repair *r = &e->repair;
+    struct xd_range rest = e->wanted, run, wrong;
+    unsigned depot;
 
-    for (size_t i = 0; i < o->n; i++) {
-        unsigned depot = o->runs[i].depot;
-        struct xd_range wrong =
-            xd_rangeset_next(&r->exchanged, o->runs[i].range);
-
+    for (; run = xd_runs_next_depot(&e->ledger.origins, rest, &depot),
+           !xd_range_is_empty(run);
+         rest.begin = run.end) {
+        wrong = xd_rangeset_next(&r->exchanged, run);
         if (depot == XD_HELD || depot == r->sole || xd_range_is_empty(wrong) ||
             e->depots.list[depot]->state == XD_DEPOT_FAILED)
             continue;

@@ -103,7 +103,8 @@ static bool is_open_locked(const struct xd_engine *e, const struct xd_case *c)
     size_t voices = xd_case_voices(c);
 
     return voices == 1 ||
-           (voices == 0 && xd_rangeset_contains(&e->kept, c->range));
+           (voices == 0 &&
+            xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range));
 }
 
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,

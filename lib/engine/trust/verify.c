@@ -109,8 +109,6 @@ void xd_verify_fini(struct xd_verify *v)
     xd_proof_free(v->whole);
     xd_hasher_free(v->piece_hasher);
     xd_pieces_fini(&v->pieces);
-    xd_origins_fini(&v->origins);
-    xd_rangeset_fini(&v->good);
     xd_free(v->queue);
     xd_free(v->buffer);
     *v = (struct xd_verify){0};
@@ -137,7 +135,7 @@ static bool is_proved_locked(const struct xd_engine *e, size_t i,
 
 static void accept_locked(struct xd_engine *e, struct xd_range range)
 {
-    if (xd_rangeset_add(&e->verify.good, range) < 0) {
+    if (xd_ledger_change(&e->ledger, XD_VERIFY, range) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
@@ -197,9 +195,9 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
     struct xd_verify *v = &e->verify;
 
     /* What a repair brings is not in the file yet. */
-    if (xd_rangeset_add(&e->kept, range) < 0 ||
-        (e->repair.phase == XD_REPAIR_NONE &&
-         xd_origins_add(&v->origins, range, depot) < 0)) {
+    if (e->repair.phase != XD_REPAIR_NONE)
+        depot = XD_NO_DEPOT;
+    if (xd_ledger_written(&e->ledger, range, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
@@ -212,7 +210,7 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
             break;
         if (!xd_range_is_empty(before))
             accept_locked(e, before);
-        if (xd_rangeset_contains(&e->kept, piece))
+        if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, piece))
             complete_locked(e, i, hash);
         range.begin = piece.end < range.end ? piece.end : range.end;
     }
@@ -224,27 +222,12 @@ void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
 
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
 {
-    if (xd_rangeset_add(&e->claims, range) < 0) {
+    if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
     xd_inform_held_locked(e, range);
     xd_verify_kept_locked(e, XD_HELD, range, NULL);
-}
-
-/* What is written now stays claimed, or another depot's bytes could be kept
- * before these come over them. */
-static int release_kept_locked(struct xd_engine *e, struct xd_range range)
-{
-    while (!xd_range_is_empty(range)) {
-        struct xd_range run = xd_rangeset_next(&e->kept, range);
-
-        if (xd_rangeset_remove(&e->claims, run) < 0 ||
-            xd_rangeset_remove(&e->kept, run) < 0)
-            return XD_E_NOMEM;
-        range.begin = run.end;
-    }
-    return 0;
 }
 
 void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
@@ -253,9 +236,7 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
 
     v->era++;
     xd_resume_dropped_locked(e, range);
-    if (release_kept_locked(e, range) < 0 ||
-        xd_rangeset_remove(&v->good, range) < 0 ||
-        xd_origins_remove(&v->origins, range) < 0) {
+    if (xd_ledger_change(&e->ledger, XD_DISCARD, range) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
@@ -272,39 +253,28 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
 
 uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
 {
-    const struct xd_origins *o = &e->verify.origins;
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < o->n; i++) {
-        if (o->runs[i].depot == XD_HELD)
-            bytes += xd_range_length(o->runs[i].range);
-    }
-    return bytes;
+    return xd_ledger_bytes_of(&e->ledger, XD_HELD, e->wanted);
 }
 
 void xd_verify_reject_held_locked(struct xd_engine *e)
 {
-    struct xd_origins *o = &e->verify.origins;
-    size_t i = 0;
+    struct xd_range run;
 
-    while (i < o->n && !xd_engine_is_over_locked(e)) {
-        if (o->runs[i].depot == XD_HELD)
-            xd_verify_reject_locked(e, o->runs[i].range);
-        else
-            i++;
-    }
+    while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, e->wanted),
+           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e))
+        xd_verify_reject_locked(e, run);
 }
 
-static uint64_t good_to_locked(const struct xd_engine *e, uint64_t from)
+uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from)
 {
     struct xd_range rest = {from, e->wanted.end};
 
-    return xd_rangeset_next_gap(&e->verify.good, rest).begin;
+    return xd_ledger_next_gap(&e->ledger, XD_BYTES_READABLE, rest).begin;
 }
 
 uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
 {
-    uint64_t frontier = good_to_locked(e, e->drained);
+    uint64_t frontier = xd_verify_readable_to_locked(e, e->drained);
 
     /* What has left the memory in front of a pipe cannot be hashed. */
     if (e->verify.whole && frontier > e->verify.hashed_to)
@@ -340,7 +310,7 @@ static bool can_hash_whole_locked(const struct xd_engine *e)
     if (!v->whole || e->wanted.end == v->hashed_to ||
         (e->repair.phase != XD_REPAIR_NONE && !is_last))
         return false;
-    ready = good_to_locked(e, v->hashed_to) - v->hashed_to;
+    ready = xd_verify_readable_to_locked(e, v->hashed_to) - v->hashed_to;
     if (hashes_at_the_end(e))
         return ready > 0 && is_last;
     return ready >= STEP || (ready > 0 && (e->ordered || is_last));
@@ -449,7 +419,8 @@ static void read_back_locked(struct xd_engine *e)
 static void hash_whole_locked(struct xd_engine *e)
 {
     struct xd_verify *v = &e->verify;
-    struct xd_range range = {v->hashed_to, good_to_locked(e, v->hashed_to)};
+    struct xd_range range = {v->hashed_to,
+                             xd_verify_readable_to_locked(e, v->hashed_to)};
     struct xd_error error = {0};
     int rc;
 

@@ -1,12 +1,12 @@
 /*
  * No byte counts before it is proved as far as the manifest allows.
  *
- *     written by workers  -->  kept  -->  pieces hashed  -->  good
- *                                    \->  no piece: good at once
+ *     written by workers  -->  pieces hashed  -->  verified
+ *                         \-> no piece: verified at once
  *
- * A byte that is good was accepted by the scheduler, may be handed to a
+ * A byte that is verified was accepted by the scheduler, may be handed to a
  * reader, and goes into the hash of the whole file, which follows the frontier
- * of the good bytes.  Bytes that pieces of the same strength have proved need
+ * of the verified bytes.  Bytes that pieces of the same strength have proved need
  * no second hash.
  *
  * A piece that one lane writes from end to end it hashes in passing
@@ -20,7 +20,6 @@
 #include <stdbool.h>
 
 #include "base/range.h"
-#include "engine/trust/origins.h"
 #include "engine/trust/piece_hash.h"
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
@@ -31,8 +30,6 @@ struct xd_suspicion; /* blame.c */
 
 struct xd_verify {
     struct xd_pieces pieces;
-    struct xd_origins origins; /* of all bytes that are kept */
-    struct xd_rangeset good;
     uint64_t era; /* it changes when something is rejected */
     struct xd_suspicion *suspicions;
 
@@ -92,6 +89,9 @@ void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range);
  * releases the lock meanwhile.  Only the keeper calls these. */
 bool xd_verify_can_work_locked(const struct xd_engine *e);
 void xd_verify_work_locked(struct xd_engine *e);
+
+/* The end of the bytes from `from` on that may be read. */
+uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from);
 
 /* All bytes of the file before this may be handed out in order. */
 uint64_t xd_verify_frontier_locked(const struct xd_engine *e);

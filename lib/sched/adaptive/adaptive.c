@@ -58,7 +58,6 @@ static void adaptive_free(void *policy)
 
     if (p == NULL)
         return;
-    xd_rangeset_fini(&p->taken);
     xd_connections_fini(&p->connections);
     xd_free(p->flows);
     xd_free(p->late);
@@ -79,7 +78,7 @@ static void *adaptive_new(const struct xd_book *book)
     p->forecasts = xd_alloc(book->n_depots, sizeof *p->forecasts);
     p->depots = xd_alloc(book->n_depots, sizeof *p->depots);
     if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
-        p->depots == NULL || xd_make_room(p) < 0 ||
+        p->depots == NULL ||
         xd_connections_init(&p->connections, book->n_depots, book->n_fetches,
                             book->o.lanes_per_depot, book->o.first_lanes) < 0) {
         adaptive_free(p);
@@ -113,8 +112,7 @@ static int adaptive_grown(void *policy, unsigned n_depots, unsigned n_fetches)
         xd_lengthen(&p->forecasts, n_depots, b->n_depots,
                     sizeof *p->forecasts) < 0 ||
         xd_lengthen(&p->depots, n_depots, b->n_depots, sizeof *p->depots) < 0 ||
-        xd_connections_grow(&p->connections, b->n_depots, b->n_fetches) < 0 ||
-        xd_make_room(p) < 0)
+        xd_connections_grow(&p->connections, b->n_depots, b->n_fetches) < 0)
         return XD_E_NOMEM;
     for (unsigned i = n_fetches; i < b->n_fetches; i++)
         p->flows[i].is_broken = true;
@@ -171,7 +169,9 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
     if (rest.begin < *taken_to)
         rest.begin = *taken_to;
     while (p->visits++, rest.begin < rest.end) {
-        struct xd_range gap = xd_rangeset_next_gap(&p->taken, rest), run;
+        struct xd_range gap = xd_ledger_next_gap(p->book->ledger,
+                                                 XD_BYTES_ASSIGNED, rest),
+                        run;
 
         run = xd_rangeset_next(&b->depots[depot].held, gap);
         rest.begin = xd_range_is_empty(run) ? gap.end : run.end;
@@ -331,8 +331,8 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
     *visits = p->visits;
     if (!chosen)
         return false;
-    is_race = xd_rangeset_contains(&p->taken, *out);
-    if (xd_rangeset_add(&p->taken, *out) < 0)
+    is_race = xd_ledger_has(p->book->ledger, XD_BYTES_ASSIGNED, *out);
+    if (xd_ledger_change(p->book->ledger, XD_ASSIGN, *out) < 0)
         return false;
     if (p->began_at > now)
         p->began_at = now;
@@ -445,6 +445,5 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .queue_time = adaptive_queue_time,
                                              .canceled = xd_adaptive_canceled,
                                              .ended = xd_adaptive_ended,
-                                             .arrived = xd_adaptive_arrived,
                                              .missing = xd_adaptive_missing,
                                              .lost = xd_adaptive_lost};

@@ -84,7 +84,6 @@ struct xd_adaptive {
     struct xd_flow *flows;         /* one per fetch */
     struct xd_forecast *forecasts; /* one per depot */
     struct xd_stock *depots;       /* likewise */
-    struct xd_rangeset taken;      /* arrived, or asked for */
 
     struct xd_growth growth;
     struct xd_connections connections;
@@ -163,14 +162,9 @@ static inline double xd_flow_kept(const struct xd_flow *f)
 
 /* told.c: the policy's, and: */
 
-/* Between two events each request begins once and is shortened once, and what
- * is late is offered; none of that may need memory.  0 or NOMEM. */
-int xd_make_room(struct xd_adaptive *p);
-
 void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now);
 void xd_adaptive_canceled(void *policy, unsigned fetch);
 int xd_adaptive_ended(void *policy, unsigned fetch, bool failed);
-int xd_adaptive_arrived(void *policy, struct xd_range r);
 int xd_adaptive_missing(void *policy, struct xd_range r);
 void xd_adaptive_lost(void *policy, unsigned depot);
 

@@ -28,7 +28,8 @@ struct xd_range xd_first_block(const struct xd_adaptive *p)
     if (xd_range_length(first) > p->book->o.block_bytes)
         first.end = first.begin + p->book->o.block_bytes;
     if (w->due > p->now || !xd_has_yet_to_begin(p, w) ||
-        xd_lateness(p, w) > 0 || xd_rangeset_contains(&p->book->arrived, first))
+        xd_lateness(p, w) > 0 ||
+        xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first))
         first.end = first.begin;
     return first;
 }
@@ -62,7 +63,7 @@ bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
     if (f->rate <= 0)
         return true;
     part = (double)(xd_range_length(first) -
-                    xd_rangeset_overlap(&p->taken, first));
+                    xd_ledger_count(p->book->ledger, XD_BYTES_ASSIGNED, first));
     part *= SHARE * f->rate / p->rate;
     xd_shorten(out, part > least ? part : least);
     return true;
@@ -109,7 +110,8 @@ unsigned xd_first_to_answer(void *policy)
     xd_usec least = XD_NEVER;
 
     if (xd_range_is_empty(first) ||
-        xd_rangeset_next_gap(&p->taken, first).begin != first.begin)
+        xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, first).begin !=
+            first.begin)
         return soonest;
     p->visits += b->n_fetches;
     for (unsigned slot = 0; slot < b->n_slots; slot++) {

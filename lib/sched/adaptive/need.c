@@ -47,16 +47,16 @@ static double lateness_at(const struct xd_adaptive *p,
                           const struct xd_window *w, double share)
 {
     struct xd_range rest = {w->range.begin, p->book->wanted.end};
-    uint64_t missing =
-        xd_range_length(rest) - xd_rangeset_overlap(&p->book->arrived, rest);
-    double rate = p->rate;
+    double rate = p->rate, missing;
 
     if (!xd_is_played(w) || rate <= 0)
         return 0;
     if (p->now > p->began_at)
         rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
-    return greater(0,
-                   (double)missing / (share * rate) - shown_in(p, w, rest.end));
+    missing =
+        (double)(xd_range_length(rest) -
+                 xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, rest));
+    return greater(0, missing / (share * rate) - shown_in(p, w, rest.end));
 }
 
 double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
@@ -66,7 +66,8 @@ double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
 
 uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
 {
-    return xd_rangeset_next_gap(&p->book->accepted, w->range).begin;
+    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_ACCEPTED, w->range)
+        .begin;
 }
 
 bool xd_has_yet_to_begin(const struct xd_adaptive *p, const struct xd_window *w)
@@ -102,7 +103,8 @@ static bool anything_runs(const struct xd_adaptive *p)
 static bool has_more(const struct xd_adaptive *p, unsigned depot,
                      const struct xd_window *w)
 {
-    struct xd_range gap = xd_rangeset_next_gap(&p->taken, w->range);
+    struct xd_range gap =
+        xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, w->range);
 
     return !xd_range_is_empty(
         xd_rangeset_next(&p->book->depots[depot].held, gap));
@@ -123,7 +125,7 @@ bool xd_player_waits(const struct xd_adaptive *p, unsigned depot)
         const struct xd_window *w = &b->windows[i];
 
         if (xd_is_played(w) && !has_to_spare(p, w) &&
-            !xd_rangeset_contains(&b->arrived, w->range))
+            !xd_ledger_has(b->ledger, XD_BYTES_RECEIVED, w->range))
             return anything_runs(p) || has_more(p, depot, w);
     }
     return false;

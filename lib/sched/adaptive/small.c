@@ -144,7 +144,7 @@ static struct xd_range missing_of(const struct xd_adaptive *p,
 {
     struct xd_range rest = {f->got, f->offered}, missing = {0, 0}, gap;
 
-    while (gap = xd_rangeset_next_gap(&p->book->arrived, rest),
+    while (gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, rest),
            !xd_range_is_empty(gap)) {
         if (xd_range_is_empty(missing))
             missing.begin = gap.begin;
@@ -215,9 +215,10 @@ static bool take_hull(const struct xd_adaptive *p, struct xd_range *out)
     struct xd_range rest = p->book->wanted, gap;
     double between = 0;
 
-    *out = xd_rangeset_next_gap(&p->taken, rest);
+    *out = xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, rest);
     for (rest.begin = out->end;
-         gap = xd_rangeset_next_gap(&p->taken, rest), !xd_range_is_empty(gap);
+         gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, rest),
+        !xd_range_is_empty(gap);
          rest.begin = gap.end) {
         between += (double)(gap.begin - out->end);
         if (between > FLIGHT)
@@ -233,7 +234,7 @@ static bool take_slice(const struct xd_adaptive *p, struct xd_range *out)
     struct xd_range rest = p->book->wanted, gap, last = {0, 0};
     double size = (double)xd_range_length(rest) / p->n_well + 1;
 
-    while (gap = xd_rangeset_next_gap(&p->taken, rest),
+    while (gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, rest),
            !xd_range_is_empty(gap)) {
         last = gap;
         rest.begin = gap.end;

@@ -40,12 +40,14 @@ static double unasked(const struct xd_adaptive *p)
     double bytes = 0;
 
     if (b->o.window_bytes == 0) /* there are no readers */
-        return (double)(xd_range_length(b->wanted) - p->taken.bytes);
+        return (double)(xd_range_length(b->wanted) -
+                        xd_ledger_bytes(b->ledger, XD_BYTES_ASSIGNED));
     for (unsigned i = 0; i < b->n_windows; i++) {
         struct xd_range r = b->windows[i].range;
 
         bytes +=
-            (double)(xd_range_length(r) - xd_rangeset_overlap(&p->taken, r));
+            (double)(xd_range_length(r) -
+                     xd_ledger_count(p->book->ledger, XD_BYTES_ASSIGNED, r));
     }
     return bytes;
 }
@@ -208,15 +210,6 @@ void xd_search_anew(struct xd_adaptive *p)
 
 int xd_offer(struct xd_adaptive *p, struct xd_range r)
 {
-    int rc = 0;
-
     xd_search_anew(p);
-    while (rc == 0 && !xd_range_is_empty(r)) {
-        struct xd_range gap = xd_rangeset_next_gap(&p->book->arrived, r);
-
-        if (!xd_range_is_empty(gap))
-            rc = xd_rangeset_remove(&p->taken, gap);
-        r.begin = gap.end;
-    }
-    return rc;
+    return xd_ledger_change(p->book->ledger, XD_RELEASE, r);
 }

@@ -6,12 +6,6 @@
 #define FIRST_PARTS_OF_WAIT 2
 #define SHARED_PARTS_OF_WAIT 3
 
-int xd_make_room(struct xd_adaptive *p)
-{
-    return xd_rangeset_reserve(&p->taken,
-                               p->taken.n + 4 * (size_t)p->book->n_fetches);
-}
-
 static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
 {
     struct xd_round *r = &f->round;
@@ -71,43 +65,21 @@ static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
 }
 
 /* Whoever else was asked for a part of `r` still is. */
-static int give_back(struct xd_adaptive *p, struct xd_range r)
+int xd_adaptive_missing(void *policy, struct xd_range r)
 {
-    int rc = xd_rangeset_remove(&p->taken, r);
+    struct xd_adaptive *p = policy;
+    int rc = xd_ledger_change(p->book->ledger, XD_RELEASE, r);
 
     for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
         const struct xd_flow *f = &p->flows[i];
 
         if (f->is_running && f->offered > f->range.begin)
-            rc = xd_rangeset_add(&p->taken,
+            rc =
+                xd_ledger_change(p->book->ledger, XD_ASSIGN,
                                  (struct xd_range){f->range.begin, f->offered});
-    }
-    while (rc == 0 && !xd_range_is_empty(r)) {
-        struct xd_range here = xd_rangeset_next(&p->book->arrived, r);
-
-        if (xd_range_is_empty(here))
-            break;
-        rc = xd_rangeset_add(&p->taken, here);
-        r.begin = here.end;
     }
     xd_search_anew(p);
     return rc;
-}
-
-int xd_adaptive_arrived(void *policy, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-    int rc = xd_rangeset_add(&p->taken, r);
-
-    return rc < 0 ? rc : xd_make_room(p);
-}
-
-int xd_adaptive_missing(void *policy, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-    int rc = give_back(p, r);
-
-    return rc < 0 ? rc : xd_make_room(p);
 }
 
 void xd_adaptive_canceled(void *policy, unsigned fetch)
@@ -145,8 +117,8 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
                            f->got - f->range.begin);
     if (failed)
         xd_forecast_forget(&p->forecasts[f->depot]);
-    if (xd_rangeset_contains(&p->book->arrived, f->range))
-        return xd_make_room(p);
+    if (xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, f->range))
+        return 0;
     return xd_adaptive_missing(p, f->range);
 }
 

@@ -85,7 +85,8 @@ static uint64_t lesser_byte(uint64_t a, uint64_t b)
 /* The first byte of the window that is not here. */
 static uint64_t head_of(const struct xd_adaptive *p)
 {
-    return xd_rangeset_next_gap(&p->book->arrived, p->book->window->range)
+    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED,
+                              p->book->window->range)
         .begin;
 }
 
@@ -107,7 +108,7 @@ static double missing_before(const struct xd_adaptive *p, uint64_t byte)
     struct xd_range front = {p->book->window->range.begin, byte};
 
     return (double)(xd_range_length(front) -
-                    xd_rangeset_overlap(&p->book->arrived, front));
+                    xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, front));
 }
 
 /* What the others bring in a second, as far as they are known. */
@@ -304,7 +305,8 @@ static bool is_a_race(const struct xd_adaptive *p, unsigned depot)
     if (xd_shares(p, depot))
         return head_of(p) == b->window->jumped_to &&
                !xd_range_is_empty(xd_first_block(p));
-    return p->forecasts[depot].latency == 0 && b->arrived.bytes == 0;
+    return p->forecasts[depot].latency == 0 &&
+           xd_ledger_bytes(b->ledger, XD_BYTES_RECEIVED) == 0;
 }
 
 bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
@@ -430,7 +432,7 @@ static struct xd_range rest_of(const struct xd_adaptive *p,
 
     rest.begin = rest.begin > w.begin ? rest.begin : w.begin;
     rest.end = rest.end < w.end ? rest.end : w.end;
-    if (xd_rangeset_contains(&p->book->arrived, rest))
+    if (xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, rest))
         rest.end = rest.begin;
     return rest;
 }

@@ -117,7 +117,7 @@ static uint64_t first_missing(const struct plank *p, uint64_t block)
 {
     struct xd_range r = xd_blocks_range(&p->blocks, block);
 
-    return xd_rangeset_next_gap(&p->book->arrived, r).begin;
+    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, r).begin;
 }
 
 static bool runs_at(const struct plank *p, uint64_t block, unsigned depot)
@@ -186,8 +186,8 @@ static void mark(struct plank *p, uint64_t block)
 
 static bool is_complete(const struct plank *p, uint64_t block)
 {
-    return xd_rangeset_contains(&p->book->arrived,
-                                xd_blocks_range(&p->blocks, block));
+    return xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED,
+                         xd_blocks_range(&p->blocks, block));
 }
 
 /* Work out anew all that the board says of an incomplete block. */
@@ -253,17 +253,19 @@ static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
                                     struct xd_range r)
 {
     const struct xd_rangeset *held = &p->book->depots[depot].held;
-    uint64_t byte = xd_rangeset_next_gap(&p->book->arrived, r).begin;
-    const struct xd_rangeset *kept =
-        number_at(p, byte) > 0 ? &p->book->accepted : &p->book->arrived;
+    uint64_t byte =
+        xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, r).begin;
+    unsigned kept =
+        number_at(p, byte) > 0 ? XD_BYTES_ACCEPTED : XD_BYTES_RECEIVED;
     struct xd_range gap, ask;
 
-    ask.begin = ask.end = xd_rangeset_next_gap(kept, r).begin;
+    ask.begin = ask.end = xd_ledger_next_gap(p->book->ledger, kept, r).begin;
     if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
         ask.begin = byte;
     r.begin = byte;
     r.end = open_to(p, byte, xd_rangeset_next(held, r).end);
-    while (gap = xd_rangeset_next_gap(kept, r), !xd_range_is_empty(gap)) {
+    while (gap = xd_ledger_next_gap(p->book->ledger, kept, r),
+           !xd_range_is_empty(gap)) {
         ask.end = gap.end;
         r.begin = gap.end;
     }
@@ -305,7 +307,7 @@ static struct choice look_at_window(const struct plank *p, unsigned depot)
         return c;
     c.head.begin = w.begin;
     c.head.end = block.end < w.end ? block.end : w.end;
-    byte = xd_rangeset_next_gap(&p->book->arrived, c.head).begin;
+    byte = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, c.head).begin;
     if (byte < c.head.end && may_take_at(p, depot, c.next, byte)) {
         c.head_is_open = number_at(p, byte) < p->book->o.redundancy;
         c.head_is_fresh = number_at(p, byte) == 0;

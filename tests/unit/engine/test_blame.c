@@ -195,7 +195,7 @@ static void prepare_engine(void)
 
 static void bring_locked(unsigned depot, struct xd_range range)
 {
-    ck_assert_int_eq(xd_rangeset_add(&engine->claims, range), 0);
+    ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, range), 0);
     xd_verify_kept_locked(engine, depot, range, NULL);
 }
 
@@ -208,7 +208,7 @@ START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
     xd_verify_work_locked(engine);
     ck_assert(!engine->depots.list[0]->is_expelled);
     ck_assert(!engine->depots.list[1]->is_expelled);
-    ck_assert(xd_rangeset_contains(&engine->kept, second_block));
+    ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, second_block));
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -218,11 +218,13 @@ START_TEST(what_is_written_while_its_piece_is_rejected_stays_claimed)
     prepare_engine();
     xd_engine_lock(engine);
     bring_locked(0, first_block);
-    ck_assert_int_eq(xd_rangeset_add(&engine->claims, second_block), 0);
+    ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, second_block),
+                     0);
     xd_verify_reject_locked(engine, engine->wanted);
-    ck_assert_uint_eq(engine->kept.bytes, 0);
-    ck_assert_uint_eq(engine->claims.bytes, BLOCK);
-    ck_assert(xd_rangeset_contains(&engine->claims, second_block));
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), 0);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_CLAIMED),
+                      BLOCK);
+    ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_CLAIMED, second_block));
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -234,7 +236,8 @@ static void bring_hashed_locked(uint64_t era, bool is_right)
 
     hash_of_piece(hash.hex);
     hash.hex[0] ^= !is_right;
-    ck_assert_int_eq(xd_rangeset_add(&engine->claims, engine->wanted), 0);
+    ck_assert_int_eq(
+        xd_ledger_change(&engine->ledger, XD_CLAIM, engine->wanted), 0);
     xd_verify_kept_locked(engine, 0, engine->wanted, &hash);
 }
 
@@ -244,7 +247,8 @@ START_TEST(a_piece_that_was_hashed_in_passing_is_not_read_back)
     xd_engine_lock(engine);
     bring_hashed_locked(engine->verify.era, true);
     ck_assert(!xd_verify_can_work_locked(engine));
-    ck_assert_uint_eq(engine->verify.good.bytes, SIZE);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE),
+                      SIZE);
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -255,7 +259,7 @@ START_TEST(a_piece_that_is_wrong_in_passing_is_read_back)
     xd_engine_lock(engine);
     bring_hashed_locked(engine->verify.era, false);
     ck_assert(xd_verify_can_work_locked(engine));
-    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE), 0);
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -270,7 +274,7 @@ START_TEST(a_piece_that_was_rejected_while_it_was_hashed_is_read_back)
     xd_verify_reject_locked(engine, first_block);
     bring_hashed_locked(era, true);
     ck_assert(xd_verify_can_work_locked(engine));
-    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE), 0);
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -286,7 +290,7 @@ START_TEST(a_piece_under_suspicion_is_read_back)
     xd_verify_work_locked(engine);
     bring_hashed_locked(engine->verify.era, true);
     ck_assert(xd_verify_can_work_locked(engine));
-    ck_assert_uint_eq(engine->verify.good.bytes, 0);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE), 0);
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -316,7 +320,8 @@ static void prepare_two_pieces(unsigned depot)
     xd_engine_lock(engine);
     bring_locked(depot, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
-    ck_assert_uint_eq(engine->verify.good.bytes, SIZE);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE),
+                      SIZE);
 }
 
 /* A block of the second piece. */
@@ -460,8 +465,8 @@ START_TEST(what_the_hash_of_a_pipe_has_is_not_wanted_again)
     xd_verify_work_locked(engine);
     bring_locked(0, second_block);
     xd_blame_expel_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
-    ck_assert(xd_rangeset_contains(&engine->kept, first_block));
-    ck_assert_uint_eq(engine->kept.bytes, BLOCK);
+    ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, first_block));
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), BLOCK);
     ck_assert_uint_eq(engine->verify.hashed_to, BLOCK);
     xd_engine_unlock(engine);
     close(ends[0]);

@@ -31,7 +31,7 @@ static void bring_locked(unsigned depot, uint64_t begin, uint64_t end)
 {
     struct xd_range range = {begin, end};
 
-    ck_assert_int_eq(xd_rangeset_add(&engine->claims, range), 0);
+    ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, range), 0);
     xd_verify_kept_locked(engine, depot, range, NULL);
 }
 
@@ -119,7 +119,7 @@ START_TEST(who_is_outvoted_is_suspected_in_place_of_the_suspect)
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_STOPPING);
     ck_assert_uint_eq(engine->repair.suspect, 1);
     ck_assert(engine->target == engine->sink);
-    ck_assert_uint_eq(engine->kept.bytes, SIZE);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), SIZE);
 }
 END_TEST
 
@@ -185,8 +185,8 @@ END_TEST
 
 START_TEST(who_has_no_byte_in_the_file_is_not_suspected)
 {
-    ck_assert_int_eq(xd_origins_remove(&engine->verify.origins,
-                                       (struct xd_range){BLOCK, SIZE}),
+    ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_DISCARD,
+                                      (struct xd_range){BLOCK, SIZE}),
                      0);
     dispute_locked(zeros);
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);

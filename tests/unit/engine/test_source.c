@@ -866,7 +866,7 @@ static uint64_t bytes_kept(void)
     uint64_t kept;
 
     xd_engine_lock(e);
-    kept = e->kept.bytes;
+    kept = xd_ledger_bytes(&e->ledger, XD_BYTES_STORED);
     xd_engine_unlock(e);
     return kept;
 }

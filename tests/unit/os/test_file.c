@@ -654,7 +654,7 @@ START_TEST(what_was_never_written_is_a_hole)
     ck_assert(xd_rangeset_contains(&holes, (struct xd_range){run, 2 * run}));
     ck_assert(
         xd_rangeset_contains(&holes, (struct xd_range){3 * run, 4 * run}));
-    ck_assert_uint_eq(xd_rangeset_overlap(&holes, (struct xd_range){0, 1}), 0);
+    ck_assert(!xd_rangeset_contains(&holes, (struct xd_range){0, 1}));
     xd_rangeset_fini(&holes);
     xd_rangeset_init(&holes);
     ck_assert_int_eq(xd_file_holes(fd, size, 1, &holes), 0);

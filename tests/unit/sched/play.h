@@ -14,6 +14,7 @@
 #define MAX_DEPOTS 256
 
 struct play {
+    struct xd_ledger ledger;
     struct xd_sched *s;
     struct xd_holding holdings[MAX_DEPOTS];
     struct xd_range whole; /* what each depot holds unless a test changes it */
@@ -73,13 +74,14 @@ static inline void play_reader(struct play *p, uint64_t at)
 
 static inline void play_start(struct play *p)
 {
-    p->s = xd_sched_new(&p->layout, &p->o, p->wanted);
+    p->s = xd_sched_new(&p->layout, &p->o, p->wanted, &p->ledger);
     ck_assert_ptr_nonnull(p->s);
 }
 
 static inline void play_fini(struct play *p)
 {
     xd_sched_free(p->s);
+    xd_ledger_fini(&p->ledger);
 }
 
 static inline void play_bytes(struct play *p, unsigned fetch, uint64_t end)

@@ -145,6 +145,7 @@ static uint64_t steps_to_the_last_of(unsigned n, const struct xd_policy *policy)
                                  .block_bytes = 1000,
                                  .max_failures = 5,
                                  .patience = 120 * XD_SECOND};
+    struct xd_ledger ledger = {0};
     struct xd_sched_action a;
     struct xd_sched *s;
     unsigned n_asked = 0;
@@ -154,7 +155,7 @@ static uint64_t steps_to_the_last_of(unsigned n, const struct xd_policy *policy)
     ck_assert_ptr_nonnull(holdings);
     for (unsigned i = 0; i < n; i++)
         holdings[i] = (struct xd_holding){&whole, 1, 0};
-    s = xd_sched_new(&layout, &o, whole);
+    s = xd_sched_new(&layout, &o, whole, &ledger);
     ck_assert_ptr_nonnull(s);
     while (a = xd_sched_next(s, now),
            a.kind != XD_DO_FETCH || a.depot != n - 1) {
@@ -174,6 +175,7 @@ static uint64_t steps_to_the_last_of(unsigned n, const struct xd_policy *policy)
     ck_assert_uint_lt(n_asked, n + n / 10);
     steps = xd_sched_steps(s);
     xd_sched_free(s);
+    xd_ledger_fini(&ledger);
     free(holdings);
     return steps;
 }

@@ -1,0 +1,112 @@
+#include "ledger/ledger.h"
+
+#include <xdownload/error.h>
+
+#include "base/check.h"
+
+/* The states by their initials (G: WRITING); X: a broken promise. */
+enum { M, A, R, G, W, V, S, L, X };
+
+/* What each transition makes of M, A, R, G, W, V, S and L. */
+static const struct xd_run_change changes[] = {
+    [XD_ASSIGN] = {.to = {A, A, R, G, W, V, S, L}},
+    [XD_RELEASE] = {.to = {M, M, R, G, W, V, S, L}},
+    [XD_RECEIVE] = {.to = {R, R, R, G, W, V, R, L}},
+    [XD_CLAIM] = {.to = {G, G, G, X, X, X, X, X}},
+    [XD_WRITTEN] = {.to = {X, X, X, W, X, V, X, X}}, /* V: restored meanwhile */
+    [XD_ABANDON] = {.to = {X, X, X, M, X, V, X, X}},
+    [XD_VERIFY] = {.to = {V, V, V, X, V, V, V, L}},
+    [XD_DISCARD] = {.to = {M, A, M, G, M, M, M, M}},
+    [XD_OUTDATE] = {.to = {M, M, M, G, S, S, S, M}},
+    [XD_LEAVE] = {.to = {M, A, R, G, W, L, M, L}},
+    [XD_SET_ASIDE] = {.to = {X, X, X, X, X, M, X, X}},
+    [XD_RESTORE] = {.to = {V, V, V, V, V, V, V, V}}};
+
+/* Of the runs of origins those that have one are 1, the others 0. */
+static const struct xd_run_change give_origin = {.to = {1, 1},
+                                                 .sets_depot = true};
+static const struct xd_run_change take_origin = {.sets_depot = true,
+                                                 .depot = XD_NO_DEPOT};
+
+void xd_ledger_fini(struct xd_ledger *l)
+{
+    xd_runs_fini(&l->states);
+    xd_runs_fini(&l->origins);
+}
+
+int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
+                     struct xd_range r)
+{
+    unsigned illegal = 0;
+
+    for (unsigned i = 0; i < XD_N_STATES; i++)
+        illegal |= (unsigned)(changes[t].to[i] == X) << i;
+    XD_ASSERT(xd_runs_are(&l->states, ~illegal, r));
+    if (t == XD_DISCARD && (xd_runs_reserve(&l->states, 1) < 0 ||
+                            xd_runs_change(&l->origins, r, &take_origin) < 0))
+        return XD_E_NOMEM;
+    return xd_runs_change(&l->states, r, &changes[t]);
+}
+
+int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot)
+{
+    struct xd_run_change by = give_origin;
+
+    by.depot = depot;
+    if (depot != XD_NO_DEPOT && (xd_runs_reserve(&l->states, 1) < 0 ||
+                                 xd_runs_change(&l->origins, r, &by) < 0))
+        return XD_E_NOMEM;
+    return xd_ledger_change(l, XD_WRITTEN, r);
+}
+
+int xd_ledger_reserve(struct xd_ledger *l, size_t n)
+{
+    return xd_runs_reserve(&l->states, n);
+}
+
+struct xd_range xd_ledger_next(const struct xd_ledger *l, unsigned states,
+                               struct xd_range within)
+{
+    return xd_runs_next(&l->states, states, within);
+}
+
+struct xd_range xd_ledger_next_gap(const struct xd_ledger *l, unsigned states,
+                                   struct xd_range within)
+{
+    return xd_runs_next(&l->states, ~states, within);
+}
+
+bool xd_ledger_has(const struct xd_ledger *l, unsigned states,
+                   struct xd_range r)
+{
+    return xd_runs_are(&l->states, states, r);
+}
+
+uint64_t xd_ledger_count(const struct xd_ledger *l, unsigned states,
+                         struct xd_range r)
+{
+    return xd_runs_count(&l->states, states, r);
+}
+
+uint64_t xd_ledger_bytes(const struct xd_ledger *l, unsigned states)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < XD_N_STATES; i++)
+        bytes += states >> i & 1 ? l->states.bytes[i] : 0;
+    return bytes;
+}
+
+uint64_t xd_ledger_bytes_of(const struct xd_ledger *l, unsigned depot,
+                            struct xd_range r)
+{
+    uint64_t bytes = 0;
+
+    while (!xd_range_is_empty(r)) {
+        struct xd_range run = xd_runs_next_of(&l->origins, depot, r);
+
+        bytes += xd_range_length(run);
+        r.begin = run.end;
+    }
+    return bytes;
+}
