@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/outage.h"
+#include "engine/pings.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/single_answer.h"
 #include "engine/worker.h"
@@ -45,7 +46,7 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     }
     w->depot = depot;
     depot->worker = w;
-    depot->state = XD_DEPOT_IDLE;
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_IDLE);
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->work_ready);
     wake_locked(w);
@@ -57,9 +58,9 @@ static void park_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->worker->depot = NULL;
     depot->worker = NULL;
     if (depot->state == XD_DEPOT_PAUSED)
-        depot->state = XD_DEPOT_FAILED;
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
     if (depot->state != XD_DEPOT_FAILED)
-        depot->state = XD_DEPOT_RESERVE;
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_RESERVE);
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: %s", depot->host,
                          depot->state == XD_DEPOT_FAILED ? "given up"
@@ -125,7 +126,7 @@ static void fetch_locked(struct xd_engine *e,
         depot->busy_since = xd_now();
         depot->is_connected = false;
     }
-    depot->state = XD_DEPOT_BUSY;
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_BUSY);
     depot->requests++;
     wake_locked(depot->worker);
 }
@@ -300,6 +301,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     options.has_gaps = e->readers.by_demand;
+    options.max_pings = e->max_pings;
     options.runs_on = !xd_readers_in_memory(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
@@ -313,7 +315,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     e->sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
     if (!e->sched || xd_outage_start_locked(e, options.max_open) < 0 ||
-        tell_known_locked(e) < 0)
+        tell_known_locked(e) < 0 || xd_pings_tell_known_locked(e) < 0)
         return xd_fail_nomem(err);
     say_lowered_locked(e, &options);
     xd_readers_begin_locked(e);
@@ -361,7 +363,7 @@ static void end_census_locked(struct xd_engine *e)
         if (!d->has_told_size || d->told_size == size)
             continue;
         xd_depot_drop_sources(d);
-        d->state = XD_DEPOT_FAILED;
+        xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
         xd_fail(&d->last_error, XD_E_DIFFERENT,
                 "%s: has %llu bytes where most have %llu", d->url,
                 (ull)d->told_size, (ull)size);
@@ -409,6 +411,9 @@ static bool act_locked(struct xd_engine *e,
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
         open_locked(e, e->depots.list[action->depot]);
+        return true;
+    case XD_DO_PING:
+        xd_pings_ask_locked(e, e->depots.list[action->depot]);
         return true;
     case XD_DO_PARK:
         park_locked(e, e->depots.list[action->depot]);

@@ -317,6 +317,7 @@ static int make_depots(struct xd_depots *d, struct entries *e)
         d->n++;
     }
     sort_depots(d);
+    d->n_in_reserve = d->n;
     return 0;
 }
 
@@ -409,6 +410,7 @@ static int put_depot(struct xd_depots *d, struct xd_depot *depot)
     d->list = list;
     depot->number = (unsigned)d->n;
     d->list[d->n++] = depot;
+    d->n_in_reserve += depot->state == XD_DEPOT_RESERVE;
     return 0;
 }
 
@@ -429,6 +431,16 @@ int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
     if (!found)
         free_depot(depot);
     return XD_E_NOMEM;
+}
+
+void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
+                         enum xd_depot_state state)
+{
+    d->n_failed -= depot->state == XD_DEPOT_FAILED;
+    d->n_in_reserve -= depot->state == XD_DEPOT_RESERVE;
+    depot->state = state;
+    d->n_failed += state == XD_DEPOT_FAILED;
+    d->n_in_reserve += state == XD_DEPOT_RESERVE;
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,

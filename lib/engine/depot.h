@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <xdownload/download.h>
 
+#include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
 #include "io/reach.h"
@@ -108,6 +109,10 @@ struct xd_depot {
     bool is_connected;             /* since it became busy */
     unsigned connections;          /* that its requests use now, */
     unsigned most_connections;     /* and the most at a time */
+    bool is_pinged;                /* a ping is on its way */
+    bool was_pinged;               /* what came of it, or of a request: */
+    enum xd_ping_result ping;
+    xd_usec round_trip;
     struct xd_error last_error;
     bool needs_login; /* says last_error */
 
@@ -128,9 +133,10 @@ struct xd_depots {
     struct xd_depot **list; /* best first; those that joined later are last.
                                A depot stays where it is in memory */
     size_t n, capacity;
-    uint64_t size;            /* of the file, or XD_SIZE_UNKNOWN */
-    unsigned max_connections; /* to all together; 0: no limit */
-    size_t n_files_refused;   /* sources: for want of allow_file */
+    uint64_t size;                 /* of the file, or XD_SIZE_UNKNOWN */
+    size_t n_failed, n_in_reserve; /* of `list`; guarded by engine.lock */
+    unsigned max_connections;      /* to all together; 0: no limit */
+    size_t n_files_refused;        /* sources: for want of allow_file */
 };
 
 /* Those of `exclude`, a list of base/hosts.h or NULL, are left out, and unless
@@ -145,6 +151,11 @@ void xd_depots_fini(struct xd_depots *d);
  * and let those of equal
  * priority stand in the order of their promises. */
 void xd_depots_rank(struct xd_depots *d);
+
+/* A depot's state changes; all that make it one that has failed or is in reserve,
+ * or is so no longer, do it by this. */
+void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
+                         enum xd_depot_state state);
 
 /* The size that depots told, of a file of which no manifest said it. */
 void xd_depots_set_size(struct xd_depots *d, uint64_t size);

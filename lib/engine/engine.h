@@ -37,6 +37,7 @@
 #include "engine/trust/repair.h"
 #include "engine/trust/sampler.h"
 #include "engine/trust/verify.h"
+#include "io/pinger.h"
 #include "io/sinks/sink.h"
 #include "io/transport.h"
 #include "ledger/ledger.h"
@@ -132,6 +133,7 @@ struct xd_engine {
     size_t path_given;          /* its first bytes, which no manifest chose */
     int fd;                     /* of an output in order */
     struct xd_commons *commons; /* of all its transports */
+    unsigned max_pings; /* at a time; 0: there are no descriptors for any */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;
@@ -186,6 +188,7 @@ struct xd_engine {
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */
+    struct xd_pinger *pinger; /* NULL: nothing was pinged yet */
     struct xd_lane **fetches; /* by the scheduler's name */
     size_t n_fetches;
     xd_usec until;    /* when the scheduler wants to be asked again */

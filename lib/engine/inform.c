@@ -1,10 +1,12 @@
 #include "engine/inform.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "engine/pings.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/validators.h"
 
@@ -146,9 +148,24 @@ static void count_failure_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     xd_depot_note_failure(depot, &outcome->error);
     depot->needs_login = outcome->needs_login;
-    depot->state = XD_DEPOT_PAUSED;
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_PAUSED);
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_INFO, "%s", outcome->error.msg);
+}
+
+void xd_inform_refused_locked(struct xd_engine *e, struct xd_depot *depot,
+                              const struct xd_error *error)
+{
+    count_failure_locked(e, depot, &(struct xd_outcome){.error = *error});
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
+}
+
+void xd_inform_pinged_locked(struct xd_engine *e, const struct xd_depot *depot)
+{
+    tell_locked(e, (struct xd_sched_event){.kind = XD_EV_PINGED,
+                                           .depot = depot->number,
+                                           .ping = depot->ping,
+                                           .round_trip = depot->round_trip});
 }
 
 static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
@@ -184,7 +201,7 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
         return;
     }
     if (held.n == 0) {
-        depot->state = XD_DEPOT_FAILED;
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
         tell_locked(
             e, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = number});
         rest.begin = rest.end;
@@ -339,6 +356,8 @@ static void tell_census_failed_locked(struct xd_engine *e,
     xd_usec retry_at = 0;
 
     count_failure_locked(e, depot, outcome);
+    if (outcome->is_refusal && outcome->error.os_errno == ECONNREFUSED)
+        xd_pings_note_locked(depot, XD_PING_REFUSED, 0);
     if (may_give_whole_locked(lane))
         depot->knows_no_ranges = true;
     else if (outcome->verdict != XD_VERDICT_AGAIN &&
@@ -401,6 +420,9 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
     }
     depot->has_told_size = true;
     depot->told_size = size;
+    /* A new connection takes as long as the answer does. */
+    if (depot->first_byte != XD_NEVER)
+        xd_pings_note_locked(depot, XD_PING_ANSWERED, depot->first_byte / 2);
     xd_census_vote(e->census, depot->number, now, size);
 }
 

@@ -32,6 +32,12 @@ void xd_inform_joined_locked(struct xd_engine *e, unsigned depot,
 void xd_inform_banned_locked(struct xd_engine *e, unsigned depot);
 
 /* The requests of `depot` go over one connection. */
+/* A ping was answered, or was not; one that was refused is a failure without a
+ * request. */
+void xd_inform_pinged_locked(struct xd_engine *e, const struct xd_depot *depot);
+void xd_inform_refused_locked(struct xd_engine *e, struct xd_depot *depot,
+                              const struct xd_error *error);
+
 void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot);
 
 /* The reader took everything before `position`. */

@@ -140,6 +140,21 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
     o->most_lanes = lanes > 0 ? lanes : 1;
 }
 
+/* So many pings may be on their way, a socket each; a name takes a few more
+ * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth it. */
+#define MOST_PINGS 128U
+#define LEAST_PINGS 8U
+#define PING_DESCRIPTORS 4U
+
+static unsigned pings_for(unsigned n_descriptors)
+{
+    unsigned n = n_descriptors / PING_DESCRIPTORS;
+
+    if (n < LEAST_PINGS)
+        return 0;
+    return n < MOST_PINGS ? n : MOST_PINGS;
+}
+
 /* Fewer depots at a time, and fewer requests at each, where there are fewer
  * descriptors.  Half of them are the readers'. */
 static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
@@ -148,10 +163,13 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
     unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
     bool has_readers = e->output == XD_OUTPUT_READERS;
     unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
-    unsigned n_free = xd_descriptors_free(most), n;
+    unsigned n_free = xd_descriptors_free(most + MOST_PINGS * PING_DESCRIPTORS);
+    unsigned n;
 
-    if (n_free == most)
+    if (n_free >= most) {
+        e->max_pings = pings_for(n_free - most);
         return 0;
+    }
     if (n_free < LEAST_DESCRIPTORS)
         return xd_fail_errno(err, XD_E_IO, EMFILE,
                              "only %u more files can be opened: raise their "
@@ -205,8 +223,8 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
                        "no replica lies on a depot that can be fetched from");
     if (e->depots.size != XD_SIZE_UNKNOWN)
         return xd_decide_start_locked(e, err);
-    e->census =
-        xd_census_new(e->depots.n, e->max_workers, (unsigned)e->options.retry);
+    e->census = xd_census_new(e->depots.n, e->max_workers,
+                              (unsigned)e->options.retry, e->max_pings);
     return e->census ? 0 : xd_fail_nomem(err);
 }
 
@@ -392,6 +410,7 @@ static void free_engine(struct xd_engine *e)
     /* No worker is started after the end, so that n_workers stays. */
     for (unsigned i = 0; i < e->n_workers; i++)
         xd_worker_free(e->workers[i]);
+    xd_pinger_free(e->pinger);
     xd_sampler_join(e);
     if (e->has_keeper)
         xd_thread_join(&e->keeper);

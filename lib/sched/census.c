@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "sched/depot_set.h"
 
 #define LEAST_PATIENCE (500 * XD_MS)
 
@@ -12,15 +13,22 @@
 #define FIRST_REST (250 * XD_MS)
 #define LONGEST_REST (30 * XD_SECOND)
 
+/* So many depots are pinged at once, and as many more as have refused. */
+#define PINGS 16
+
 enum voter_state {
-    VOTER_RESERVE,
-    VOTER_OPENED, /* not asked yet */
+    VOTER_RESERVE, /* may be opened */
+    VOTER_UNSEEN,  /* in reserve, to be pinged before it is opened */
+    VOTER_PINGED,  /* a ping is on its way */
+    VOTER_SILENT,  /* in reserve, after all others */
+    VOTER_OPENED,  /* not asked yet */
     VOTER_ASKED,
     VOTER_CANCELED, /* asked, and told to stop */
     VOTER_RESTING,  /* failed a moment ago, and will be asked again */
     VOTER_ANSWERED,
     VOTER_FAILED, /* still open */
-    VOTER_PARKED
+    VOTER_PARKED,
+    N_STATES
 };
 
 struct voter {
@@ -34,15 +42,58 @@ struct voter {
 
 struct xd_census {
     struct voter *voters;
+    struct xd_depot_set in[N_STATES]; /* the voters in each state */
     bool *slot_is_taken;
     unsigned n_voters, n_slots, max_failures;
+    unsigned n_pings, max_pings; /* on their way, and at most */
+    unsigned n_refused;          /* pings, ever */
     unsigned n_answers;
     xd_usec deadline; /* XD_NEVER before the first answer */
     bool is_over;
 };
 
+static void set_state(struct xd_census *c, unsigned depot,
+                      enum voter_state state)
+{
+    struct voter *v = &c->voters[depot];
+
+    xd_depot_set_put(&c->in[v->state], depot, false);
+    v->state = state;
+    xd_depot_set_put(&c->in[state], depot, true);
+}
+
+/* The most preferred voter in that state; n_voters if there is none. */
+static unsigned find(const struct xd_census *c, enum voter_state state)
+{
+    return xd_depot_set_next(&c->in[state], 0);
+}
+
+static bool is_any(const struct xd_census *c, enum voter_state state)
+{
+    return find(c, state) < c->n_voters;
+}
+
+/* Whether there is somebody to ask in the place of another. */
+static bool has_reserve(const struct xd_census *c)
+{
+    return is_any(c, VOTER_RESERVE) || is_any(c, VOTER_UNSEEN) ||
+           is_any(c, VOTER_PINGED) || is_any(c, VOTER_SILENT);
+}
+
+static int init_states(struct xd_census *c)
+{
+    for (unsigned i = 0; i < N_STATES; i++)
+        if (xd_depot_set_init(&c->in[i], c->n_voters) < 0)
+            return XD_E_NOMEM;
+    for (unsigned i = 0; i < c->n_voters; i++)
+        set_state(c, i,
+                  i < c->n_slots || c->max_pings == 0 ? VOTER_RESERVE
+                                                      : VOTER_UNSEEN);
+    return 0;
+}
+
 struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
-                                unsigned max_failures)
+                                unsigned max_failures, unsigned max_pings)
 {
     struct xd_census *c = xd_alloc(1, sizeof *c);
 
@@ -51,10 +102,11 @@ struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
     c->n_voters = (unsigned)n_depots;
     c->n_slots = max_open < c->n_voters ? max_open : c->n_voters;
     c->max_failures = max_failures;
+    c->max_pings = max_pings;
     c->deadline = XD_NEVER;
     c->voters = xd_alloc(c->n_voters, sizeof *c->voters);
     c->slot_is_taken = xd_alloc(c->n_slots, sizeof *c->slot_is_taken);
-    if (c->voters == NULL || c->slot_is_taken == NULL) {
+    if (c->voters == NULL || c->slot_is_taken == NULL || init_states(c) < 0) {
         xd_census_free(c);
         return NULL;
     }
@@ -65,6 +117,8 @@ void xd_census_free(struct xd_census *c)
 {
     if (c == NULL)
         return;
+    for (unsigned i = 0; i < N_STATES; i++)
+        xd_depot_set_fini(&c->in[i]);
     xd_free(c->voters);
     xd_free(c->slot_is_taken);
     xd_free(c);
@@ -79,23 +133,23 @@ static int add_voter(struct xd_census *c, unsigned max_open)
         xd_lengthen(&c->slot_is_taken, c->n_slots, c->n_slots + 1,
                     sizeof *c->slot_is_taken) < 0)
         return XD_E_NOMEM;
+    for (unsigned i = 0; i < N_STATES; i++)
+        if (xd_depot_set_grow(&c->in[i], c->n_voters + 1) < 0)
+            return XD_E_NOMEM;
     c->n_slots += c->n_slots < max_open;
-    c->n_voters++;
+    set_state(c, c->n_voters++, VOTER_RESERVE);
     return 0;
 }
 
 int xd_census_join(struct xd_census *c, unsigned depot, unsigned max_open)
 {
-    struct voter *v;
-
     if (depot == c->n_voters)
         return add_voter(c, max_open);
-    v = &c->voters[depot];
-    v->failures = 0;
-    if (v->state == VOTER_PARKED)
-        v->state = VOTER_RESERVE;
-    else if (v->state == VOTER_FAILED)
-        v->state = VOTER_OPENED;
+    c->voters[depot].failures = 0;
+    if (c->voters[depot].state == VOTER_PARKED)
+        set_state(c, depot, VOTER_RESERVE);
+    else if (c->voters[depot].state == VOTER_FAILED)
+        set_state(c, depot, VOTER_OPENED);
     return 0;
 }
 
@@ -107,7 +161,7 @@ void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
 
     if (c->is_over || v->state != VOTER_ASKED)
         return;
-    v->state = VOTER_ANSWERED;
+    set_state(c, depot, VOTER_ANSWERED);
     v->size = size;
     if (c->n_answers++ == 0)
         c->deadline =
@@ -116,13 +170,9 @@ void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
 
 void xd_census_failed(struct xd_census *c, unsigned depot)
 {
-    struct voter *v = &c->voters[depot];
-
-    if (!c->is_over && v->state == VOTER_ASKED)
-        v->state = VOTER_FAILED;
+    if (!c->is_over && c->voters[depot].state == VOTER_ASKED)
+        set_state(c, depot, VOTER_FAILED);
 }
-
-static unsigned find(const struct xd_census *c, enum voter_state state);
 
 void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
                      xd_usec retry_at)
@@ -133,10 +183,9 @@ void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
     if (c->is_over || v->state != VOTER_ASKED)
         return;
     v->failures++;
-    v->state =
-        v->failures < c->max_failures && find(c, VOTER_RESERVE) == c->n_voters
-            ? VOTER_RESTING
-            : VOTER_FAILED;
+    set_state(c, depot,
+              v->failures < c->max_failures && !has_reserve(c) ? VOTER_RESTING
+                                                               : VOTER_FAILED);
     for (unsigned i = 1; i < v->failures && pause < LONGEST_REST; i++)
         pause *= 2;
     if (pause > LONGEST_REST)
@@ -150,17 +199,35 @@ void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at)
 
     if (c->is_over || v->state != VOTER_ASKED)
         return;
-    v->state = VOTER_RESTING;
+    set_state(c, depot, VOTER_RESTING);
     v->rest_until = retry_at;
 }
 
-/* The most preferred voter in that state; n_voters if there is none. */
-static unsigned find(const struct xd_census *c, enum voter_state state)
+/* One that refused is not asked, unless nobody else is left to ask. */
+static enum voter_state state_after(const struct xd_census *c,
+                                    enum xd_ping_result result)
 {
-    for (unsigned i = 0; i < c->n_voters; i++)
-        if (c->voters[i].state == state)
-            return i;
-    return c->n_voters;
+    switch (result) {
+    case XD_PING_ANSWERED:
+    case XD_PING_UNKNOWN:
+        break;
+    case XD_PING_SILENT:
+        return VOTER_SILENT;
+    case XD_PING_REFUSED:
+        return has_reserve(c) ? VOTER_PARKED : VOTER_SILENT;
+    }
+    return VOTER_RESERVE;
+}
+
+void xd_census_pinged(struct xd_census *c, unsigned depot,
+                      enum xd_ping_result result)
+{
+    if (c->voters[depot].state != VOTER_PINGED)
+        return;
+    c->n_pings--;
+    c->n_refused += result == XD_PING_REFUSED;
+    set_state(c, depot, VOTER_PARKED);
+    set_state(c, depot, state_after(c, result));
 }
 
 static bool try_find(const struct xd_census *c, enum voter_state state,
@@ -177,7 +244,7 @@ static bool try_park(struct xd_census *c, struct xd_sched_action *a)
 {
     if (!try_find(c, VOTER_FAILED, a))
         return false;
-    c->voters[a->depot].state = VOTER_PARKED;
+    set_state(c, a->depot, VOTER_PARKED);
     c->slot_is_taken[a->fetch] = false;
     a->kind = XD_DO_PARK;
     return true;
@@ -187,7 +254,7 @@ static bool try_cancel(struct xd_census *c, struct xd_sched_action *a)
 {
     if (!try_find(c, VOTER_ASKED, a))
         return false;
-    c->voters[a->depot].state = VOTER_CANCELED;
+    set_state(c, a->depot, VOTER_CANCELED);
     a->kind = XD_DO_CANCEL;
     a->range = (struct xd_range){0, 1};
     return true;
@@ -197,15 +264,15 @@ static bool try_cancel(struct xd_census *c, struct xd_sched_action *a)
  * *out_until is when the first of them has rested. */
 static bool wake(struct xd_census *c, xd_usec now, xd_usec *out_until)
 {
+    const struct xd_depot_set *resting = &c->in[VOTER_RESTING];
     bool some_rest = false;
 
-    for (unsigned i = 0; i < c->n_voters; i++) {
-        struct voter *v = &c->voters[i];
+    for (unsigned i = xd_depot_set_next(resting, 0); i < c->n_voters;
+         i = xd_depot_set_next(resting, i + 1)) {
+        const struct voter *v = &c->voters[i];
 
-        if (v->state != VOTER_RESTING)
-            continue;
         if (v->rest_until <= now) {
-            v->state = VOTER_OPENED;
+            set_state(c, i, VOTER_OPENED);
             continue;
         }
         some_rest = true;
@@ -220,11 +287,32 @@ static bool try_fetch(struct xd_census *c, xd_usec now,
 {
     if (!try_find(c, VOTER_OPENED, a))
         return false;
-    c->voters[a->depot].state = VOTER_ASKED;
+    set_state(c, a->depot, VOTER_ASKED);
     c->voters[a->depot].asked_at = now;
     a->kind = XD_DO_FETCH;
     a->range = (struct xd_range){0, 1};
     return true;
+}
+
+/* Others have failed: a slot is free. */
+static bool try_ping(struct xd_census *c, struct xd_sched_action *a)
+{
+    if (c->n_pings == c->max_pings || c->n_pings >= PINGS + c->n_refused ||
+        !try_find(c, VOTER_UNSEEN, a))
+        return false;
+    set_state(c, a->depot, VOTER_PINGED);
+    c->n_pings++;
+    a->kind = XD_DO_PING;
+    return true;
+}
+
+/* The silent ones are left for when no other is. */
+static bool try_reserve(const struct xd_census *c, struct xd_sched_action *a)
+{
+    if (try_find(c, VOTER_RESERVE, a))
+        return true;
+    return c->n_pings == 0 && !is_any(c, VOTER_UNSEEN) &&
+           try_find(c, VOTER_SILENT, a);
 }
 
 static bool try_open(struct xd_census *c, struct xd_sched_action *a)
@@ -233,10 +321,12 @@ static bool try_open(struct xd_census *c, struct xd_sched_action *a)
 
     while (slot < c->n_slots && c->slot_is_taken[slot])
         slot++;
-    if (slot == c->n_slots || !try_find(c, VOTER_RESERVE, a))
+    if (slot == c->n_slots)
         return false;
+    if (!try_reserve(c, a))
+        return try_ping(c, a);
     c->slot_is_taken[slot] = true;
-    c->voters[a->depot].state = VOTER_OPENED;
+    set_state(c, a->depot, VOTER_OPENED);
     c->voters[a->depot].slot = slot;
     a->kind = XD_DO_OPEN;
     return true;
@@ -245,18 +335,20 @@ static bool try_open(struct xd_census *c, struct xd_sched_action *a)
 /* The size that most name, and by how many it is named. */
 static uint64_t find_size(const struct xd_census *c, unsigned *out_n)
 {
+    const struct xd_depot_set *answered = &c->in[VOTER_ANSWERED];
     uint64_t best = UINT64_MAX;
     unsigned most = 0;
 
-    for (unsigned i = 0; i < c->n_voters; i++) {
+    for (unsigned i = xd_depot_set_next(answered, 0); i < c->n_voters;
+         i = xd_depot_set_next(answered, i + 1)) {
         uint64_t size = c->voters[i].size;
         unsigned n = 0;
 
-        if (c->voters[i].state != VOTER_ANSWERED || size == UINT64_MAX)
+        if (size == UINT64_MAX)
             continue;
-        for (unsigned j = 0; j < c->n_voters; j++)
-            n += c->voters[j].state == VOTER_ANSWERED &&
-                 c->voters[j].size == size;
+        for (unsigned j = xd_depot_set_next(answered, 0); j < c->n_voters;
+             j = xd_depot_set_next(answered, j + 1))
+            n += c->voters[j].size == size;
         if (n > most) {
             most = n;
             best = size;
@@ -288,7 +380,8 @@ struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now)
         return a;
     if (!c->is_over && (try_fetch(c, now, &a) || try_open(c, &a)))
         return a;
-    if (find(c, VOTER_ASKED) == c->n_voters && (c->n_answers > 0 || !some_rest))
+    if (!is_any(c, VOTER_ASKED) &&
+        (c->n_answers > 0 || (!some_rest && c->n_pings == 0)))
         c->is_over = true;
     if (!c->is_over || try_cancel(c, &a))
         return a;

@@ -4,7 +4,7 @@
  *     OPEN, FETCH bytes [0,1)  --->  depots  ---> a size each, or a failure
  *
  * At most max_open are asked at once; one that fails is replaced by the next
- * in reserve, or, if there is none, asked again after a pause that doubles, up
+ * in reserve, which is pinged first; or, if there is none, asked again after a pause that doubles, up
  * to max_failures times.  It is over when more than half of those that may be
  * asked at once name one size; when all that were asked have answered or failed
  * (who rests is not waited for once somebody has answered); or some time after
@@ -13,7 +13,7 @@
  * of sizes named equally often, that of the most preferred depot.
  *
  * A state machine like xd_sched, with the same actions: WAIT, OPEN, PARK (of a
- * depot that failed), FETCH, CANCEL, FINISH, or FAIL when nobody answered.
+ * depot that failed), PING, FETCH, CANCEL, FINISH, or FAIL when nobody answered.
  * Depots that answered stay open.  The number of a fetch is below max_open, and
  * free again after the vote or failure of its depot; after FINISH and FAIL,
  * which are repeated for ever, both mean nothing.
@@ -27,10 +27,11 @@
 
 struct xd_census;
 
-/* Depots are asked in order of preference: 0 first.  max_open >= 1.  Returns
- * NULL when out of memory; nothing else can fail. */
+/* Depots are asked in order of preference: 0 first.  max_open >= 1.  At most
+ * max_pings are pinged at once; 0: none is.  Returns NULL when out of memory;
+ * nothing else can fail. */
 struct xd_census *xd_census_new(size_t n_depots, unsigned max_open,
-                                unsigned max_failures);
+                                unsigned max_failures, unsigned max_pings);
 void xd_census_free(struct xd_census *c);
 
 /*
@@ -49,6 +50,11 @@ void xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
 void xd_census_failed(struct xd_census *c, unsigned depot);
 void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
                      xd_usec retry_at);
+
+/* The answer to a PING: one that refused is not asked while others are left, one
+ * that is silent after all others. */
+void xd_census_pinged(struct xd_census *c, unsigned depot,
+                      enum xd_ping_result result);
 
 /* It could not be asked for no fault of its own, and is asked at `retry_at`. */
 void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at);

@@ -39,7 +39,13 @@ struct xd_sched {
     xd_usec heard_at; /* when a byte came last, or the first fetch began;
                          XD_NEVER before that */
     unsigned visits;
-    uint64_t steps; /* depots that were looked at, ever */
+    uint64_t steps;       /* depots that were looked at, ever */
+    unsigned n_pings;     /* on their way */
+    uint64_t n_refused;   /* pings, ever */
+    bool needs_pings;     /* a depot was to be opened, and none was near */
+    unsigned n_unseen;    /* depots that were opened without a ping, ever */
+    unsigned most_unseen; /* that may be */
+    bool pings_first;     /* others are pinged at once */
 
     /* What need not be looked at again, until
      * xd_core_forget_searches(). */
@@ -95,6 +101,29 @@ void xd_core_flows(struct xd_sched *s, unsigned depot);
 
 /* Where a depot stands has changed: it goes into the sets, or out of them. */
 void xd_core_place(struct xd_sched *s, unsigned depot);
+
+/* pings.c: whether depots are pinged; what PINGED says of one; whether one is to
+ * be pinged now. */
+int xd_core_settle_pings(struct xd_sched *s);
+void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev);
+bool xd_core_try_ping(struct xd_sched *s, struct xd_sched_action *a);
+
+/* It goes into the lists of depots to be pinged and of near ones, or out. */
+void xd_core_list(struct xd_sched *s, unsigned depot, bool is_ready,
+                  bool is_fresh);
+
+/* Of the depots in reserve that have work the one to be opened now, where
+ * `preferred` is the first by order of preference; n_depots: wait for pings. */
+unsigned xd_core_choose_reserve(struct xd_sched *s, unsigned preferred);
+
+/* standing.c: a ping was refused. */
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
+
+/* next.c: whether the depot holds a missing byte; the first in the set that
+ * does, or n_depots. */
+bool xd_core_has_work(struct xd_sched *s, unsigned depot);
+unsigned xd_core_find_worker(struct xd_sched *s,
+                             const struct xd_depot_set *set);
 
 /* It is asked for nothing any more. */
 void xd_core_drop(struct xd_sched *s, unsigned depot);

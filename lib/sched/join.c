@@ -28,7 +28,11 @@ static int add_depot(struct xd_sched *s)
         xd_lengthen(&b->resting, n, n + 1, sizeof *b->resting) < 0 ||
         xd_depot_set_grow(&b->usable, n + 1) < 0 ||
         xd_depot_set_grow(&b->fresh, n + 1) < 0 ||
-        xd_depot_set_grow(&b->tried, n + 1) < 0)
+        xd_depot_set_grow(&b->tried, n + 1) < 0 ||
+        xd_depot_set_grow(&b->unseen, n + 1) < 0 ||
+        xd_depot_set_grow(&b->unseen_tried, n + 1) < 0)
+        return XD_E_NOMEM;
+    if (b->has_pings && xd_lengthen(&b->near, n, n + 1, sizeof *b->near) < 0)
         return XD_E_NOMEM;
     b->depots[n].slot = XD_NO_SLOT;
     b->depots[n].idle_to = b->wanted.begin;

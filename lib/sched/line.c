@@ -101,6 +101,11 @@ static void hear(struct xd_line *l, xd_usec now)
     l->is_down = false;
 }
 
+void xd_line_answered(struct xd_line *l, xd_usec now)
+{
+    hear(l, now);
+}
+
 void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
 {
     struct request *r = request_of(l, fetch);

@@ -57,6 +57,9 @@ void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now);
 bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
                     xd_usec now, xd_usec *retry_at);
 
+/* A depot has answered, or refused, something else than a request. */
+void xd_line_answered(struct xd_line *l, xd_usec now);
+
 /* A route or an address of this machine has appeared. */
 void xd_line_changed(struct xd_line *l, xd_usec now);
 

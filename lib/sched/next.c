@@ -1,6 +1,7 @@
 /*
  * What to do next: the first of these that applies.
  *
+ *     PING   a depot in reserve that has to be pinged before it is opened
  *     SHORTEN a fetch of which the policy gave the tail to another
  *     CANCEL a fetch of which others brought the rest, or nobody wants it
  *     FINISH when all is accepted
@@ -184,7 +185,7 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-static bool has_work(struct xd_sched *s, unsigned depot)
+bool xd_core_has_work(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
@@ -219,7 +220,7 @@ static bool try_park(struct xd_sched *s, struct xd_sched_action *a)
 
         if (depot == s->book.n_depots || d->running > 0)
             continue;
-        if (d->state == XD_HOLDER_OPEN && has_work(s, depot))
+        if (d->state == XD_HOLDER_OPEN && xd_core_has_work(s, depot))
             continue;
         park(s, depot, a);
         return true;
@@ -269,11 +270,13 @@ static unsigned find_urgent(struct xd_sched *s)
     return depot;
 }
 
-static unsigned find_worker(struct xd_sched *s, const struct xd_depot_set *set)
+unsigned xd_core_find_worker(struct xd_sched *s, const struct xd_depot_set *set)
 {
     unsigned i = xd_depot_set_next(set, 0);
 
-    while (i < s->book.n_depots && ++s->steps && !has_work(s, i))
+    if (xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, s->book.wanted))
+        return s->book.n_depots;
+    while (i < s->book.n_depots && ++s->steps && !xd_core_has_work(s, i))
         i = xd_depot_set_next(set, i + 1);
     return i;
 }
@@ -281,9 +284,9 @@ static unsigned find_worker(struct xd_sched *s, const struct xd_depot_set *set)
 /* One that has failed comes after those that have not been asked. */
 static unsigned find_preferred(struct xd_sched *s)
 {
-    unsigned i = find_worker(s, &s->book.fresh);
+    unsigned i = xd_core_find_worker(s, &s->book.fresh);
 
-    return i < s->book.n_depots ? i : find_worker(s, &s->book.tried);
+    return i < s->book.n_depots ? i : xd_core_find_worker(s, &s->book.tried);
 }
 
 static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
@@ -299,11 +302,16 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     if (preferred == b->n_depots)
         return false;
     depot = find_urgent(s);
-    if (depot == b->n_depots) {
-        if (b->o.policy->wants_more && !b->o.policy->wants_more(s->policy))
-            return false;
+    if (depot == b->n_depots && b->o.policy->wants_more &&
+        !b->o.policy->wants_more(s->policy))
+        return false;
+    if (b->has_pings)
+        depot = xd_core_choose_reserve(s, preferred);
+    else if (depot == b->n_depots)
         depot = preferred;
-    }
+    if (depot == b->n_depots)
+        return false;
+    s->n_unseen += b->depots[depot].nearness == XD_NOT_PINGED;
     b->slots[slot] = depot;
     b->depots[depot].slot = slot;
     b->depots[depot].state = XD_HOLDER_OPEN;
@@ -491,7 +499,9 @@ static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
             (victim == b->n_depots || !b->depots[victim].resting))
             victim = depot;
     }
-    if (victim == b->n_depots)
+    if (victim == b->n_depots ||
+        (b->has_pings &&
+         xd_core_choose_reserve(s, find_preferred(s)) == b->n_depots))
         return false;
     park(s, victim, a);
     return true;
@@ -504,11 +514,14 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
 
     if (s->wake_at <= now)
         xd_core_wake(s, now);
+    if (s->book.has_pings && xd_core_try_ping(s, &a))
+        return a;
     xd_core_rank_windows(s);
     s->visits = policy->look ? policy->look(s->policy, now) : 0;
     if (try_shorten(s, &a) || try_cancel(s, &a) || try_finish(s, &a) ||
         try_fail(s, &a) || try_park(s, &a) || try_open(s, &a) ||
-        try_fetch(s, now, &a) || try_swap(s, &a))
+        try_fetch(s, now, &a) || try_swap(s, &a) ||
+        (s->book.has_pings && xd_core_try_ping(s, &a)))
         return a;
     a.until = s->wake_at;
     if (policy->wake) {

@@ -29,6 +29,15 @@ enum xd_holder_state {
                           a slot until it was parked */
 };
 
+/* What is known of how near a depot is. */
+enum xd_nearness {
+    XD_NOT_PINGED,
+    XD_IS_PINGED, /* now */
+    XD_IS_NEAR,   /* it answered after round_trip */
+    XD_IS_SILENT, /* it did not */
+    XD_CANNOT_BE_PINGED
+};
+
 /* A depot, as the scheduler knows it. */
 struct xd_holder {
     struct xd_rangeset held; /* of what is wanted */
@@ -57,6 +66,9 @@ struct xd_holder {
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
     uint64_t idle_search;  /* if this is the book's search */
     unsigned place;        /* in the book's heap `resting`, from 1; 0: none */
+    enum xd_nearness nearness;
+    xd_usec round_trip; /* while it is near */
+    bool is_listed;     /* in the book's `near` */
 };
 
 /* What a reader wants; without readers, all that is wanted. */
@@ -86,7 +98,12 @@ struct xd_book {
     struct xd_depot_set usable;       /* not dropped */
     struct xd_depot_set fresh, tried; /* in reserve and awake: with no request
                                          in vain, and with some */
-    unsigned *resting;                /* a heap: the first to wake on top */
+    struct xd_depot_set unseen, unseen_tried; /* likewise: part of them, to be
+                                                 pinged before they are opened */
+    bool has_pings; /* constant: some are to be pinged */
+    unsigned *near; /* part of the fresh: those that are near, nearest first */
+    unsigned n_near;
+    unsigned *resting; /* a heap: the first to wake on top */
     unsigned n_resting;
     unsigned n_given_up;       /* dropped, and not banned */
     bool has_no_ranges;        /* some depot knows none */
@@ -143,6 +160,11 @@ struct xd_policy {
     /* An action is to be found: the others are asked at this moment, and
      * nothing happens in between.  Returns how many things were looked at. */
     unsigned (*look)(void *p, xd_usec now);
+
+    /* How many depots are opened at first, at most n_slots, and how many of
+     * those before a ping has told which are near.  NULL: all there are slots
+     * for, both. */
+    void (*opens)(void *p, unsigned *out_first, unsigned *out_unseen);
 
     /* The depot to be asked for book->window, the most urgent, before all
      * others; n_depots if it does not matter. */

@@ -57,7 +57,9 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
     if (b->resting == NULL ||
         xd_depot_set_init(&b->usable, (unsigned)l->n_depots) < 0 ||
         xd_depot_set_init(&b->fresh, (unsigned)l->n_depots) < 0 ||
-        xd_depot_set_init(&b->tried, (unsigned)l->n_depots) < 0)
+        xd_depot_set_init(&b->tried, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->unseen, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->unseen_tried, (unsigned)l->n_depots) < 0)
         return XD_E_NOMEM;
     b->n_depots = (unsigned)l->n_depots;
     for (size_t i = 0; i < l->n_depots; i++) {
@@ -119,7 +121,7 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
         make_lanes(s) == 0 && xd_core_make_window(s) == 0 &&
         xd_ledger_change(ledger, XD_RELEASE, wanted) == 0 && make_room(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
-    if (s->policy == NULL) {
+    if (s->policy == NULL || xd_core_settle_pings(s) < 0) {
         xd_sched_free(s);
         return NULL;
     }
@@ -137,6 +139,9 @@ void xd_sched_free(struct xd_sched *s)
     xd_depot_set_fini(&s->book.usable);
     xd_depot_set_fini(&s->book.fresh);
     xd_depot_set_fini(&s->book.tried);
+    xd_depot_set_fini(&s->book.unseen);
+    xd_depot_set_fini(&s->book.unseen_tried);
+    xd_free(s->book.near);
     xd_free(s->book.resting);
     xd_rangeset_fini(&s->hopeless);
     xd_free(s->book.windows);
@@ -404,6 +409,9 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     case XD_EV_DEMAND:
         return xd_core_demand(s, ev);
+    case XD_EV_PINGED:
+        xd_core_pinged(s, ev);
+        return 0;
     case XD_EV_TICK:
         return 0;
     }

@@ -34,6 +34,14 @@
  * brought a byte for `patience`; until then those who were given up for failures
  * are asked again if nobody else is left that holds a missing byte.
  *
+ * Pings.  Where all depots hold the whole file, and are many more than the policy
+ * opens at first, those in reserve are pinged (connected to, and asked for
+ * nothing) before they are opened.  Those that answer are opened, the nearest
+ * first; a refusal counts as a failure; a depot that is silent comes after the
+ * others.  Depots of known speed are opened without a ping, and so are the first
+ * few: those that the policy opens before anything is known, which with the
+ * paper's policies are all that can be open.
+ *
  * A depot that refuses a fetch which began while others of it brought bytes has
  * not failed: it is asked for no more at a time than it has served so far.
  *
@@ -71,6 +79,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ping.h"
 #include "base/range.h"
 #include "base/time.h"
 #include "sched/layout.h"
@@ -100,6 +109,7 @@ struct xd_sched_options {
     xd_usec patience;         /* with the only holder of a byte */
     bool run_losers;          /* let a fetch run on though another has brought
                                  its bytes */
+    unsigned max_pings;       /* at a time; 0: depots are not pinged */
 };
 
 enum xd_sched_event_kind {
@@ -133,6 +143,8 @@ enum xd_sched_event_kind {
     XD_EV_DEMAND,   /* reader: wants `range` (empty: nothing any more), its
                        first byte at `due`, the others at bytes_per_s from
                        then on (0: all at once) */
+    XD_EV_PINGED,   /* depot: this came of a ping, after round_trip; also of one
+                       that was not asked for here */
     XD_EV_TICK      /* nothing but time has passed */
 };
 
@@ -147,12 +159,15 @@ struct xd_sched_event {
     xd_usec due;     /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
+    enum xd_ping_result ping; /* PINGED */
+    xd_usec round_trip;       /* PINGED and ANSWERED */
 };
 
 enum xd_sched_action_kind {
     XD_DO_WAIT,    /* until the next event, or the moment `until` */
     XD_DO_OPEN,    /* take `depot` into use */
     XD_DO_PARK,    /* `depot` runs nothing: let it go */
+    XD_DO_PING,    /* `depot` is in reserve: say by PINGED how near it is */
     XD_DO_FETCH,   /* `fetch`: bytes `range`, on `lane` of `depot` */
     XD_DO_CANCEL,  /* stop `fetch`; it still ends with an event */
     XD_DO_SHORTEN, /* `fetch` ends at range.end, sooner than asked: DONE when
@@ -213,6 +228,9 @@ enum xd_lanes_reason {
     XD_LANES_NO_WORK, /* there was nothing to ask for over another one */
     XD_LANES_REFUSED  /* the depot refused more */
 };
+
+/* Whether it heeds PINGED. */
+bool xd_sched_has_pings(const struct xd_sched *s);
 
 /* How many lanes of a depot the policy uses now, at most, and why: *out_why. */
 unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,

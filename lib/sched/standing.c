@@ -104,11 +104,14 @@ void xd_core_place(struct xd_sched *s, unsigned depot)
     struct xd_book *b = &s->book;
     const struct xd_holder *d = &b->depots[depot];
     bool is_ready = d->state == XD_HOLDER_RESERVE && !d->resting;
-    bool is_fresh = d->failures + d->overtaken == 0;
+    bool is_fresh =
+        d->failures + d->overtaken == 0 && d->nearness != XD_IS_SILENT;
 
     xd_depot_set_put(&b->usable, depot, d->state != XD_HOLDER_DROPPED);
     xd_depot_set_put(&b->fresh, depot, is_ready && is_fresh);
     xd_depot_set_put(&b->tried, depot, is_ready && !is_fresh);
+    if (b->has_pings)
+        xd_core_list(s, depot, is_ready, is_fresh);
 }
 
 void xd_core_ban(struct xd_sched *s, unsigned depot)
@@ -235,6 +238,17 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
     } else if (ev->retry_at > ev->now) {
         rest(s, f->depot, ev->retry_at);
     }
+}
+
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    if (s->heard_at == XD_NEVER)
+        s->heard_at = now;
+    d->failures++;
+    d->forgiven_to = s->n_begun;
+    pause_or_drop(s, depot, now, 0);
 }
 
 void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,

@@ -21,7 +21,8 @@ enum xd_sim_kind {
     XD_SIM_FLUSH_TIMER,
     XD_SIM_TELL_TIMER,
     XD_SIM_SILENCE_TIMER,
-    XD_SIM_CANCEL_TIMER
+    XD_SIM_CANCEL_TIMER,
+    XD_SIM_PING_TIMER /* of a depot; `life`: when it was pinged */
 };
 
 enum xd_packet_kind {

@@ -405,6 +405,21 @@ static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
     d->forgiven_to = r->n_begun;
 }
 
+/* A refusal is a failure, without a request. */
+static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
+{
+    struct xd_ruled_depot *d = &r->depots[ev->depot];
+
+    r->n_pings -= d->is_pinged;
+    d->is_pinged = false;
+    if (ev->ping != XD_PING_REFUSED || d->is_open || d->is_dropped ||
+        d->rest_until > ev->now)
+        return;
+    d->failures++;
+    d->forgiven_to = r->n_begun;
+    pause(r, ev->depot, ev->now, 0);
+}
+
 static void reject(struct xd_rules *r, struct xd_range range)
 {
     put(r, &r->arrived, range, false);
@@ -461,6 +476,9 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
                                          .range = ev->range,
                                          .due = ev->due,
                                          .bytes_per_s = ev->bytes_per_s});
+        break;
+    case XD_EV_PINGED:
+        pinged(r, ev);
         break;
     case XD_EV_TICK:
         break;

@@ -292,6 +292,20 @@ static enum xd_rule check_park(struct xd_rules *r,
     return XD_RULE_NONE;
 }
 
+static enum xd_rule check_ping(struct xd_rules *r,
+                               const struct xd_sched_action *a, xd_usec now)
+{
+    struct xd_ruled_depot *d = &r->depots[a->depot];
+
+    if (a->depot >= r->n_depots || d->is_open || d->is_dropped ||
+        d->is_pinged || !xd_rules_is_awake(r, a->depot, now) ||
+        r->n_pings == r->o.max_pings)
+        return XD_RULE_PING;
+    d->is_pinged = true;
+    r->n_pings++;
+    return XD_RULE_NONE;
+}
+
 static enum xd_rule check_finish(const struct xd_rules *r)
 {
     if (r->size_is_unknown && r->wanted.end == UINT64_MAX)
@@ -367,12 +381,15 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
     return nothing_runs(r) && could_begin(r, depot);
 }
 
-/* Whether the next byte waits for a depot that could be opened. */
+/* Whether the next byte waits for a depot that could be opened, and no ping is
+ * to tell which. */
 static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
 {
     uint64_t head = UINT64_MAX;
     bool in_reserve = false, has_room = n_open(r) < r->o.max_open;
 
+    if (r->n_pings > 0)
+        return false;
     for (size_t i = 0; i < r->n_windows && head == UINT64_MAX; i++) {
         head = xd_rules_head(r, r->windows[i].range);
         if (head == r->windows[i].range.end)
@@ -407,8 +424,8 @@ static bool is_hopeless(const struct xd_rules *r)
 static enum xd_rule check_wait(const struct xd_rules *r,
                                const struct xd_sched_action *a, xd_usec now)
 {
-    bool has_room =
-        n_open(r) < r->o.max_open && (r->is_papers || r->size_is_unknown);
+    bool has_room = n_open(r) < r->o.max_open && r->n_pings == 0 &&
+                    (r->is_papers || r->size_is_unknown);
 
     if (a->until <= now)
         return XD_RULE_WAKE;
@@ -437,6 +454,8 @@ enum xd_rule xd_rules_action(struct xd_rules *r,
         return check_open(r, a, now);
     case XD_DO_PARK:
         return check_park(r, a);
+    case XD_DO_PING:
+        return check_ping(r, a, now);
     case XD_DO_FETCH:
         return xd_rules_fetch(r, a, now);
     case XD_DO_CANCEL:

@@ -34,6 +34,7 @@
     X(FAIL, "it fails only when a byte has no depot and is not coming")  \
     X(IDLE, "it waits only when nothing can be begun")                   \
     X(WAKE, "it wakes when the next rest ends")                          \
+    X(PING, "at most max_pings depots in reserve are pinged at a time")  \
     X(ENDS, "a fetch ends once")
 
 enum xd_rule {
@@ -47,7 +48,7 @@ enum xd_rule {
 struct xd_ruled_depot {
     struct xd_rangeset holds;
     unsigned lanes;
-    bool is_open, is_dropped, is_banned, no_ranges, has_joined;
+    bool is_pinged, is_open, is_dropped, is_banned, no_ranges, has_joined;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
     unsigned flowing, most_flowing, ceiling; /* 0: there is none */
@@ -76,6 +77,7 @@ struct xd_rules {
     size_t n_cuts;
     struct xd_ruled_depot *depots;
     unsigned n_depots;
+    unsigned n_pings; /* on their way */
     struct xd_ruled_fetch *fetches;
     unsigned n_fetches; /* there can be */
     uint64_t n_begun;

@@ -12,6 +12,9 @@
 /* What was on its way when it was over still crosses the wire. */
 #define AFTERMATH (XD_NSEC_SECOND / 10)
 
+/* As in io/http/pinger.c: a ping that is not answered is given up. */
+#define PING_TIME (2 * XD_NSEC_SECOND)
+
 void xd_run_tell(struct xd_run *r, struct xd_sched_event ev)
 {
     r->driver.now = xd_run_usec(r->net.now);
@@ -24,6 +27,32 @@ void xd_run_out_of_memory(struct xd_run *r)
     r->driver.failed = r->driver.is_over = true;
 }
 
+static void ping(struct xd_run *r, unsigned depot)
+{
+    const struct xd_path *path = &xd_net_wire(&r->net, depot)->path;
+
+    r->out->depots[depot].pings++;
+    xd_net_timer(&r->net, XD_SIM_PING_TIMER,
+                 r->net.now + (path->is_down ? PING_TIME : 2 * path->delay),
+                 depot, (uint64_t)r->net.now);
+}
+
+static void pinged(struct xd_run *r, const struct xd_sim_event *e)
+{
+    const struct xd_path *path = &xd_net_wire(&r->net, e->number)->path;
+    enum xd_ping_result result = XD_PING_ANSWERED;
+
+    if (path->is_down)
+        result = XD_PING_SILENT;
+    else if (path->refuses)
+        result = XD_PING_REFUSED;
+    xd_run_tell(r, (struct xd_sched_event){
+                       .kind = XD_EV_PINGED,
+                       .depot = e->number,
+                       .ping = result,
+                       .round_trip = xd_run_usec(e->at - (xd_nsec)e->life)});
+}
+
 static void carry_out(void *world, const struct xd_sched_action *a)
 {
     struct xd_run *r = world;
@@ -34,6 +63,8 @@ static void carry_out(void *world, const struct xd_sched_action *a)
         xd_flight_shorten(r, &r->flights[a->fetch], a->range.end);
     else if (a->kind == XD_DO_CANCEL)
         xd_flight_cancel(r, &r->flights[a->fetch]);
+    else if (a->kind == XD_DO_PING)
+        ping(r, a->depot);
 }
 
 /* Time goes on. */
@@ -46,7 +77,9 @@ static bool is_flights(const struct xd_sim_event *e)
 
 static void happen(struct xd_run *r, const struct xd_sim_event *e)
 {
-    if (!is_flights(e))
+    if (e->kind == XD_SIM_PING_TIMER)
+        pinged(r, e);
+    else if (!is_flights(e))
         xd_tcp_event(&r->tcp, e);
     else if (r->flights[e->number].is_live &&
              r->flights[e->number].life == e->life)

@@ -344,6 +344,7 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
     case XD_SIM_TELL_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
+    case XD_SIM_PING_TIMER:
         break;
     }
 }

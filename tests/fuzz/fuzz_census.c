@@ -12,6 +12,8 @@
 
 enum state {
     IN_RESERVE,
+    PINGED,
+    REFUSED, /* a ping */
     OPEN,
     ASKED,
     CANCELED,
@@ -28,7 +30,7 @@ struct meeting {
     xd_usec asked_at[MOST_DEPOTS], retry_at[MOST_DEPOTS];
     uint64_t sizes[MOST_DEPOTS]; /* that it told */
     unsigned failures[MOST_DEPOTS];
-    unsigned n, max_open, max_failures;
+    unsigned n, max_open, max_failures, max_pings;
     xd_usec now, until;
     xd_usec deadline; /* XD_NEVER before the first answer */
     bool is_over;
@@ -82,7 +84,8 @@ static uint64_t elected(const struct meeting *m)
 
 static unsigned count_open(const struct meeting *m)
 {
-    return m->n - count(m, IN_RESERVE) - count(m, PARKED);
+    return m->n - count(m, IN_RESERVE) - count(m, PINGED) - count(m, REFUSED) -
+           count(m, PARKED);
 }
 
 /* Whether the others cannot outvote those who agree. */
@@ -99,15 +102,25 @@ static void wait(struct meeting *m, xd_usec until)
 {
     FUZZ_CHECK(!has_majority(m));
     FUZZ_CHECK(m->now < until && until <= m->deadline);
-    FUZZ_CHECK(count(m, IN_RESERVE) == 0 || count_open(m) == m->max_open);
+    FUZZ_CHECK(count(m, IN_RESERVE) == 0 || count(m, PINGED) > 0 ||
+               count_open(m) == m->max_open);
     m->until = until;
 }
 
 static void open_depot(struct meeting *m, unsigned depot)
 {
-    FUZZ_CHECK(m->states[depot] == IN_RESERVE && m->now < m->deadline);
+    FUZZ_CHECK(m->now < m->deadline);
+    FUZZ_CHECK(m->states[depot] == IN_RESERVE ||
+               (m->states[depot] == REFUSED && count(m, IN_RESERVE) == 0));
     m->states[depot] = OPEN;
     FUZZ_CHECK(count_open(m) <= m->max_open);
+}
+
+static void ping(struct meeting *m, unsigned depot)
+{
+    FUZZ_CHECK(m->states[depot] == IN_RESERVE && m->now < m->deadline);
+    FUZZ_CHECK(count(m, PINGED) < m->max_pings);
+    m->states[depot] = PINGED;
 }
 
 static void ask(struct meeting *m, const struct xd_sched_action *a)
@@ -142,6 +155,9 @@ static void obey(struct meeting *m, const struct xd_sched_action *a)
     case XD_DO_PARK:
         FUZZ_CHECK(m->states[a->depot] == FAILED);
         m->states[a->depot] = PARKED;
+        break;
+    case XD_DO_PING:
+        ping(m, a->depot);
         break;
     case XD_DO_FETCH:
         ask(m, a);
@@ -208,9 +224,18 @@ static void fail(struct meeting *m, unsigned depot)
     m->retry_at[depot] = is_for_good ? XD_NEVER : retry_at;
 }
 
+static void end_ping(struct meeting *m, unsigned depot,
+                     enum xd_ping_result result)
+{
+    xd_census_pinged(m->census, depot, result);
+    m->states[depot] = result == XD_PING_REFUSED ? REFUSED : IN_RESERVE;
+}
+
 /* One that was told to stop may say something yet. */
 static void answer(struct meeting *m, unsigned depot)
 {
+    if (m->states[depot] == PINGED)
+        end_ping(m, depot, (enum xd_ping_result)fuzz_below(&m->in, 4));
     if (m->states[depot] != ASKED && m->states[depot] != CANCELED)
         return;
     if (fuzz_below(&m->in, 2) == 0)
@@ -238,6 +263,10 @@ static void come_to_an_end(struct meeting *m)
         bool is_asked = false;
 
         for (unsigned i = 0; i < m->n; i++) {
+            if (m->states[i] == PINGED) {
+                end_ping(m, i, XD_PING_REFUSED);
+                is_asked = true;
+            }
             if (m->states[i] != ASKED)
                 continue;
             xd_census_failed(m->census, i);
@@ -260,7 +289,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     m.n = fuzz_between(&m.in, 1, MOST_DEPOTS);
     m.max_open = fuzz_between(&m.in, 1, MOST_DEPOTS);
     m.max_failures = fuzz_between(&m.in, 1, 4);
-    m.census = xd_census_new(m.n, m.max_open, m.max_failures);
+    m.max_pings = m.max_failures % 3; /* 0: none */
+    m.census = xd_census_new(m.n, m.max_open, m.max_failures, m.max_pings);
     FUZZ_CHECK(m.census != NULL);
     act(&m);
     while (!m.is_over && !fuzz_is_over(&m.in))

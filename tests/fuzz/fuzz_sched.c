@@ -86,7 +86,8 @@ static struct xd_sched_options draw_options(struct world *w, unsigned n_depots)
         .block_bytes = fuzz_between(&w->in, 3, 40),
         .window_bytes = flags & 2 ? fuzz_between(&w->in, 1, MOST_BYTES) : 0,
         .max_failures = fuzz_between(&w->in, 1, 6),
-        .run_losers = flags & 4};
+        .run_losers = flags & 4,
+        .max_pings = flags & 8 ? 1 + flags / 16 : 0};
 
     return o;
 }
@@ -319,9 +320,28 @@ static void time_passes(struct world *w, xd_usec usec)
     tell(w, (struct xd_sched_event){.kind = XD_EV_TICK});
 }
 
+/* What came of the first ping that is on its way. */
+static void end_ping(struct world *w)
+{
+    unsigned i = 0;
+
+    if (w->rules->n_pings == 0)
+        return;
+    while (!w->rules->depots[i].is_pinged)
+        i++;
+    tell(w, (struct xd_sched_event){
+                .kind = XD_EV_PINGED,
+                .depot = i,
+                .ping = (enum xd_ping_result)fuzz_below(&w->in, 4),
+                .round_trip = fuzz_byte(&w->in) * XD_MS});
+}
+
 static void step(struct world *w)
 {
     unsigned kind = fuzz_below(&w->in, 16);
+
+    if (kind % 2 == 0)
+        end_ping(w);
 
     if (kind < 9)
         fetch_event(w);
@@ -345,8 +365,11 @@ static void come_to_an_end(struct world *w)
     unsigned n = 0;
 
     while (!w->is_over) {
-        unsigned fetch = live_fetch(w, 0);
+        unsigned fetch;
 
+        while (w->rules->n_pings > 0 && !w->is_over)
+            end_ping(w);
+        fetch = live_fetch(w, 0);
         if (fetch < w->rules->n_fetches) {
             tell_fetch(w, fetch,
                        w->rules->fetches[fetch].is_canceled ? XD_EV_CANCELED

@@ -582,6 +582,7 @@ static void settle(struct xd_sched_options *s)
         s->first_lanes = 2;
     if (s->lanes_per_depot == 0)
         s->lanes_per_depot = is_adaptive ? 6 : 1;
+    s->max_pings = 64;
     if (s->max_open == 0)
         s->max_open = is_adaptive ? 64 : 16;
 }

@@ -117,7 +117,7 @@ static int ask_for_the_size(void)
     struct xd_census *c;
 
     torture_begin();
-    c = xd_census_new(DEPOTS, 2, 1);
+    c = xd_census_new(DEPOTS, 2, 1, 1);
     torture_end();
     if (c == NULL)
         return XD_E_NOMEM;

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
 MEBIBYTES = {"mirrors": 12, "collapse": 20, "long-fat": 12, "turns": 16,
-             "last-mile": 12, "one-good": 12, "twenty": 12, "shared": 8,
+             "last-mile": 12, "one-good": 12, "twenty": 12, "sixty": 24, "shared": 8,
              "capped": 16, "capped-three": 24, "capped-mixed": 24,
              "cap-ends": 24, "windows": 16, "bans-five": 16, "full-line": 16,
              "slow-56": 1 / 16, "slow-128": 1 / 8, "slow-256": 1 / 4,

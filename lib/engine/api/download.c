@@ -135,14 +135,14 @@ int xd_download_wait(struct xd_download *d, int timeout_ms,
 static void count_depots_locked(const struct xd_engine *e,
                                 struct xd_progress *p)
 {
-    for (size_t i = 0; i < e->depots.n; i++) {
-        const struct xd_depot *d = e->depots.list[i];
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        const struct xd_depot *d = e->workers[i]->depot;
 
-        p->lanes_busy += d->lanes_busy;
-        p->depots_open += d->worker != NULL;
-        p->depots_failed += d->state == XD_DEPOT_FAILED;
-        p->depots_reserve += d->state == XD_DEPOT_RESERVE;
+        p->depots_open += d != NULL;
+        p->lanes_busy += d ? d->lanes_busy : 0;
     }
+    p->depots_failed = (unsigned)e->depots.n_failed;
+    p->depots_reserve = (unsigned)e->depots.n_in_reserve;
 }
 
 void xd_download_progress(struct xd_download *d, struct xd_progress *out)

@@ -142,7 +142,7 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         return;
     d->is_expelled = true;
     xd_depot_note_failure(d, why);
-    d->state = XD_DEPOT_FAILED;
+    xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
     xd_depot_drop_sources(d);

@@ -356,7 +356,7 @@ static void convict_locked(struct xd_engine *e)
             d->url, (unsigned long long)where.begin,
             (unsigned long long)(where.end - 1), e->verify.whole_algorithm);
     xd_depot_note_failure(d, &why);
-    d->state = XD_DEPOT_FAILED;
+    xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
     for (size_t i = 0; i < e->repair.exchanged.n; i++)
         xd_given_disown_locked(e, e->repair.suspect,

@@ -64,7 +64,7 @@ void xd_single_answer_start_locked(struct xd_engine *e)
     forget_validator(whole_source(e, d));
     d->is_expelled = d->answers_differ = false;
     d->knows_no_ranges = true;
-    d->state = XD_DEPOT_IDLE;
+    xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);
     xd_verify_reject_locked(e, e->wanted);
     if (xd_decide_anew_locked(e, &error) < 0) {
         xd_engine_fail_locked(e, &error);

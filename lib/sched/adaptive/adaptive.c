@@ -49,6 +49,11 @@
 #define USELESS_PARTS 8.0
 #define SILENT_LATENCIES 4
 
+/* So many depots are opened at once where it is worth it to ping the others: the
+ * first byte need not wait for a ping, and few bytes are asked of a depot that
+ * may be far. */
+#define MOST_UNSEEN 4
+
 /* How often silence is looked at when nothing is left to ask for. */
 #define LOOK (20 * XD_MS)
 
@@ -381,6 +386,17 @@ static unsigned count_useful(const struct xd_adaptive *p)
     return n > p->n_open / 2 ? n : p->n_open / 2;
 }
 
+/* Bulk is brought by those that answer first; for a small file nobody but those
+ * that bring it is troubled. */
+static void adaptive_opens(void *policy, unsigned *out_first,
+                           unsigned *out_unseen)
+{
+    const struct xd_adaptive *p = policy;
+
+    *out_first = p->growth.most_open;
+    *out_unseen = xd_is_small(p->book) ? p->growth.most_open : MOST_UNSEEN;
+}
+
 static bool adaptive_wants_more(void *policy)
 {
     struct xd_adaptive *p = policy;
@@ -438,6 +454,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .heard = xd_adaptive_heard,
                                              .shorten = xd_adaptive_shorten,
                                              .spares = xd_adaptive_spares,
+                                             .opens = adaptive_opens,
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
                                              .grown = adaptive_grown,

@@ -7,7 +7,13 @@ static struct xd_census *c;
 
 static void make(size_t n_depots, unsigned max_open)
 {
-    c = xd_census_new(n_depots, max_open, 3);
+    c = xd_census_new(n_depots, max_open, 3, 0);
+    ck_assert_ptr_nonnull(c);
+}
+
+static void make_with_pings(size_t n_depots, unsigned max_open)
+{
+    c = xd_census_new(n_depots, max_open, 3, 2);
     ck_assert_ptr_nonnull(c);
 }
 
@@ -384,6 +390,60 @@ START_TEST(one_that_failed_and_joins_anew_is_asked_again)
 }
 END_TEST
 
+START_TEST(those_in_reserve_are_pinged_before_they_take_the_place_of_another)
+{
+    make_with_pings(5, 1);
+    expect_asked(0, 0);
+    expect_wait(0, XD_NEVER);
+    xd_census_failed(c, 0);
+    expect(XD_DO_PARK, 0, 0);
+    expect(XD_DO_PING, 1, 0);
+    expect(XD_DO_PING, 2, 0);
+    expect_wait(0, XD_NEVER);
+    xd_census_pinged(c, 1, XD_PING_REFUSED);
+    expect(XD_DO_PING, 3, 0);
+    xd_census_pinged(c, 2, XD_PING_SILENT);
+    expect(XD_DO_PING, 4, 0);
+    xd_census_pinged(c, 4, XD_PING_ANSWERED);
+    expect_asked(4, 0);
+    xd_census_vote(c, 4, 100, 77);
+    expect_size(77, 100);
+}
+END_TEST
+
+START_TEST(silent_ones_are_asked_when_no_other_is_left)
+{
+    make_with_pings(3, 1);
+    expect_asked(0, 0);
+    xd_census_failed(c, 0);
+    expect(XD_DO_PARK, 0, 0);
+    expect(XD_DO_PING, 1, 0);
+    expect(XD_DO_PING, 2, 0);
+    xd_census_pinged(c, 1, XD_PING_SILENT);
+    expect_wait(0, XD_NEVER);
+    xd_census_pinged(c, 2, XD_PING_REFUSED);
+    expect_asked(1, 0);
+    xd_census_failed(c, 1);
+    expect(XD_DO_PARK, 1, 0);
+    expect_kind(XD_DO_FAIL, 0);
+}
+END_TEST
+
+START_TEST(the_last_that_refused_is_asked_all_the_same)
+{
+    make_with_pings(2, 1);
+    expect_asked(0, 0);
+    xd_census_failed(c, 0);
+    expect(XD_DO_PARK, 0, 0);
+    expect(XD_DO_PING, 1, 0);
+    xd_census_pinged(c, 1, XD_PING_REFUSED);
+    expect_asked(1, 0);
+    xd_census_again(c, 1, 0, 0);
+    expect_wait(0, 250 * XD_MS);
+    expect_kind(XD_DO_FETCH, 250 * XD_MS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("census");
@@ -419,5 +479,9 @@ int main(void)
     tcase_add_test(t, a_vote_that_comes_too_late_changes_nothing);
     tcase_add_test(t, one_that_joins_is_asked_beside_the_others);
     tcase_add_test(t, one_that_failed_and_joins_anew_is_asked_again);
+    tcase_add_test(
+        t, those_in_reserve_are_pinged_before_they_take_the_place_of_another);
+    tcase_add_test(t, silent_ones_are_asked_when_no_other_is_left);
+    tcase_add_test(t, the_last_that_refused_is_asked_all_the_same);
     return run_suite("sched.census", t);
 }

@@ -1,0 +1,21 @@
+/*
+ * How near depots in reserve are, before they are asked for bytes: what the
+ * scheduler, or the census, orders by PING is carried out by a pinger, whose
+ * thread begins with the first of them.
+ */
+#ifndef XD_ENGINE_PINGS_H
+#define XD_ENGINE_PINGS_H
+
+#include "engine/engine.h"
+
+/* Ping the depot: who decides is told what comes of it. */
+void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot);
+
+/* A request told how near the depot is, or that it refuses connections. */
+void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
+                          xd_usec round_trip);
+
+/* A new scheduler is told what is known already; 0 or NOMEM. */
+int xd_pings_tell_known_locked(struct xd_engine *e);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Which depots are pinged, and which of those in reserve is opened next:
+ *
+ *     unseen ---ping---> near, by round trip ---> opened
+ *        ^        |----> refused: a failure, and after a rest unseen again
+ *     parked      +----> silent: after all others
+ *
+ * So many are pinged that each slot has a near depot in reserve, and there is a
+ * choice; more at a time where many refuse.
+ */
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "sched/core.h"
+
+/* Of so many depots some are near. */
+#define ENOUGH 64
+
+/* Where the depots are no more than those that are opened at first times this,
+ * a ping costs more time than a choice would save. */
+#define FEW 1.5
+
+/* Whether every depot holds all that is wanted; else those that hold a byte are
+ * too few to choose from. */
+static bool are_mirrors(const struct xd_book *b)
+{
+    for (unsigned i = 0; i < b->n_depots; i++)
+        if (!xd_rangeset_contains(&b->depots[i].held, b->wanted))
+            return false;
+    return true;
+}
+
+int xd_core_settle_pings(struct xd_sched *s)
+{
+    struct xd_book *b = &s->book;
+    unsigned first = b->n_slots, unseen = b->n_slots;
+
+    if (b->o.max_pings == 0)
+        return 0;
+    if (b->o.policy->opens)
+        b->o.policy->opens(s->policy, &first, &unseen);
+    s->most_unseen = unseen < b->n_slots ? unseen : b->n_slots;
+    s->pings_first = unseen < first;
+    if (b->n_depots <= FEW * first || !are_mirrors(b))
+        return 0;
+    b->near = xd_alloc(b->n_depots, sizeof *b->near);
+    if (b->near == NULL)
+        return XD_E_NOMEM;
+    b->has_pings = true;
+    for (unsigned i = 0; i < b->n_depots; i++)
+        xd_core_place(s, i);
+    return 0;
+}
+
+bool xd_sched_has_pings(const struct xd_sched *s)
+{
+    return s->book.has_pings;
+}
+
+/* Where a depot stands in `near`, or would. */
+static unsigned place_in_near(const struct xd_book *b, unsigned depot)
+{
+    unsigned i = 0;
+
+    while (i < b->n_near && b->near[i] != depot &&
+           b->depots[b->near[i]].round_trip <= b->depots[depot].round_trip)
+        i++;
+    return i;
+}
+
+static void enter_near(struct xd_book *b, unsigned depot)
+{
+    unsigned at = place_in_near(b, depot);
+
+    for (unsigned i = b->n_near++; i > at; i--)
+        b->near[i] = b->near[i - 1];
+    b->near[at] = depot;
+}
+
+static void leave_near(struct xd_book *b, unsigned depot)
+{
+    b->n_near--;
+    for (unsigned i = place_in_near(b, depot); i < b->n_near; i++)
+        b->near[i] = b->near[i + 1];
+}
+
+void xd_core_list(struct xd_sched *s, unsigned depot, bool is_ready,
+                  bool is_fresh)
+{
+    struct xd_book *b = &s->book;
+    struct xd_holder *d = &b->depots[depot];
+    bool is_unseen =
+        is_ready && d->nearness == XD_NOT_PINGED && d->guess.rate <= 0;
+    bool is_listed = is_ready && is_fresh && d->nearness == XD_IS_NEAR;
+
+    xd_depot_set_put(&b->unseen, depot, is_unseen && is_fresh);
+    xd_depot_set_put(&b->unseen_tried, depot, is_unseen && !is_fresh);
+    if (is_listed == d->is_listed)
+        return;
+    d->is_listed = is_listed;
+    if (is_listed)
+        enter_near(b, depot);
+    else
+        leave_near(b, depot);
+}
+
+static enum xd_nearness nearness_of(enum xd_ping_result result)
+{
+    switch (result) {
+    case XD_PING_ANSWERED:
+        return XD_IS_NEAR;
+    case XD_PING_SILENT:
+        return XD_IS_SILENT;
+    case XD_PING_UNKNOWN:
+        return XD_CANNOT_BE_PINGED;
+    case XD_PING_REFUSED:
+        break;
+    }
+    return XD_NOT_PINGED;
+}
+
+static void set_nearness(struct xd_sched *s, unsigned depot,
+                         enum xd_nearness nearness, xd_usec round_trip)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    if (d->is_listed) { /* in order of what it was */
+        d->is_listed = false;
+        leave_near(&s->book, depot);
+    }
+    s->n_pings -= d->nearness == XD_IS_PINGED;
+    s->n_pings += nearness == XD_IS_PINGED;
+    d->nearness = nearness;
+    d->round_trip = round_trip;
+    xd_core_place(s, depot);
+}
+
+void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    const struct xd_holder *d = &s->book.depots[ev->depot];
+
+    if (!s->book.has_pings)
+        return;
+    set_nearness(s, ev->depot, nearness_of(ev->ping), ev->round_trip);
+    if (ev->ping != XD_PING_REFUSED)
+        return;
+    s->n_refused++;
+    if (d->state == XD_HOLDER_RESERVE && !d->resting)
+        xd_core_refused(s, ev->depot, ev->now);
+}
+
+static unsigned find_near(struct xd_sched *s)
+{
+    const struct xd_book *b = &s->book;
+
+    for (unsigned i = 0; i < b->n_near; i++) {
+        s->steps++;
+        if (xd_core_has_work(s, b->near[i]))
+            return b->near[i];
+    }
+    return b->n_depots;
+}
+
+static unsigned find_unseen(struct xd_sched *s)
+{
+    unsigned i = xd_core_find_worker(s, &s->book.unseen);
+
+    return i < s->book.n_depots ? i
+                                : xd_core_find_worker(s, &s->book.unseen_tried);
+}
+
+/* The paper's policies open all that they may, and ping only for others in the
+ * place of those. */
+static bool wants_pings(const struct xd_sched *s)
+{
+    return s->needs_pings || (s->pings_first && s->n_unseen >= s->most_unseen);
+}
+
+/* Of those that are on their way as many will be refused as were before. */
+static bool has_enough(struct xd_sched *s)
+{
+    const struct xd_book *b = &s->book;
+    unsigned enough = b->n_slots > ENOUGH ? b->n_slots : ENOUGH;
+
+    if (b->n_near < enough && b->n_near + s->n_pings < enough + s->n_refused)
+        return false;
+    return s->n_pings > 0 || find_near(s) < b->n_depots;
+}
+
+bool xd_core_try_ping(struct xd_sched *s, struct xd_sched_action *a)
+{
+    const struct xd_book *b = &s->book;
+    unsigned depot;
+
+    if (s->n_pings == b->o.max_pings || !wants_pings(s) || has_enough(s))
+        return false;
+    depot = find_unseen(s);
+    if (depot == b->n_depots)
+        return false;
+    set_nearness(s, depot, XD_IS_PINGED, 0);
+    a->kind = XD_DO_PING;
+    a->depot = depot;
+    return true;
+}
+
+unsigned xd_core_choose_reserve(struct xd_sched *s, unsigned preferred)
+{
+    const struct xd_book *b = &s->book;
+    unsigned near;
+
+    if (preferred < b->n_depots &&
+        (b->depots[preferred].guess.rate > 0 ||
+         b->depots[preferred].nearness == XD_CANNOT_BE_PINGED))
+        return preferred;
+    near = find_near(s);
+    if (near < b->n_depots)
+        return near;
+    if (preferred < b->n_depots &&
+        b->depots[preferred].nearness == XD_NOT_PINGED &&
+        s->n_unseen < s->most_unseen)
+        return preferred;
+    s->needs_pings = true;
+    return s->n_pings > 0 || find_unseen(s) < b->n_depots ? b->n_depots
+                                                          : preferred;
+}
