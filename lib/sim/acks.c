@@ -147,6 +147,23 @@ static void tell_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
                        s->is_after_timeout || is_full);
 }
 
+/* An ack of what was sent before the timeout: nothing was lost, it took long
+ * (RFC 4015). */
+static void undo_timeout(struct xd_sender *s)
+{
+    for (uint32_t i = s->all; i < s->next; i++) {
+        struct xd_segment *g = xd_sender_segment(s, i);
+
+        if (g->state != XD_SEG_LOST)
+            continue;
+        g->state = XD_SEG_SENT;
+        s->lost--;
+        s->in_flight++;
+    }
+    s->is_after_timeout = false;
+    s->cubic = s->before_timeout;
+}
+
 void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
                      const struct xd_packet *p)
 {
@@ -162,6 +179,8 @@ void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
         return;
     if (taken.rtt >= 0)
         xd_sender_measure(s, taken.rtt);
+    if (s->is_after_timeout && p->stamp <= s->timed_out_at)
+        undo_timeout(s);
     s->n_timeouts = 0;
     s->has_probed = false;
     if (s->all < s->high)

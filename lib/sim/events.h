@@ -42,6 +42,8 @@ struct xd_packet {
     unsigned connection;
     unsigned bytes; /* of the file, and of heads */
     uint32_t all, first, end;
+    uint32_t stamp; /* of a segment, its transmission; an ack says which
+                       transmission made it, as timestamps do */
 };
 
 struct xd_sim_event {

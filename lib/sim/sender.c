@@ -97,7 +97,8 @@ static void transmit(struct xd_tcp *t, struct xd_connection *c, uint32_t number)
                      (struct xd_packet){.kind = XD_PACKET_DATA,
                                         .connection = c->number,
                                         .bytes = g->bytes,
-                                        .first = number});
+                                        .first = number,
+                                        .stamp = g->transmission});
 }
 
 static unsigned next_bytes(const struct xd_stream *s)
@@ -332,8 +333,11 @@ static void time_out(struct xd_tcp *t, struct xd_connection *c)
         s->lost++;
     }
     s->in_flight = 0;
-    if (s->n_timeouts++ == 0)
+    if (s->n_timeouts++ == 0) {
+        s->timed_out_at = s->n_sent;
+        s->before_timeout = s->cubic;
         xd_cubic_lost(&s->cubic);
+    }
     xd_bbr_timed_out(&s->bbr);
     s->cubic.window = 1;
     s->is_recovering = false;

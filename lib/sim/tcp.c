@@ -222,7 +222,8 @@ static void deliver(struct xd_tcp *t, struct xd_connection *c,
     t->user.bytes(t->user.user, s->tag, n);
 }
 
-static void ack(struct xd_tcp *t, struct xd_connection *c, uint32_t first)
+static void ack(struct xd_tcp *t, struct xd_connection *c, uint32_t first,
+                uint32_t stamp)
 {
     c->unacked = 0;
     c->ack_at = 0;
@@ -230,7 +231,8 @@ static void ack(struct xd_tcp *t, struct xd_connection *c, uint32_t first)
              (struct xd_packet){.kind = XD_PACKET_ACK,
                                 .all = c->received,
                                 .first = first,
-                                .end = first + 1});
+                                .end = first + 1,
+                                .stamp = stamp});
 }
 
 /* Every second segment is acked, and at once what is out of order or ends a
@@ -263,7 +265,7 @@ static void arrived(struct xd_tcp *t, struct xd_connection *c,
     if (!is_in_order || c->received != p->first + 1 || is_last ||
         c->unacked >= 2 || c->n_quick < QUICK_ACKS) {
         c->n_quick++;
-        ack(t, c, p->first);
+        ack(t, c, p->first, p->stamp);
     } else if (c->ack_at == 0) {
         c->ack_at = t->net->now + DELAYED_ACK;
         arm(t, c);
@@ -311,7 +313,7 @@ static void client_timer(struct xd_tcp *t, struct xd_connection *c)
     if (c->state == XD_CONN_CLOSED)
         return;
     if (c->ack_at > 0 && c->ack_at <= t->net->now)
-        ack(t, c, c->received - 1);
+        ack(t, c, c->received - 1, c->sender.n_sent);
     if (c->retry_at > 0 && c->retry_at <= t->net->now)
         retry(t, c);
     arm(t, c);

@@ -88,6 +88,8 @@ struct xd_sender {
 
     xd_nsec srtt, rttvar, last_sent, synack_at;
     unsigned n_timeouts;
+    uint32_t timed_out_at; /* the last transmission before the first of them, */
+    struct xd_cubic before_timeout; /* and the window then */
     bool has_probed;
     xd_nsec timer_at, timer_set; /* 0: none */
 };
