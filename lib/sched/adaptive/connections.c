@@ -16,16 +16,14 @@
 /* A rate that is older than so many turns says nothing. */
 #define FRESH_TURNS 3
 
-/* A depot all of whose connections are silent for so long after so many bytes
- * rations them: nginx's limit_rate was seen to send for 0.2 s what it allows in
- * one, or more. */
+/* A depot all of whose connections are silent for so long, and for half as long
+ * as they brought so many bytes before, rations them: nginx's limit_rate was
+ * seen to send for 0.2 s what it allows in one, or more.  A line whose rate has
+ * fallen was never silent before. */
 #define RATION_SILENCE (200 * XD_MS)
 #define RATION_LATENCIES 4
 #define RATION_BYTES (256 << 10)
-
-/* Before that they brought so many times what they do in the mean: a line that
- * is full never did. */
-#define BURST 1.5
+#define LONGEST_BURST XD_SECOND
 
 /* Each connection is to have so much to bring, and the download so long to go
  * on, before another is tried: it costs some round trips. */
@@ -105,6 +103,11 @@ static xd_usec turn_of(xd_usec latency)
     return longer(TURN_LATENCIES * latency, TURN);
 }
 
+static xd_usec silence_of(xd_usec latency)
+{
+    return longer(RATION_SILENCE, RATION_LATENCIES * latency);
+}
+
 static void count_lane(struct xd_connection_watch *w, xd_usec latency,
                        xd_usec now, uint64_t bytes)
 {
@@ -130,13 +133,14 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
     struct xd_connections_depot *d = &c->depots[depot];
 
     count_lane(&c->lanes[lane], latency, now, bytes);
-    if (c->lanes[lane].rate > d->peak)
-        d->peak = c->lanes[lane].rate;
-    if (d->began_at == 0)
-        d->began_at = now;
+    if (d->heard_at == 0 || now - d->heard_at >= silence_of(latency)) {
+        d->burst_at = now;
+        d->burst = 0;
+    }
     if (c->began_at == 0)
         c->began_at = now;
     d->heard_at = now;
+    d->burst += bytes;
     d->bytes += bytes;
     c->bytes += bytes;
 }
@@ -232,9 +236,12 @@ static unsigned usual_of(const struct xd_connections_depot *d,
 static xd_usec rationed_at(const struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
 {
-    if (d->bytes < RATION_BYTES || f->n_running < usual_of(d, f))
+    xd_usec lasted = d->heard_at - d->burst_at;
+
+    if (d->burst < RATION_BYTES || lasted > LONGEST_BURST ||
+        f->n_running < usual_of(d, f))
         return XD_NEVER;
-    return d->heard_at + longer(RATION_SILENCE, RATION_LATENCIES * f->latency);
+    return d->heard_at + longer(silence_of(f->latency), lasted / 2);
 }
 
 /* One more would have enough to bring. */
@@ -280,9 +287,9 @@ static bool is_equal_trial(struct xd_connections *c,
 static bool is_rationed_trial(struct xd_connections_depot *d,
                               const struct xd_connections_facts *f)
 {
-    double mean = mean_rate(d->bytes, d->began_at, f->now);
+    double mean = mean_rate(d->burst, d->burst_at, f->now);
 
-    if (rationed_at(d, f) > f->now || d->peak * f->n_running < BURST * mean)
+    if (rationed_at(d, f) > f->now)
         return false;
     d->is_rationed = true;
     d->n_before = f->n_running;
@@ -294,7 +301,7 @@ static xd_usec begin_trial(struct xd_connections *c,
                            struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
 {
-    if (d->allowed >= bound_of(c, f) || f->is_held_back || d->began_at == 0)
+    if (d->allowed >= bound_of(c, f) || f->is_held_back || d->heard_at == 0)
         return XD_NEVER;
     if (f->now < d->next_at || (f->now < c->next_at && !f->is_needed))
         return XD_NEVER;

@@ -49,15 +49,14 @@ struct xd_connections_depot {
     enum xd_connections_stage stage;
     unsigned allowed;         /* lanes that may be used, */
     enum xd_lanes_reason why; /* and why */
-    uint64_t bytes;           /* that it has brought, ever; the first came */
-    xd_usec began_at;         /* then, 0: none did, and the last */
-    xd_usec heard_at;         /* then */
+    uint64_t bytes;           /* that it has brought, ever; the last came */
+    xd_usec heard_at;         /* then; 0: none did */
+    uint64_t burst;           /* of them, since it was last silent: since */
+    xd_usec burst_at;         /* then */
     xd_usec least_wait, wait; /* for the first byte over a new connection: the
                                   least, and that of the probe; 0: not known */
 
     xd_usec next_at; /* no trial of it begins before */
-
-    double peak; /* the most that a lane brought in a turn */
 
     /* Of the trial. */
     bool is_rationed; /* it began since the depot was silent */

@@ -294,6 +294,24 @@ START_TEST(a_user_who_asks_for_connections_gets_them)
 }
 END_TEST
 
+/* It never was before: its line has become slow. */
+START_TEST(a_depot_that_falls_silent_after_a_while_does_not_ration)
+{
+    set_rates(0, 10 * MIB);
+    rates[1] = 7 * MIB;
+    pass(1200 * XD_MS);
+    set_rates(0, 0);
+    pass(XD_SECOND);
+    expect(0, 2);
+    set_rates(0, 10 * MIB);
+    rates[1] = 7 * MIB;
+    pass(140 * XD_MS);
+    set_rates(0, 0);
+    pass(300 * XD_MS);
+    expect(0, 3);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("connections");
@@ -315,6 +333,7 @@ int main(void)
     tcase_add_loop_test(t, what_is_taken_from_others_is_no_gain, 0, 2);
     tcase_add_test(t, a_depot_that_rations_is_probed_while_it_is_silent);
     tcase_add_test(t, a_depot_that_was_silent_from_the_start_is_not);
+    tcase_add_test(t, a_depot_that_falls_silent_after_a_while_does_not_ration);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
     return run_suite("sched.connections", t);
 }
