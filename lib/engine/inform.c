@@ -245,7 +245,8 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     const struct xd_outcome *outcome = &lane->outcome;
     struct xd_sched_event event = {.kind = XD_EV_FAILED,
                                    .fetch = lane->fetch,
-                                   .is_refusal = outcome->is_refusal,
+                                   .is_refusal = outcome->is_refusal ||
+                                                 outcome->is_unanswered,
                                    .range = {lane->range.begin, lane->flushed}};
 
     if (outcome->retry_after > 0)

@@ -103,10 +103,10 @@ static xd_usec until_locked(const struct xd_worker *w)
 
 /* What its user said holds; else a request waits for what stands in the queue of
  * the line. */
-static xd_usec silence_locked(const struct xd_engine *e)
+static xd_usec silence_locked(const struct xd_engine *e, xd_usec now)
 {
     xd_usec silence = e->options.silence;
-    xd_usec queue = e->sched ? xd_sched_queue_time(e->sched) : 0;
+    xd_usec queue = e->sched ? xd_sched_queue_time(e->sched, now) : 0;
 
     return queue > silence && !xd_options_is_set(&e->options, "silence")
                ? queue
@@ -221,7 +221,7 @@ static void *worker_main(void *arg)
 
     xd_engine_lock(e);
     while (take_locked(w)) {
-        xd_usec until = until_locked(w), silence = silence_locked(e);
+        xd_usec until = until_locked(w), silence = silence_locked(e, xd_now());
 
         xd_engine_unlock(e);
         carry_out(w, until, silence);

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "ledger/ledger.h"
+#include "sched/bottleneck.h"
 #include "sched/depot_set.h"
 #include "sched/sched.h"
 
@@ -114,7 +115,8 @@ struct xd_book {
                                   which are assigned, if it asks for that */
     struct xd_window *windows; /* most urgent first */
     unsigned n_windows;
-    const struct xd_window *window; /* that which choose() is asked for */
+    const struct xd_window *window;  /* that which choose() is asked for */
+    struct xd_bottleneck bottleneck; /* of what all depots brought */
 };
 
 /* The part of a range before the first cut in it. */
@@ -188,9 +190,6 @@ struct xd_policy {
 
     /* How many lanes of a depot may be used now, and why. */
     unsigned (*lanes)(void *p, unsigned depot, enum xd_lanes_reason *out_why);
-
-    /* As xd_sched_queue_time(). */
-    xd_usec (*queue_time)(void *p);
 
     /* A chosen fetch has brought all before `to`. */
     void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);

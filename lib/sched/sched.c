@@ -183,11 +183,9 @@ unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
     return ceiling;
 }
 
-xd_usec xd_sched_queue_time(const struct xd_sched *s)
+xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now)
 {
-    const struct xd_policy *policy = s->book.o.policy;
-
-    return policy->queue_time ? policy->queue_time(s->policy) : 0;
+    return xd_bottleneck_silence(&s->book.bottleneck, now);
 }
 
 unsigned xd_sched_visits(const struct xd_sched *s)
@@ -242,6 +240,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         return 0;
     if (f->got == f->range.begin)
         xd_core_flows(s, f->depot);
+    xd_bottleneck_heard(&s->book.bottleneck, now, fresh.end - f->got);
     f->got = fresh.end;
     s->heard_at = now;
     if (f->is_chosen)

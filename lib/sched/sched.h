@@ -154,8 +154,8 @@ struct xd_sched_event {
     unsigned fetch, depot, reader;
     struct xd_range range;
     xd_usec retry_at;
-    bool is_refusal; /* FAILED: the depot would not serve it, and said so or
-                        hung up, before a byte of it came */
+    bool is_refusal; /* FAILED: the depot would not serve it, and said so,
+                        hung up or said nothing, before a byte of it came */
     xd_usec due;     /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
@@ -238,7 +238,7 @@ unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
 
 /* For how long a fetch may say nothing since its bytes stand in the queue of the
  * client's line behind those of others; 0: as far as is known they do not. */
-xd_usec xd_sched_queue_time(const struct xd_sched *s);
+xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now);
 
 /* How many nodes of its index were looked at to find the last action, for the
  * lane that took most; with "adaptive" those of all lanes, and whatever else was

@@ -26,7 +26,8 @@ static void set_timer(struct xd_run *r, const struct xd_flight *f,
 
 static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
 {
-    xd_usec queue = xd_sched_queue_time(r->driver.sched);
+    xd_usec queue =
+        xd_sched_queue_time(r->driver.sched, xd_run_usec(r->net.now));
 
     return f->heard +
            (xd_nsec)(queue > r->o->silence ? queue : r->o->silence) * 1000;
@@ -290,6 +291,7 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
 /* Its depot has failed, or the line to all of them. */
 static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
 {
+    f->is_refused = f->first_byte < 0;
     bool was_line = xd_line_failed(r->line, number_of(r, f), is_unanswered,
                                    xd_run_usec(r->net.now), &f->retry_at);
 
@@ -337,7 +339,6 @@ void xd_flight_broken(void *user, unsigned tag)
 {
     struct xd_run *r = user;
 
-    r->flights[tag].is_refused = r->flights[tag].first_byte < 0;
     fail(r, &r->flights[tag], false);
 }
 

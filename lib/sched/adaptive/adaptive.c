@@ -416,19 +416,6 @@ static xd_usec adaptive_wake(void *policy, xd_usec now)
     return p->wake_at;
 }
 
-/* On a line that needs so long for its queue, TCP loses the packets of some
- * connections again and again, and waits longer each time. */
-#define SLOW XD_SECOND
-#define STARVED 4
-
-static xd_usec adaptive_queue_time(void *policy)
-{
-    const struct xd_adaptive *p = policy;
-    xd_usec queue = xd_bottleneck_queue_time(&p->bottleneck);
-
-    return queue > SLOW ? STARVED * queue : 0;
-}
-
 static unsigned adaptive_lanes(void *policy, unsigned depot,
                                enum xd_lanes_reason *out_why)
 {
@@ -459,7 +446,6 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .wake = adaptive_wake,
                                              .grown = adaptive_grown,
                                              .lanes = adaptive_lanes,
-                                             .queue_time = adaptive_queue_time,
                                              .canceled = xd_adaptive_canceled,
                                              .ended = xd_adaptive_ended,
                                              .missing = xd_adaptive_missing,

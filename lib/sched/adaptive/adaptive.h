@@ -15,10 +15,10 @@
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
 
-#include "sched/adaptive/bottleneck.h"
 #include "sched/adaptive/connections.h"
 #include "sched/adaptive/forecast.h"
 #include "sched/adaptive/growth.h"
+#include "sched/adaptive/surplus.h"
 #include "sched/policy.h"
 
 /* A request asks for block_bytes, or, if that is more, for what the depot
@@ -87,7 +87,7 @@ struct xd_adaptive {
 
     struct xd_growth growth;
     struct xd_connections connections;
-    struct xd_bottleneck bottleneck;
+    struct xd_surplus surplus;
     xd_usec heard_at;   /* a byte of any depot came last */
     double hedged;      /* bytes asked for twice, to be done sooner */
     double wasted;      /* that were on the wire behind a new end */
@@ -140,6 +140,14 @@ static inline bool xd_has_to_connect(const struct xd_adaptive *p,
                                      unsigned fetch, unsigned depot)
 {
     return p->flows[fetch].is_broken && !xd_shares(p, depot);
+}
+
+/* Whether the client's line is so slow that what others are asked for besides
+ * only stands in its queue. */
+static inline bool xd_line_is_slow(const struct xd_adaptive *p)
+{
+    return p->surplus.stage != XD_SURPLUS_NEEDED &&
+           xd_bottleneck_is_slow(&p->book->bottleneck, p->now);
 }
 
 /* Leaves no single byte behind the new end. */

@@ -217,7 +217,7 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
     if (xd_begin_anew(p, fetch, end) || shorten_for_player(p, fetch, end))
         return true;
     if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
-        p->unasked > p->rate * END_S)
+        p->unasked > p->rate * END_S || xd_line_is_slow(p))
         return false;
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
@@ -309,7 +309,8 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (f->is_offered || h->rate <= 0 || is_beginning(p, f))
+    if (f->is_offered || h->rate <= 0 || is_beginning(p, f) ||
+        xd_line_is_slow(p))
         return false;
     time = time_of(h, f);
     takes = xd_time_for_flow(p, f, f->range.end);

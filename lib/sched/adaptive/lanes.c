@@ -64,10 +64,53 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         p->wake_at = at;
 }
 
+/* The fastest that holds everything, or the one that is asked already. */
+static unsigned best_of(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    unsigned best = b->n_depots;
+
+    if (xd_surplus_is_one(&p->surplus))
+        return p->surplus.depot;
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        unsigned i = b->slots[slot];
+
+        if (i < b->n_depots && p->forecasts[i].rate > 0 &&
+            (best == b->n_depots ||
+             p->forecasts[i].rate > p->forecasts[best].rate))
+            best = i;
+    }
+    return best;
+}
+
+static bool brings_all(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_book *b = p->book;
+
+    return depot < b->n_depots && xd_holder_is_ready(&b->depots[depot]) &&
+           !p->depots[depot].is_overdue &&
+           xd_rangeset_contains(&b->depots[depot].held, b->wanted);
+}
+
+static void decide_surplus(struct xd_adaptive *p)
+{
+    unsigned best = best_of(p);
+    struct xd_surplus_facts facts = {.now = p->now,
+                                     .is_slow = xd_line_is_slow(p),
+                                     .best = best,
+                                     .is_well = brings_all(p, best),
+                                     .rate = p->book->bottleneck.most};
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        facts.n_others += p->flows[i].is_running && p->flows[i].depot != best;
+    xd_surplus_decide(&p->surplus, &facts);
+}
+
 void xd_decide_connections(struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
 
+    decide_surplus(p);
     if (b->o.first_lanes == 0)
         return;
     p->visits += b->n_slots;
@@ -91,9 +134,14 @@ bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
     unsigned lane = fetch % p->book->o.lanes_per_depot;
     unsigned allowed = xd_connections_allowed(&p->connections, depot);
 
+    if (xd_surplus_is_one(&p->surplus) && depot != p->surplus.depot)
+        return false;
+    if (xd_line_is_slow(p))
+        allowed = 1;
     if (p->book->o.first_lanes == 0 && allowed > most_worth(p))
         allowed = most_worth(p);
-    return lane < allowed && p->depots[depot].n_running < allowed;
+    return (lane < allowed || allowed == 1) &&
+           p->depots[depot].n_running < allowed;
 }
 
 bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot)

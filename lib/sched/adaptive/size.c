@@ -176,8 +176,8 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
                                              : meanwhile;
 }
 
-double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
-                       struct xd_range r)
+static double size_among_others(struct xd_adaptive *p, unsigned fetch,
+                                unsigned depot, struct xd_range r)
 {
     double rate = xd_rate_of_lane(p, depot);
     double part = xd_connections_bound(p, depot) ? BOUND_SHARE : SHARE;
@@ -202,4 +202,12 @@ double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
         return xd_others_bring(p, depot, r, within) ? 0 : least;
     }
     return share;
+}
+
+double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                       struct xd_range r)
+{
+    if (xd_surplus_is_one(&p->surplus))
+        return (double)p->book->o.block_bytes * MOST_BLOCKS;
+    return size_among_others(p, fetch, depot, r);
 }

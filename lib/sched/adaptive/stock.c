@@ -8,7 +8,8 @@
 
 #define FOR_EVER 1e9
 
-/* A line that is full of what others bring is never silent for so long. */
+/* A line that is full of what others bring is never silent for so long; one
+ * depot alone is, while it brings again what was lost. */
 #define ALIVE XD_SECOND
 
 xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
@@ -23,9 +24,12 @@ xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
 xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot)
 {
     xd_usec patience = xd_forecast_patience(&p->forecasts[depot]);
-    xd_usec queue = xd_bottleneck_queue_time(&p->bottleneck);
+    xd_usec queue = xd_bottleneck_queue_time(&p->book->bottleneck, p->now);
 
-    return queue > patience && p->now < p->heard_at + ALIVE ? queue : patience;
+    bool explains =
+        p->now < p->heard_at + ALIVE || xd_surplus_is_one(&p->surplus);
+
+    return queue > patience && explains ? queue : patience;
 }
 
 xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)

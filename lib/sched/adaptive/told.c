@@ -45,7 +45,7 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
     xd_growth_heard(&p->growth, now, to - f->got);
     xd_connections_heard(&p->connections, f->depot, fetch, forecast->latency,
                          now, to - f->got);
-    xd_bottleneck_heard(&p->bottleneck, now, to - f->got);
+    xd_surplus_heard(&p->surplus, to - f->got);
     p->heard_at = now;
     p->brought += (double)(to - f->got);
     xd_forecast_heard(forecast, now, to - f->got);

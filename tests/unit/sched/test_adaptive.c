@@ -436,7 +436,7 @@ START_TEST(who_is_overdue_is_asked_for_nothing_until_it_speaks)
 
     fall_silent();
     w.p.o.lanes_per_depot = 2;
-    w.sources[1].rate = 0.2e6;
+    w.sources[1].rate = 0.4e6;
     play_for(500 * XD_MS);
     n = w.n_log;
     play_for(2 * XD_SECOND);

@@ -1,0 +1,79 @@
+#include "sched/bottleneck.h"
+
+/* Over so long bytes are counted, and until there are so many.  What waited for
+ * a packet that was lost comes at once, so that one turn alone tells nothing. */
+#define TURN (500 * XD_MS)
+#define TURN_BYTES (64 << 10)
+
+/* What routers of slow lines were seen to hold. */
+#define QUEUE_BYTES ((double)(256 << 10))
+
+/* What is said of a line that hardly brings anything: it may be dead. */
+#define LONGEST (40 * XD_SECOND)
+
+/* On a line that needs so long for its queue, TCP loses the packets of some
+ * connections again and again, and waits longer each time. */
+#define SLOW XD_SECOND
+#define STARVED 4
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double rate_of(const struct xd_bottleneck *b, xd_usec now)
+{
+    return (double)b->bytes * (double)XD_SECOND / (double)(now - b->began);
+}
+
+void xd_bottleneck_heard(struct xd_bottleneck *b, xd_usec now, uint64_t bytes)
+{
+    if (b->began == 0) {
+        b->began = now;
+        return;
+    }
+    b->bytes += bytes;
+    if (now - b->began < TURN || b->bytes < TURN_BYTES)
+        return;
+    b->most = larger(b->most, lesser(b->last, rate_of(b, now)));
+    b->last = rate_of(b, now);
+    b->began = now;
+    b->bytes = 0;
+}
+
+/* Until two turns are over, what came so far. */
+static double most_of(const struct xd_bottleneck *b, xd_usec now)
+{
+    if (b->most > 0)
+        return b->most;
+    return b->began > 0 && now - b->began >= TURN && b->last == 0
+               ? rate_of(b, now)
+               : b->last;
+}
+
+xd_usec xd_bottleneck_queue_time(const struct xd_bottleneck *b, xd_usec now)
+{
+    double most = most_of(b, now), time;
+
+    if (most <= 0)
+        return 0;
+    time = QUEUE_BYTES / most * (double)XD_SECOND;
+    return time < (double)LONGEST ? (xd_usec)time : LONGEST;
+}
+
+bool xd_bottleneck_is_slow(const struct xd_bottleneck *b, xd_usec now)
+{
+    return xd_bottleneck_queue_time(b, now) > SLOW;
+}
+
+xd_usec xd_bottleneck_silence(const struct xd_bottleneck *b, xd_usec now)
+{
+    return xd_bottleneck_is_slow(b, now)
+               ? STARVED * xd_bottleneck_queue_time(b, now)
+               : 0;
+}
