@@ -119,7 +119,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->stop = false;
     lane->is_distrusted = false;
     if (e->line) {
-        xd_line_begun(e->line, action->fetch, xd_now());
+        xd_line_begun(e->line, action->fetch, action->depot, xd_now());
         lane->outages = xd_line_outages(e->line);
     }
     if (depot->lanes_busy++ == 0) {

@@ -291,7 +291,7 @@ static bool was_the_line_locked(struct xd_engine *e, const struct xd_lane *lane,
 {
     return e->line &&
            xd_line_failed(e->line, lane->fetch, lane->outcome.is_unanswered,
-                          now, retry_at);
+                          !xd_sched_has_choice(e->sched), now, retry_at);
 }
 
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,

@@ -34,6 +34,7 @@ struct request {
     bool is_live;
     bool is_to_stop;
     bool has_bytes;
+    unsigned depot;
     xd_usec began;
     xd_usec last; /* when it began, or bytes came last */
 };
@@ -42,8 +43,10 @@ struct xd_line {
     struct request *requests;
     unsigned n;
     xd_usec quiet, slack, patience;
-    xd_usec heard_at; /* from any depot; XD_NEVER: nothing yet */
-    xd_usec fastest;  /* the least time to a first byte; XD_NEVER: none */
+    xd_usec heard_at;      /* from any depot; XD_NEVER: nothing yet */
+    xd_usec fastest;       /* the least time to a first byte; XD_NEVER: none */
+    unsigned failed_depot; /* the last one that failed without an answer */
+    xd_usec failed_at;     /* 0: none */
     bool is_down;
     xd_usec asked_at, ask_at; /* while down: the last attempt, and the next */
     unsigned n_outages;
@@ -88,10 +91,11 @@ static struct request *request_of(struct xd_line *l, unsigned fetch)
     return &l->requests[fetch];
 }
 
-void xd_line_begun(struct xd_line *l, unsigned fetch, xd_usec now)
+void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
+                   xd_usec now)
 {
-    *request_of(l, fetch) =
-        (struct request){.is_live = true, .began = now, .last = now};
+    *request_of(l, fetch) = (struct request){
+        .is_live = true, .depot = depot, .began = now, .last = now};
 }
 
 /* A depot has said something. */
@@ -168,8 +172,24 @@ static bool all_are_silent(const struct xd_line *l, const struct request *r,
            l->heard_at <= r->last + l->slack;
 }
 
+/* Whether some other depot was asked in vain as well: while only one is asked,
+ * nothing tells its failure from that of the line, and others have to be tried. */
+static bool another_is_silent(const struct xd_line *l, unsigned depot,
+                              xd_usec now)
+{
+    if (l->failed_at > l->heard_at && l->failed_depot != depot)
+        return true;
+    for (unsigned i = 0; i < l->n; i++) {
+        const struct request *r = &l->requests[i];
+
+        if (r->is_live && r->depot != depot && now - r->last >= l->quiet)
+            return true;
+    }
+    return false;
+}
+
 bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
-                    xd_usec now, xd_usec *retry_at)
+                    bool is_only, xd_usec now, xd_usec *retry_at)
 {
     struct request *r = request_of(l, fetch);
 
@@ -178,8 +198,11 @@ bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
         hear(l, now);
         return false;
     }
-    if (!l->is_down && all_are_silent(l, r, now))
+    if (!l->is_down && all_are_silent(l, r, now) &&
+        (is_only || another_is_silent(l, r->depot, now)))
         go_down(l, now);
+    l->failed_depot = r->depot;
+    l->failed_at = now;
     *retry_at = now + RETRY;
     return l->is_down;
 }

@@ -7,8 +7,9 @@
  *                 up  --- nothing from any depot --->  down
  *                 up  <-- a byte or a refusal -------  down: ask, wait, ask ...
  *
- * When a request fails without a word from its depot, and no other depot has
- * said anything in the meantime, the line is down: no depot is to blame.  Then
+ * When a request fails without a word from its depot, no other depot has said
+ * anything in the meantime, and another one was asked in vain as well, or there
+ * is no other, the line is down: no depot is to blame.  Then
  * there is one pause for all.  At the end of each pause every request that has
  * brought nothing is to be stopped, so that it can be made again over a new
  * connection, for a short while decisions are made, and the next pause begins;
@@ -40,7 +41,8 @@ void xd_line_free(struct xd_line *l); /* NULL does nothing */
 
 /* What happens to a request: it is made; bytes of it have come; it is over, as
  * it has all its bytes or was stopped. */
-void xd_line_begun(struct xd_line *l, unsigned fetch, xd_usec now);
+void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
+                   xd_usec now);
 void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now);
 void xd_line_ended(struct xd_line *l, unsigned fetch);
 
@@ -51,11 +53,12 @@ void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now);
 
 /*
  * The request has failed.  With `is_unanswered` its depot has said nothing, not
- * even no.  True: the line is down, it was no failure of the depot, which may be
- * asked again at *retry_at.
+ * even no; `is_only`: there is no other depot that could be asked.  True: the
+ * line is down, it was no failure of the depot, which may be asked again at
+ * *retry_at.
  */
 bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
-                    xd_usec now, xd_usec *retry_at);
+                    bool is_only, xd_usec now, xd_usec *retry_at);
 
 /* A depot has answered, or refused, something else than a request. */
 void xd_line_answered(struct xd_line *l, xd_usec now);

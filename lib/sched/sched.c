@@ -157,6 +157,15 @@ const struct xd_sched_options *xd_sched_options(const struct xd_sched *s)
     return &s->book.o;
 }
 
+bool xd_sched_has_choice(const struct xd_sched *s)
+{
+    const struct xd_depot_set *usable = &s->book.usable;
+    unsigned first = xd_depot_set_next(usable, 0);
+
+    return first < usable->n &&
+           xd_depot_set_next(usable, first + 1) < usable->n;
+}
+
 uint64_t xd_sched_steps(const struct xd_sched *s)
 {
     return s->steps;

@@ -236,6 +236,9 @@ bool xd_sched_has_pings(const struct xd_sched *s);
 unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
                         enum xd_lanes_reason *out_why);
 
+/* Whether more than one depot may still be asked. */
+bool xd_sched_has_choice(const struct xd_sched *s);
+
 /* For how long a fetch may say nothing since its bytes stand in the queue of the
  * client's line behind those of others; 0: as far as is known they do not. */
 xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now);

@@ -293,6 +293,7 @@ static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
 {
     f->is_refused = f->first_byte < 0;
     bool was_line = xd_line_failed(r->line, number_of(r, f), is_unanswered,
+                                   !xd_sched_has_choice(r->driver.sched),
                                    xd_run_usec(r->net.now), &f->retry_at);
 
     xd_flight_end(r, f, was_line ? XD_EV_CANCELED : XD_EV_FAILED);
@@ -421,7 +422,7 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
                             .began = r->net.now,
                             .first_byte = -1,
                             .heard = r->net.now};
-    xd_line_begun(r->line, a->fetch, xd_run_usec(r->net.now));
+    xd_line_begun(r->line, a->fetch, a->depot, xd_run_usec(r->net.now));
     f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
     if (r->tcp.failed)
         xd_run_out_of_memory(r);

@@ -24,7 +24,7 @@ static void teardown(void)
 static void flow(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        xd_line_begun(l, i, now);
+        xd_line_begun(l, i, i, now);
     now += 100 * XD_MS;
     for (unsigned i = 0; i < n; i++)
         xd_line_heard(l, i, now);
@@ -32,7 +32,7 @@ static void flow(unsigned n)
 
 static bool fails(unsigned fetch, bool is_unanswered)
 {
-    return xd_line_failed(l, fetch, is_unanswered, now, &retry_at);
+    return xd_line_failed(l, fetch, is_unanswered, false, now, &retry_at);
 }
 
 static void expect_stops(const char *fetches)
@@ -71,6 +71,53 @@ START_TEST(when_all_fall_silent_together_none_has_failed)
 }
 END_TEST
 
+START_TEST(while_one_depot_is_asked_the_others_are_tried_first)
+{
+    flow(1);
+    now += 5 * XD_SECOND;
+    ck_assert(!fails(0, true));
+    ck_assert(!xd_line_is_down(l));
+    xd_line_begun(l, 1, 1, now);
+    xd_line_begun(l, 0, 0, now + 4500 * XD_MS);
+    now += 5 * XD_SECOND;
+    ck_assert(fails(1, true));
+    ck_assert(xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(two_requests_of_one_depot_are_one_depot)
+{
+    xd_line_begun(l, 0, 7, now);
+    xd_line_begun(l, 1, 7, now);
+    now += 100 * XD_MS;
+    xd_line_heard(l, 0, now);
+    xd_line_heard(l, 1, now);
+    now += 5 * XD_SECOND;
+    ck_assert(!fails(0, true));
+    ck_assert(!fails(1, true));
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(a_depot_that_was_just_asked_is_not_silent_yet)
+{
+    flow(1);
+    now += 5 * XD_SECOND - 100 * XD_MS;
+    xd_line_begun(l, 1, 1, now);
+    now += 100 * XD_MS;
+    ck_assert(!fails(0, true));
+}
+END_TEST
+
+START_TEST(the_only_depot_has_not_failed_if_nothing_is_heard)
+{
+    flow(1);
+    now += 5 * XD_SECOND;
+    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
+    ck_assert(xd_line_is_down(l));
+}
+END_TEST
+
 START_TEST(what_another_said_in_the_meantime_tells_that_the_line_is_up)
 {
     flow(2);
@@ -94,7 +141,7 @@ END_TEST
 
 START_TEST(before_the_first_byte_each_failure_is_its_depots)
 {
-    xd_line_begun(l, 0, now);
+    xd_line_begun(l, 0, 0, now);
     now += 5 * XD_SECOND;
     ck_assert(!fails(0, true));
     xd_line_changed(l, now);
@@ -112,8 +159,8 @@ START_TEST(while_it_is_down_all_pause_and_are_asked_anew_each_round)
     for (int i = 0; i < 10; i++) {
         xd_usec next = xd_line_wake(l);
 
-        xd_line_begun(l, 0, now);
-        xd_line_begun(l, 1, now);
+        xd_line_begun(l, 0, 0, now);
+        xd_line_begun(l, 1, 1, now);
         ck_assert_uint_le(next, now + 2 * XD_SECOND);
         now += XD_SECOND;
         ck_assert_uint_eq(xd_line_pause(l, now), next);
@@ -133,7 +180,7 @@ START_TEST(the_first_byte_ends_it)
     now += 5 * XD_SECOND;
     ck_assert(fails(0, true));
     expect_stops("1");
-    xd_line_begun(l, 0, now);
+    xd_line_begun(l, 0, 0, now);
     now += XD_SECOND;
     xd_line_heard(l, 0, now);
     ck_assert(!xd_line_is_down(l));
@@ -149,7 +196,7 @@ START_TEST(a_route_that_appears_ends_the_pause_at_once)
     now += 5 * XD_SECOND;
     ck_assert(fails(0, true));
     expect_stops("1");
-    xd_line_begun(l, 0, now);
+    xd_line_begun(l, 0, 0, now);
     now += XD_SECOND;
     xd_line_changed(l, now);
     ck_assert_uint_le(xd_line_pause(l, now), now);
@@ -178,17 +225,17 @@ START_TEST(who_waits_for_room_is_not_silent)
     ck_assert(!xd_line_is_down(l));
     xd_line_released(l, 0, now);
     now += 5 * XD_SECOND;
-    ck_assert(fails(0, true));
+    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
 }
 END_TEST
 
 START_TEST(far_depots_are_given_time_to_answer)
 {
-    xd_line_begun(l, 0, now);
+    xd_line_begun(l, 0, 0, now);
     now += XD_SECOND;
     xd_line_heard(l, 0, now);
     now += 5 * XD_SECOND;
-    ck_assert(fails(0, true));
+    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
     ck_assert_uint_eq(xd_line_wake(l), now + 3 * XD_SECOND);
 }
 END_TEST
@@ -263,6 +310,10 @@ int main(void)
     tcase_add_test(t, when_all_fall_silent_together_none_has_failed);
     tcase_add_test(t,
                    what_another_said_in_the_meantime_tells_that_the_line_is_up);
+    tcase_add_test(t, while_one_depot_is_asked_the_others_are_tried_first);
+    tcase_add_test(t, two_requests_of_one_depot_are_one_depot);
+    tcase_add_test(t, a_depot_that_was_just_asked_is_not_silent_yet);
+    tcase_add_test(t, the_only_depot_has_not_failed_if_nothing_is_heard);
     tcase_add_test(t, a_refusal_is_an_answer);
     tcase_add_test(t, before_the_first_byte_each_failure_is_its_depots);
     tcase_add_test(t, while_it_is_down_all_pause_and_are_asked_anew_each_round);
