@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <xdownload/manifest.h>
 
@@ -67,6 +68,54 @@ static void put_extent(const struct xd_manifest *m, size_t file, size_t i)
             put_replica(&replica);
 }
 
+/* The host of a URL, with its port, without a login. */
+static void put_host(const char *url)
+{
+    char shown[TEXT_URL_SIZE];
+    const char *host = strstr(url, "://");
+    size_t login;
+
+    text_login(url, &login);
+    host = host == NULL ? url : host + 3;
+    host += login > 0 ? login + 1 : 0;
+    snprintf(shown, sizeof shown, "%.*s", (int)strcspn(host, "/?#"), host);
+    text_put(stdout, shown);
+}
+
+/* A line as lors_ls wrote it. */
+static void put_mapping(size_t n, const struct xd_extent *extent,
+                        const struct xd_replica *replica)
+{
+    printf("  %4zu %c%c%c %12" PRIu64 " %12" PRIu64 "  ", n,
+           replica->rights & XD_MAY_READ ? 'r' : '-',
+           replica->rights & XD_MAY_WRITE ? 'w' : '-',
+           replica->rights & XD_MAY_MANAGE ? 'm' : '-', extent->offset,
+           extent->length);
+    put_host(replica->url);
+    if (replica->expires != NULL) {
+        fputs("  ", stdout);
+        text_put(stdout, replica->expires);
+    }
+    if (replica->functions != NULL) {
+        fputs("  ", stdout);
+        text_put(stdout, replica->functions);
+    }
+    putchar('\n');
+}
+
+static void put_mappings(const struct xd_manifest *m, size_t file)
+{
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_replica replica = {.struct_size = sizeof replica};
+    size_t n = 0;
+
+    for (size_t i = 0; xd_manifest_extent(m, file, i, &extent) == 0; i++)
+        for (size_t j = 0; extent.length != XD_SIZE_UNKNOWN &&
+                           xd_manifest_replica(m, file, i, j, &replica) == 0;
+             j++)
+            put_mapping(n++, &extent, &replica);
+}
+
 static void put_head(const struct xd_file *file)
 {
     char size[UNITS_SIZE];
@@ -80,7 +129,7 @@ static void put_head(const struct xd_file *file)
                units_size(size, file->size), file->size);
 }
 
-static void put_file(const struct xd_manifest *m, size_t i)
+static void put_file(const struct xd_manifest *m, size_t i, bool verbose)
 {
     struct xd_file file = {.struct_size = sizeof file};
     struct xd_hash hash = {.struct_size = sizeof hash};
@@ -99,7 +148,9 @@ static void put_file(const struct xd_manifest *m, size_t i)
         put_limit("", file.max_connections);
         putchar('\n');
     }
-    for (size_t j = 0; j < file.n_extents; j++)
+    if (verbose)
+        put_mappings(m, i);
+    for (size_t j = 0; j < file.n_extents && !verbose; j++)
         put_extent(m, i, j);
 }
 
@@ -118,7 +169,7 @@ static int put(const struct args *a, const struct xd_manifest *m)
     if (a->json)
         show_json(m, first, end);
     for (size_t i = first; i < end && !a->json; i++)
-        put_file(m, i);
+        put_file(m, i, a->verbose);
     return STATUS_COMPLETE;
 }
 

@@ -409,6 +409,17 @@ def test_write_and_manage_capabilities_are_not_printed(lab):
             assert ("left out" in run.err) == ("exnode" in options)
 
 
+def test_mappings_are_listed_as_lors_ls_did(lab):
+    with IbpDepot(bytes_of(1000), frame=500) as depot:
+        run = lab.xdownload("show", "-v", lab.write(
+            "f.xnd", lors_exnode(depot, 1000, 500)), report=False)
+        assert run.rc == 0, run.err
+        assert re.search(rf"(?m)^ +0 rwm +0 +1000  {depot.host}"
+                         r"  2026-11-21 23:36:15  checksum$",
+                         run.out.decode())
+        assert depot.held.key not in run.out.decode()
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_checksums_of_frames_are_undone(lab, algorithm):
     data = bytes_of(SIZE)
