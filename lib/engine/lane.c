@@ -156,12 +156,14 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
     return end <= front + e->window;
 }
 
-/* The scheduler may have shortened it. */
+/* The scheduler may have shortened it.  A lane that carries nothing is not the
+ * thread's own. */
 static void shorten(struct xd_worker *w, unsigned slot)
 {
     const struct xd_lane *lane = &w->lanes[slot];
 
-    if (lane->source && lane->range.end != XD_SIZE_UNKNOWN)
+    if (xd_runner_is_busy(w->runner, slot) &&
+        lane->range.end != XD_SIZE_UNKNOWN)
         xd_runner_shorten(w->runner, slot,
                           lane->source->object_offset +
                               (lane->range.end - lane->source->range.begin));
