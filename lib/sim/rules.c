@@ -241,6 +241,15 @@ static bool brings_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
     return false;
 }
 
+/* A request without ranges whose bytes have all come may be in the way of what
+ * its depot is to bring elsewhere. */
+static bool must_run_on(const struct xd_rules *r,
+                        const struct xd_ruled_fetch *f, struct xd_range rest)
+{
+    return r->o.run_losers && !r->depots[f->depot].no_ranges &&
+           xd_rangeset_contains(&r->arrived, rest);
+}
+
 static enum xd_rule check_cancel(struct xd_rules *r,
                                  const struct xd_sched_action *a)
 {
@@ -249,7 +258,7 @@ static enum xd_rule check_cancel(struct xd_rules *r,
 
     if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
         rest.begin >= rest.end || brings_wanted(r, f) ||
-        (r->o.run_losers && xd_rangeset_contains(&r->arrived, rest)))
+        must_run_on(r, f, rest))
         return XD_RULE_CANCEL;
     f->is_canceled = true;
     return XD_RULE_NONE;

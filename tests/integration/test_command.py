@@ -302,7 +302,7 @@ def test_wrong_usage_is_2(lab, args):
 
 @pytest.mark.parametrize("args, takers", [
     (["--json", "m"], "show and play"), (["--repair", "m"], "verify"),
-    (["show", "-v", "m"], "get and verify"),
+    (["show", "--limit-rate", "1m", "m"], "get, verify, play and serve"),
     (["verify", "--report", "r", "m", "f"], "get"),
 ])
 def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,
