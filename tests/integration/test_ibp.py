@@ -1,6 +1,5 @@
 """Files that lie on IBP depots, alone and beside web servers; and what becomes
 of a download when an IBP depot misbehaves."""
-import itertools
 import os
 import re
 import signal
@@ -14,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 from lab import bytes_of, wait_until
-from test_faults import ALGORITHMS, BLOCK, HASHES, SIZE, SLOW, TARGETS
+from test_faults import ALGORITHMS, BLOCK, SIZE
 from test_faults import World as FaultWorld
-from test_faults import assert_bounded, row_of
+from test_faults import assert_bounded, row_of, rows
 from test_serve import Served
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
@@ -90,11 +89,6 @@ def make_world(lab):
     made = World(lab)
     yield made
     made.close()
-
-
-def rows(i):
-    every = list(itertools.product(HASHES, TARGETS, ALGORITHMS))
-    return every if SLOW else [every[5 * i % len(every)]]
 
 
 def cells(faults):
