@@ -407,13 +407,16 @@ static void free_engine(struct xd_engine *e)
     xd_engine_lock(e);
     xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
     xd_engine_unlock(e);
-    /* No worker is started after the end, so that n_workers stays. */
+    /* No worker is started after the end, so that n_workers stays.  As long as
+     * a thread runs it may wake every worker. */
     for (unsigned i = 0; i < e->n_workers; i++)
-        xd_worker_free(e->workers[i]);
+        xd_worker_join(e->workers[i]);
     xd_pinger_free(e->pinger);
     xd_sampler_join(e);
     if (e->has_keeper)
         xd_thread_join(&e->keeper);
+    for (unsigned i = 0; i < e->n_workers; i++)
+        xd_worker_free(e->workers[i]);
     xd_sink_free(e->sink);
     fini_tables(e);
     fini_threads(e);

@@ -269,9 +269,13 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     return 0;
 }
 
-void xd_worker_free(struct xd_worker *w)
+void xd_worker_join(struct xd_worker *w)
 {
     xd_thread_join(&w->thread);
+}
+
+void xd_worker_free(struct xd_worker *w)
+{
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_piece_hash_fini(&w->lanes[i].piece_hash);
         xd_free(w->lanes[i].buffer);

@@ -12,7 +12,9 @@
 /* Start one.  Errors: NOMEM. */
 int xd_worker_new(struct xd_worker **out, struct xd_engine *e);
 
-/* Join it, once the engine is over, and release it. */
+/* Join it, once the engine is over; then release it, when no thread is left that
+ * could wake it. */
+void xd_worker_join(struct xd_worker *w);
 void xd_worker_free(struct xd_worker *w);
 
 #endif
