@@ -20,7 +20,7 @@ FLOOR_UNDER_VALGRIND=550
 # thirty times the time.  Those that count up to millions, or by the second, are
 # left to them.
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
-TOO_SLOW='power$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
+TOO_SLOW='power$|ledger$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 
 # That a row fails without its defence is shown once, by the first build.
 SHOWN_ONCE='defences$'
