@@ -289,6 +289,25 @@ static unsigned find_preferred(struct xd_sched *s)
     return i < s->book.n_depots ? i : xd_core_find_worker(s, &s->book.tried);
 }
 
+/* The nearest, where depots are pinged.  One that is no whole mirror any more
+ * may lack just the byte that `urgent` can deliver and those in use cannot. */
+static unsigned choose_to_open(struct xd_sched *s, unsigned preferred,
+                               unsigned urgent)
+{
+    const struct xd_book *b = &s->book;
+    unsigned depot;
+
+    if (!b->has_pings)
+        return urgent < b->n_depots ? urgent : preferred;
+    depot = xd_core_choose_reserve(s, preferred);
+    if (depot == b->n_depots || urgent == b->n_depots)
+        return depot;
+    return b->depots[depot].no_ranges ||
+                   !xd_rangeset_contains(&b->depots[depot].held, b->wanted)
+               ? urgent
+               : depot;
+}
+
 static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
 {
     struct xd_book *b = &s->book;
@@ -305,10 +324,7 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     if (depot == b->n_depots && b->o.policy->wants_more &&
         !b->o.policy->wants_more(s->policy))
         return false;
-    if (b->has_pings)
-        depot = xd_core_choose_reserve(s, preferred);
-    else if (depot == b->n_depots)
-        depot = preferred;
+    depot = choose_to_open(s, preferred, depot);
     if (depot == b->n_depots)
         return false;
     s->n_unseen += b->depots[depot].nearness == XD_NOT_PINGED;
