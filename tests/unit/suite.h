@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define SUITE_FOLDER 40 /* room for the name of a folder */
 
@@ -17,6 +18,13 @@ static inline void suite_folder(char folder[SUITE_FOLDER])
 
     ck_assert_int_lt(len, SUITE_FOLDER);
     ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static inline void suite_rest_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
 }
 
 static inline int run_suite(const char *name, TCase *tcase)

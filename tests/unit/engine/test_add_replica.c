@@ -52,13 +52,6 @@ static struct xd_source *source;
 static struct xd_reader *reader;
 static struct xd_error error;
 
-static void rest_ms(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
 static void set(const char *name, const char *value)
 {
     ck_assert_int_eq(xd_options_set(options, name, value, &error), 0);
@@ -159,7 +152,7 @@ static unsigned n_depots(void)
 static void wait_for_requests(unsigned server, unsigned n)
 {
     for (int i = 0; i < 500 && mock_requests(servers[server]) < n; i++)
-        rest_ms(10);
+        suite_rest_ms(10);
     ck_assert_uint_ge(mock_requests(servers[server]), n);
 }
 
@@ -211,7 +204,7 @@ START_TEST(one_that_joins_a_pause_is_asked_after_it)
     wait_for_requests(0, 1);
     xd_download_pause(download);
     add_well(serve(good));
-    rest_ms(200);
+    suite_rest_ms(200);
     ck_assert_uint_eq(mock_connections(servers[1]), 0);
     xd_download_resume(download);
     ends_well();
@@ -307,7 +300,7 @@ START_TEST(a_depot_that_was_given_up_is_asked_under_another_url)
     add_well(serve(silent)); /* so that it does not fail */
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     wait_for_requests(0, 1);
-    rest_ms(200);
+    suite_rest_ms(200);
     ck_assert_int_eq(depot(0).state, XD_DEPOT_FAILED);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/other",
              mock_port(servers[0]));
@@ -488,7 +481,7 @@ START_TEST(a_liar_that_joins_is_named_and_may_not_come_back)
     wait_for_requests(0, 1);
     add_well(serve(liar));
     for (int i = 0; i < 500 && depot(1).state != XD_DEPOT_FAILED; i++)
-        rest_ms(1);
+        suite_rest_ms(1);
     ck_assert_int_eq(depot(1).last_error.code, XD_E_CORRUPT);
     ck_assert_int_eq(add(mock_url(servers[1])), XD_E_CORRUPT);
     ends_well();

@@ -182,13 +182,6 @@ static int (*const waits[])(void) = {
 
 /* ---- the test's own ---- */
 
-static void rest_ms(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
 static void setup(void)
 {
     suite_folder(folder);
@@ -225,7 +218,7 @@ static void describe(void)
 
 static void *trigger_soon(void *unused)
 {
-    rest_ms(200);
+    suite_rest_ms(200);
     xd_cancel_trigger(cancel);
     return unused;
 }

@@ -63,13 +63,6 @@ static struct xd_source *source;
 static struct xd_reader *reader;
 static struct xd_error error;
 
-static void rest_ms(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
 static void set(const char *name, const char *value)
 {
     ck_assert_int_eq(xd_options_set(options, name, value, &error), 0);
@@ -128,7 +121,7 @@ static struct xd_progress progress(void)
 static void wait_for_requests(unsigned n)
 {
     for (int i = 0; i < 500 && mock_requests(server) < n; i++)
-        rest_ms(10);
+        suite_rest_ms(10);
     ck_assert_uint_eq(mock_requests(server), n);
 }
 
@@ -138,10 +131,10 @@ START_TEST(a_pause_ends_requests_and_a_resume_asks_for_the_rest)
 {
     start(halves, SIZE);
     wait_for_requests(1);
-    rest_ms(100);
+    suite_rest_ms(100);
     xd_download_pause(download);
     xd_download_pause(download);
-    rest_ms(100);
+    suite_rest_ms(100);
     ck_assert_uint_eq(progress().bytes_done, 50);
     ck_assert_uint_eq(progress().lanes_busy, 0);
     ck_assert(progress().is_paused);
@@ -175,7 +168,7 @@ START_TEST(time_that_is_paused_counts_for_nothing)
     set("max-time", "900ms");
     start(slow, SIZE);
     xd_download_pause(download);
-    rest_ms(1000);
+    suite_rest_ms(1000);
     ck_assert_int_eq(xd_download_wait(download, 0, &error), XD_E_AGAIN);
     xd_download_resume(download);
     ck_assert_msg(xd_download_wait(download, 5000, &error) == 0, "%s",
@@ -187,7 +180,7 @@ START_TEST(a_stream_that_cannot_be_continued_is_held_back)
 {
     start(stream, XD_SIZE_UNKNOWN);
     for (int i = 0; i < 500 && progress().bytes_done == 0; i++)
-        rest_ms(1);
+        suite_rest_ms(1);
     xd_download_pause(download);
     ck_assert_int_eq(xd_download_wait(download, 700, &error), XD_E_AGAIN);
     ck_assert_uint_lt(progress().bytes_done, 2 * LARGE);
@@ -203,7 +196,7 @@ START_TEST(what_is_paused_can_be_canceled)
 {
     start(silent, SIZE);
     xd_download_pause(download);
-    rest_ms(50);
+    suite_rest_ms(50);
     xd_download_cancel(download);
     ck_assert_int_eq(xd_download_wait(download, 1000, &error), XD_E_CANCELED);
 }
@@ -215,7 +208,7 @@ START_TEST(a_limit_that_is_lifted_holds_nothing_up)
 {
     set("limit-rate", "32k");
     start(large, LARGE);
-    rest_ms(500);
+    suite_rest_ms(500);
     ck_assert_uint_lt(progress().bytes_received, LARGE / 4);
     xd_download_limit_rate(download, 0);
     ck_assert_int_eq(xd_download_wait(download, 3000, &error), 0);
@@ -231,7 +224,7 @@ START_TEST(a_limit_may_be_set_in_the_middle)
         xd_download_new(&download, manifest, 0, path, options, &error), 0);
     xd_download_limit_rate(download, LARGE / 2);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
-    rest_ms(300);
+    suite_rest_ms(300);
     xd_download_limit_rate(download, LARGE);
     ck_assert_int_eq(xd_download_wait(download, 10000, &error), 0);
     ck_assert_uint_ge(xd_now() - began, 800 * XD_MS);
@@ -316,7 +309,7 @@ START_TEST(a_function_is_called_once_for_each_look)
             break;
         ck_assert_uint_le(n_calls, before + 1);
         while (n_calls == before && i++ < 500)
-            rest_ms(10);
+            suite_rest_ms(10);
     }
     ck_assert_int_eq(xd_download_wait(download, 0, &error), 0);
     xd_download_set_wakeup(download, NULL, NULL);
@@ -410,7 +403,7 @@ START_TEST(a_function_of_a_reader_is_called_for_each_wait)
     ck_assert_uint_eq(n_calls, 1);
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 0), XD_E_AGAIN);
     for (int i = 0; i < 500 && n_calls == 1; i++)
-        rest_ms(10);
+        suite_rest_ms(10);
     ck_assert_uint_eq(n_calls, 2);
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 0), 1);
     ck_assert_uint_eq(n_calls, 2);
@@ -441,7 +434,7 @@ START_TEST(a_reader_that_polls_hears_of_the_end_in_time)
     download = xd_download_ref(xd_source_download(source));
     ck_assert_int_eq(xd_reader_read(reader, buffer, 1, 5000), 1);
     for (int i = 0; i < 500 && progress().bytes_done < LARGE; i++)
-        rest_ms(1);
+        suite_rest_ms(1);
     xd_download_pause(download);
     for (done = 1; done < LARGE; done += (uint64_t)n) {
         n = xd_reader_read(reader, buffer, sizeof buffer, 1000);

@@ -45,13 +45,6 @@ int getaddrinfo(const char *node, const char *service,
     return EAI_FAIL;
 }
 
-static void rest_ms(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
 static void write_file(const char *path, const void *data, size_t len)
 {
     FILE *f = fopen(path, "wb");
@@ -204,11 +197,11 @@ START_TEST(nothing_is_asked_for_before_the_first_read)
     open_source();
     ck_assert_int_eq(xd_reader_size(reader, 0), SIZE);
     ck_assert_int_eq(xd_reader_seek(reader, 100), 100);
-    rest_ms(50);
+    suite_rest_ms(50);
     ck_assert_uint_eq(mock_connections(m), 0);
     expect_code(reader, 0, XD_E_AGAIN);
     for (int i = 0; i < 2000 && mock_requests(m) == 0; i++)
-        rest_ms(5);
+        suite_rest_ms(5);
     ck_assert_uint_gt(mock_requests(m), 0);
     free_source_and_readers(source);
     source = NULL;
@@ -299,7 +292,7 @@ static void interrupt_a_wait(bool for_size)
     struct waiting w = {.for_size = for_size};
 
     ck_assert_int_eq(pthread_create(&w.thread, NULL, wait_main, &w), 0);
-    rest_ms(200);
+    suite_rest_ms(200);
     xd_reader_interrupt(reader, 1);
     ck_assert_int_eq(pthread_join(w.thread, NULL), 0);
     ck_assert_int_eq(w.result, XD_E_CANCELED);
@@ -476,9 +469,9 @@ START_TEST(nothing_far_ahead_of_the_readers_is_fetched)
         xd_download_progress(xd_source_download(source), &p);
         if (p.bytes_done >= 1024 * 1024 + 256 * 1024)
             break;
-        rest_ms(10);
+        suite_rest_ms(10);
     }
-    rest_ms(100);
+    suite_rest_ms(100);
     n = xd_source_buffered(source, b, 20);
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(b[0].begin, 0);
@@ -506,7 +499,7 @@ static void wait_until_fetched(uint64_t n)
     struct xd_progress p = {.struct_size = sizeof p};
 
     for (int i = 0; i < 500 && p.bytes_done < n; i++) {
-        rest_ms(10);
+        suite_rest_ms(10);
         xd_download_progress(xd_source_download(source), &p);
     }
     ck_assert_uint_ge(p.bytes_done, n);
@@ -551,7 +544,7 @@ START_TEST(what_is_buffered_counts_from_the_begin_of_the_range)
     open_range();
     expect_read_in_range(0, 1000);
     wait_until_fetched(1024 * 1024 + 192 * 1024);
-    rest_ms(100);
+    suite_rest_ms(100);
     ck_assert_uint_eq(xd_source_buffered(source, b, 20), 2);
     ck_assert_uint_eq(b[0].begin, 0);
     ck_assert_uint_ge(b[0].end, 192 * 1024);
@@ -560,7 +553,7 @@ START_TEST(what_is_buffered_counts_from_the_begin_of_the_range)
     ck_assert_uint_eq(b[1].end, RANGE_SIZE);
     ck_assert_int_eq(xd_reader_seek(reader, 1200000), 1200000);
     expect_read_in_range(1200000, 1);
-    rest_ms(200);
+    suite_rest_ms(200);
     ck_assert_uint_eq(xd_source_buffered(source, b, 20), 3);
     ck_assert_uint_le(b[1].begin, 1200000);
     ck_assert_uint_gt(b[1].end, 1200000);
@@ -650,15 +643,15 @@ START_TEST(head_and_tail_are_fetched_for_who_reads_only)
     describe_with("", "", NULL);
     open_source();
     ck_assert_int_eq(xd_reader_size(reader, 20000), SIZE);
-    rest_ms(100);
+    suite_rest_ms(100);
     ck_assert_uint_le(bytes_buffered(), 16 * 1024);
     xd_reader_free(reader);
     ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
-    rest_ms(100);
+    suite_rest_ms(100);
     ck_assert_uint_le(bytes_buffered(), 16 * 1024);
     expect_read(other, 1000);
     for (int i = 0; i < 2000 && bytes_buffered() < 1024 * 1024; i++)
-        rest_ms(10);
+        suite_rest_ms(10);
     ck_assert_uint_ge(bytes_buffered(), 1024 * 1024);
 }
 END_TEST
@@ -677,7 +670,7 @@ START_TEST(a_reader_that_has_not_read_has_nothing_fetched)
     expect_read(reader, 300000);
     ck_assert_int_eq(xd_reader_seek(reader, SIZE - 1000), SIZE - 1000);
     expect_read(reader, 1000);
-    rest_ms(50);
+    suite_rest_ms(50);
     n = xd_source_buffered(source, b, 20);
     ck_assert_uint_le(n, 20);
     for (size_t i = 0; i < n; i++)
@@ -760,7 +753,7 @@ static void wait_for_bytes(uint64_t n)
 {
     for (int ms = 0; bytes_here() < n; ms++) {
         ck_assert_int_lt(ms, 20000);
-        rest_ms(1);
+        suite_rest_ms(1);
     }
 }
 
@@ -777,7 +770,7 @@ START_TEST(the_least_start_is_when_the_bytes_came_though_nobody_looked)
     wait_for_bytes(1);
     seen_s = (double)(xd_now() - began) / (double)XD_SECOND;
     wait_for_bytes(SIZE);
-    rest_ms(20);
+    suite_rest_ms(20);
     xd_reader_playback(reader, &p);
     ck_assert(p.startup_least_s >= 0 && p.startup_least_s <= seen_s);
 }
@@ -879,7 +872,7 @@ START_TEST(a_part_of_a_piece_is_not_there_for_readers)
     open_source();
     expect_read(reader, PIECE);
     for (int i = 0; i < 2000 && bytes_kept() < PIECE + 100000; i++)
-        rest_ms(5);
+        suite_rest_ms(5);
     ck_assert_uint_eq(bytes_kept(), PIECE + 100000);
     ck_assert_uint_eq(bytes_here(), PIECE);
     expect_code(reader, 0, XD_E_AGAIN);
@@ -1098,7 +1091,7 @@ START_TEST(in_memory_readers_on_threads_of_their_own_get_the_true_bytes)
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(xd_reader_new(&r[i], source, &error), 0);
         ck_assert_int_eq(pthread_create(&threads[i], NULL, read_all, r[i]), 0);
-        rest_ms(2);
+        suite_rest_ms(2);
     }
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
