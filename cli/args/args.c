@@ -248,6 +248,9 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_JSON:
         a->json = true;
         return 0;
+    case OPTION_PROBE:
+        a->probe = true;
+        return 0;
     case OPTION_PLAYER:
         return set_once(&a->player, value, row->name);
     case OPTION_SIMULATE:
@@ -378,6 +381,8 @@ static int check_show(const struct args *a)
         return words_usage("show takes one manifest, not %zu", a->n_inputs);
     if (a->format != NULL && a->json)
         return words_usage("--format and --json exclude each other");
+    if (a->format != NULL && a->probe)
+        return words_usage("--format and --probe exclude each other");
     if (a->format == NULL && a->output != NULL)
         return words_usage("with show, --output needs --format");
     return 0;

@@ -35,7 +35,7 @@ enum progress_mode {
 struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
-    bool quiet, verbose, dry_run, json, repair, simulate;
+    bool quiet, verbose, dry_run, json, probe, repair, simulate;
     bool adopts; /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */

@@ -19,7 +19,7 @@
 static const char usage[] =
     "usage: xdownload [OPTION...] MANIFEST...\n"
     "       xdownload [OPTION...] URL...\n"
-    "       xdownload show MANIFEST-OR-URL [--json]\n"
+    "       xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
     "       xdownload verify MANIFEST-OR-URL FILE [--repair]\n"
     "       xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"
     "       xdownload play [OPTION...] MANIFEST-OR-URL [-- "

@@ -42,6 +42,8 @@ static const struct option_row own_rows[] = {
      NULL},
     {OPTION_FORMAT, COMMAND_SHOW, "format", 0, "FORMAT",
      "show: write the manifest as a metalink or an exnode", NULL},
+    {OPTION_PROBE, COMMAND_SHOW, "probe", 0, NULL,
+     "show: ask IBP depots how long each mapping lives", NULL},
     {OPTION_REPAIR, COMMAND_VERIFY, "repair", 0, NULL,
      "verify: fetch what is wrong of the file", NULL},
     {OPTION_PLAYER, COMMAND_PLAY, "player", 0, "PROGRAM",

@@ -1,6 +1,7 @@
 #include "common/units.h"
 
 #include <stddef.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 /* `bytes` in the unit that leaves less than 1024 of it. */
@@ -99,6 +100,22 @@ char *units_seconds(char out[UNITS_SIZE], double seconds)
         snprintf(out, UNITS_SIZE, "%.1f s", seconds);
     else
         units_clock(out, seconds);
+    return out;
+}
+
+char *units_lifetime(char out[UNITS_SIZE], uint64_t seconds)
+{
+    const uint64_t minutes = seconds / 60, hours = minutes / 60;
+
+    if (hours >= 24)
+        snprintf(out, UNITS_SIZE, "%" PRIu64 " d %" PRIu64 " h", hours / 24,
+                 hours % 24);
+    else if (hours > 0)
+        snprintf(out, UNITS_SIZE, "%" PRIu64 " h %" PRIu64 " min", hours,
+                 minutes % 60);
+    else
+        snprintf(out, UNITS_SIZE, "%" PRIu64 " min %" PRIu64 " s", minutes,
+                 seconds % 60);
     return out;
 }
 

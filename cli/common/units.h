@@ -30,6 +30,9 @@ char *units_clock_short(char out[UNITS_SIZE], double seconds);
 /* Time that has passed: "8.2 s", "1:02:03". */
 char *units_seconds(char out[UNITS_SIZE], double seconds);
 
+/* A long time in two units: "3 d 4 h", "23 h 59 min", "5 min 2 s". */
+char *units_lifetime(char out[UNITS_SIZE], uint64_t seconds);
+
 /* `part` of `whole` in per cent, rounded down: 100 only when all is there. */
 unsigned units_percent(uint64_t part, uint64_t whole);
 

@@ -54,16 +54,17 @@ static void hide_secrets(char *line)
     }
 }
 
-static void say(const char *format, va_list args) XD_PRINTF(1, 0);
+static void say(const char *head, const char *format, va_list args)
+    XD_PRINTF(2, 0);
 
-static void say(const char *format, va_list args)
+static void say(const char *head, const char *format, va_list args)
 {
     char line[5000]; /* a sentence and the longest path name */
 
     vsnprintf(line, sizeof line, format, args);
     hide_secrets(line);
     hide_logins(line);
-    fputs("xdownload: ", stderr);
+    fprintf(stderr, "xdownload: %s", head);
     text_put(stderr, line);
     putc('\n', stderr);
 }
@@ -73,7 +74,7 @@ void words_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    say("", format, args);
     va_end(args);
 }
 
@@ -82,20 +83,24 @@ int words_usage(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    say("", format, args);
     va_end(args);
     fputs("try 'xdownload --help'\n", stderr);
     return STATUS_USAGE;
 }
 
-/* The n-th; the first few of them are said. */
-static void warn(const char *warning, size_t n)
+void words_warning(size_t n, const char *format, ...)
 {
-    if (n < WARNINGS)
-        words_error("warning: %s", warning);
+    va_list args;
+
+    if (n >= WARNINGS)
+        return;
+    va_start(args, format);
+    say("warning: ", format, args);
+    va_end(args);
 }
 
-static void end_warnings(size_t n)
+void words_end_warnings(size_t n)
 {
     if (n > WARNINGS)
         words_error("warning: and %zu more like these", n - WARNINGS);
@@ -107,8 +112,8 @@ void words_warnings(const struct xd_manifest *m)
     size_t n = 0;
 
     for (; (warning = xd_manifest_warning(m, n)) != NULL; n++)
-        warn(warning, n);
-    end_warnings(n);
+        words_warning(n, "%s", warning);
+    words_end_warnings(n);
 }
 
 void words_list_warnings(const struct xd_list *l)
@@ -117,6 +122,6 @@ void words_list_warnings(const struct xd_list *l)
     size_t n = 0;
 
     for (; (warning = xd_list_warning(l, n)) != NULL; n++)
-        warn(warning, n);
-    end_warnings(n);
+        words_warning(n, "%s", warning);
+    words_end_warnings(n);
 }

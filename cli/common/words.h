@@ -16,6 +16,11 @@ void words_error(const char *format, ...) XD_PRINTF(1, 2);
  * STATUS_USAGE. */
 int words_usage(const char *format, ...) XD_PRINTF(1, 2);
 
+/* "xdownload: warning: " and a sentence, of which the first few are said: `n`
+ * were before it.  The end says how many more of `n` there were. */
+void words_warning(size_t n, const char *format, ...) XD_PRINTF(2, 3);
+void words_end_warnings(size_t n);
+
 /* What was dropped from a manifest, or passed over in a list: the first few, and
  * how many more. */
 void words_warnings(const struct xd_manifest *m);

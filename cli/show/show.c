@@ -2,17 +2,19 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <xdownload/manifest.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "args/waiting.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "common/words.h"
 #include "show/convert.h"
+#include "show/mappings.h"
 #include "show/show_json.h"
 
 #define LABEL "  %-10s "
@@ -68,54 +70,6 @@ static void put_extent(const struct xd_manifest *m, size_t file, size_t i)
             put_replica(&replica);
 }
 
-/* The host of a URL, with its port, without a login. */
-static void put_host(const char *url)
-{
-    char shown[TEXT_URL_SIZE];
-    const char *host = strstr(url, "://");
-    size_t login;
-
-    text_login(url, &login);
-    host = host == NULL ? url : host + 3;
-    host += login > 0 ? login + 1 : 0;
-    snprintf(shown, sizeof shown, "%.*s", (int)strcspn(host, "/?#"), host);
-    text_put(stdout, shown);
-}
-
-/* A line as lors_ls wrote it. */
-static void put_mapping(size_t n, const struct xd_extent *extent,
-                        const struct xd_replica *replica)
-{
-    printf("  %4zu %c%c%c %12" PRIu64 " %12" PRIu64 "  ", n,
-           replica->rights & XD_MAY_READ ? 'r' : '-',
-           replica->rights & XD_MAY_WRITE ? 'w' : '-',
-           replica->rights & XD_MAY_MANAGE ? 'm' : '-', extent->offset,
-           extent->length);
-    put_host(replica->url);
-    if (replica->expires != NULL) {
-        fputs("  ", stdout);
-        text_put(stdout, replica->expires);
-    }
-    if (replica->functions != NULL) {
-        fputs("  ", stdout);
-        text_put(stdout, replica->functions);
-    }
-    putchar('\n');
-}
-
-static void put_mappings(const struct xd_manifest *m, size_t file)
-{
-    struct xd_extent extent = {.struct_size = sizeof extent};
-    struct xd_replica replica = {.struct_size = sizeof replica};
-    size_t n = 0;
-
-    for (size_t i = 0; xd_manifest_extent(m, file, i, &extent) == 0; i++)
-        for (size_t j = 0; extent.length != XD_SIZE_UNKNOWN &&
-                           xd_manifest_replica(m, file, i, j, &replica) == 0;
-             j++)
-            put_mapping(n++, &extent, &replica);
-}
-
 static void put_head(const struct xd_file *file)
 {
     char size[UNITS_SIZE];
@@ -129,7 +83,8 @@ static void put_head(const struct xd_file *file)
                units_size(size, file->size), file->size);
 }
 
-static void put_file(const struct xd_manifest *m, size_t i, bool verbose)
+static void put_file(const struct xd_manifest *m, size_t i, bool verbose,
+                     const struct xd_probe *probe)
 {
     struct xd_file file = {.struct_size = sizeof file};
     struct xd_hash hash = {.struct_size = sizeof hash};
@@ -148,13 +103,64 @@ static void put_file(const struct xd_manifest *m, size_t i, bool verbose)
         put_limit("", file.max_connections);
         putchar('\n');
     }
-    if (verbose)
-        put_mappings(m, i);
-    for (size_t j = 0; j < file.n_extents && !verbose; j++)
+    if (verbose || probe != NULL)
+        mappings_put(m, i, probe);
+    for (size_t j = 0; j < file.n_extents && !verbose && probe == NULL; j++)
         put_extent(m, i, j);
 }
 
-static int put(const struct args *a, const struct xd_manifest *m)
+/* Ask the depots of each file from `first` to before `end`.  Returns a status;
+ * what went wrong was said. */
+static int ask_depots(const struct args *a, struct xd_manifest *m, size_t first,
+                      size_t end, struct xd_probe **out)
+{
+    struct waiting waiting;
+    struct xd_error err;
+    int rc = 0;
+
+    waiting_begin(&waiting, a);
+    for (size_t i = first; rc == 0 && i < end; i++)
+        rc = xd_probe_new(&out[i - first], m, i, a->options, &err);
+    waiting_end(&waiting, a);
+    if (rc == 0)
+        return STATUS_COMPLETE;
+    words_error("%s", err.msg);
+    return status_of(rc);
+}
+
+/* Files from `first` to before `end`, with what was asked of each or NULL. */
+static void put_files(const struct args *a, const struct xd_manifest *m,
+                      size_t first, size_t end, struct xd_probe *const *probes)
+{
+    if (a->json)
+        show_json(m, first, end, probes);
+    for (size_t i = first; i < end && !a->json; i++)
+        put_file(m, i, a->verbose, probes[i - first]);
+    for (size_t i = first; i < end && !a->quiet; i++)
+        mappings_warn(m, i, probes[i - first]);
+}
+
+static int show_files(const struct args *a, struct xd_manifest *m, size_t first,
+                      size_t end)
+{
+    struct xd_probe **probes = calloc(end - first + 1, sizeof *probes);
+    int status = STATUS_COMPLETE;
+
+    if (probes == NULL) {
+        words_error("out of memory");
+        return STATUS_LOCAL;
+    }
+    if (a->probe)
+        status = ask_depots(a, m, first, end, probes);
+    if (status == STATUS_COMPLETE)
+        put_files(a, m, first, end, probes);
+    for (size_t i = first; i < end; i++)
+        xd_probe_free(probes[i - first]);
+    free(probes);
+    return status;
+}
+
+static int put(const struct args *a, struct xd_manifest *m)
 {
     size_t first = 0, end = xd_manifest_n_files(m);
 
@@ -166,11 +172,7 @@ static int put(const struct args *a, const struct xd_manifest *m)
     }
     if (a->format != NULL)
         return convert(a, m, a->file != NULL ? first : XD_ALL_FILES);
-    if (a->json)
-        show_json(m, first, end);
-    for (size_t i = first; i < end && !a->json; i++)
-        put_file(m, i, a->verbose);
-    return STATUS_COMPLETE;
+    return show_files(a, m, first, end);
 }
 
 static int show(const struct args *a, const struct inputs *in)

@@ -59,7 +59,40 @@ static void put_pieces(struct json *j, const struct xd_file *f)
     json_close_object(j);
 }
 
-static void put_replica(struct json *j, const struct xd_replica *r)
+/* "rwm", of those that it has. */
+static void put_rights(struct json *j, unsigned rights)
+{
+    char letters[4] = "", *to = letters;
+
+    if (rights & XD_MAY_READ)
+        *to++ = 'r';
+    if (rights & XD_MAY_WRITE)
+        *to++ = 'w';
+    if (rights & XD_MAY_MANAGE)
+        *to++ = 'm';
+    *to = '\0';
+    json_string(j, "rights", rights != 0 ? letters : NULL);
+}
+
+static void put_probed(struct json *j, const struct xd_probed *p)
+{
+    const bool is_answered = p->state == XD_PROBE_ANSWERED;
+
+    if (p->state == XD_PROBE_NONE) {
+        json_null(j, "probe");
+        return;
+    }
+    json_open_object(j, "probe");
+    json_string(j, "capability", p->right == XD_MAY_READ ? "read" : "manage");
+    json_size(j, "expires_in", is_answered ? p->lifetime_s : XD_SIZE_UNKNOWN);
+    json_size(j, "written", is_answered ? p->written : XD_SIZE_UNKNOWN);
+    json_size(j, "allocated", is_answered ? p->allocated : XD_SIZE_UNKNOWN);
+    json_string(j, "error", p->error);
+    json_close_object(j);
+}
+
+static void put_replica(struct json *j, const struct xd_replica *r,
+                        const struct xd_probed *probed)
 {
     char url[TEXT_URL_SIZE];
 
@@ -72,14 +105,19 @@ static void put_replica(struct json *j, const struct xd_replica *r)
         json_count(j, "priority", r->priority);
     json_string(j, "location", r->location);
     put_limit(j, r->max_connections);
+    put_rights(j, r->rights);
+    json_string(j, "expires", r->expires);
+    json_string(j, "functions", r->functions);
+    put_probed(j, probed);
     json_close_object(j);
 }
 
 static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
-                       size_t i)
+                       size_t i, const struct xd_probe *probe)
 {
     struct xd_extent extent = {.struct_size = sizeof extent};
     struct xd_replica replica = {.struct_size = sizeof replica};
+    struct xd_probed probed = {.struct_size = sizeof probed};
 
     if (xd_manifest_extent(m, file, i, &extent) < 0)
         return;
@@ -87,13 +125,17 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
     json_count(j, "offset", extent.offset);
     put_size(j, "length", extent.length);
     json_open_array(j, "replicas");
-    for (size_t k = 0; xd_manifest_replica(m, file, i, k, &replica) == 0; k++)
-        put_replica(j, &replica);
+    for (size_t k = 0; xd_manifest_replica(m, file, i, k, &replica) == 0; k++) {
+        if (probe != NULL)
+            xd_probe_get(probe, i, k, &probed);
+        put_replica(j, &replica, &probed);
+    }
     json_close_array(j);
     json_close_object(j);
 }
 
-static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
+static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
+                     const struct xd_probe *probe)
 {
     struct xd_file f = {.struct_size = sizeof f};
 
@@ -108,12 +150,13 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file)
     put_limit(j, f.max_connections);
     json_open_array(j, "extents");
     for (size_t i = 0; i < f.n_extents; i++)
-        put_extent(j, m, file, i);
+        put_extent(j, m, file, i, probe);
     json_close_array(j);
     json_close_object(j);
 }
 
-void show_json(const struct xd_manifest *m, size_t first, size_t end)
+void show_json(const struct xd_manifest *m, size_t first, size_t end,
+               struct xd_probe *const *probes)
 {
     struct json j;
 
@@ -121,7 +164,7 @@ void show_json(const struct xd_manifest *m, size_t first, size_t end)
     json_open_object(&j, NULL);
     json_open_array(&j, "files");
     for (size_t i = first; i < end; i++)
-        put_file(&j, m, i);
+        put_file(&j, m, i, probes[i - first]);
     json_close_array(&j);
     json_close_object(&j);
     json_end(&j);

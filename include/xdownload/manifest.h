@@ -86,6 +86,8 @@ struct xd_replica {
      * through, such as "checksum".  NULL: nothing. */
     unsigned rights; /* XD_MAY_READ and others */
     const char *expires, *functions;
+    uint64_t expires_at; /* `expires` in seconds since 1970, taken for UTC; 0:
+                            not known */
 };
 
 /* Of a replica. */

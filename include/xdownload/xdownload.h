@@ -9,6 +9,7 @@
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
+ *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
@@ -27,6 +28,7 @@
 #include <xdownload/list.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
+#include <xdownload/probe.h>
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
 #include <xdownload/version.h>

@@ -49,9 +49,18 @@ struct xd_request {
     const struct xd_framing *framing; /* the offsets are those of the data in
                                          these frames; or NULL.  It outlives the
                                          request */
+    bool asks_state;    /* no bytes are wanted, only the head's `state`: of a
+                           transport that can_probe alone; the range says
+                           nothing */
     bool takes_encoded; /* the object is known to be a compressed file, or
                                 its bytes are proved later: an encoding does
                                 not matter */
+};
+
+/* What a depot says of an allocation. */
+struct xd_object_state {
+    uint64_t written, allocated; /* bytes that it holds, and has room for */
+    uint64_t lifetime_s;         /* seconds until it expires */
 };
 
 /* What the depot says before the first byte. */
@@ -67,6 +76,7 @@ struct xd_head {
                               lets it */
     bool is_range;          /* the answer is a range, not the whole object */
     bool shares;            /* its connection carries other requests, too */
+    const struct xd_object_state *state; /* with `asks_state`, else NULL */
 };
 
 /* What a failure means for the next attempt. */

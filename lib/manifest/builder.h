@@ -39,6 +39,7 @@ struct xd_source {
     const char *expires, *functions;  /* these are */
     const struct xd_exnode_rest *rest;
     unsigned rights;
+    uint64_t expires_at;
 };
 
 /* A source that passed the checks. */

@@ -6,6 +6,7 @@
  * that: elements and metadata come in any order, may be empty, and may be
  * ones that nobody knows.
  */
+#include "base/date.h"
 #include "base/error.h"
 #include "base/framing.h"
 #include "base/number.h"
@@ -44,6 +45,7 @@ struct mapping {
     struct number offset, length, alloc_offset, alloc_length, e2e_blocksize;
     unsigned priority, max_connections; /* or 0 */
     const char *location, *sha256, *expires, *write, *manage;
+    uint64_t expires_at; /* or 0 */
     struct xd_text url;
     struct xd_text functions; /* "xor_encrypt over checksum" */
     unsigned n_functions, n_checksums;
@@ -202,8 +204,11 @@ static void take_mapping_hint(struct reader *r, struct xd_span text)
         m->max_connections = xd_builder_connections(r->b, text);
     else
         keep(r, &m->metadata, "    ", "metadata", text);
-    if (strcmp(r->key, "end") == 0)
+    if (strcmp(r->key, "end") == 0) {
         m->expires = xd_builder_copy(r->b, text);
+        if (!xd_date_parse(text.s, text.len, &m->expires_at))
+            m->expires_at = 0;
+    }
 }
 
 static int take_mapping_metadata(void *user, struct xd_span text)
@@ -477,7 +482,8 @@ static void add_source(struct reader *r, uint64_t object_end)
                   .expires = m->expires,
                   .functions = copy_text(r, &m->functions),
                   .rest = keep_rest(r),
-                  .rights = rights_of(m)});
+                  .rights = rights_of(m),
+                  .expires_at = m->expires_at});
 }
 
 static int end_mapping(void *user)

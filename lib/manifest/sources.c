@@ -115,6 +115,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .max_connections = s->max_connections,
                                     .framing = s->framing,
                                     .rights = s->rights,
+                                    .expires_at = s->expires_at,
                                     .expires = s->expires,
                                     .functions = s->functions},
                             .rest = s->rest,

@@ -9,7 +9,7 @@ static const struct xd_transport_kind kinds[] = {
      .create = xd_http_new},
     {.name = "ibp",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_IBP),
-     .has_ranges = true, .can_sample = true,
+     .has_ranges = true, .can_sample = true, .can_probe = true,
      .create = xd_ibp_new},
     {.name = "file",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_FILE),

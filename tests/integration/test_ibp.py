@@ -1,5 +1,6 @@
 """Files that lie on IBP depots, alone and beside web servers; and what becomes
 of a download when an IBP depot misbehaves."""
+import json
 import os
 import re
 import signal
@@ -19,7 +20,7 @@ from test_faults import assert_bounded, row_of, rows
 from test_serve import Served
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
-from ibp_depot import IbpDepot  # noqa: E402
+from ibp_depot import Hang, IbpDepot  # noqa: E402
 
 # Fault: what the report says of the depot, "" if it is not to blame.
 TABLE = {
@@ -453,3 +454,176 @@ def test_what_cannot_be_undone_is_refused_by_name(lab):
                                       lors_exnode(depot, 1000, more=more)))
     assert run.rc == 3
     assert "xor_encrypt" in run.err
+
+
+# ---- show --probe ----
+
+def show(lab, depot, *options, text=None):
+    path = lab.write("f.xnd", text or lors_exnode(depot, 1000))
+    return lab.xdownload("show", *options, path, report=False)
+
+
+def without_manage(text):
+    return re.sub("<exnode:manage>.*</exnode:manage>",
+                  "<exnode:manage></exnode:manage>", text)
+
+
+def recorded(text, seconds):
+    """The exNode, which says that it expires in so many seconds."""
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time.time() + seconds))
+    return text.replace("2026-11-21 23:36:15", at)
+
+
+def replica_of(run):
+    file, = json.loads(run.out)["files"]
+    return file["extents"][0]["replicas"][0]
+
+
+def hang(c):
+    while not c.until_it_leaves():
+        pass
+    raise Hang
+
+
+# What answers PROBE, and what is said of it.
+PROBE_FAULTS = {
+    "silent": (hang, r"no bytes for 0\.5 s"),
+    "closes": (lambda c: c.reset(), r"reset|closed"),
+    "refuses": (lambda c: c.reply(-10), r"invalid manage capability \(-10\)"),
+    "expired": (lambda c: c.reply(-4), r"capability not found \(-4\)"),
+    "busy": (lambda c: c.reply(-53), r"the depot's queue is full \(-53\)"),
+    "unknown_error": (lambda c: c.reply(-9999), r"unknown error \(-9999\)"),
+    "negative": (lambda c: c.reply(1, 1, 1, 1000, 1000, -5, 2, 1),
+                 "is not a reply|not a reply of IBP"),
+    "too_large": (lambda c: c.reply(1, 1, 1, 1 << 70, 1000, 60, 2, 1),
+                  "not a reply of IBP"),
+    "too_few": (lambda c: c.reply(1, 1, 1), "not a reply of IBP"),
+    "too_many": (lambda c: c.reply(*[1] * 40), "not a reply of IBP"),
+    "words": (lambda c: c.send(b"220 mail.example ESMTP\r\n"),
+              "not a reply of IBP"),
+    "endless": (lambda c: c.send(b"1 " * 2000), "not a reply of IBP"),
+}
+
+
+@pytest.mark.parametrize("capability", ["manage", "read"])
+def test_a_depot_is_asked_how_long_a_mapping_lives(lab, capability):
+    with IbpDepot(bytes_of(1000), lifetime=200_000) as depot:
+        depot.held.size = 5000
+        text = lors_exnode(depot, 1000)
+        if capability == "read":
+            text = without_manage(text)
+        run = show(lab, depot, "--probe", text=text)
+        assert run.rc == 0 and run.err == ""
+        assert re.search(
+            rf"(?m)^ +0 .* 1000  {depot.host}  2026-11-21 23:36:15"
+            r"  expires in 2 d 7 h, 1000 of 5000 bytes written"
+            + (r" \(asked by its read capability\)$" if capability == "read"
+               else "$"), run.out.decode())
+        shown = replica_of(show(lab, depot, "--probe", "--json", text=text))
+        assert shown["rights"] == ("rwm" if capability == "manage" else "rw")
+        assert shown["expires"] == "2026-11-21 23:36:15"
+        assert shown["functions"] is None
+        probe = shown["probe"]
+        assert 190_000 < probe.pop("expires_in") <= 200_000
+        assert probe == {"capability": capability, "written": 1000,
+                         "allocated": 5000, "error": None}
+        key = depot.held.keys[2 if capability == "manage" else 0]
+        assert [w[3] for w in depot.requests] == [key, key]
+        assert all(int(w[-1]) > 0 for w in depot.requests)
+
+
+@pytest.mark.parametrize("fault", PROBE_FAULTS)
+def test_a_depot_that_does_not_say_how_long_is_told_of(lab, fault):
+    with IbpDepot(bytes_of(1000)) as depot:
+        depot.answer_probe, words = PROBE_FAULTS[fault]
+        options = ["--probe", "--silence", "500ms"]
+        run = show(lab, depot, *options)
+        assert run.rc == 0, run.err
+        line, = (ln for ln in run.out.decode().splitlines()
+                 if depot.host in ln)
+        assert re.search(words, line), line
+        probe = replica_of(show(lab, depot, *options, "--json"))["probe"]
+        assert re.search(words, probe["error"])
+        assert probe["expires_in"] is probe["written"] is None
+        assert depot.held.key not in run.out.decode() + run.err
+
+
+def test_a_depot_that_is_gone_is_told_of_beside_one_that_is_not(lab):
+    with IbpDepot(bytes_of(1000)) as depot, IbpDepot(bytes_of(1000)) as gone:
+        gone.close()
+        path = lab.exnode_of("f.bin", [(0, 1000, d.url(), 0, 1000)
+                                       for d in (gone, depot)])
+        run = lab.xdownload("show", "--probe", path, report=False)
+        assert run.rc == 0, run.err
+        lines = run.out.decode().splitlines()[-2:]
+        assert "onnect" in lines[0] and "expires in" in lines[1]
+
+
+def test_web_servers_are_not_asked_how_long(lab):
+    lab.file("f.bin", 1000)
+    web = lab.depot()
+    path = lab.exnode_of("f.bin", [(0, 1000, web.url("f.bin"), 0, 1000)])
+    run = lab.xdownload("show", "--probe", path, report=False)
+    assert run.rc == 0 and run.err == ""
+    assert replica_of(lab.xdownload("show", "--probe", "--json", path,
+                                    report=False))["probe"] is None
+
+
+@pytest.mark.parametrize("seconds,words", [
+    (7559, "mapping 0 on {} expires in 2 h 5 min"),
+    (86390, "mapping 0 on {} expires in 23 h 59 min"),
+    (200_000, None)])
+def test_what_the_depot_will_drop_within_a_day_is_warned_of(lab, seconds,
+                                                            words):
+    with IbpDepot(bytes_of(1000), lifetime=seconds) as depot:
+        # What was recorded says nothing beside the depot's answer.
+        run = show(lab, depot, "--probe",
+                   text=recorded(lors_exnode(depot, 1000), -90_000))
+        assert run.rc == 0
+        assert (words.format(depot.host) in run.err) if words \
+            else run.err == ""
+        assert show(lab, depot, "--probe", "-q").err == ""
+
+
+@pytest.mark.parametrize("option", ["-v", "--json", "--probe"])
+@pytest.mark.parametrize("seconds,words", [
+    (-5, "mapping 0 on {} expired at 2"),
+    (7559, "mapping 0 on {} expires in 2 h 5 min, as recorded"),
+    (200_000, None)])
+def test_what_is_recorded_to_expire_is_warned_of(lab, option, seconds, words):
+    with IbpDepot(bytes_of(1000)) as depot:
+        depot.answer_probe = lambda c: c.reply(-4)
+        run = show(lab, depot, option,
+                   text=recorded(lors_exnode(depot, 1000), seconds))
+        assert run.rc == 0
+        assert (words.format(depot.host) in run.err) if words \
+            else run.err == ""
+        assert ("--probe" in run.err) == (words is not None
+                                          and option != "--probe")
+
+
+def test_of_many_that_expire_some_are_named(lab):
+    with IbpDepot() as depot:
+        held = [depot.hold(b"x" * 10, lifetime=119) for _ in range(30)]
+        path = lab.exnode_of("f.bin", [
+            (i * 10, 10, depot.capability(a), 0, 10)
+            for i, a in enumerate(held)])
+        run = lab.xdownload("show", "--probe", path, report=False)
+        assert run.rc == 0
+        assert run.err.count("expires in 1 min") == 10
+        assert "and 20 more like these" in run.err
+
+
+def test_a_silent_depot_does_not_hold_up_the_end_of_show(lab):
+    with IbpDepot(bytes_of(1000)) as depot:
+        depot.answer_probe = hang
+        run = show(lab, depot, "--probe", "--max-time", "500ms",
+                   "--silence", "60s")
+        assert run.rc == 0
+        assert "has not answered in the time allowed" in run.out.decode()
+
+
+def test_probe_and_format_exclude_each_other(lab):
+    with IbpDepot(bytes_of(1000)) as depot:
+        run = show(lab, depot, "--probe", "--format", "exnode")
+        assert run.rc == 2 and "--probe" in run.err

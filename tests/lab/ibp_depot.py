@@ -317,6 +317,7 @@ class IbpDepot(Faults):
         """frame: the data is stored as `checksum` stores it, in such blocks;
         name: that of the depot in its capabilities."""
         self.size, self.delay = len(data), delay
+        self.answer_probe = None  # what answers PROBE in its own, wrong way
         self.after = None  # a depot whose fault is to be met before ours ends
         self.another = random.Random(99).randbytes(self.size)
         self.log, self.probes, self.requests = [], 0, []
@@ -443,6 +444,8 @@ class IbpDepot(Faults):
             c.reply(NOT_FOUND)
         elif words[3] not in a.keys or int(words[4]) != PROBE:
             c.reply(WRONG_MANAGE)
+        elif self.answer_probe:
+            self.answer_probe(c)
         else:
             c.reply(1, 1, 1, len(a.data), a.size,
                     int(a.expires - time.time()), 2, 1)

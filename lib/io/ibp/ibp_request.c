@@ -94,6 +94,13 @@ static int set_peer(struct xd_ibp_request *q, const struct xd_url *u)
     return peer.failed ? XD_E_NOMEM : 0;
 }
 
+/* Which capability may be asked: for bytes that to read alone. */
+static bool split(struct xd_ibp_request *q, const struct xd_url *u)
+{
+    return q->asked.asks_state ? xd_ibp_split_any(u, &q->capability)
+                               : xd_ibp_split(u, &q->capability);
+}
+
 static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
 {
     struct xd_url u;
@@ -102,14 +109,15 @@ static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
     q->url = xd_strdup(r->url);
     if (q->url == NULL || xd_request_name(q->name, r->url) < 0)
         return XD_E_NOMEM;
-    if (!xd_url_split(q->url, &u) || !xd_ibp_split(&u, &q->capability) ||
+    if (!xd_url_split(q->url, &u) || !split(q, &u) ||
         (framing(q) != NULL && !xd_framing_is_possible(framing(q)))) {
         decide(q, XD_VERDICT_GONE);
-        xd_fail(&q->outcome.error, XD_E_NET,
-                "%s: is not a read capability of IBP", q->name);
+        xd_fail(&q->outcome.error, XD_E_NET, "%s: is not a %scapability of IBP",
+                q->name, r->asks_state ? "" : "read ");
         return 0;
     }
-    bound(q);
+    if (!r->asks_state)
+        bound(q);
     return set_peer(q, &u);
 }
 
@@ -142,9 +150,11 @@ int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
     q->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
     q->object_size = XD_SIZE_UNKNOWN;
-    q->wants_probe = r->wants_size && r->object_size == XD_SIZE_UNKNOWN &&
-                     r->framing == NULL;
-    q->has_probed = q->has_told_head = false;
+    q->wants_probe =
+        r->asks_state || (r->wants_size && r->object_size == XD_SIZE_UNKNOWN &&
+                          r->framing == NULL);
+    q->at = q->end = 0;
+    q->has_probed = q->has_reported_head = false;
     q->is_paused = q->is_decided = q->was_stale = false;
     q->step = XD_IBP_CONNECTS;
     if (prepare(q, r) < 0 || prepare_buffer(q) < 0)
@@ -174,15 +184,18 @@ static void ask(struct xd_ibp_request *q)
     }
 }
 
-static void tell_head(struct xd_ibp_request *q)
+static void report_head(struct xd_ibp_request *q,
+                        const struct xd_object_state *state)
 {
-    struct xd_head head = {
-        .object_size = q->object_size, .final_url = q->url, .is_range = true};
+    struct xd_head head = {.object_size = q->object_size,
+                           .final_url = q->url,
+                           .is_range = true,
+                           .state = state};
     int rc;
 
-    if (q->has_told_head)
+    if (q->has_reported_head)
         return;
-    q->has_told_head = true;
+    q->has_reported_head = true;
     rc = q->handler->head(q->handler->user, q->slot, &head);
     if (rc < 0) {
         decide(q, XD_VERDICT_STOPPED);
@@ -197,7 +210,7 @@ static void ask_on(struct xd_ibp_request *q)
         ask(q);
         return;
     }
-    tell_head(q);
+    report_head(q, NULL);
     q->is_clean = !q->has_surplus;
     if (!q->is_decided)
         decide(q, XD_VERDICT_OK);
@@ -232,7 +245,7 @@ int xd_ibp_request_detach(struct xd_ibp_request *q)
  * ago, or what another request was sent too much comes now. */
 static bool is_stale(const struct xd_ibp_request *q)
 {
-    return q->is_reused && !q->has_told_head && !q->has_probed;
+    return q->is_reused && !q->has_reported_head && !q->has_probed;
 }
 
 static void fail_garbage(struct xd_ibp_request *q)
@@ -264,7 +277,7 @@ static void fail_connection(struct xd_ibp_request *q, int os_errno)
         return;
     }
     decide(q, XD_VERDICT_AGAIN);
-    q->outcome.is_refusal = !q->has_told_head;
+    q->outcome.is_refusal = !q->has_reported_head;
     if (os_errno != 0)
         xd_fail_errno(&q->outcome.error, XD_E_NET, os_errno,
                       "%s: the connection broke at offset %" PRIu64, q->name,
@@ -329,6 +342,30 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
         q->end = q->stop = written;
 }
 
+/* The state is all that was asked for. */
+static void take_state(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
+{
+    struct xd_ibp_probe probe;
+    struct xd_object_state state;
+
+    if (r->code < 0) {
+        fail_by_code(q, r->code);
+        return;
+    }
+    if (!xd_ibp_probed(r, &probe)) {
+        fail_garbage(q);
+        return;
+    }
+    state = (struct xd_object_state){.written = probe.written,
+                                     .allocated = probe.allocated,
+                                     .lifetime_s = probe.lifetime};
+    q->has_probed = true;
+    q->object_size = probe.written;
+    report_head(q, &state);
+    if (!q->is_decided)
+        ask_on(q);
+}
+
 static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
 {
     struct xd_ibp_probe probe;
@@ -385,7 +422,7 @@ static void take_load(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
     q->wants_probe |= n < wanted;
     q->to_come = n;
     q->step = XD_IBP_BODY;
-    tell_head(q);
+    report_head(q, NULL);
 }
 
 /*
@@ -412,7 +449,9 @@ static void take_reply(struct xd_ibp_request *q)
     rest = len - (size_t)(end - line) - 1;
     memmove(line, end + 1, rest);
     q->filled = q->n_kept;
-    if (step == XD_IBP_PROBES)
+    if (step == XD_IBP_PROBES && q->asked.asks_state)
+        take_state(q, &reply);
+    else if (step == XD_IBP_PROBES)
         take_probe(q, &reply);
     else
         take_load(q, &reply);

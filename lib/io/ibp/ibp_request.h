@@ -42,7 +42,7 @@ struct xd_ibp_request {
     uint64_t at, end;     /* the next byte of data, and where it ends */
     uint64_t next, stop;  /* the same of the object's bytes: to be received */
     uint64_t object_size; /* as the depot says, or XD_SIZE_UNKNOWN */
-    bool wants_probe, has_probed, has_told_head;
+    bool wants_probe, has_probed, has_reported_head;
 
     /* The connection. */
     int fd; /* < 0: none */

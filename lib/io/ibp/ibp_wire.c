@@ -79,7 +79,9 @@ static const char *take_word(const char **s, int *out_len)
     return len > 0 && len <= XD_URL_MAX ? word : NULL;
 }
 
-bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
+/* The keys, and what stands behind them: "/READ" for example. */
+static bool split(const struct xd_url *u, struct xd_ibp_capability *out,
+                  const char **out_right)
 {
     struct xd_ibp_capability c;
     const char *s = u->path;
@@ -90,7 +92,32 @@ bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
     if (c.key == NULL || *s++ != '/')
         return false;
     c.type_key = take_word(&s, &c.type_key_len);
-    if (c.type_key == NULL || strcmp(s, "/READ") != 0)
+    if (c.type_key == NULL)
+        return false;
+    *out = c;
+    *out_right = s;
+    return true;
+}
+
+bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
+{
+    struct xd_ibp_capability c;
+    const char *right;
+
+    if (!split(u, &c, &right) || strcmp(right, "/READ") != 0)
+        return false;
+    *out = c;
+    return true;
+}
+
+bool xd_ibp_split_any(const struct xd_url *u, struct xd_ibp_capability *out)
+{
+    struct xd_ibp_capability c;
+    const char *right;
+
+    if (!split(u, &c, &right) ||
+        (strcmp(right, "/READ") != 0 && strcmp(right, "/WRITE") != 0 &&
+         strcmp(right, "/MANAGE") != 0))
         return false;
     *out = c;
     return true;

@@ -53,8 +53,11 @@ enum {
     XD_IBP_SERVER_TIMEOUT = -46 /* what those say in the end */
 };
 
-/* False if `u` is not the URL of a capability. */
+/* False if `u` is not the URL of a read capability. */
 bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out);
+
+/* The same for a capability with any right: PROBE takes each. */
+bool xd_ibp_split_any(const struct xd_url *u, struct xd_ibp_capability *out);
 
 /* Requests.  A depot takes a time-out of 0 for no bound: `timeout_s` is at
  * least 1. */

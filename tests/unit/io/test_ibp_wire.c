@@ -1,6 +1,7 @@
 /* lib/io/ibp/ibp_wire: what is sent to an IBP depot, and what it answers. */
 #include "io/ibp/ibp_wire.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "suite.h"
@@ -213,6 +214,29 @@ START_TEST(every_error_has_words_and_only_some_may_pass)
 }
 END_TEST
 
+START_TEST(a_probe_may_show_any_capability)
+{
+    static const struct {
+        const char *right;
+        bool is_one;
+    } rights[] = {{"READ", true},     {"WRITE", true}, {"MANAGE", true},
+                  {"MANAGED", false}, {"", false},     {"READ/MANAGE", false}};
+
+    for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
+        struct xd_ibp_capability c;
+        struct xd_url u;
+        char url[64];
+
+        snprintf(url, sizeof url, "ibp://d3:6714/0#k/12/%s", rights[i].right);
+        ck_assert(xd_url_split(url, &u));
+        ck_assert_msg(xd_ibp_split_any(&u, &c) == rights[i].is_one, "%s", url);
+        if (rights[i].is_one)
+            ck_assert(strncmp(c.key, "0#k", (size_t)c.key_len) == 0 &&
+                      strncmp(c.type_key, "12", (size_t)c.type_key_len) == 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("ibp_wire");
@@ -226,5 +250,6 @@ int main(void)
     tcase_add_test(
         t, the_reply_to_probe_says_what_is_written_and_how_long_it_lives);
     tcase_add_test(t, every_error_has_words_and_only_some_may_pass);
+    tcase_add_test(t, a_probe_may_show_any_capability);
     return run_suite("ibp_wire", t);
 }

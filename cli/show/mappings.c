@@ -1,0 +1,157 @@
+#include "show/mappings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/text.h"
+#include "common/units.h"
+#include "common/words.h"
+
+#define SOON 86400 /* seconds: what expires within a day is warned of */
+
+/* One mapping: its number, its bytes and where they lie. */
+struct mapping {
+    size_t number;
+    struct xd_extent extent;
+    struct xd_replica replica;
+    struct xd_probed probed; /* state XD_PROBE_NONE: it was not asked */
+};
+
+typedef void mapping_fn(void *user, const struct mapping *mapping);
+
+/* Visit all whose place in the file is known. */
+static void visit(const struct xd_manifest *m, size_t file,
+                  const struct xd_probe *probe, mapping_fn *fn, void *user)
+{
+    struct mapping at = {.extent = {.struct_size = sizeof at.extent},
+                         .replica = {.struct_size = sizeof at.replica},
+                         .probed = {.struct_size = sizeof at.probed}};
+
+    for (size_t i = 0; xd_manifest_extent(m, file, i, &at.extent) == 0; i++)
+        for (size_t j = 0; at.extent.length != XD_SIZE_UNKNOWN &&
+                           xd_manifest_replica(m, file, i, j, &at.replica) == 0;
+             j++) {
+            if (probe != NULL)
+                xd_probe_get(probe, i, j, &at.probed);
+            fn(user, &at);
+            at.number++;
+        }
+}
+
+/* The host of a URL with its port, without a login. */
+static const char *host_of(char out[TEXT_URL_SIZE], const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t login;
+
+    text_login(url, &login);
+    host = host == NULL ? url : host + 3;
+    host += login > 0 ? login + 1 : 0;
+    snprintf(out, TEXT_URL_SIZE, "%.*s", (int)strcspn(host, "/?#"), host);
+    return out;
+}
+
+static void put_text(const char *text)
+{
+    if (text != NULL) {
+        fputs("  ", stdout);
+        text_put(stdout, text);
+    }
+}
+
+static void put_probed(const struct xd_probed *p)
+{
+    char left[UNITS_SIZE];
+
+    switch (p->state) {
+    case XD_PROBE_NONE:
+        return;
+    case XD_PROBE_ANSWERED:
+        printf("  expires in %s, %" PRIu64 " of %" PRIu64 " bytes written",
+               units_lifetime(left, p->lifetime_s), p->written, p->allocated);
+        break;
+    case XD_PROBE_FAILED:
+        put_text(p->error);
+        break;
+    }
+    if (p->right == XD_MAY_READ)
+        fputs(" (asked by its read capability)", stdout);
+}
+
+static void put_mapping(void *user, const struct mapping *at)
+{
+    const struct xd_replica *r = &at->replica;
+    char host[TEXT_URL_SIZE];
+
+    (void)user;
+    printf("  %4zu %c%c%c %12" PRIu64 " %12" PRIu64, at->number,
+           r->rights & XD_MAY_READ ? 'r' : '-',
+           r->rights & XD_MAY_WRITE ? 'w' : '-',
+           r->rights & XD_MAY_MANAGE ? 'm' : '-', at->extent.offset,
+           at->extent.length);
+    put_text(host_of(host, r->url));
+    put_text(r->expires);
+    put_text(r->functions);
+    put_probed(&at->probed);
+    putchar('\n');
+}
+
+void mappings_put(const struct xd_manifest *m, size_t file,
+                  const struct xd_probe *probe)
+{
+    visit(m, file, probe, put_mapping, NULL);
+}
+
+/* What has been warned of. */
+struct warnings {
+    uint64_t now; /* seconds since 1970 */
+    size_t n;
+};
+
+static void warn_of_recorded(struct warnings *w, const struct mapping *at,
+                             const char *host)
+{
+    const struct xd_replica *r = &at->replica;
+    const char *more = at->probed.state == XD_PROBE_NONE
+                           ? ": --probe asks whether it was extended"
+                           : "";
+    char left[UNITS_SIZE];
+
+    if (r->expires_at == 0 || r->expires_at > w->now + SOON)
+        return;
+    if (r->expires_at <= w->now)
+        words_warning(w->n++, "mapping %zu on %s expired at %s, as recorded%s",
+                      at->number, host, r->expires, more);
+    else
+        words_warning(w->n++, "mapping %zu on %s expires in %s, as recorded%s",
+                      at->number, host,
+                      units_lifetime(left, r->expires_at - w->now), more);
+}
+
+static void warn(void *user, const struct mapping *at)
+{
+    struct warnings *w = user;
+    const struct xd_probed *p = &at->probed;
+    char left[UNITS_SIZE], host[TEXT_URL_SIZE];
+
+    host_of(host, at->replica.url);
+    if (p->state != XD_PROBE_ANSWERED)
+        warn_of_recorded(w, at, host);
+    else if (p->lifetime_s <= SOON)
+        words_warning(w->n++,
+                      "mapping %zu on %s expires in %s: extend it, or fetch "
+                      "the file",
+                      at->number, host, units_lifetime(left, p->lifetime_s));
+}
+
+void mappings_warn(const struct xd_manifest *m, size_t file,
+                   const struct xd_probe *probe)
+{
+    const time_t now = time(NULL);
+    struct warnings w = {.now = now > 0 ? (uint64_t)now : 0};
+
+    visit(m, file, probe, warn, &w);
+    words_end_warnings(w.n);
+}

@@ -1,0 +1,71 @@
+#include "base/date.h"
+
+#define FORM "0000-00-00 00:00:00"
+#define FORM_LEN (sizeof FORM - 1)
+
+static bool has_form(const char *s, size_t len)
+{
+    if (len != FORM_LEN)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        bool is_digit = s[i] >= '0' && s[i] <= '9';
+
+        if (FORM[i] == '0' ? !is_digit : s[i] != FORM[i])
+            return false;
+    }
+    return true;
+}
+
+/* The number of `len` digits. */
+static unsigned number(const char *digits, size_t len)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n = n * 10 + (unsigned)(digits[i] - '0');
+    return n;
+}
+
+static bool is_leap(unsigned year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static unsigned days_of(unsigned year, unsigned month)
+{
+    static const unsigned days[] = {31, 28, 31, 30, 31, 30,
+                                    31, 31, 30, 31, 30, 31};
+
+    return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* Whole days from 1970 to the beginning of the month. */
+static uint64_t days_before(unsigned year, unsigned month)
+{
+    uint64_t y = year - 1, n = (y - 1969) * 365;
+
+    n += y / 4 - y / 100 + y / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
+    for (unsigned m = 1; m < month; m++)
+        n += days_of(year, m);
+    return n;
+}
+
+bool xd_date_parse(const char *s, size_t len, uint64_t *out)
+{
+    unsigned year, month, day, hour, minute, second;
+
+    if (!has_form(s, len))
+        return false;
+    year = number(s, 4);
+    month = number(s + 5, 2);
+    day = number(s + 8, 2);
+    hour = number(s + 11, 2);
+    minute = number(s + 14, 2);
+    second = number(s + 17, 2);
+    if (year < 1970 || month < 1 || month > 12 || day < 1 ||
+        day > days_of(year, month) || hour > 23 || minute > 59 || second > 60)
+        return false;
+    *out = ((days_before(year, month) + day - 1) * 24 + hour) * 3600 +
+           minute * 60 + second;
+    return true;
+}

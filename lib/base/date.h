@@ -1,0 +1,13 @@
+/* Dates as seconds since 1970.  Pure. */
+#ifndef XD_BASE_DATE_H
+#define XD_BASE_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "2026-11-21 23:36:15", which is taken for UTC, from the year 1970 on.  False
+ * if it is no date of this form. */
+bool xd_date_parse(const char *s, size_t len, uint64_t *out);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * A file's depots asked for the state of what they hold of it: a batch of
+ * requests without bytes.
+ */
+#include <xdownload/probe.h>
+
+#include "base/alloc.h"
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/api/asker.h"
+#include "manifest/model.h"
+#include "transfer/registry.h"
+
+/* Requests at a time: an exNode names few depots, and each answers at once. */
+#define MOST_SLOTS 32
+
+struct xd_probe {
+    struct xd_manifest *manifest;
+    size_t file;
+    struct xd_probed *rows; /* of each replica of the file */
+    char **errors;          /* likewise, or NULL; the rows point to them */
+    size_t n;
+    struct xd_request *requests; /* while they run */
+    size_t *asked;               /* the row of each */
+    size_t n_asked;
+};
+
+static int on_head(void *user, size_t i, const struct xd_head *head)
+{
+    struct xd_probe *p = user;
+    struct xd_probed *row = &p->rows[p->asked[i]];
+
+    row->state = XD_PROBE_ANSWERED;
+    row->written = head->state->written;
+    row->allocated = head->state->allocated;
+    row->lifetime_s = head->state->lifetime_s;
+    return 0;
+}
+
+static int on_bytes(void *user, size_t i, const void *data, size_t len)
+{
+    (void)user, (void)i, (void)data, (void)len;
+    return XD_E_CANCELED; /* none were asked for */
+}
+
+static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
+{
+    struct xd_probe *p = user;
+    struct xd_probed *row = &p->rows[p->asked[i]];
+
+    if (row->state == XD_PROBE_ANSWERED)
+        return;
+    row->state = XD_PROBE_FAILED;
+    row->error = p->errors[p->asked[i]] = xd_strdup(outcome->error.msg);
+}
+
+static int run(struct xd_probe *p, const struct xd_options *o,
+               struct xd_error *err)
+{
+    const struct xd_batch_handler handler = {
+        .user = p, .head = on_head, .bytes = on_bytes, .end = on_end};
+    struct xd_batch_times times = {
+        .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
+    unsigned n_slots =
+        p->n_asked < MOST_SLOTS ? (unsigned)p->n_asked : MOST_SLOTS;
+    struct xd_options once;
+    struct xd_asker *asker;
+    int rc = 0;
+
+    if (o)
+        rc = xd_options_copy(&once, o);
+    else
+        xd_options_init(&once);
+    if (rc < 0)
+        return xd_fail_nomem(err);
+    once.retry = 1;
+    rc = xd_asker_new(&asker, &once, n_slots, err);
+    if (rc == 0) {
+        times.until = asker->until;
+        rc = xd_batch_run(asker->batch, p->requests, p->n_asked, &times,
+                          &handler, err);
+        rc = xd_asker_end(asker, &once, rc, err);
+    }
+    xd_options_fini(&once);
+    return rc;
+}
+
+/* Whether the replica's depot can be asked. */
+static bool can_be_probed(const struct xd_replica *replica)
+{
+    const struct xd_transport_kind *kind = xd_transport_kind_of(replica->url);
+
+    return kind && kind->can_probe;
+}
+
+static void add_request(struct xd_probe *p, const struct xd_model_file *f,
+                        size_t i)
+{
+    const char *manage = f->rests && f->rests[i] ? f->rests[i]->manage : NULL;
+
+    p->rows[i].right = manage ? XD_MAY_MANAGE : XD_MAY_READ;
+    p->asked[p->n_asked] = i;
+    p->requests[p->n_asked++] =
+        (struct xd_request){.url = manage ? manage : f->replicas[i].url,
+                            .length = 1,
+                            .object_size = XD_SIZE_UNKNOWN,
+                            .asks_state = true};
+}
+
+static int make_requests(struct xd_probe *p, struct xd_error *err)
+{
+    const struct xd_model_file *f = &p->manifest->files[p->file];
+
+    for (size_t i = 0; i < f->row.n_extents; i++)
+        p->n += f->extents[i].row.n_replicas;
+    if (p->n == 0)
+        return 0;
+    p->rows = xd_alloc(p->n, sizeof *p->rows);
+    p->errors = xd_alloc(p->n, sizeof *p->errors);
+    p->requests = xd_alloc(p->n, sizeof *p->requests);
+    p->asked = xd_alloc(p->n, sizeof *p->asked);
+    if (!p->rows || !p->errors || !p->requests || !p->asked)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < p->n; i++) {
+        p->rows[i].struct_size = sizeof p->rows[i];
+        if (can_be_probed(&f->replicas[i]))
+            add_request(p, f, i);
+    }
+    return 0;
+}
+
+/* A failure that could not be told for want of memory is one of the call. */
+static int check_errors(const struct xd_probe *p, struct xd_error *err)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->rows[i].state == XD_PROBE_FAILED && !p->rows[i].error)
+            return xd_fail_nomem(err);
+    }
+    return 0;
+}
+
+int xd_probe_new(struct xd_probe **out, struct xd_manifest *m, size_t file,
+                 const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_probe *p;
+    int rc;
+
+    *out = NULL;
+    if (file >= m->n_files)
+        return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
+                       file);
+    p = xd_alloc(1, sizeof *p);
+    if (!p)
+        return xd_fail_nomem(err);
+    p->manifest = xd_manifest_ref(m);
+    p->file = file;
+    rc = make_requests(p, err);
+    if (rc == 0 && p->n_asked > 0)
+        rc = run(p, o, err);
+    if (rc == 0)
+        rc = check_errors(p, err);
+    if (rc < 0) {
+        xd_probe_free(p);
+        return rc;
+    }
+    *out = p;
+    return 0;
+}
+
+int xd_probe_get(const struct xd_probe *p, size_t extent, size_t replica,
+                 struct xd_probed *out)
+{
+    const struct xd_model_file *f = &p->manifest->files[p->file];
+    const struct xd_model_extent *e;
+
+    if (extent >= f->row.n_extents)
+        return XD_E_INVAL;
+    e = &f->extents[extent];
+    if (replica >= e->row.n_replicas)
+        return XD_E_INVAL;
+    xd_copy_out(out, &p->rows[e->first_replica + replica], sizeof *out);
+    return 0;
+}
+
+void xd_probe_free(struct xd_probe *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; p->errors && i < p->n; i++)
+        xd_free(p->errors[i]);
+    xd_free(p->errors);
+    xd_free(p->rows);
+    xd_free(p->requests);
+    xd_free(p->asked);
+    xd_manifest_unref(p->manifest);
+    xd_free(p);
+}
