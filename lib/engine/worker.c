@@ -135,12 +135,24 @@ static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
     }
 }
 
+/* The first answer tells whether the depot's requests share a connection. */
+static bool has_answered(const struct xd_worker *w)
+{
+    bool has_answered = w->served->first_byte != XD_NEVER;
+
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        has_answered |= w->lanes[i].state == LANE_RUNNING &&
+                        w->lanes[i].first_byte != XD_NEVER;
+    return has_answered;
+}
+
 /* Count the connections that carry requests of the depot; a request that has
  * ended does not use its connection any more. */
 static void count_connections_locked(struct xd_worker *w)
 {
     struct xd_depot *depot = w->served;
-    unsigned most = depot->shares ? 1 : w->n_lanes, used = 0, in_use = 0;
+    unsigned used = 0, in_use = 0;
+    unsigned most = depot->shares || !has_answered(w) ? 1 : w->n_lanes;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         const struct xd_lane *lane = &w->lanes[i];
