@@ -36,6 +36,23 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
 
 
+def pytest_assertrepr_compare(op, left, right):
+    """Files that should be equal: tests/lab/rows.sh looks for the words."""
+    def are_bytes(*values):
+        return all(isinstance(v, (bytes, bytearray)) for v in values)
+
+    if op == "in" and isinstance(right, list) and are_bytes(left, *right):
+        return [f"WRONG BYTES: {len(left)} that are in none of "
+                f"{len(right)} files"]
+    if op != "==" or not are_bytes(left, right):
+        return None
+    at = next((i for i, (a, b) in enumerate(zip(left, right)) if a != b),
+              min(len(left), len(right)))
+    return [f"WRONG BYTES: {len(left)} where {len(right)} are right, "
+            f"the first difference at {at}",
+            f"{left[at:at + 40]!r} != {right[at:at + 40]!r}"]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
     """A file of which nothing is wanted here is no failure."""

@@ -5,7 +5,8 @@
 #     sh tests/run.sh --all       what CI runs: gcc in Debug, gcc and
 #                                 clang in Release, sanitizers, valgrind, the
 #                                 slow tests, fuzzing; a test that cannot run
-#                                 is a failure
+#                                 is a failure, and one that fails beside
+#                                 others is run once more, alone
 #
 # Installs what is missing through apt and says so first; bare ctest installs
 # nothing.  The last line is "N passed, N failed".
@@ -30,30 +31,7 @@ WITHOUT_THREADS='^unit\.(base|manifest|sched)\.|^sim\.|^fuzz\.|power$'
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
-
-passed=0
-failed=0
-
-# Adds up what Check and pytest said in the log of the last ctest.
-count()
-{
-    set -- $(awk '
-        /Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
-            gsub(/[^0-9 ]/, "")
-            bad = $(NF - 1) + $NF
-            no += bad
-            yes += $(NF - 2) - bad
-        }
-        /^[0-9].* in [0-9.]+s( \([0-9:]+\))?$/ {
-            for (i = 1; i < NF; i++) {
-                if ($(i + 1) ~ /^passed/) yes += $i
-                if ($(i + 1) ~ /^(failed|error)/) no += $i
-            }
-        }
-        END { print yes + 0, no + 0 }' "$1/Testing/Temporary/LastTest.log")
-    passed=$((passed + $1))
-    failed=$((failed + $2))
-}
+. "$root/tests/lab/rows.sh"
 
 # tier NAME CMAKE-ARGUMENT...: one build, its tests.
 tier()
@@ -70,11 +48,9 @@ tier()
     fi
     passed_before=$passed
     failed_before=$failed
-    # More at once than there are processors: most of the time they wait.
     # shellcheck disable=SC2086
-    (cd "$build" && ctest -j 6 --output-on-failure $which)
+    run_rows "$build" $which
     status=$?
-    count "$build"
     if [ $((passed - passed_before)) -lt "$floor" ]; then
         echo "$name: $((passed - passed_before)) passed, of at least $floor"
         status=1
@@ -87,6 +63,7 @@ tier()
 run_all()
 {
     export XD_REQUIRE_ALL=1
+    chances=2
     XD_SLOW=1 tier dev --preset dev
     python3 "$root/tests/wan/wan.py" check # else skipped, not failed
     which="-E $SHOWN_ONCE"
@@ -169,5 +146,8 @@ else
 fi
 rm -f build/log
 
+for row in $alone; do
+    echo "passed only alone: $row"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
