@@ -332,7 +332,8 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
     d->next_at = now + longer(c->pause, FIRST_PAUSE);
 }
 
-/* There was nothing to ask the probe for. */
+/* End a trial that opened no connection, since there was nothing to request over
+ * it or the server gave none: that says nothing of their use. */
 static void give_up(struct xd_connections *c, struct xd_connections_depot *d,
                     xd_usec now)
 {
@@ -364,8 +365,9 @@ static void look_at_probe(struct xd_connections *c,
     }
 }
 
-/* How many of the new connections bring what they would if each were capped;
- * 0 if all depots bring little more. */
+/* How many of the new connections, of which there is one at least, deliver what
+ * they would if each were capped; 0 if all depots together deliver little
+ * more. */
 static unsigned judge(struct xd_connections *c,
                       const struct xd_connections_depot *d,
                       const struct xd_connections_facts *f)
@@ -373,13 +375,11 @@ static unsigned judge(struct xd_connections *c,
     double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
     double all = mean_rate(c->bytes - d->marked_in_all, d->marked_at, f->now);
     double useful = rate / d->each_before - d->n_before;
-    unsigned n_new =
-        f->n_running > d->n_before ? f->n_running - d->n_before : 0;
+    unsigned n_new = f->n_running - d->n_before;
 
     if (useful > 0)
         c->gained += useful * d->each_before;
-    if (n_new == 0 || useful < GAIN * n_new ||
-        all - c->all_before < GAIN_IN_ALL * c->gained)
+    if (useful < GAIN * n_new || all - c->all_before < GAIN_IN_ALL * c->gained)
         return 0;
     if (f->n_running < d->allowed) /* there was nothing to ask the others for */
         return d->allowed - d->n_before;
@@ -400,6 +400,9 @@ static void look_at_trial(struct xd_connections *c,
         d->marked_at = f->now;
         d->marked = d->bytes;
         d->marked_in_all = c->bytes;
+    } else if (d->is_marked && f->now >= d->marked_at + count &&
+               f->n_running <= d->n_before) {
+        give_up(c, d, f->now);
     } else if (d->is_marked && f->now >= d->marked_at + count) {
         end_trial(c, d, judge(c, d, f), f->now);
     }

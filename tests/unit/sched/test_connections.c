@@ -12,6 +12,7 @@ static struct xd_connections c;
 static struct xd_connections_facts facts;
 static xd_usec now;
 static double rates[DEPOTS * LANES]; /* of lanes, bytes per second */
+static unsigned given;               /* connections, at most */
 
 static void set_up(void)
 {
@@ -20,6 +21,7 @@ static void set_up(void)
     facts = (struct xd_connections_facts){
         .latency = 40 * XD_MS, .time_left = 20, .bytes_left = 40 * MIB};
     now = XD_SECOND;
+    given = LANES;
     for (unsigned i = 0; i < DEPOTS * LANES; i++)
         rates[i] = 0;
     for (unsigned i = 0; i < DEPOTS; i++)
@@ -36,6 +38,8 @@ static xd_usec decide(unsigned depot)
     facts.now = now;
     facts.first_lane = depot * LANES;
     facts.n_running = xd_connections_allowed(&c, depot);
+    if (facts.n_running > given)
+        facts.n_running = given;
     facts.n_usual = 2;
     return xd_connections_decide(&c, depot, &facts);
 }
@@ -220,6 +224,30 @@ START_TEST(the_pause_after_trials_in_vain_doubles)
 }
 END_TEST
 
+/* The probe was answered, but when all are tried the server serves no more than
+ * before; or it does not serve the probe either. */
+START_TEST(a_trial_without_a_new_connection_has_no_verdict)
+{
+    begin_probe();
+    given = 2;
+    if (_i) {
+        xd_connections_answered(&c, 0, 82 * XD_MS);
+        pass(STEP);
+        expect(0, 6);
+    }
+    set_rates(0, 0);
+    rates[0] = rates[1] = MIB;
+    pass(450 * XD_MS);
+    expect(0, 2);
+    expect_why(XD_LANES_NO_WORK);
+    ck_assert(!xd_connections_are_tried(&c, 0));
+
+    /* No pause of two seconds follows, as it does after a trial of no use. */
+    given = LANES;
+    ck_assert(is_probed(700 * XD_MS));
+}
+END_TEST
+
 /* What all six bring together, in connections of before; and how many are
  * kept. */
 static const struct {
@@ -328,6 +356,8 @@ int main(void)
     tcase_add_loop_test(t, a_probe_that_waits_in_a_queue_ends_the_trial, 0, 2);
     tcase_add_test(t, a_probe_that_is_not_answered_ends_the_trial);
     tcase_add_test(t, the_pause_after_trials_in_vain_doubles);
+    tcase_add_loop_test(t, a_trial_without_a_new_connection_has_no_verdict, 0,
+                        2);
     tcase_add_loop_test(t, as_many_are_kept_as_are_of_use, 0,
                         sizeof gains / sizeof *gains);
     tcase_add_loop_test(t, what_is_taken_from_others_is_no_gain, 0, 2);
