@@ -48,10 +48,10 @@ class Bench:
         s = Scenario(scenario)
         scheme = SCHEME.get(tool, "http")
         with Wan(scenario, self.file.folder, seed) as wan:
-            urls = [f"{scheme}://{a}/file" for a in wan.addresses]
+            urls = wan.urls(scheme, "file")
             manifest = self.file.metalink(self.folder / "m.meta4", urls)
-            job = Job(manifest, urls, f"{scheme}://{self.best(s).address}/file",
-                      self.out, wan.cacert)
+            best = urls[wan.addresses.index(self.best(s).address)]
+            job = Job(manifest, urls, best, self.out, wan.cacert)
             run = wan.run(TOOLS[tool](job), timeout=self.timeout,
                           env=common.environment(self.folder))
         size = self.file.size

@@ -65,8 +65,8 @@ def wget2(job):
             ' --input-file="$2"', "sh", job.out, job.manifest]
 
 
-# "http", or "https" with HTTP/2: what the manifest's URLs begin with.
-SCHEME = {"xd-tls": "https"}
+# "http", "https" with HTTP/2, or "ibp": what the manifest's URLs begin with.
+SCHEME = {"xd-tls": "https", "xd-ibp": "ibp"}
 # Runs again with the depot cache of the run before.
 WARM = {"xd-warm"}
 
@@ -74,6 +74,7 @@ TOOLS = {
     "xd": xdownload,
     "xd-warm": xdownload,
     "xd-tls": xdownload,
+    "xd-ibp": xdownload,
     "aria2": aria2_tuned,
     "aria2-default": aria2,
     "axel": lambda j: ["axel", "-q", "-n", str(len(j.urls)), "-o", j.file,
@@ -81,8 +82,8 @@ TOOLS = {
     "wget2": wget2,
     "curl": lambda j: ["curl", "-sf", "-o", j.file, j.best],
 }
-PROGRAM = {"xd": None, "xd-warm": None, "xd-tls": None, "aria2": "aria2c",
-           "aria2-default": "aria2c"}
+PROGRAM = {"xd": None, "xd-warm": None, "xd-tls": None, "xd-ibp": None,
+           "aria2": "aria2c", "aria2-default": "aria2c"}
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD")
 XD_ARGS = []

@@ -28,12 +28,12 @@ def run(script, out, *words):
 
 
 def test_tools_are_held_against_the_limit(tmp_path):
-    run("bench.py", tmp_path, "--size", "1m", "-t", "xd,xd-tls,xd-warm,curl",
-        "equal")
+    run("bench.py", tmp_path, "--size", "1m", "-t",
+        "xd,xd-tls,xd-warm,xd-ibp,curl", "equal")
     text = (tmp_path / "wan.md").read_text()
     [row] = [x for x in text.splitlines() if x.startswith("| `equal` |")]
     ratios = [float(c.split()[0]) for c in row.split("|")[3:-1]]
-    assert len(ratios) == 4 and min(ratios) > 0.9
+    assert len(ratios) == 5 and min(ratios) > 0.9
     svg = ElementTree.parse(tmp_path / "wan.svg").getroot()
     assert len(svg.findall("{*}circle") + svg.findall("{*}rect")) >= 9
 

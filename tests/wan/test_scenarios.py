@@ -36,8 +36,7 @@ def download(scenario, folder, scheme="http"):
     size = int(MEBIBYTES.get(Scenario(scenario).name, 8) * MEBIBYTE)
     file = File(folder, size)
     with Wan(scenario, folder) as wan:
-        manifest = file.metalink(folder / "m.meta4", [
-            f"{scheme}://{a}/file" for a in wan.addresses])
+        manifest = file.metalink(folder / "m.meta4", wan.urls(scheme, "file"))
         run = wan.run([XDOWNLOAD, "-q", "--report", folder / "report",
                        "--cacert", wan.cacert, "-o", folder / "out", manifest],
                       timeout=60, stderr=subprocess.PIPE, text=True,
@@ -70,6 +69,15 @@ def test_a_file_comes_through(name, tmp_path):
                 is_in_time(name, run,
                            flood(name, tmp_path, "file", file.size)))
         assert wire["bans"] <= 1
+
+
+@pytest.mark.parametrize("name", ["tennessee", "santa-barbara"])
+def test_a_file_comes_from_six_ibp_depots(name, tmp_path):
+    """As fast as from web servers: bench.py -t xd,xd-ibp measures that."""
+    file, run, wire, report = download(name, tmp_path, "ibp")
+    assert_right(tmp_path, file, run, wire, report)
+    assert [d["connections"] > 0 for d in wire["depots"]] == [True] * 6
+    assert wire["requests"] == 0  # of nginx
 
 
 def test_a_file_comes_through_https(tmp_path):

@@ -7,7 +7,7 @@
     python3 wan.py check
 
 The depots of the scenario serve FOLDER: HTTP/1.1 on port 80, TLS with HTTP/2
-on 443.  COMMAND finds their addresses in WAN_DEPOTS and DEPOT_1, DEPOT_2 ...,
+on 443; Wan.urls() also makes them IBP depots.  COMMAND finds their addresses in WAN_DEPOTS and DEPOT_1, DEPOT_2 ...,
 and in WAN_CACERT (and SSL_CERT_FILE, CURL_CA_BUNDLE) the authority that signed
 for them.  FILE gets what happened, in JSON.  Status: the command's; 77 where
 something is missing that it takes.
@@ -41,6 +41,7 @@ from scenario import CONNECTIONS, HERE, Scenario, fluid, names
 CLIENT = "198.18.0.1"
 SKIPPED = 77
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/local/sbin"
+IBP_DEPOT = HERE.parent / "lab" / "ibp_depot.py"
 
 # As Linux has them on a machine with much memory; what the machine of the test
 # has set is no part of a scenario.
@@ -264,6 +265,27 @@ ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    # ---- depots ----
+
+    def urls(self, scheme, name):
+        """The URL of the file `name` at each depot.  IBP has no names: for
+        "ibp" every depot starts to hold the file, in a process of its own."""
+        if scheme != "ibp":
+            return [f"{scheme}://{a}/{name}" for a in self.addresses]
+        return [self._hold(a, name) for a in self.addresses]
+
+    def _hold(self, address, name):
+        """The capability to read the file from an IBP depot there."""
+        depot = self.start([sys.executable, IBP_DEPOT, "--listen", address,
+                            Path(self.root) / name], side="depots",
+                           stdout=subprocess.PIPE, text=True)
+        self._open.callback(depot.wait)
+        self._open.callback(depot.kill)
+        capability = depot.stdout.readline().strip()
+        if not capability:
+            raise Missing("ibp_depot.py does not start")
+        return capability
 
     # ---- commands ----
 
