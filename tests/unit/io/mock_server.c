@@ -26,9 +26,10 @@ struct connection {
 struct mock_server {
     /* Constant after start(). */
     const struct mock_step *script;
+    const char *end_of_head;
     int fd;
     unsigned port;
-    char url[64];
+    char url[128];
     pthread_t thread;
 
     pthread_mutex_t lock;
@@ -192,15 +193,15 @@ static bool play(const struct mock_server *m, int fd,
         }
 }
 
-static bool read_head(int fd, char head[MAX_HEAD])
+static bool read_head(const struct mock_server *m, int fd, char head[MAX_HEAD])
 {
-    size_t len = 0;
+    size_t len = 0, n_end = strlen(m->end_of_head);
 
     while (len + 1 < MAX_HEAD) {
         if (recv(fd, head + len, 1, 0) <= 0)
             return false;
         head[++len] = '\0';
-        if (len >= 4 && strcmp(head + len - 4, "\r\n\r\n") == 0)
+        if (len >= n_end && strcmp(head + len - n_end, m->end_of_head) == 0)
             return true;
     }
     return false;
@@ -237,7 +238,7 @@ static void *connection_main(void *arg)
     struct mock_server *m = c->server;
     char head[MAX_HEAD];
 
-    while (read_head(c->fd, head) &&
+    while (read_head(m, c->fd, head) &&
            play(m, c->fd, part(m->script, note_request(m, head))))
         ;
     pthread_mutex_lock(&m->lock);
@@ -271,17 +272,34 @@ static void *accept_main(void *arg)
     return NULL;
 }
 
-struct mock_server *mock_start(const struct mock_step *script)
+static struct mock_server *start(const struct mock_step *script,
+                                 const char *end_of_head, const char *scheme,
+                                 const char *path)
 {
     struct mock_server *m = calloc(1, sizeof *m);
+    int len;
 
     ck_assert_ptr_nonnull(m);
     m->script = script;
+    m->end_of_head = end_of_head;
     m->fd = listen_anywhere(64, &m->port);
-    snprintf(m->url, sizeof m->url, "http://127.0.0.1:%u/x", m->port);
+    len = snprintf(m->url, sizeof m->url, "%s://127.0.0.1:%u%s", scheme,
+                   m->port, path);
+    ck_assert_int_lt(len, (int)sizeof m->url);
     pthread_mutex_init(&m->lock, NULL);
     ck_assert_int_eq(pthread_create(&m->thread, NULL, accept_main, m), 0);
     return m;
+}
+
+struct mock_server *mock_start(const struct mock_step *script)
+{
+    return start(script, "\r\n\r\n", "http", "/x");
+}
+
+struct mock_server *mock_start_lines(const struct mock_step *script,
+                                     const char *scheme, const char *path)
+{
+    return start(script, "\n", scheme, path);
 }
 
 void mock_stop(struct mock_server *m)

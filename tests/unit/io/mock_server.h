@@ -1,6 +1,6 @@
 /*
- * An HTTP server on the loopback that does exactly what a script says, right
- * or wrong.
+ * An HTTP server on the loopback, or one of a protocol whose requests are
+ * lines, that does exactly what a script says, right or wrong.
  *
  *     static const struct mock_step script[] = {
  *         SAY("HTTP/1.1 206 Partial Content\r\n" ...), BODY(0, 100), NEXT,
@@ -70,17 +70,22 @@ unsigned char mock_byte(uint64_t offset);
 /* `script` outlives the server.  Failures abort the test. */
 struct mock_server *mock_start(const struct mock_step *script);
 
+/* Each line is a request; the URL is SCHEME://127.0.0.1:PORT followed by
+ * `path`. */
+struct mock_server *mock_start_lines(const struct mock_step *script,
+                                     const char *scheme, const char *path);
+
 /* Closes all connections and joins all threads. */
 void mock_stop(struct mock_server *m);
 
-/* "http://127.0.0.1:PORT/x" */
+/* "http://127.0.0.1:PORT/x", or as mock_start_lines() has it. */
 const char *mock_url(const struct mock_server *m);
 unsigned mock_port(const struct mock_server *m);
 
 unsigned mock_connections(struct mock_server *m);
 unsigned mock_requests(struct mock_server *m);
 
-/* The head of the i-th request, or "" if there was none yet. */
+/* The head or the line of the i-th request, or "" if there was none yet. */
 const char *mock_request(struct mock_server *m, unsigned i);
 
 /* A port on which nobody listens, and one that never completes a connect;

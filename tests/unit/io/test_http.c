@@ -10,78 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "catcher.h"
 #include "io/net_options.h"
-#include "io/transport.h"
-#include "mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
-
-enum { SLOTS = 3, TURN = 50 };
-
-/* What the handler does, and what it saw of each slot. */
-static struct catcher {
-    /* Set by the test. */
-    uint64_t expected; /* offset of the next byte */
-    int head_answer, bytes_answer;
-    unsigned pause_every; /* refuse each n-th call once */
-
-    unsigned heads, calls, ends;
-    struct xd_head head;
-    char validator[100], final_url[100];
-    uint64_t received;
-    struct xd_outcome outcome;
-    bool paused;
-} caught[SLOTS];
-
-static struct mock_server *server;
-static struct xd_transport *transport;
-static struct xd_error err;
-
-static int on_head(void *user, unsigned slot, const struct xd_head *head)
-{
-    struct catcher *c = (struct catcher *)user + slot;
-
-    ck_assert_uint_eq(c->received, 0);
-    c->heads++;
-    c->head = *head;
-    snprintf(c->validator, sizeof c->validator, "%s",
-             head->validator != NULL ? head->validator : "");
-    snprintf(c->final_url, sizeof c->final_url, "%s", head->final_url);
-    return c->head_answer;
-}
-
-static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
-{
-    struct catcher *c = (struct catcher *)user + slot;
-    const unsigned char *bytes = data;
-
-    ck_assert_uint_eq(c->heads, 1);
-    ck_assert_uint_gt(len, 0);
-    c->calls++;
-    if (c->pause_every > 0 && c->calls % c->pause_every == 0) {
-        c->paused = true;
-        return XD_E_AGAIN;
-    }
-    if (c->bytes_answer < 0)
-        return c->bytes_answer;
-    for (size_t i = 0; i < len; i++)
-        if (bytes[i] != mock_byte(c->expected + i))
-            ck_abort_msg("wrong byte at %zu", (size_t)c->expected + i);
-    c->expected += len;
-    c->received += len;
-    return 0;
-}
-
-static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
-{
-    struct catcher *c = (struct catcher *)user + slot;
-
-    c->ends++;
-    c->outcome = *outcome;
-}
-
-static const struct xd_transport_handler handler = {
-    .user = caught, .head = on_head, .bytes = on_bytes, .end = on_end};
 
 static void open_transport(xd_usec silence)
 {
@@ -97,55 +29,10 @@ static void set_up(void)
     open_transport(60 * XD_SECOND);
 }
 
-static void stop_server(void)
-{
-    if (server != NULL)
-        mock_stop(server);
-    server = NULL;
-}
-
-static void tear_down(void)
-{
-    xd_transport_free(transport);
-    stop_server();
-    memset(caught, 0, sizeof caught);
-}
-
 static void use_silence(xd_usec silence)
 {
     xd_transport_free(transport);
     open_transport(silence);
-}
-
-static void start(unsigned slot, struct xd_request r)
-{
-    caught[slot] = (struct catcher){
-        .expected = r.offset,
-        .pause_every = caught[slot].pause_every,
-        .head_answer = caught[slot].head_answer,
-        .bytes_answer = caught[slot].bytes_answer,
-    };
-    if (r.url == NULL)
-        r.url = mock_url(server);
-    ck_assert_int_eq(xd_transport_start(transport, slot, &r, &err), 0);
-}
-
-static void turn(void)
-{
-    xd_transport_poll(transport, TURN * XD_MS);
-}
-
-static void run_to_end(unsigned slot)
-{
-    while (caught[slot].ends == 0) {
-        turn();
-        if (caught[slot].paused) {
-            caught[slot].paused = false;
-            xd_transport_resume(transport, slot);
-        }
-    }
-    xd_transport_poll(transport, 0);
-    ck_assert_uint_eq(caught[slot].ends, 1);
 }
 
 /* Play `script` to the request `r`, on slot 0. */
@@ -157,24 +44,6 @@ static const struct catcher *fetch(const struct mock_step *script,
     start(0, r);
     run_to_end(0);
     return &caught[0];
-}
-
-static struct xd_request range(uint64_t offset, uint64_t length)
-{
-    return (struct xd_request){
-        .offset = offset, .length = length, .object_size = XD_SIZE_UNKNOWN};
-}
-
-static void check_end(const struct catcher *c, enum xd_verdict verdict,
-                      uint64_t received)
-{
-    ck_assert_msg(c->outcome.verdict == verdict, "verdict %d: %s",
-                  (int)c->outcome.verdict, c->outcome.error.msg);
-    ck_assert_uint_eq(c->received, received);
-    if (verdict == XD_VERDICT_OK)
-        ck_assert_int_eq(c->outcome.error.code, XD_OK);
-    else
-        ck_assert_int_ne(c->outcome.error.code, XD_OK);
 }
 
 static void check_says(const struct catcher *c, const char *part)

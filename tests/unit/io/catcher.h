@@ -1,0 +1,54 @@
+/*
+ * The user of a transport and of a mock_server: asks, and notes what comes.
+ *
+ *     start(0, range(100, 200));
+ *     run_to_end(0);
+ *     check_end(&caught[0], XD_VERDICT_OK, 200);
+ *
+ * Every byte that a handler is given must be that of mock_byte().
+ */
+#ifndef CATCHER_H
+#define CATCHER_H
+
+#include "io/transport.h"
+#include "mock_server.h"
+
+enum { SLOTS = 3, TURN = 50 }; /* ms */
+
+/* What the handler does, and what it saw of each slot. */
+struct catcher {
+    /* Set by the test. */
+    uint64_t expected; /* offset of the next byte */
+    int head_answer, bytes_answer;
+    unsigned pause_every; /* refuse each n-th call once */
+
+    unsigned heads, calls, ends;
+    struct xd_head head;
+    char validator[100], final_url[100];
+    uint64_t received;
+    struct xd_outcome outcome;
+    bool paused;
+};
+
+extern struct catcher caught[SLOTS];
+extern const struct xd_transport_handler handler;
+
+/* The test opens and starts them; tear_down() ends both. */
+extern struct mock_server *server;
+extern struct xd_transport *transport;
+extern struct xd_error err;
+
+void stop_server(void);
+void tear_down(void);
+
+struct xd_request range(uint64_t offset, uint64_t length);
+
+/* The URL of `r` may be NULL: the server's. */
+void start(unsigned slot, struct xd_request r);
+void turn(void);
+void run_to_end(unsigned slot);
+
+void check_end(const struct catcher *c, enum xd_verdict verdict,
+               uint64_t received);
+
+#endif

@@ -1,0 +1,811 @@
+/* lib/io/ibp: requests at a depot that does what a script says. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catcher.h"
+#include "io/net_options.h"
+#include "suite.h"
+
+#define KEY "0#IBP-key"
+#define TYPE_KEY "18446744073709551615"
+#define CAPABILITY "/" KEY "/" TYPE_KEY "/READ"
+#define LOAD "0 8 " KEY " " TYPE_KEY " "
+#define PROBE "0 9 " KEY " " TYPE_KEY " 40 0 0 0 0 "
+
+/* What a depot says of an allocation with room for 5000 bytes. */
+#define WRITTEN(n) SAY("1 1 1 " n " 5000 3592 2 1 \n")
+
+static void open_transport(const struct xd_net_options *net)
+{
+    struct xd_transport_config config = {
+        .n_slots = SLOTS, .silence = 60 * XD_SECOND, .net = net};
+
+    ck_assert_int_eq(xd_ibp_new(&transport, &config, &handler, &err), 0);
+}
+
+/* No proxy of the environment. */
+static void set_up(void)
+{
+    unsetenv("all_proxy");
+    unsetenv("ALL_PROXY");
+    open_transport(NULL);
+}
+
+static void start_depot(const struct mock_step *script)
+{
+    server = mock_start_lines(script, "ibp", CAPABILITY);
+}
+
+/* Play `script` to the request `r`, on slot 0. */
+static const struct catcher *fetch(const struct mock_step *script,
+                                   struct xd_request r)
+{
+    if (server == NULL)
+        start_depot(script);
+    start(0, r);
+    run_to_end(0);
+    return &caught[0];
+}
+
+/* Of a script of its own. */
+static const struct catcher *fetch_anew(const struct mock_step *script,
+                                        struct xd_request r)
+{
+    stop_server();
+    return fetch(script, r);
+}
+
+/* It names the depot, and no secret. */
+static void check_says(const struct catcher *c, const char *part)
+{
+    ck_assert_msg(strstr(c->outcome.error.msg, part) != NULL,
+                  "no \"%s\" in: %s", part, c->outcome.error.msg);
+    ck_assert_msg(strncmp(c->outcome.error.msg, "ibp://", 6) == 0,
+                  "no URL at the front: %s", c->outcome.error.msg);
+    ck_assert_ptr_null(strstr(c->outcome.error.msg, KEY));
+    ck_assert_ptr_null(strstr(c->outcome.error.msg, TYPE_KEY));
+}
+
+/* The i-th request is `words` and a time-out, which is never 0. */
+static void check_request(unsigned i, const char *words)
+{
+    const char *line = mock_request(server, i);
+    size_t len = strlen(words);
+    char *end;
+
+    ck_assert_msg(strncmp(line, words, len) == 0, "request %u: %s", i, line);
+    ck_assert_int_gt(strtol(line + len, &end, 10), 0);
+    ck_assert_str_eq(end, " \n");
+}
+
+/* Let it come to where `n` requests were sent. */
+static void run_to_request(unsigned n)
+{
+    while (mock_requests(server) < n) {
+        ck_assert_uint_eq(caught[0].ends, 0);
+        turn();
+    }
+}
+
+static void run_to_received(uint64_t n)
+{
+    while (caught[0].received < n) {
+        ck_assert_uint_eq(caught[0].ends, 0);
+        turn();
+    }
+}
+
+/* ---- what is asked for ---- */
+
+static const struct mock_step range_script[] = {SAY("1 200 \n"), BODY(100, 200),
+                                                END};
+
+START_TEST(range_is_asked_for_and_received)
+{
+    const struct catcher *c = fetch(range_script, range(100, 200));
+
+    check_end(c, XD_VERDICT_OK, 200);
+    check_request(0, LOAD "100 200 ");
+    ck_assert_uint_eq(mock_requests(server), 1);
+    ck_assert_uint_eq(c->heads, 1);
+    ck_assert(c->head.is_range);
+    ck_assert_uint_eq(c->head.object_size, XD_SIZE_UNKNOWN);
+    ck_assert_str_eq(c->final_url, mock_url(server));
+}
+END_TEST
+
+START_TEST(reply_may_have_blanks_and_come_in_pieces)
+{
+    static const struct mock_step scripts[][7] = {
+        {SAY("1 200\n"), BODY(100, 200), END},
+        {SAY("  1   200  \n"), BODY(100, 200), END},
+        {SAY("1 200 \r\n"), BODY(100, 200), END},
+        {SAY("1 200 7 8 \n"), BODY(100, 200), END},
+        {SAY("1 2"), SLEEP(20), SAY("00 "), SLEEP(20), SAY("\n"),
+         BODY(100, 200), END},
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        check_end(fetch_anew(scripts[i], range(100, 200)), XD_VERDICT_OK, 200);
+}
+END_TEST
+
+START_TEST(size_is_asked_for_where_it_is_wanted)
+{
+    static const struct mock_step script[] = {
+        WRITTEN("1000"), NEXT, SAY("1 200 \n"), BODY(100, 200), END};
+    struct xd_request r = range(100, 200);
+
+    r.wants_size = true;
+    check_end(fetch(script, r), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(caught[0].head.object_size, 1000);
+    check_request(0, PROBE);
+    check_request(1, LOAD "100 200 ");
+}
+END_TEST
+
+/* Some depots would wait for what is not there. */
+START_TEST(rest_of_an_object_is_asked_for_as_far_as_it_is_written)
+{
+    static const struct mock_step script[] = {
+        WRITTEN("300"), NEXT, SAY("1 200 \n"), BODY(100, 200), END};
+
+    check_end(fetch(script, range(100, XD_TO_END)), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(caught[0].head.object_size, 300);
+    check_request(1, LOAD "100 200 ");
+    ck_assert_uint_eq(mock_requests(server), 2);
+}
+END_TEST
+
+START_TEST(empty_object_has_a_head_and_no_bytes)
+{
+    static const struct mock_step script[] = {WRITTEN("0"), END};
+
+    check_end(fetch(script, range(0, XD_TO_END)), XD_VERDICT_OK, 0);
+    ck_assert_uint_eq(caught[0].heads, 1);
+    ck_assert_uint_eq(caught[0].head.object_size, 0);
+    ck_assert_uint_eq(mock_requests(server), 1);
+}
+END_TEST
+
+START_TEST(object_that_is_known_is_not_read_past_its_end)
+{
+    static const struct mock_step script[] = {SAY("1 100 \n"), BODY(900, 100),
+                                              END};
+    struct xd_request r = range(900, XD_TO_END);
+
+    r.object_size = 1000;
+    check_end(fetch(script, r), XD_VERDICT_OK, 100);
+    check_request(0, LOAD "900 100 ");
+    r.offset = 1000;
+    start(0, r);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_DIFFERENT, 0);
+    ck_assert_uint_eq(mock_requests(server), 1);
+}
+END_TEST
+
+/* ---- short answers ---- */
+
+START_TEST(short_answer_is_continued)
+{
+    static const struct mock_step script[] = {SAY("1 150 \n"),
+                                              BODY(100, 150),
+                                              NEXT,
+                                              WRITTEN("1000"),
+                                              NEXT,
+                                              SAY("1 40 \n"),
+                                              BODY(250, 40),
+                                              NEXT,
+                                              SAY("1 10 \n"),
+                                              BODY(290, 10),
+                                              END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    check_request(0, LOAD "100 200 ");
+    check_request(1, PROBE);
+    check_request(2, LOAD "250 50 ");
+    check_request(3, LOAD "290 10 ");
+    ck_assert_uint_eq(mock_requests(server), 4);
+    ck_assert_uint_eq(mock_connections(server), 1);
+    ck_assert_uint_eq(caught[0].heads, 1);
+}
+END_TEST
+
+START_TEST(after_a_short_answer_only_what_is_written_is_asked_for)
+{
+    static const struct mock_step script[] = {
+        SAY("1 400 \n"), BODY(0, 400),   NEXT, WRITTEN("700"), NEXT,
+        SAY("1 300 \n"), BODY(400, 300), END};
+
+    check_end(fetch(script, range(0, 1000)), XD_VERDICT_OK, 700);
+    check_request(2, LOAD "400 300 ");
+    ck_assert_uint_eq(mock_requests(server), 3);
+}
+END_TEST
+
+START_TEST(object_that_lost_its_end_is_another)
+{
+    static const struct mock_step script[] = {SAY("1 400 \n"), BODY(0, 400),
+                                              NEXT, WRITTEN("700"), END};
+    struct xd_request r = range(0, 1000);
+
+    r.object_size = 1000;
+    check_end(fetch(script, r), XD_VERDICT_DIFFERENT, 400);
+    ck_assert_uint_eq(caught[0].outcome.object_size, 700);
+    check_says(&caught[0], "700");
+}
+END_TEST
+
+/* However a depot says that it has no such bytes, it is asked what it has. */
+START_TEST(depot_that_has_no_bytes_is_asked_how_many_there_are)
+{
+    static const struct mock_step scripts[][4] = {
+        {SAY("-19 \n"), NEXT, WRITTEN("100"), END},
+        {SAY(" -46 \n"), NEXT, WRITTEN("100"), END},
+        {SAY("1 0 \n"), NEXT, WRITTEN("100"), END},
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        check_end(fetch_anew(scripts[i], range(100, 200)), XD_VERDICT_DIFFERENT,
+                  0);
+        check_request(1, PROBE);
+        ck_assert_uint_eq(mock_requests(server), 2);
+    }
+}
+END_TEST
+
+START_TEST(depot_that_keeps_back_what_is_written_fails)
+{
+    static const struct mock_step script[] = {
+        SAY(" -46 \n"), NEXT, WRITTEN("1000"), NEXT, SAY(" -46 \n"), END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+    check_says(&caught[0], "server timed out (-46)");
+    ck_assert_uint_eq(mock_requests(server), 3);
+}
+END_TEST
+
+/* ---- errors ---- */
+
+START_TEST(error_is_told_in_words_and_by_its_code)
+{
+    static const struct {
+        struct mock_step script[2];
+        const char *words;
+        enum xd_verdict verdict;
+    } rows[] = {
+        {{SAY("-4 \n"), END}, "capability not found (-4)", XD_VERDICT_GONE},
+        {{SAY(" -4 \n"), END}, "capability not found (-4)", XD_VERDICT_GONE},
+        {{SAY("-4\n"), END}, "capability not found (-4)", XD_VERDICT_GONE},
+        {{SAY(" -9 \n"), END}, "invalid read capability (-9)", XD_VERDICT_GONE},
+        {{SAY("-27 \n"), END},
+         "protocol version not supported (-27)",
+         XD_VERDICT_GONE},
+        {{SAY(" -24 \n"), END}, "internal error (-24)", XD_VERDICT_AGAIN},
+        {{SAY("-53 \n"), END},
+         "the depot's queue is full (-53)",
+         XD_VERDICT_AGAIN},
+        {{SAY("-9999 \n"), END}, "unknown error (-9999)", XD_VERDICT_AGAIN},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_end(fetch_anew(rows[i].script, range(100, 200)), rows[i].verdict,
+                  0);
+        check_says(&caught[0], rows[i].words);
+        ck_assert_uint_eq(caught[0].heads, 0);
+        ck_assert_int_eq(caught[0].outcome.is_refusal,
+                         rows[i].verdict == XD_VERDICT_AGAIN);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_reply_hands_on_nothing)
+{
+    static const struct mock_step scripts[][2] = {
+        {SAY("220 mail.example ESMTP\r\n"), END},
+        {SAY("\n"), END},
+        {SAY("0 200 \n"), END},
+        {SAY("1 \n"), END},
+        {SAY("1 -200 \n"), END},
+        {SAY("1 99999999999999999999 \n"), END},
+        {SAY("1 0x10 \n"), END},
+        {SAY("1 1 1 1 1 1 1 1 1 1 \n"), END},
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        check_end(fetch_anew(scripts[i], range(100, 200)), XD_VERDICT_GONE, 0);
+        check_says(&caught[0], "is not a reply of IBP");
+        ck_assert_uint_eq(caught[0].heads, 0);
+    }
+}
+END_TEST
+
+START_TEST(reply_without_an_end_is_none)
+{
+    static char blanks[2000];
+    static struct mock_step script[] = {SAY(blanks), HOLD, END};
+
+    memset(blanks, ' ', sizeof blanks - 1);
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
+    check_says(&caught[0], "is not a reply of IBP");
+}
+END_TEST
+
+START_TEST(more_than_was_asked_for_is_refused)
+{
+    static const struct mock_step script[] = {SAY("1 201 \n"), BODY(100, 201),
+                                              END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_GONE, 0);
+    check_says(&caught[0], "answers with 201 bytes instead of 200");
+}
+END_TEST
+
+START_TEST(connection_that_is_closed_early_fails)
+{
+    static const struct {
+        struct mock_step script[4];
+        uint64_t received;
+        bool is_refusal;
+    } rows[] = {
+        {{CLOSE, END}, 0, true},
+        {{SAY("1 20"), CLOSE, END}, 0, true},
+        {{SAY("1 200 \n"), CLOSE, END}, 0, false},
+        {{SAY("1 200 \n"), BODY(100, 50), CLOSE, END}, 50, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_end(fetch_anew(rows[i].script, range(100, 200)), XD_VERDICT_AGAIN,
+                  rows[i].received);
+        check_says(&caught[0], "closed early");
+        ck_assert_int_eq(caught[0].outcome.is_refusal, rows[i].is_refusal);
+    }
+}
+END_TEST
+
+START_TEST(nobody_who_listens_is_a_refusal)
+{
+    struct xd_request r = range(100, 200);
+    char url[64];
+
+    snprintf(url, sizeof url, "ibp://127.0.0.1:%u/k/1/READ", mock_dead_port());
+    r.url = url;
+    start(0, r);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_AGAIN, 0);
+    check_says(&caught[0], "onnect");
+    ck_assert(caught[0].outcome.is_refusal);
+}
+END_TEST
+
+START_TEST(what_is_no_capability_to_read_is_not_asked_for)
+{
+    static const char *const paths[] = {
+        "/k/1/WRITE", "/k/1/MANAGE", "/k/1", "/k//READ",
+        "//1/READ",   "/k/1/READ/",  "/",
+    };
+
+    start_depot(range_script);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct xd_request r = range(100, 200);
+        char url[64];
+
+        snprintf(url, sizeof url, "ibp://127.0.0.1:%u%s", mock_port(server),
+                 paths[i]);
+        r.url = url;
+        start(0, r);
+        run_to_end(0);
+        check_end(&caught[0], XD_VERDICT_GONE, 0);
+        check_says(&caught[0], "is not a read capability of IBP");
+    }
+    ck_assert_uint_eq(mock_connections(server), 0);
+}
+END_TEST
+
+/* ---- where the depot is ---- */
+
+/* A proxy is told. */
+START_TEST(host_and_port_are_those_of_the_capability)
+{
+    static const struct {
+        const char *url, *host;
+    } rows[] = {
+        {"ibp://d.example:7000" CAPABILITY, "d.example:7000"},
+        {"ibp://d.example:0" CAPABILITY, "d.example:6714"},
+        {"ibp://d.example" CAPABILITY, "d.example:6714"},
+        {"IBP://d.example:0" CAPABILITY, "d.example:6714"},
+        {"ibp://[2001:db8::7]:7000" CAPABILITY, "[2001:db8::7]:7000"},
+        {"ibp://2001:db8::7:7000" CAPABILITY, "[2001:db8::7]:7000"},
+        {"ibp://[2001:db8::7]:0" CAPABILITY, "[2001:db8::7]:6714"},
+    };
+    static const struct mock_step script[] = {
+        SAY("HTTP/1.1 403 no\r\nContent-Length: 0\r\n\r\n"), CLOSE, END};
+    struct xd_net_options net = XD_NET_OPTIONS_INIT;
+    char proxy[64], connect[64];
+
+    server = mock_start(script);
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", mock_port(server));
+    net.proxy = proxy;
+    xd_transport_free(transport);
+    open_transport(&net);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct xd_request r = range(100, 200);
+
+        r.url = rows[i].url;
+        start(0, r);
+        run_to_end(0);
+        check_end(&caught[0], XD_VERDICT_AGAIN, 0);
+        snprintf(connect, sizeof connect, "CONNECT %s HTTP/1.1\r\n",
+                 rows[i].host);
+        ck_assert_ptr_nonnull(strstr(mock_request(server, i), connect));
+        ck_assert_ptr_null(strstr(mock_request(server, i), KEY));
+    }
+}
+END_TEST
+
+/* ---- connections ---- */
+
+static const struct mock_step two_ranges[] = {
+    SAY("1 200 \n"), BODY(100, 200), NEXT, SAY("1 50 \n"), BODY(0, 50), END};
+
+START_TEST(connection_is_used_again)
+{
+    check_end(fetch(two_ranges, range(100, 200)), XD_VERDICT_OK, 200);
+    check_end(fetch(NULL, range(0, 50)), XD_VERDICT_OK, 50);
+    ck_assert_uint_eq(mock_connections(server), 1);
+    check_request(1, LOAD "0 50 ");
+}
+END_TEST
+
+/* Whether its end is noticed before the request or after it. */
+START_TEST(kept_connection_that_was_closed_is_made_anew)
+{
+    static const struct mock_step scripts[][4] = {
+        {SAY("1 200 \n"), BODY(100, 200), CLOSE, END},
+        {SAY("1 200 \n"), BODY(100, 200), RESET, END},
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        check_end(fetch_anew(scripts[i], range(100, 200)), XD_VERDICT_OK, 200);
+        check_end(fetch(NULL, range(100, 200)), XD_VERDICT_OK, 200);
+        ck_assert_uint_eq(mock_connections(server), 2);
+    }
+}
+END_TEST
+
+START_TEST(kept_connection_with_something_left_on_it_is_made_anew)
+{
+    static const struct mock_step script[] = {SAY("1 200 \n"), BODY(100, 200),
+                                              SAY("surplus!\n"), END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    check_end(fetch(NULL, range(100, 200)), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(mock_connections(server), 2);
+}
+END_TEST
+
+START_TEST(kept_connection_that_breaks_within_an_answer_fails)
+{
+    static const struct mock_step script[] = {
+        SAY("1 200 \n"), BODY(100, 200), NEXT, SAY("1 200 \n"),
+        BODY(100, 50),   CLOSE,          END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
+    check_end(fetch(NULL, range(100, 200)), XD_VERDICT_AGAIN, 50);
+    ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(connection_of_a_failure_is_not_used_again)
+{
+    static const struct mock_step script[] = {
+        SAY(" -53 \n"), NEXT, SAY("1 200 \n"), BODY(100, 200), END};
+
+    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
+    check_end(fetch(NULL, range(100, 200)), XD_VERDICT_OK, 200);
+    ck_assert_uint_eq(mock_connections(server), 2);
+}
+END_TEST
+
+START_TEST(connection_of_before_an_outage_is_not_used_again)
+{
+    struct xd_request r = range(0, 50);
+
+    check_end(fetch(two_ranges, range(100, 200)), XD_VERDICT_OK, 200);
+    r.outages = 1;
+    check_end(fetch(NULL, r), XD_VERDICT_OK, 50);
+    ck_assert_uint_eq(mock_connections(server), 2);
+}
+END_TEST
+
+START_TEST(slots_run_side_by_side_and_keep_their_connections)
+{
+    static const struct mock_step script[] = {SAY("1 100000 \n"),
+                                              BODY(0, 100000), END};
+
+    start_depot(script);
+    for (int round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < SLOTS; i++)
+            start(i, range(0, 100000));
+        for (unsigned i = 0; i < SLOTS; i++) {
+            run_to_end(i);
+            check_end(&caught[i], XD_VERDICT_OK, 100000);
+        }
+    }
+    ck_assert_uint_eq(mock_requests(server), 3 * SLOTS);
+    ck_assert_uint_eq(mock_connections(server), SLOTS);
+}
+END_TEST
+
+START_TEST(slot_is_connected_once_its_request_can_be_sent)
+{
+    static const struct mock_step script[] = {HOLD, END};
+
+    start_depot(script);
+    start(0, range(100, 200));
+    ck_assert(!xd_transport_is_connected(transport, 0));
+    run_to_request(1);
+    ck_assert(xd_transport_is_connected(transport, 0));
+    ck_assert(!xd_transport_is_connected(transport, 1));
+}
+END_TEST
+
+/* ---- silence ---- */
+
+static const struct mock_step silent_depot[] = {HOLD, END};
+static const struct mock_step silent_after_some[] = {SAY("1 200 \n"),
+                                                     BODY(100, 50), HOLD, END};
+
+/* From here on it is silent, however long it took to get here. */
+static void check_silence(uint64_t received, const char *offset)
+{
+    xd_transport_set_silence(transport, 200 * XD_MS);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_AGAIN, received);
+    ck_assert(caught[0].outcome.is_unanswered);
+    check_says(&caught[0], "no bytes for 0.2 s");
+    check_says(&caught[0], offset);
+}
+
+START_TEST(silence_before_the_reply_ends_the_request)
+{
+    start_depot(silent_depot);
+    start(0, range(100, 200));
+    run_to_request(1);
+    check_silence(0, "at offset 100");
+}
+END_TEST
+
+START_TEST(silence_within_the_reply_ends_the_request)
+{
+    static const struct mock_step script[] = {SAY("1 20"), HOLD, END};
+
+    start_depot(script);
+    start(0, range(100, 200));
+    run_to_request(1);
+    check_silence(0, "at offset 100");
+}
+END_TEST
+
+START_TEST(silence_after_some_bytes_ends_the_request)
+{
+    start_depot(silent_after_some);
+    start(0, range(100, 200));
+    run_to_received(50);
+    check_silence(50, "at offset 150");
+}
+END_TEST
+
+START_TEST(after_silence_a_depot_is_asked_what_it_has)
+{
+    static const struct mock_step script[] = {HOLD, NEXT, WRITTEN("100"), END};
+
+    start_depot(script);
+    start(0, range(100, 200));
+    run_to_request(1);
+    check_silence(0, "at offset 100");
+    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    check_end(fetch(NULL, range(100, 200)), XD_VERDICT_DIFFERENT, 0);
+    check_request(1, PROBE);
+}
+END_TEST
+
+START_TEST(paused_request_is_never_silent)
+{
+    start_depot(range_script);
+    caught[0].pause_every = 1;
+    start(0, range(100, 200));
+    while (!caught[0].paused) {
+        ck_assert_uint_eq(caught[0].ends, 0);
+        turn();
+    }
+    xd_transport_set_silence(transport, 50 * XD_MS);
+    for (int i = 0; i < 4; i++)
+        turn();
+    ck_assert_uint_eq(caught[0].ends, 0);
+    ck_assert_uint_eq(caught[0].calls, 1);
+    caught[0].pause_every = 0;
+    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    xd_transport_resume(transport, 0);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 200);
+}
+END_TEST
+
+/* ---- cancel, and a handler that refuses ---- */
+
+static void check_stopped(uint64_t received)
+{
+    xd_transport_stop(transport, 0);
+    ck_assert_uint_eq(caught[0].ends, 0);
+    xd_transport_poll(transport, XD_NEVER);
+    ck_assert_uint_eq(caught[0].ends, 1);
+    check_end(&caught[0], XD_VERDICT_STOPPED, received);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_CANCELED);
+}
+
+START_TEST(stop_ends_a_request_in_the_next_poll)
+{
+    start_depot(silent_depot);
+    start(0, range(100, 200));
+    check_stopped(0); /* while it connects */
+    start(0, range(100, 200));
+    run_to_request(1);
+    check_stopped(0); /* while it waits for the reply */
+    stop_server();
+    start_depot(silent_after_some);
+    start(0, range(100, 200));
+    run_to_received(50);
+    check_stopped(50);
+}
+END_TEST
+
+START_TEST(connection_of_a_stopped_request_is_not_used_again)
+{
+    static const struct mock_step script[] = {
+        SAY("1 200 \n"), BODY(100, 50), HOLD, NEXT,
+        SAY("1 50 \n"),  BODY(0, 50),   END};
+
+    start_depot(script);
+    start(0, range(100, 200));
+    run_to_received(50);
+    check_stopped(50);
+    check_end(fetch(NULL, range(0, 50)), XD_VERDICT_OK, 50);
+    ck_assert_uint_eq(mock_connections(server), 2);
+}
+END_TEST
+
+START_TEST(stop_and_resume_of_a_free_slot_do_nothing)
+{
+    xd_transport_stop(transport, 0);
+    xd_transport_resume(transport, 0);
+    turn();
+    ck_assert_uint_eq(caught[0].ends, 0);
+}
+END_TEST
+
+static void *wake_up(void *arg)
+{
+    xd_transport_wakeup(arg);
+    return NULL;
+}
+
+START_TEST(wakeup_from_another_thread_ends_poll)
+{
+    pthread_t thread;
+
+    start_depot(silent_depot);
+    start(0, range(100, 200));
+    run_to_request(1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wake_up, transport), 0);
+    xd_transport_poll(transport, XD_NEVER);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(caught[0].ends, 0);
+    check_stopped(0);
+}
+END_TEST
+
+START_TEST(paused_bytes_come_again_exactly_once)
+{
+    static const struct mock_step script[] = {SAY("1 1000000 \n"),
+                                              BODY(0, 1000000), END};
+
+    caught[0].pause_every = 2;
+    check_end(fetch(script, range(0, 1000000)), XD_VERDICT_OK, 1000000);
+}
+END_TEST
+
+START_TEST(handler_that_refuses_is_given_no_more)
+{
+    caught[0].head_answer = XD_E_IO;
+    check_end(fetch(range_script, range(100, 200)), XD_VERDICT_STOPPED, 0);
+    ck_assert_uint_eq(caught[0].calls, 0);
+    caught[0].head_answer = 0;
+    caught[0].bytes_answer = XD_E_IO;
+    check_end(fetch(range_script, range(100, 200)), XD_VERDICT_STOPPED, 0);
+    ck_assert_uint_eq(caught[0].calls, 1);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
+}
+END_TEST
+
+START_TEST(free_with_requests_in_flight_calls_nobody)
+{
+    start_depot(silent_after_some);
+    start(0, range(100, 200));
+    run_to_received(50);
+    start(1, range(100, 200));
+    xd_transport_free(transport);
+    transport = NULL;
+    ck_assert_uint_eq(caught[0].ends, 0);
+    ck_assert_uint_eq(caught[1].ends, 0);
+}
+END_TEST
+
+START_TEST(limit_may_change_within_an_answer)
+{
+    static const struct mock_step script[] = {SAY("1 100000 \n"),
+                                              BODY(0, 100000), END};
+
+    start_depot(script);
+    xd_transport_limit(transport, 1000000);
+    start(0, range(0, 100000));
+    run_to_received(1);
+    xd_transport_limit(transport, 0);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 100000);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("ibp");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, range_is_asked_for_and_received);
+    tcase_add_test(tcase, reply_may_have_blanks_and_come_in_pieces);
+    tcase_add_test(tcase, size_is_asked_for_where_it_is_wanted);
+    tcase_add_test(tcase,
+                   rest_of_an_object_is_asked_for_as_far_as_it_is_written);
+    tcase_add_test(tcase, empty_object_has_a_head_and_no_bytes);
+    tcase_add_test(tcase, object_that_is_known_is_not_read_past_its_end);
+    tcase_add_test(tcase, short_answer_is_continued);
+    tcase_add_test(tcase,
+                   after_a_short_answer_only_what_is_written_is_asked_for);
+    tcase_add_test(tcase, object_that_lost_its_end_is_another);
+    tcase_add_test(tcase, depot_that_has_no_bytes_is_asked_how_many_there_are);
+    tcase_add_test(tcase, depot_that_keeps_back_what_is_written_fails);
+    tcase_add_test(tcase, error_is_told_in_words_and_by_its_code);
+    tcase_add_test(tcase, what_is_no_reply_hands_on_nothing);
+    tcase_add_test(tcase, reply_without_an_end_is_none);
+    tcase_add_test(tcase, more_than_was_asked_for_is_refused);
+    tcase_add_test(tcase, connection_that_is_closed_early_fails);
+    tcase_add_test(tcase, nobody_who_listens_is_a_refusal);
+    tcase_add_test(tcase, what_is_no_capability_to_read_is_not_asked_for);
+    tcase_add_test(tcase, host_and_port_are_those_of_the_capability);
+    tcase_add_test(tcase, connection_is_used_again);
+    tcase_add_test(tcase, kept_connection_that_was_closed_is_made_anew);
+    tcase_add_test(tcase,
+                   kept_connection_with_something_left_on_it_is_made_anew);
+    tcase_add_test(tcase, kept_connection_that_breaks_within_an_answer_fails);
+    tcase_add_test(tcase, connection_of_a_failure_is_not_used_again);
+    tcase_add_test(tcase, connection_of_before_an_outage_is_not_used_again);
+    tcase_add_test(tcase, slots_run_side_by_side_and_keep_their_connections);
+    tcase_add_test(tcase, slot_is_connected_once_its_request_can_be_sent);
+    tcase_add_test(tcase, silence_before_the_reply_ends_the_request);
+    tcase_add_test(tcase, silence_within_the_reply_ends_the_request);
+    tcase_add_test(tcase, silence_after_some_bytes_ends_the_request);
+    tcase_add_test(tcase, after_silence_a_depot_is_asked_what_it_has);
+    tcase_add_test(tcase, paused_request_is_never_silent);
+    tcase_add_test(tcase, stop_ends_a_request_in_the_next_poll);
+    tcase_add_test(tcase, connection_of_a_stopped_request_is_not_used_again);
+    tcase_add_test(tcase, stop_and_resume_of_a_free_slot_do_nothing);
+    tcase_add_test(tcase, wakeup_from_another_thread_ends_poll);
+    tcase_add_test(tcase, paused_bytes_come_again_exactly_once);
+    tcase_add_test(tcase, handler_that_refuses_is_given_no_more);
+    tcase_add_test(tcase, free_with_requests_in_flight_calls_nobody);
+    tcase_add_test(tcase, limit_may_change_within_an_answer);
+    return run_suite("ibp", tcase);
+}
