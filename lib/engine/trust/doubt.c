@@ -17,6 +17,10 @@
  * two servers chosen at random, both are met but once in two thousand times. */
 #define MAX_ALIKE 12
 
+/* As many answers for each place at least: a server that chooses among different
+ * files under one validator may give the same one twice. */
+#define MIN_ANSWERS 4
+
 /* Requests for one place in which the depot is silent or busy, after which it
  * is left alone for a while. */
 #define MAX_FAILED 2
@@ -32,11 +36,13 @@ enum finding {
     FOUND_NOTHING    /* there was no answer */
 };
 
-/* An answer that others are compared with. */
-struct first {
-    bool is_set;
+/* The answers for one place.  Those after the first are compared with it. */
+struct answers {
+    unsigned n;
+    uint64_t hashes[MAX_ALIKE]; /* of their validators */
     char validator[XD_SAMPLER_VALIDATOR_BYTES];
     unsigned char bytes[XD_SAMPLE_BYTES];
+    bool is_each_another; /* validator, at the first place: none came twice */
 };
 
 uint64_t xd_doubt_hash(const char *validator)
@@ -48,14 +54,17 @@ uint64_t xd_doubt_hash(const char *validator)
     return h != 0 ? h : 1;
 }
 
-bool xd_doubt_is_new(const struct xd_depot_source *s, uint64_t hash)
+static bool is_compared(const struct xd_depot_source *s, uint64_t hash)
 {
-    if (!s->alike || s->n_alike == XD_ALIKE_MAX)
-        return false;
     for (unsigned i = 0; i < s->n_alike; i++)
         if (s->alike[i] == hash)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+bool xd_doubt_is_new(const struct xd_depot_source *s, uint64_t hash)
+{
+    return s->alike && s->n_alike < XD_ALIKE_MAX && !is_compared(s, hash);
 }
 
 static void note_alike(struct xd_depot_source *s, uint64_t hash)
@@ -110,78 +119,128 @@ static size_t choose_places(struct xd_range all,
     return n;
 }
 
-/* One answer more.  False: its bytes differ from those of the first. */
-static bool is_alike(struct xd_depot_source *s,
-                     const struct xd_sampler *sampler, size_t len,
-                     struct first *first)
+/* Notes one answer more.  False: its bytes differ from those of the first. */
+static bool add_answer(struct answers *answers,
+                       const struct xd_sampler *sampler, size_t len)
 {
-    if (!first->is_set) {
-        memcpy(first->validator, sampler->validator, sizeof first->validator);
-        memcpy(first->bytes, sampler->buffer, len);
-        first->is_set = true;
+    if (answers->n == 0) {
+        memcpy(answers->validator, sampler->validator,
+               sizeof answers->validator);
+        memcpy(answers->bytes, sampler->buffer, len);
     }
-    if (memcmp(first->bytes, sampler->buffer, len) != 0)
-        return false;
-    note_alike(s, xd_doubt_hash(sampler->validator));
-    return true;
+    answers->hashes[answers->n++] = xd_doubt_hash(sampler->validator);
+    return memcmp(answers->bytes, sampler->buffer, len) == 0;
 }
 
-/* Until two validators are met; at the first place the one that raised the doubt
- * and the source's own are among them, unless each answer has another. */
+static unsigned count_of(const struct answers *answers, uint64_t hash)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < answers->n; i++)
+        n += answers->hashes[i] == hash;
+    return n;
+}
+
+static bool are_several(const struct answers *answers)
+{
+    return answers->n > 0 && count_of(answers, answers->hashes[0]) < answers->n;
+}
+
+/* Whether a validator came twice, or in a comparison before this one. */
+static bool is_one_repeated(const struct answers *answers,
+                            const struct xd_depot_source *s)
+{
+    for (unsigned i = 0; i < answers->n; i++)
+        if (is_compared(s, answers->hashes[i]) ||
+            count_of(answers, answers->hashes[i]) > 1)
+            return true;
+    return false;
+}
+
+/* Whether one of them has the source's own validator, or one that was compared
+ * with it.  Without such a link two files may each be compared with itself. */
+static bool are_linked(const struct answers *answers,
+                       const struct xd_depot_source *s)
+{
+    uint64_t own = xd_doubt_hash(s->validator);
+
+    for (unsigned i = 0; i < answers->n; i++)
+        if (answers->hashes[i] == own || is_compared(s, answers->hashes[i]))
+            return true;
+    return false;
+}
+
+static bool are_enough(const struct answers *answers,
+                       const struct xd_depot_source *s, uint64_t sought)
+{
+    return answers->n >= MIN_ANSWERS && are_several(answers) &&
+           (answers->is_each_another ||
+            (are_linked(answers, s) &&
+             (sought == 0 || count_of(answers, sought) > 0)));
+}
+
+/* What the equal answers for a place show. */
+static enum finding judge(struct answers *answers,
+                          const struct xd_depot_source *s, bool is_first)
+{
+    if (answers->n == 0)
+        return FOUND_NOTHING;
+    if (!are_several(answers))
+        return FOUND_ALIKE;
+    if (are_enough(answers, s, is_first ? s->sought : 0))
+        return FOUND_EQUAL;
+    answers->is_each_another = is_first && !is_one_repeated(answers, s);
+    return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
+}
+
+/* Asks for `place` until there are enough answers: under two validators, and at
+ * the first place the one that raised the doubt among them. */
 static enum finding compare_locked(struct xd_engine *e,
                                    struct xd_depot_source *s,
                                    struct xd_range place, bool is_first,
-                                   struct first *first)
+                                   struct answers *answers)
 {
     const struct xd_sampler *sampler = &e->sampler;
-    uint64_t own = xd_doubt_hash(s->validator), hash;
     size_t len = (size_t)xd_range_length(place);
     unsigned n_failed = 0;
-    bool are_several = false, is_repeated = false;
-    bool is_met = !is_first, is_sought_met = !is_first || s->sought == 0;
 
-    first->is_set = false;
-    for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e); i++) {
-        if (!xd_sampler_ask_anew_locked(e, s->doubted_of, s, place)) {
-            if (sampler->verdict == XD_VERDICT_AGAIN &&
-                ++n_failed == MAX_FAILED)
-                return FOUND_NOTHING;
-            continue;
+    answers->n = 0;
+    for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e) &&
+                         !are_enough(answers, s, is_first ? s->sought : 0);
+         i++) {
+        if (xd_sampler_ask_anew_locked(e, s->doubted_of, s, place)) {
+            if (!add_answer(answers, sampler, len))
+                return FOUND_DIFFERENT;
+        } else if (sampler->verdict == XD_VERDICT_AGAIN &&
+                   ++n_failed == MAX_FAILED) {
+            return FOUND_NOTHING;
         }
-        hash = xd_doubt_hash(sampler->validator);
-        is_repeated |= !xd_doubt_is_new(s, hash);
-        if (!is_alike(s, sampler, len, first))
-            return FOUND_DIFFERENT;
-        are_several |= strcmp(first->validator, sampler->validator) != 0;
-        is_met |= hash == own;
-        is_sought_met |= hash == s->sought;
-        if (are_several && is_met && is_sought_met)
-            return FOUND_EQUAL;
     }
-    if (are_several)
-        return is_repeated && is_first ? FOUND_DIFFERENT : FOUND_EQUAL;
-    return first->is_set ? FOUND_ALIKE : FOUND_NOTHING;
+    return judge(answers, s, is_first);
 }
 
 static enum finding compare_places_locked(struct xd_engine *e,
                                           struct xd_depot_source *s,
-                                          struct first *first)
+                                          struct answers *answers)
 {
     struct xd_range places[MAX_PLACES];
     size_t n = choose_places(xd_range_clip(s->range, e->wanted), places);
     enum finding finding = FOUND_EQUAL;
 
+    answers->is_each_another = false;
     for (size_t i = 0; i < n && finding == FOUND_EQUAL; i++) {
-        finding = compare_locked(e, s, places[i], i == 0, first);
+        finding = compare_locked(e, s, places[i], i == 0, answers);
         /* That there are several validators is known from the first place. */
-        if (i > 0 && finding == FOUND_ALIKE)
+        if (i > 0 && finding == FOUND_ALIKE && are_linked(answers, s))
             finding = FOUND_EQUAL;
+        for (unsigned k = 0; k < answers->n && finding == FOUND_EQUAL; k++)
+            note_alike(s, answers->hashes[k]);
     }
     return finding;
 }
 
 static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
-                            enum finding finding, const struct first *first)
+                            enum finding finding, const struct answers *answers)
 {
     char *url;
 
@@ -190,7 +249,7 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
         s->validators = XD_VALIDATORS_OPEN;
         s->open_since = xd_now();
     } else if (finding == FOUND_ALIKE &&
-               strcmp(first->validator, s->validator) == 0) {
+               strcmp(answers->validator, s->validator) == 0) {
         /* It never changed: the depot takes every condition for not met. */
         s->validators = XD_VALIDATORS_HOLD;
         s->knows_no_conditions = true;
@@ -215,15 +274,15 @@ void xd_doubt_work_locked(struct xd_engine *e)
 {
     struct xd_depot_source *s = e->doubted;
     const struct xd_worker *worker;
-    struct first *first = xd_alloc(1, sizeof *first);
+    struct answers *answers = xd_alloc(1, sizeof *answers);
 
     e->doubted = s->next_doubted;
-    if (!first) {
+    if (!answers) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    conclude_locked(e, s, compare_places_locked(e, s, first), first);
-    xd_free(first);
+    conclude_locked(e, s, compare_places_locked(e, s, answers), answers);
+    xd_free(answers);
     worker = s->doubted_of->worker;
     if (worker)
         xd_runner_wakeup(worker->runner);

@@ -29,8 +29,20 @@
 #define CONDITION_FAILS \
     SAY("HTTP/1.1 200 OK\r\nContent-Length: 8192\r\n\r\n"), BODY(0, SIZE)
 
+/* Of an object of four blocks: then samples of four places are compared. */
+#define WIDE_SIZE (4 * BLOCK)
+#define WIDE(first, last, tag)                                \
+    SAY("HTTP/1.1 206 Partial Content\r\nETag: " tag "\r\n"   \
+        "Content-Range: bytes " #first "-" #last "/16384\r\n" \
+        "Content-Length: 4096\r\n\r\n")
+#define PLACE_1(tag) WIDE(0, 4095, tag), BODY(0, BLOCK)
+#define OTHER_2(tag) WIDE(4096, 8191, tag), BODY(1, BLOCK)
+#define WHOLE \
+    SAY("HTTP/1.1 200 OK\r\nContent-Length: 16384\r\n\r\n"), BODY(0, WIDE_SIZE)
+
 static char folder[SUITE_FOLDER];
 static char path[64], part[80];
+static unsigned size; /* of the object */
 static struct xd_manifest *manifest;
 static struct xd_options *options;
 static struct xd_download *download;
@@ -55,6 +67,7 @@ static void on_log(void *user, enum xd_log_level level, const char *line)
 
 static void setup(void)
 {
+    size = SIZE;
     suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     snprintf(part, sizeof part, "%s.part", path);
@@ -101,9 +114,9 @@ static void describe(bool has_hash)
         snprintf(hash, sizeof hash, "<hash type=\"sha-256\">%s</hash>", hex);
     n = snprintf(text, sizeof text,
                  "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
-                 "<file name=\"f\"><size>%d</size>%s<url>%s</url></file>"
+                 "<file name=\"f\"><size>%u</size>%s<url>%s</url></file>"
                  "</metalink>",
-                 SIZE, hash, mock_url(server));
+                 size, hash, mock_url(server));
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
 }
@@ -125,13 +138,13 @@ static bool is_conditional(unsigned i)
 
 static void check_file(void)
 {
-    unsigned char bytes[SIZE + 1];
+    unsigned char bytes[WIDE_SIZE + 1];
     int fd = open(path, O_RDONLY);
 
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(read(fd, bytes, sizeof bytes), SIZE);
+    ck_assert_int_eq(read(fd, bytes, sizeof bytes), size);
     close(fd);
-    for (unsigned i = 0; i < SIZE; i++)
+    for (unsigned i = 0; i < size; i++)
         ck_assert_uint_eq(bytes[i], mock_byte(i));
 }
 
@@ -143,8 +156,8 @@ START_TEST(equal_bytes_under_two_validators_are_one_file)
 
     ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
     check_file();
-    ck_assert_uint_eq(mock_requests(server), 5);
-    ck_assert(is_conditional(1) && !is_conditional(2) && !is_conditional(4));
+    ck_assert_uint_eq(mock_requests(server), 7);
+    ck_assert(is_conditional(1) && !is_conditional(2) && !is_conditional(6));
     ck_assert_uint_eq(n_warnings, 1);
 }
 END_TEST
@@ -172,6 +185,71 @@ START_TEST(of_another_file_under_another_validator_all_is_asked_for_at_once)
     ck_assert(has_changed);
     ck_assert_uint_eq(mock_requests(server), 5);
     ck_assert_ptr_null(strstr(mock_request(server, 4), "\r\nRange: "));
+}
+END_TEST
+
+/* Two files under one validator: chance gives the same one twice. */
+START_TEST(two_equal_answers_prove_nothing)
+{
+    static const struct mock_step script[] = {
+        FIRST("\"a\""),  NEXT, CONDITION_FAILS, NEXT, SECOND("\"a\""), NEXT,
+        SECOND("\"b\""), NEXT, SECOND("\"b\""), NEXT, OTHER("\"a\""),  NEXT,
+        CONDITION_FAILS, END};
+
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert(has_changed);
+    ck_assert_uint_eq(mock_requests(server), 7);
+}
+END_TEST
+
+/* At the second place only the other file is met, under two validators. */
+START_TEST(answers_of_another_file_are_not_compared_among_themselves)
+{
+    static const struct mock_step script[] = {PLACE_1("\"a\""),
+                                              NEXT,
+                                              WHOLE,
+                                              NEXT,
+                                              PLACE_1("\"a\""),
+                                              NEXT,
+                                              PLACE_1("\"b\""),
+                                              NEXT,
+                                              PLACE_1("\"a\""),
+                                              NEXT,
+                                              PLACE_1("\"b\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              OTHER_2("\"c\""),
+                                              NEXT,
+                                              OTHER_2("\"d\""),
+                                              NEXT,
+                                              WHOLE,
+                                              END};
+
+    size = WIDE_SIZE;
+    ck_assert_msg(fetch(script, false) == 0, "%s", error.msg);
+    check_file();
+    ck_assert(has_changed);
+    ck_assert_uint_eq(mock_requests(server), 19);
 }
 END_TEST
 
@@ -263,6 +341,9 @@ int main(void)
     tcase_add_test(t, one_new_validator_is_a_file_that_has_changed);
     tcase_add_test(
         t, of_another_file_under_another_validator_all_is_asked_for_at_once);
+    tcase_add_test(t, two_equal_answers_prove_nothing);
+    tcase_add_test(t,
+                   answers_of_another_file_are_not_compared_among_themselves);
     tcase_add_test(t, a_depot_that_gives_no_sample_is_asked_again_later);
     tcase_add_test(t, a_depot_that_heeds_no_condition_is_asked_without);
     tcase_add_test(t, a_depot_that_refuses_a_condition_is_asked_without);
