@@ -30,6 +30,7 @@ struct xd_wire {
     uint64_t loss_random, jitter_random, random;
     uint64_t delivered; /* bytes of the file that reached the client this way */
     xd_nsec banned_until; /* the depot refuses the client until then */
+    unsigned n_bans;      /* that it has begun */
 };
 
 struct xd_net {

@@ -181,6 +181,7 @@ static void settle(struct xd_run *r)
             xd_tcp_event(&r->tcp, &e);
     for (size_t i = 0; i < r->out->n_depots; i++) {
         r->out->depots[i].wire = xd_net_wire(&r->net, i)->delivered;
+        r->out->depots[i].bans = xd_net_wire(&r->net, i)->n_bans;
         r->out->wire += xd_net_wire(&r->net, i)->delivered;
     }
     r->out->is_complete = r->driver.is_complete;

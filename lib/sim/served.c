@@ -52,8 +52,10 @@ static unsigned count_others(const struct xd_tcp *t,
 
 static void ban(struct xd_tcp *t, struct xd_connection *c)
 {
-    xd_net_wire(t->net, c->depot)->banned_until =
-        t->net->now + path_of(t, c)->ban;
+    struct xd_wire *wire = xd_net_wire(t->net, c->depot);
+
+    wire->banned_until = t->net->now + wire->path.ban;
+    wire->n_bans++;
     for (unsigned i = 0; i < t->n_connections; i++) {
         struct xd_connection *other = t->connections[i];
 

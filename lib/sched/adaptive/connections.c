@@ -408,6 +408,18 @@ static void look_at_trial(struct xd_connections *c,
     }
 }
 
+/* The depot refused a connection of the trial, and perhaps ended the others for
+ * it: those that it served are all used from now on. */
+static void end_at_ceiling(struct xd_connections *c,
+                           struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    c->n_trials--;
+    d->stage = XD_CONNECTIONS_BOUND;
+    d->allowed = f->ceiling;
+    d->why = XD_LANES_REFUSED;
+}
+
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
                               const struct xd_connections_facts *f)
 {
@@ -415,6 +427,8 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 
     if (c->first == 0)
         return XD_NEVER;
+    if (xd_connections_are_tried(c, depot) && bound_of(c, f) < d->allowed)
+        end_at_ceiling(c, d, f);
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:
     case XD_CONNECTIONS_BOUND:

@@ -119,13 +119,16 @@ void xd_decide_connections(struct xd_adaptive *p)
             decide(p, slot, b->slots[slot]);
 }
 
-/* Where its user wants all, as many as have enough to bring. */
-static unsigned most_worth(const struct xd_adaptive *p)
+/* Where its user wants all, as many as have enough to bring; but no third before
+ * the depot has served two, for it may ban a client that opens too many. */
+static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
 {
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
 
-    return bytes < LEAST_LANES * WORTH ? LEAST_LANES
-                                       : (unsigned)(bytes / WORTH);
+    return p->book->depots[depot].most_flowing < LEAST_LANES ||
+                   bytes < LEAST_LANES * WORTH
+               ? LEAST_LANES
+               : (unsigned)(bytes / WORTH);
 }
 
 bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
@@ -138,8 +141,8 @@ bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
         return false;
     if (xd_line_is_slow(p))
         allowed = 1;
-    if (p->book->o.first_lanes == 0 && allowed > most_worth(p))
-        allowed = most_worth(p);
+    if (p->book->o.first_lanes == 0 && allowed > most_worth(p, depot))
+        allowed = most_worth(p, depot);
     return (lane < allowed || allowed == 1) &&
            p->depots[depot].n_running < allowed;
 }

@@ -195,6 +195,27 @@ START_TEST(a_probe_that_is_not_answered_ends_the_trial)
 }
 END_TEST
 
+/* A probe, or a trial, is refused, when so many were served. */
+START_TEST(a_refusal_ends_the_trial_and_those_that_were_served_are_used)
+{
+    unsigned served = 2 + (unsigned)_i;
+
+    begin_probe();
+    if (_i > 0) {
+        xd_connections_answered(&c, 0, 82 * XD_MS);
+        pass(STEP);
+        expect(0, 6);
+    }
+    facts.ceiling = served;
+    decide(0);
+    expect(0, served);
+    expect_why(XD_LANES_REFUSED);
+    ck_assert(xd_connections_are_bound(&c, 0));
+    pass(10 * XD_SECOND);
+    expect(0, served);
+}
+END_TEST
+
 /* How long until it is probed again. */
 static double time_to_probe(void)
 {
@@ -355,6 +376,8 @@ int main(void)
     tcase_add_test(t, a_connection_has_to_bring_enough);
     tcase_add_loop_test(t, a_probe_that_waits_in_a_queue_ends_the_trial, 0, 2);
     tcase_add_test(t, a_probe_that_is_not_answered_ends_the_trial);
+    tcase_add_loop_test(
+        t, a_refusal_ends_the_trial_and_those_that_were_served_are_used, 0, 3);
     tcase_add_test(t, the_pause_after_trials_in_vain_doubles);
     tcase_add_loop_test(t, a_trial_without_a_new_connection_has_no_verdict, 0,
                         2);
