@@ -12,6 +12,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "transfer/runner.h"
+#include "transfer/turns.h"
 
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
@@ -24,8 +25,6 @@ enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
 /* One request of a run. */
 struct item {
     enum item_state state;
-    unsigned slot;      /* while it is asked */
-    xd_usec not_before; /* while it waits */
     xd_usec asked_at;
     unsigned failures;
     bool has_answered;
@@ -37,6 +36,8 @@ struct run {
     const struct xd_request *requests;
     struct item *items;
     size_t n, n_ended;
+    size_t n_answered;     /* whose last attempt has a head */
+    struct xd_turns turns; /* of those that wait */
     struct xd_batch_times times;
     const struct xd_batch_handler *handler;
     xd_usec started;
@@ -78,6 +79,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     size_t i = b->slots[slot];
     xd_usec now = xd_now(), twice = 2 * (now - run->started);
 
+    run->n_answered += !run->items[i].has_answered;
     run->items[i].has_answered = true;
     if (run->answered_at == XD_NEVER) {
         run->answered_at = now;
@@ -113,8 +115,9 @@ static bool try_again(const struct xd_batch *b, size_t i,
     if (++item->failures >= b->config.max_failures ||
         (run->answered_at != XD_NEVER && run->times.grace != XD_NEVER))
         return false;
-    item->not_before = xd_now() + xd_runner_pause(outcome, item->failures);
     item->state = ITEM_WAITS;
+    xd_turns_again(&run->turns, i,
+                   xd_now() + xd_runner_pause(outcome, item->failures));
     return true;
 }
 
@@ -184,6 +187,7 @@ static void start(struct xd_batch *b, size_t i, unsigned slot)
     struct xd_outcome outcome = {.verdict = XD_VERDICT_GONE,
                                  .object_size = XD_SIZE_UNKNOWN};
 
+    run->n_answered -= item->has_answered;
     item->has_answered = false;
     item->asked_at = xd_now();
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
@@ -195,7 +199,6 @@ static void start(struct xd_batch *b, size_t i, unsigned slot)
         return;
     }
     item->state = ITEM_IS_ASKED;
-    item->slot = slot;
     b->slots[slot] = i;
 }
 
@@ -208,27 +211,21 @@ static unsigned free_slot(const struct xd_batch *b)
     return slot;
 }
 
-/* Start those whose turn it is.  Returns when the next one's will be. */
+/* Start those whose turn it is.  Returns when the next one's will be, unless a
+ * slot has to become free for it. */
 static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 {
-    struct run *run = b->run;
-    xd_usec next = XD_NEVER;
+    struct xd_turns *turns = &b->run->turns;
+    unsigned slot;
+    size_t i;
 
-    for (size_t i = 0; i < run->n; i++) {
-        struct item *item = &run->items[i];
-        unsigned slot;
-
-        if (item->state != ITEM_WAITS)
-            continue;
-        slot = free_slot(b);
-        if (slot == b->n_slots)
-            break;
-        if (item->not_before <= now)
-            start(b, i, slot);
-        else if (item->not_before < next)
-            next = item->not_before;
+    while ((slot = free_slot(b)) < b->n_slots) {
+        if (!xd_turns_take_fresh(turns, &i) &&
+            !xd_turns_take_retry(turns, now, &i))
+            return xd_turns_next_at(turns);
+        start(b, i, slot);
     }
-    return next;
+    return XD_NEVER;
 }
 
 /* ---- ending early ---- */
@@ -247,50 +244,77 @@ static void explain(struct xd_batch *b, size_t i, enum xd_code code,
     xd_free(name);
 }
 
-/* When the request is late; XD_NEVER: it is not waited for in vain. */
-static xd_usec late_at(const struct run *run, const struct item *item)
+/* When all that have not ended are late, because none has answered. */
+static xd_usec all_late_at(const struct run *run)
+{
+    return run->answered_at == XD_NEVER && run->times.first != XD_NEVER
+               ? run->started + run->times.first
+               : XD_NEVER;
+}
+
+/* When those are late that wait for so long after the first answer. */
+static xd_usec waiting_late_at(const struct run *run, xd_usec wait)
+{
+    if (run->answered_at == XD_NEVER)
+        return all_late_at(run);
+    if (run->times.grace == XD_NEVER || wait == XD_NEVER)
+        return XD_NEVER;
+    return run->answered_at + wait;
+}
+
+/* When a request that was made is late. */
+static xd_usec asked_late_at(const struct run *run, const struct item *item)
 {
     xd_usec from = run->answered_at;
 
-    if (from == XD_NEVER && run->times.first != XD_NEVER)
-        return item->state == ITEM_HAS_ENDED ? XD_NEVER
-                                             : run->started + run->times.first;
-    if (from == XD_NEVER || run->times.grace == XD_NEVER)
+    if (from == XD_NEVER)
+        return all_late_at(run);
+    if (run->times.grace == XD_NEVER || item->has_answered)
         return XD_NEVER;
-    switch (item->state) {
-    case ITEM_WAITS:
-        if (item->failures > 0)
-            return from + run->grace;
-        return run->times.turn == XD_NEVER ? XD_NEVER : from + run->times.turn;
-    case ITEM_IS_ASKED:
-        if (item->has_answered)
-            return XD_NEVER;
-        return (item->asked_at > from ? item->asked_at : from) + run->grace;
-    case ITEM_HAS_ENDED:
-        break;
-    }
-    return XD_NEVER;
+    return (item->asked_at > from ? item->asked_at : from) + run->grace;
 }
 
-/* End those that are late.  Returns when the next one will be. */
-static xd_usec stop_late(struct xd_batch *b, xd_usec now)
+static void end_late(struct xd_batch *b, size_t i)
+{
+    explain(b, i, XD_E_AGAIN, "has not answered yet");
+    end_item(b->run, i, &b->run->items[i].why);
+}
+
+/* End those that wait for their turn and are late.  Returns when the next ones
+ * will be. */
+static xd_usec end_late_waiting(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;
+    xd_usec fresh = waiting_late_at(run, run->times.turn);
+    xd_usec retries = waiting_late_at(run, run->grace);
+    size_t i;
+
+    while (fresh <= now && xd_turns_take_fresh(&run->turns, &i))
+        end_late(b, i);
+    while (retries <= now && xd_turns_take_retry(&run->turns, XD_NEVER, &i))
+        end_late(b, i);
+    return earlier(fresh > now ? fresh : XD_NEVER,
+                   retries > now ? retries : XD_NEVER);
+}
+
+/* Likewise, stop those that were made. */
+static xd_usec stop_late(struct xd_batch *b, xd_usec now)
+{
     xd_usec next = XD_NEVER;
 
-    for (size_t i = 0; i < run->n; i++) {
-        const struct item *item = &run->items[i];
-        xd_usec at = late_at(run, item);
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        size_t i = b->slots[slot];
+        xd_usec at;
 
+        if (i == NO_ITEM)
+            continue;
+        at = asked_late_at(b->run, &b->run->items[i]);
         if (at > now) {
             next = earlier(next, at);
             continue;
         }
         explain(b, i, XD_E_AGAIN, "has not answered yet");
-        if (item->state == ITEM_WAITS)
-            end_item(run, i, &item->why);
-        else
-            xd_runner_stop(b->runner, item->slot);
+        xd_runner_stop(b->runner, slot);
     }
     return next;
 }
@@ -319,32 +343,32 @@ static void abandon_all(struct xd_batch *b)
 
 /* ---- the thread ---- */
 
-static void report_item(const struct xd_batch *b, size_t i, xd_usec waited)
+/* The slot of the first request that is asked, or n_slots. */
+static unsigned first_asked(const struct xd_batch *b)
 {
-    b->config.waits(b->config.user, b->run->requests[i].url,
-                    xd_runner_is_connected(b->runner, b->run->items[i].slot),
-                    waited);
+    unsigned first = b->n_slots;
+
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        if (b->slots[slot] != NO_ITEM &&
+            (first == b->n_slots || b->slots[slot] < b->slots[first]))
+            first = slot;
+    return first;
 }
 
 /* The first that is asked speaks for all. */
 static void report_wait(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;
-    size_t first = run->n;
+    unsigned slot = first_asked(b);
     xd_usec waited;
 
     run->report_at = now + REPORT_EVERY;
-    for (size_t i = run->n; i-- > 0;) {
-        if (run->items[i].has_answered)
-            return;
-        if (run->items[i].state == ITEM_IS_ASKED)
-            first = i;
-    }
-    if (first == run->n)
+    if (run->n_answered > 0 || slot == b->n_slots)
         return;
-    waited = now - run->items[first].asked_at;
+    waited = now - run->items[b->slots[slot]].asked_at;
     if (waited >= REPORT_EVERY)
-        report_item(b, first, waited);
+        b->config.waits(b->config.user, run->requests[b->slots[slot]].url,
+                        xd_runner_is_connected(b->runner, slot), waited);
     run->report_at = now + REPORT_EVERY - waited % REPORT_EVERY;
 }
 
@@ -365,6 +389,7 @@ static void *batch_main(void *arg)
         }
         if (b->config.waits && now >= run->report_at)
             report_wait(b, now);
+        next = earlier(next, end_late_waiting(b, now));
         next = earlier(next, stop_late(b, now));
         next = earlier(next, start_waiting(b, now));
         next = earlier(next, run->times.until);
@@ -391,8 +416,10 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
     int rc = 0;
 
     run.items = xd_alloc(n, sizeof *run.items);
-    if (!run.items)
+    if (!run.items || xd_turns_init(&run.turns, n) < 0) {
+        xd_free(run.items);
         return xd_fail_nomem(err);
+    }
     b->run = &run;
     /* A thread of its own has no SIGPIPE, which a TLS write may raise. */
     if (xd_thread_start(&thread, batch_main, b) < 0)
@@ -400,6 +427,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
     else
         xd_thread_join(&thread);
     b->run = NULL;
+    xd_turns_fini(&run.turns);
     xd_free(run.items);
     return rc;
 }

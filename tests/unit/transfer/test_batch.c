@@ -41,6 +41,7 @@ struct heard {
 };
 
 static struct heard heard[MOST];
+static size_t last_ended;
 static bool refuses;
 static char *excluded;
 static struct mock_server *servers[2];
@@ -74,13 +75,14 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
 {
     (void)user;
     heard[i].n_ends++;
+    last_ended = i;
     heard[i].outcome = *outcome;
 }
 
 static const struct xd_batch_handler handler = {
     .head = on_head, .bytes = on_bytes, .end = on_end};
 
-static void open_batch(bool allows_files)
+static void open_batch(bool allows_files, unsigned n_slots)
 {
     struct xd_batch_config config = {.net = &net,
                                      .exclude = excluded,
@@ -88,7 +90,7 @@ static void open_batch(bool allows_files)
                                      .silence = 20 * XD_SECOND,
                                      .max_failures = 2};
 
-    ck_assert_int_eq(xd_batch_new(&batch, &config, 4, &error), 0);
+    ck_assert_int_eq(xd_batch_new(&batch, &config, n_slots, &error), 0);
 }
 
 static void setup(void)
@@ -96,7 +98,7 @@ static void setup(void)
     memset(heard, 0, sizeof heard);
     refuses = false;
     ck_assert_int_eq(xd_hosts_add(&excluded, "excluded.example"), 0);
-    open_batch(false);
+    open_batch(false, 4);
 }
 
 static void teardown(void)
@@ -256,6 +258,26 @@ END_TEST
 static const struct mock_step slower[] = {
     SLEEP(100), SAY(RANGE("0", "99", "100")), BODY(0, 100), END};
 
+/* The pause before a retry is over long before the others have been made. */
+START_TEST(a_retry_comes_after_the_requests_that_were_never_made)
+{
+    enum { N = 6 };
+    struct xd_request requests[N];
+
+    xd_batch_free(batch);
+    open_batch(false, 1);
+    servers[0] = mock_start(busy_once);
+    servers[1] = mock_start(slower);
+    requests[0] = range_of(mock_url(servers[0]), 0);
+    for (size_t i = 1; i < N; i++)
+        requests[i] = range_of(mock_url(servers[1]), 0);
+    run(requests, N, &unhurried);
+    ck_assert_uint_eq(last_ended, 0);
+    for (size_t i = 0; i < N; i++)
+        ck_assert_int_eq(heard[i].outcome.error.code, XD_OK);
+}
+END_TEST
+
 /* Each has its own time, from when it was made: 20 of them take 500 ms. */
 START_TEST(a_request_is_late_by_its_own_time)
 {
@@ -363,7 +385,7 @@ START_TEST(files_of_this_machine_and_depots_go_together)
     ck_assert_ptr_nonnull(strstr(heard[0].outcome.error.msg, "allow-file"));
     heard[0] = (struct heard){.n = 0};
     xd_batch_free(batch);
-    open_batch(true);
+    open_batch(true, 4);
     run(requests, 1, &unhurried);
     unlink(path);
     rmdir(folder);
@@ -387,6 +409,8 @@ int main(void)
     tcase_add_test(tests, a_late_request_is_ended_once_another_has_answered);
     tcase_add_test(tests, a_request_that_waits_for_its_turn_is_not_late);
     tcase_add_test(tests, unless_its_turn_does_not_come_for_long);
+    tcase_add_test(tests,
+                   a_retry_comes_after_the_requests_that_were_never_made);
     tcase_add_test(tests, a_request_is_late_by_its_own_time);
     tcase_add_test(tests, if_none_answers_in_time_all_are_late);
     tcase_add_test(tests, time_may_run_out);
