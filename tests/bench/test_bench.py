@@ -77,6 +77,13 @@ def test_what_clients_of_serve_get_is_measured(tmp_path):
     assert "of nginx's" in rows[0][3]
 
 
+def test_what_many_dead_hosts_cost_is_measured(tmp_path):
+    run("hosts.py", tmp_path, "--hosts", "50,100", "-t", "xd,xd-list,connect")
+    text = (tmp_path / "hosts.md").read_text()
+    assert all(f"\n| {n} | `{way}` |" in text for n in (50, 100)
+               for way in ("xd", "xd-list", "connect"))
+
+
 def test_a_fault_is_measured(tmp_path):
     run("faults.py", tmp_path, "L")
     [row] = [x for x in (tmp_path / "faults.md").read_text().splitlines()
