@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/moment.h"
 
@@ -16,8 +17,11 @@ void snapshot_init(struct snapshot *s)
 
 void snapshot_fini(struct snapshot *s)
 {
+    for (size_t i = 0; i < s->cap; i++)
+        free(s->depots[i].error);
     free(s->depots);
     s->depots = NULL;
+    s->n_depots = s->cap = 0;
 }
 
 static bool has_room(struct snapshot *s)
@@ -25,22 +29,57 @@ static bool has_room(struct snapshot *s)
     if (s->n_depots < s->cap)
         return true;
     const size_t cap = s->cap > 0 ? 2 * s->cap : 16;
-    struct xd_depot_stats *depots = realloc(s->depots, cap * sizeof *depots);
+    struct snapshot_depot *depots = realloc(s->depots, cap * sizeof *depots);
     if (depots == NULL)
         return false;
+    memset(depots + s->cap, 0, (cap - s->cap) * sizeof *depots);
     s->depots = depots;
     s->cap = cap;
     return true;
 }
 
+/* Few errors are new since the last snapshot. */
+static void take_error(struct snapshot_depot *depot, const struct xd_error *err)
+{
+    if (depot->error != NULL && err->code != XD_OK &&
+        strcmp(depot->error, err->msg) == 0)
+        return;
+    free(depot->error);
+    depot->error = err->code != XD_OK ? strdup(err->msg) : NULL;
+}
+
+static void take_depot(struct snapshot_depot *depot,
+                       const struct xd_depot_stats *stats)
+{
+    take_error(depot, &stats->last_error);
+    *depot =
+        (struct snapshot_depot){.host = stats->host,
+                                .url = stats->url,
+                                .state = stats->state,
+                                .bytes_held = stats->bytes_held,
+                                .bytes = stats->bytes,
+                                .bytes_redundant = stats->bytes_redundant,
+                                .requests = stats->requests,
+                                .failures = stats->failures,
+                                .connections = stats->connections,
+                                .most_connections = stats->most_connections,
+                                .bytes_per_s = stats->bytes_per_s,
+                                .mean_bytes_per_s = stats->mean_bytes_per_s,
+                                .first_byte_s = stats->first_byte_s,
+                                .waited_s = stats->waited_s,
+                                .is_connected = stats->is_connected,
+                                .error = depot->error};
+}
+
 static void take_depots(struct snapshot *s, struct xd_download *d)
 {
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+
     s->depots_at = moment_s();
     for (s->n_depots = 0; has_room(s); s->n_depots++) {
-        struct xd_depot_stats *depot = &s->depots[s->n_depots];
-        depot->struct_size = sizeof *depot;
-        if (xd_download_depot(d, s->n_depots, depot) < 0)
+        if (xd_download_depot(d, s->n_depots, &stats) < 0)
             break;
+        take_depot(&s->depots[s->n_depots], &stats);
     }
     s->depots_cost = moment_s() - s->depots_at;
 }
@@ -79,7 +118,7 @@ const char *snapshot_state(enum xd_depot_state state)
 
 bool snapshot_waits(const struct snapshot *s, char *out, size_t size)
 {
-    const struct xd_depot_stats *first = NULL;
+    const struct snapshot_depot *first = NULL;
 
     for (size_t i = s->n_depots; i-- > 0;) {
         if (s->depots[i].state != XD_DEPOT_BUSY)

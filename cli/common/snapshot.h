@@ -9,9 +9,21 @@
 
 #include <xdownload/download.h>
 
+/* A depot, as struct xd_depot_stats describes it, in a fraction of the memory:
+ * there may be 100 000. */
+struct snapshot_depot {
+    const char *host, *url; /* the download's */
+    enum xd_depot_state state;
+    uint64_t bytes_held, bytes, bytes_redundant;
+    unsigned requests, failures, connections, most_connections;
+    double bytes_per_s, mean_bytes_per_s, first_byte_s, waited_s;
+    bool is_connected;
+    char *error; /* the sentence of its last error, or NULL */
+};
+
 struct snapshot {
     struct xd_progress progress;
-    struct xd_depot_stats *depots; /* in the manifest's order */
+    struct snapshot_depot *depots; /* in the manifest's order */
     size_t n_depots, cap;
     double depots_at, depots_cost; /* seconds: when they were taken last, and
                                       how long that took */

@@ -165,9 +165,9 @@ static int run(struct run *r, struct xd_error *err)
     return follow(r, err);
 }
 
-static bool was_given_up(const struct xd_depot_stats *depot)
+static bool was_given_up(const struct snapshot_depot *depot)
 {
-    return depot->state == XD_DEPOT_FAILED && depot->last_error.code < 0;
+    return depot->state == XD_DEPOT_FAILED && depot->error != NULL;
 }
 
 /* A line for each depot, where no summary has them; the error that ends the
@@ -180,7 +180,7 @@ static void say_failures(const struct snapshot *s)
         n += was_given_up(&s->depots[i]);
     for (size_t i = 0; n > 1 && i < s->n_depots; i++)
         if (was_given_up(&s->depots[i]))
-            words_error("%s", s->depots[i].last_error.msg);
+            words_error("%s", s->depots[i].error);
 }
 
 int fetch_file(const struct job *job)

@@ -7,8 +7,8 @@
 /* By bytes, for by the rate of the moment the lines would jump about. */
 static int by_bytes(const void *a, const void *b)
 {
-    const struct xd_depot_stats *x = *(const struct xd_depot_stats *const *)a;
-    const struct xd_depot_stats *y = *(const struct xd_depot_stats *const *)b;
+    const struct snapshot_depot *x = *(const struct snapshot_depot *const *)a;
+    const struct snapshot_depot *y = *(const struct snapshot_depot *const *)b;
     const int x_failed = x->state == XD_DEPOT_FAILED;
     const int y_failed = y->state == XD_DEPOT_FAILED;
 
@@ -20,7 +20,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 void cast_init(struct cast *c, const struct snapshot *s,
-               bool (*has_part)(const struct xd_depot_stats *))
+               bool (*has_part)(const struct snapshot_depot *))
 {
     *c = (struct cast){.depots = calloc(s->n_depots + 1, sizeof *c->depots)};
     for (size_t i = 0; c->depots != NULL && i < s->n_depots; i++)

@@ -9,7 +9,7 @@
 #include "common/snapshot.h"
 
 struct cast {
-    const struct xd_depot_stats **depots; /* into the snapshot */
+    const struct snapshot_depot **depots; /* into the snapshot */
     size_t n;                             /* 0 also where there is no memory */
     unsigned longest;                     /* of their host names, in columns */
 };
@@ -17,7 +17,7 @@ struct cast {
 /* Those of `s` of which has_part() is true, by what they have given; those
  * that failed are the last. */
 void cast_init(struct cast *c, const struct snapshot *s,
-               bool (*has_part)(const struct xd_depot_stats *));
+               bool (*has_part)(const struct snapshot_depot *));
 void cast_fini(struct cast *c);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/json.h"
 
-static void put_depot(struct json *j, const struct xd_depot_stats *d)
+static void put_depot(struct json *j, const struct snapshot_depot *d)
 {
     json_open_object(j, NULL);
     json_string(j, "url", d->url);
@@ -18,7 +18,7 @@ static void put_depot(struct json *j, const struct xd_depot_stats *d)
     else
         json_number(j, "time_to_first_byte", d->first_byte_s);
     json_string(j, "state", snapshot_state(d->state));
-    json_string(j, "error", d->last_error.code < 0 ? d->last_error.msg : NULL);
+    json_string(j, "error", d->error);
     json_close_object(j);
 }
 

@@ -47,7 +47,7 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
         fputs("not verified\n", to);
 }
 
-static bool was_asked(const struct xd_depot_stats *depot)
+static bool was_asked(const struct snapshot_depot *depot)
 {
     return depot->requests > 0 || depot->state == XD_DEPOT_FAILED;
 }
@@ -71,7 +71,7 @@ static const struct table_column narrow_columns[] = {
 };
 
 static void put_depot(FILE *to, const struct table *t,
-                      const struct xd_depot_stats *depot, uint64_t whole)
+                      const struct snapshot_depot *depot, uint64_t whole)
 {
     const bool narrow = t->columns == narrow_columns;
     char cells[TABLE_COLUMNS][TABLE_CELL];
@@ -83,10 +83,10 @@ static void put_depot(FILE *to, const struct table *t,
     snprintf(cells[REQUESTS], TABLE_CELL, "%u", depot->requests);
     snprintf(cells[FAILURES], TABLE_CELL, "%u", depot->failures);
     table_put_row(t, to, depot->host, cells);
-    if (depot->last_error.code == XD_OK)
+    if (depot->error == NULL)
         return;
     fputs(depot->state == XD_DEPOT_FAILED ? "  failed: " : "  trouble: ", to);
-    text_put(to, depot->last_error.msg);
+    text_put(to, depot->error);
     putc('\n', to);
 }
 

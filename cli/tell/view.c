@@ -11,7 +11,7 @@
 
 #define NARROW 50 /* below this many columns, short forms are used */
 
-static bool is_open(const struct xd_depot_stats *depot)
+static bool is_open(const struct snapshot_depot *depot)
 {
     return depot->state != XD_DEPOT_RESERVE;
 }
@@ -124,7 +124,7 @@ static const struct table_column narrow_columns[] = {
 };
 
 static void put_depot(FILE *to, const struct table *t,
-                      const struct xd_depot_stats *depot)
+                      const struct snapshot_depot *depot)
 {
     const bool narrow = t->columns == narrow_columns;
     char cells[TABLE_COLUMNS][TABLE_CELL];
@@ -178,10 +178,10 @@ static const char *trouble(const struct snapshot *s, char *waits, size_t size)
     if (s->progress.bytes_per_s > 0 || s->progress.seconds < TROUBLE_SECONDS)
         return NULL;
     for (size_t i = 0; i < s->n_depots; i++) {
-        const struct xd_depot_stats *depot = &s->depots[i];
+        const struct snapshot_depot *depot = &s->depots[i];
 
-        if (depot->state != XD_DEPOT_BUSY && depot->last_error.code < 0)
-            return depot->last_error.msg;
+        if (depot->state != XD_DEPOT_BUSY && depot->error != NULL)
+            return depot->error;
     }
     return NULL;
 }

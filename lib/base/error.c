@@ -1,8 +1,10 @@
 #include "base/error.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 
 /* What was compiled against an older header hands in as much, and no more. */
@@ -124,4 +126,62 @@ void xd_error_locate(struct xd_error *err, const char *depot, const char *url)
 int xd_fail_nomem(struct xd_error *err)
 {
     return xd_fail(err, XD_E_NOMEM, "out of memory");
+}
+
+static const struct xd_kept_error no_memory = {
+    .code = XD_E_NOMEM, .msg = "out of memory", .depot = "", .url = ""};
+
+/* A kept error, and its strings behind it. */
+struct kept {
+    struct xd_kept_error error; /* the first, so that both have one address */
+    char text[];
+};
+
+/* Append `text` at *at, which is moved behind it. */
+static const char *put_text(char **at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *begin = *at;
+
+    memcpy(begin, text, size);
+    *at += size;
+    return begin;
+}
+
+const struct xd_kept_error *xd_error_keep(const struct xd_error *err)
+{
+    size_t size = strlen(err->msg) + strlen(err->depot) + strlen(err->url) + 3;
+    struct kept *kept = xd_alloc(1, sizeof *kept + size);
+    char *at;
+
+    if (kept == NULL)
+        return &no_memory;
+    at = kept->text;
+    kept->error = (struct xd_kept_error){.code = err->code,
+                                         .os_errno = err->os_errno,
+                                         .http_status = err->http_status,
+                                         .msg = put_text(&at, err->msg),
+                                         .depot = put_text(&at, err->depot),
+                                         .url = put_text(&at, err->url)};
+    return &kept->error;
+}
+
+struct xd_error xd_kept_error_get(const struct xd_kept_error *kept)
+{
+    struct xd_error err = {.code = XD_OK};
+
+    if (kept == NULL)
+        return err;
+    err.code = kept->code;
+    err.os_errno = kept->os_errno;
+    err.http_status = kept->http_status;
+    copy_cut(err.msg, sizeof err.msg, kept->msg);
+    xd_error_locate(&err, kept->depot, kept->url);
+    return err;
+}
+
+void xd_kept_error_free(const struct xd_kept_error *kept)
+{
+    if (kept != &no_memory)
+        xd_free((void *)(uintptr_t)kept);
 }

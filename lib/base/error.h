@@ -30,4 +30,24 @@ void xd_error_locate(struct xd_error *err, const char *depot, const char *url);
 
 int xd_fail_nomem(struct xd_error *err);
 
+/* An error that is kept, in as little memory as its strings need: struct
+ * xd_error has 2 KiB, and a manifest may name 100 000 depots that fail. */
+struct xd_kept_error {
+    enum xd_code code;
+    int os_errno, http_status;
+    const char *msg, *depot, *url;
+};
+
+/*
+ * Without memory for it "out of memory" is kept instead.  Never NULL.
+ * Ownership: the caller's, to release with xd_kept_error_free().
+ */
+const struct xd_kept_error *xd_error_keep(const struct xd_error *err);
+
+/* The error that was kept; no error for NULL. */
+struct xd_error xd_kept_error_get(const struct xd_kept_error *kept);
+
+/* NULL does nothing. */
+void xd_kept_error_free(const struct xd_kept_error *kept);
+
 #endif

@@ -41,6 +41,8 @@ bool xd_is_deceptive(uint32_t c)
         {0xe0000, 0xe0fff},
     };
 
+    if (c >= ' ' && c < 0x7f)
+        return false; /* nearly all that is ever asked about */
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (c >= ranges[i].first && c <= ranges[i].last)
             return true;

@@ -8,9 +8,7 @@
 #include "base/text.h"
 #include "base/unicode.h"
 
-#define DIGIT "0123456789"
-#define HEX DIGIT "abcdefABCDEF"
-#define ALPHA "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define HEX "0123456789abcdefABCDEF"
 
 static const struct scheme {
     const char *name;
@@ -22,10 +20,56 @@ static const struct scheme {
     [XD_SCHEME_OTHER] = {"", 0},
 };
 
-/* Whether all `len` bytes at s are among `allowed`.  None of them is NUL. */
-static bool all_of(const char *s, size_t len, const char *allowed)
+/* Classes of characters, whatever the locale.  strspn() would build a table of
+ * its set at each call, which in a long manifest costs more than all else. */
+static bool is_digit(char c)
 {
-    return strspn(s, allowed) >= len;
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool is_of_scheme(char c)
+{
+    return is_alpha(c) || is_digit(c) || c == '+' || c == '-' || c == '.';
+}
+
+static bool is_of_name(char c)
+{
+    return is_alpha(c) || is_digit(c) || c == '-' || c == '.' || c == '_';
+}
+
+static bool is_of_ipv6(char c)
+{
+    return is_hex(c) || c == ':' || c == '.';
+}
+
+static bool is_of_userinfo(char c)
+{
+    return is_of_name(c) || (c != '\0' && strchr("~%!$&'()*+,;=:", c) != NULL);
+}
+
+/* How many of the `len` bytes at s, from the first one on, are of a class. */
+static size_t count_of(const char *s, size_t len, bool (*is_of_class)(char))
+{
+    size_t n = 0;
+
+    while (n < len && is_of_class(s[n]))
+        n++;
+    return n;
+}
+
+static bool all_of(const char *s, size_t len, bool (*is_of_class)(char))
+{
+    return count_of(s, len, is_of_class) == len;
 }
 
 /* No byte that some parsers skip, cut at or turn into another.  Those beyond
@@ -57,7 +101,7 @@ static bool is_ipv4(const char *s, size_t len)
     const char *end = s + len;
 
     for (int part = 0; part < 4; part++) {
-        size_t n = strspn(s, DIGIT);
+        size_t n = count_of(s, (size_t)(end - s), is_digit);
         uint64_t value;
 
         if (!xd_parse_u64(s, n, &value) || value > 255 ||
@@ -81,8 +125,8 @@ static bool ends_in_number(const char *s, size_t len)
     s += label;
     len -= label;
     if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-        return all_of(s + 2, len - 2, HEX);
-    return len > 0 && all_of(s, len, DIGIT);
+        return all_of(s + 2, len - 2, is_hex);
+    return len > 0 && all_of(s, len, is_digit);
 }
 
 /* Letters of any script: libcurl turns them into ASCII (IDNA). */
@@ -92,7 +136,7 @@ static bool is_name(const char *s, size_t len)
         uint32_t c;
         size_t n = xd_utf8_decode(s, len, &c);
 
-        if (n == 0 || (n == 1 && !all_of(s, 1, ALPHA DIGIT "-._")) ||
+        if (n == 0 || (n == 1 && !is_of_name(s[0])) ||
             (n > 1 && xd_is_deceptive(c)))
             return false;
         s += n;
@@ -107,7 +151,8 @@ static bool is_host(const char *s, size_t len)
 
     if (len > 0 && s[0] == '[')
         return len > 4 && s[len - 1] == ']' &&
-               all_of(s + 1, len - 2, HEX ":.") && memchr(s, ':', len) != NULL;
+               all_of(s + 1, len - 2, is_of_ipv6) &&
+               memchr(s, ':', len) != NULL;
     if (!is_name(s, len))
         return false;
     name_len = len > 1 && s[len - 1] == '.' ? len - 1 : len;
@@ -147,7 +192,7 @@ static bool has_bare_ipv6(const struct xd_url *u, const char *end)
 {
     size_t len = (size_t)(end - u->host);
 
-    return u->scheme == XD_SCHEME_IBP && all_of(u->host, len, HEX ":.") &&
+    return u->scheme == XD_SCHEME_IBP && all_of(u->host, len, is_of_ipv6) &&
            memchr(u->host, ':', (size_t)(last_colon(u->host, end) - u->host));
 }
 
@@ -160,7 +205,7 @@ static bool split_authority(const char *s, size_t len, struct xd_url *u)
     if (at != NULL) {
         u->userinfo = s;
         u->userinfo_len = (size_t)(at - s);
-        if (!all_of(s, u->userinfo_len, ALPHA DIGIT "-._~%!$&'()*+,;=:"))
+        if (!all_of(s, u->userinfo_len, is_of_userinfo))
             return false;
         u->host = at + 1;
     }
@@ -188,13 +233,13 @@ static bool split_authority(const char *s, size_t len, struct xd_url *u)
 bool xd_url_split(const char *s, struct xd_url *out)
 {
     size_t len = strnlen(s, XD_URL_MAX + 1);
-    size_t scheme_len = strspn(s, ALPHA DIGIT "+-.");
+    size_t scheme_len = count_of(s, len, is_of_scheme);
     struct xd_url u = {.userinfo = NULL};
     const char *authority;
 
     if (len > XD_URL_MAX || !has_only_plain_bytes(s, len))
         return false;
-    if (strspn(s, ALPHA) == 0 || strncmp(s + scheme_len, "://", 3) != 0)
+    if (!is_alpha(s[0]) || strncmp(s + scheme_len, "://", 3) != 0)
         return false;
     u.scheme = scheme_of(s, scheme_len);
     authority = s + scheme_len + 3;

@@ -161,7 +161,7 @@ static void shorten_locked(struct xd_engine *e,
  * that more than an absence. */
 static int weight(const struct xd_depot *depot)
 {
-    if (depot->last_error.code == XD_E_CORRUPT)
+    if (depot->last_error->code == XD_E_CORRUPT)
         return 2;
     return depot->needs_login;
 }
@@ -176,7 +176,7 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
     for (size_t i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = e->depots.list[i];
 
-        if (d->last_error.code == XD_OK)
+        if (!d->last_error)
             continue;
         ++*out_n_failed;
         if (!worst || weight(d) >= weight(worst))
@@ -191,20 +191,22 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
 {
     unsigned n_failed;
     const struct xd_depot *worst = worst_depot(e, &n_failed);
+    const struct xd_error why =
+        xd_kept_error_get(worst ? worst->last_error : NULL);
 
     if (!worst)
         xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
                 (ull)at);
     else if (n_failed == 1)
-        xd_fail_because(out, XD_E_NOREPLICA, &worst->last_error,
+        xd_fail_because(out, XD_E_NOREPLICA, &why,
                         "no depot is left that holds byte %llu: %s", (ull)at,
-                        worst->last_error.msg);
+                        why.msg);
     else
-        xd_fail_because(out, XD_E_NOREPLICA, &worst->last_error,
+        xd_fail_because(out, XD_E_NOREPLICA, &why,
                         "no depot is left that holds byte %llu: %u failed, one "
                         "with: %s",
-                        (ull)at, n_failed, worst->last_error.msg);
-    if (worst && worst->last_error.code == XD_E_CORRUPT)
+                        (ull)at, n_failed, why.msg);
+    if (why.code == XD_E_CORRUPT)
         out->code = XD_E_CORRUPT;
 }
 
@@ -357,6 +359,7 @@ static void end_census_locked(struct xd_engine *e)
     e->census = NULL;
     for (size_t i = 0; i < e->depots.n; i++) {
         struct xd_depot *d = e->depots.list[i];
+        struct xd_error why;
 
         if (d->worker)
             park_locked(e, d);
@@ -364,11 +367,10 @@ static void end_census_locked(struct xd_engine *e)
             continue;
         xd_depot_drop_sources(d);
         xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
-        xd_fail(&d->last_error, XD_E_DIFFERENT,
-                "%s: has %llu bytes where most have %llu", d->url,
-                (ull)d->told_size, (ull)size);
-        xd_error_locate(&d->last_error, d->host, d->url);
-        xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
+        xd_fail(&why, XD_E_DIFFERENT, "%s: has %llu bytes where most have %llu",
+                d->url, (ull)d->told_size, (ull)size);
+        xd_depot_set_error(d, &why);
+        xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
     }
     if (size != XD_SIZE_UNKNOWN)
         xd_depots_set_size(&e->depots, size);

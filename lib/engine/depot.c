@@ -262,6 +262,7 @@ static void free_depot(struct xd_depot *d)
 {
     xd_free(d->host);
     xd_free(d->url);
+    xd_kept_error_free(d->last_error);
     for (size_t i = 0; i < d->n_sources; i++)
         fini_source(&d->sources[i]);
     xd_free(d->sources);
@@ -615,13 +616,21 @@ enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
     return is_led_on(source) ? source->reach : XD_REACH_MACHINE;
 }
 
+void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why)
+{
+    struct xd_error located = *why;
+
+    if (why->depot[0] == '\0')
+        xd_error_locate(&located, depot->host, depot->url);
+    xd_kept_error_free(depot->last_error);
+    depot->last_error = xd_error_keep(&located);
+}
+
 void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
 {
     depot->failures++;
-    depot->last_error = *why;
     depot->needs_login = false;
-    if (why->depot[0] == '\0')
-        xd_error_locate(&depot->last_error, depot->host, depot->url);
+    xd_depot_set_error(depot, why);
 }
 
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <xdownload/download.h>
 
+#include "base/error.h"
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
@@ -113,8 +114,8 @@ struct xd_depot {
     bool was_pinged;               /* what came of it, or of a request: */
     enum xd_ping_result ping;
     xd_usec round_trip;
-    struct xd_error last_error;
-    bool needs_login; /* says last_error */
+    const struct xd_kept_error *last_error; /* NULL: it has not failed */
+    bool needs_login;                       /* says last_error */
 
     /* Guarded by engine.lock: what the sampler knows of it. */
     unsigned n_samples_asked; /* how often it was asked for a sample */
@@ -193,7 +194,10 @@ const char *xd_depot_source_url(const struct xd_depot_source *source);
 /* How near that URL may lead. */
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
 
-/* Remember why it failed last, and that it is the one that did. */
+/* Keep `why` as its last error, located at the depot unless it says another. */
+void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why);
+
+/* The same of one more failure. */
 void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why);
 
 /* What a depot holds, without what is gone; `out` is initialised here. */

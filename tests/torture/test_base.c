@@ -3,6 +3,7 @@
 #include <xdownload/options.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/range.h"
 #include "base/servers.h"
 #include "base/text.h"
@@ -85,6 +86,26 @@ static int build_a_text(void)
 START_TEST(a_text_without_memory_says_so_at_the_end)
 {
     torture(build_a_text);
+}
+END_TEST
+
+static int keep_an_error(void)
+{
+    struct xd_error err;
+    const struct xd_kept_error *kept;
+
+    xd_fail(&err, XD_E_NET, "depot d3");
+    torture_begin();
+    kept = xd_error_keep(&err);
+    torture_end();
+    err = xd_kept_error_get(kept);
+    xd_kept_error_free(kept);
+    return err.code == XD_E_NET ? 0 : err.code;
+}
+
+START_TEST(an_error_that_cannot_be_kept_becomes_that_of_memory)
+{
+    torture(keep_an_error);
 }
 END_TEST
 
@@ -223,6 +244,7 @@ int main(void)
     tcase_set_timeout(t, 0);
     tcase_add_test(t, a_set_without_memory_is_as_before);
     tcase_add_test(t, a_text_without_memory_says_so_at_the_end);
+    tcase_add_test(t, an_error_that_cannot_be_kept_becomes_that_of_memory);
     tcase_add_test(t, parts_of_a_url_need_memory);
     tcase_add_test(t, an_option_without_memory_is_as_before);
     tcase_add_test(t, a_host_is_looked_for_with_memory);

@@ -213,7 +213,8 @@ int xd_download_depot(struct xd_download *d, size_t i,
                              (double)XD_SECOND / (double)busy;
     if (depot->first_byte != XD_NEVER)
         s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
-    s.last_error = depot->last_error;
+    if (depot->last_error)
+        s.last_error = xd_kept_error_get(depot->last_error);
     if (depot->lanes_busy > 0) {
         xd_usec since = depot->last_byte_at > depot->busy_since
                             ? depot->last_byte_at

@@ -355,12 +355,13 @@ static void convict_locked(struct xd_engine *e)
             "file matches",
             d->url, (unsigned long long)where.begin,
             (unsigned long long)(where.end - 1), e->verify.whole_algorithm);
+    xd_error_locate(&why, d->host, d->url);
     xd_depot_note_failure(d, &why);
     xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s", d->last_error.msg);
+    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
     for (size_t i = 0; i < e->repair.exchanged.n; i++)
         xd_given_disown_locked(e, e->repair.suspect,
-                               e->repair.exchanged.ranges[i], &d->last_error);
+                               e->repair.exchanged.ranges[i], &why);
 }
 
 /* The hash holds, with the sole depot's bytes in place of all others'. */

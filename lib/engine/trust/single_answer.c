@@ -60,7 +60,7 @@ void xd_single_answer_start_locked(struct xd_engine *e)
     if (d->n_single_answers++ == 0)
         xd_engine_say_locked(e, XD_LOG_WARN,
                              "%s; the whole file is asked for in one request",
-                             d->last_error.msg);
+                             d->last_error->msg);
     forget_validator(whole_source(e, d));
     d->is_expelled = d->answers_differ = false;
     d->knows_no_ranges = true;

@@ -447,8 +447,10 @@ static void *pinger_main(void *arg)
 int xd_pinger_ask(struct xd_pinger *p, unsigned number, const char *url)
 {
     struct question *list;
+    bool is_first;
 
     xd_mutex_lock(&p->lock);
+    is_first = p->n_questions == 0; /* of those that one wakeup is for */
     list = xd_grow(p->questions, p->n_questions, &p->capacity, sizeof *list);
     if (list != NULL) {
         p->questions = list;
@@ -457,7 +459,8 @@ int xd_pinger_ask(struct xd_pinger *p, unsigned number, const char *url)
     xd_mutex_unlock(&p->lock);
     if (list == NULL)
         return XD_E_NOMEM;
-    curl_multi_wakeup(p->multi);
+    if (is_first)
+        curl_multi_wakeup(p->multi);
     return 0;
 }
 

@@ -134,6 +134,29 @@ START_TEST(out_of_memory_says_so)
 }
 END_TEST
 
+START_TEST(an_error_that_is_kept_is_the_same_afterwards)
+{
+    struct xd_error err = {.code = XD_OK}, again;
+    const struct xd_kept_error *kept;
+
+    xd_fail_errno(&err, XD_E_NET, 7, "depot d3");
+    err.http_status = 503;
+    xd_error_locate(&err, "d3:80", "http://d3/x");
+    kept = xd_error_keep(&err);
+    ck_assert_str_eq(kept->msg, err.msg);
+    again = xd_kept_error_get(kept);
+    ck_assert_mem_eq(&again, &err, sizeof err);
+    xd_kept_error_free(kept);
+}
+END_TEST
+
+START_TEST(where_none_is_kept_there_is_none)
+{
+    ck_assert_int_eq(xd_kept_error_get(NULL).code, XD_OK);
+    xd_kept_error_free(NULL);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("error");
@@ -148,5 +171,7 @@ int main(void)
     tcase_add_test(t, a_long_path_does_not_push_out_the_reason);
     tcase_add_test(t, a_fact_can_be_added_to_the_sentence_that_is_there);
     tcase_add_test(t, out_of_memory_says_so);
+    tcase_add_test(t, an_error_that_is_kept_is_the_same_afterwards);
+    tcase_add_test(t, where_none_is_kept_there_is_none);
     return run_suite("base.error", t);
 }
