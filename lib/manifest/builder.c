@@ -177,6 +177,15 @@ void xd_builder_max_connections(struct xd_builder *b, unsigned n)
     d->max_connections = xd_stricter_limit(d->max_connections, n);
 }
 
+void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part)
+{
+    if (d->last_part)
+        d->last_part->next = part;
+    else
+        d->parts = part;
+    d->last_part = part;
+}
+
 static int make_file(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
@@ -185,10 +194,11 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     f->row.name = d->path ? xd_path_name(d->path) : NULL;
     f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
     f->row.max_connections = d->max_connections;
-    f->metadata = d->metadata;
+    f->is_exnode = d->is_exnode;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f);
+    f->parts = d->parts;
     return b->out_of_memory ? xd_fail_nomem(b->err) : rc;
 }
 

@@ -17,7 +17,7 @@
 
 #include "manifest/span.h"
 
-struct xd_exnode_rest;
+struct xd_exnode_part;
 
 /* No file is longer: an off_t holds no more. */
 #define XD_FILE_MAX ((uint64_t)INT64_MAX)
@@ -37,7 +37,7 @@ struct xd_source {
     unsigned max_connections;
     const struct xd_framing *framing; /* or NULL; in the manifest's pool, as */
     const char *expires, *functions;  /* these are */
-    const struct xd_exnode_rest *rest;
+    struct xd_exnode_part *part;      /* or NULL; in the manifest's pool */
     unsigned rights;
     uint64_t expires_at;
 };
@@ -49,7 +49,7 @@ struct xd_mapping {
     size_t order;      /* in the manifest */
     struct xd_replica row;
     const char *sha256;
-    const struct xd_exnode_rest *rest; /* or NULL */
+    struct xd_exnode_part *part; /* or NULL; in the manifest's pool */
 };
 
 /* Bytes of the file that a source would hold, had it not been dropped. */
@@ -72,7 +72,8 @@ struct xd_draft {
     uint64_t size;
     bool size_is_contradicted;
     unsigned max_connections;
-    const char *metadata; /* XML of an exNode, or NULL; in the pool */
+    struct xd_exnode_part *parts, *last_part; /* in the pool */
+    bool is_exnode;
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];
@@ -153,6 +154,12 @@ const char *xd_builder_sha256(struct xd_builder *b, struct xd_span hex);
 
 /* A country code in lower case, or NULL if it is none. */
 const char *xd_builder_location(struct xd_builder *b, struct xd_span code);
+
+/* Part of an exNode that is written again as it was. */
+void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part);
+
+/* The URL, resolved, in the pool; NULL if there is none. */
+const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url);
 
 /* A source whose offset + length is at most XD_FILE_MAX, or that has the
  * whole file. */

@@ -16,6 +16,7 @@
 #include "manifest/format.h"
 #include "manifest/names.h"
 #include "manifest/write.h"
+#include "manifest/xml_copy.h"
 
 /* IBP's own limit (MAX_CAP_LEN). */
 #define MAX_CAPABILITY 2048
@@ -36,6 +37,9 @@ enum state {
     MANAGE
 };
 
+/* The content of these is a secret. */
+static const char *const secret_names[] = {"write", "manage", NULL};
+
 struct number {
     bool is_given;
     uint64_t value;
@@ -44,22 +48,23 @@ struct number {
 struct mapping {
     struct number offset, length, alloc_offset, alloc_length, e2e_blocksize;
     unsigned priority, max_connections; /* or 0 */
-    const char *location, *sha256, *expires, *write, *manage;
+    const char *location, *sha256, *expires, *manage;
+    bool has_write;
     uint64_t expires_at; /* or 0 */
     struct xd_text url;
     struct xd_text functions; /* "xor_encrypt over checksum" */
     unsigned n_functions, n_checksums;
-    struct number stored_bytes;   /* of a frame: argument of checksum */
-    bool is_checksum;             /* the innermost function is */
-    struct xd_text functions_xml; /* as it was */
-    struct xd_text metadata;      /* XML of what the model does not hold */
+    struct number stored_bytes; /* of a frame: argument of checksum */
+    bool is_checksum;           /* the innermost function is */
+    size_t n_held; /* elements that the model holds, so that they need not be
+                      kept as they are */
+    size_t read_begin; /* of the read capability, in the copy */
 };
 
 struct reader {
     struct xd_builder *b;
-    char key[48];            /* of the metadata being read */
-    char type[16];           /* likewise */
-    struct xd_text metadata; /* of the file: XML of what the model has not */
+    char key[48]; /* of the metadata being read */
+    struct xd_xml_copy copy;
     struct mapping mapping;
     size_t n_mappings;
     uint64_t end; /* of the file: the largest of all mappings' */
@@ -83,33 +88,51 @@ static int begin_metadata(struct xd_xml *x, void *user)
 {
     struct reader *r = user;
     read_attribute(x, "name", r->key, sizeof r->key);
-    read_attribute(x, "type", r->type, sizeof r->type);
     return 0;
 }
 
-static void add_escaped(struct xd_text *to, struct xd_span s)
+static void *allocate(struct reader *r, size_t size)
 {
-    struct xd_text copy = {.s = NULL};
-    xd_text_add(&copy, s.s ? s.s : "", s.len);
-    if (s.len > 0 && copy.s)
-        xd_write_escaped(to, copy.s);
-    to->failed |= copy.failed;
-    xd_text_fini(&copy);
+    void *p =
+        r->b->out_of_memory ? NULL : xd_pool_alloc(&r->b->manifest->pool, size);
+    r->b->out_of_memory |= p == NULL;
+    return p;
+}
+
+/* The child of the root that has just ended, as it is; NULL if there is no
+ * copy of it, or no memory. */
+static struct xd_exnode_part *make_part(struct reader *r)
+{
+    const struct xd_xml_copy *c = &r->copy;
+    struct xd_exnode_part *part;
+    struct xd_xml_secret *secrets = NULL;
+    if (c->is_too_long)
+        return NULL;
+    if (c->n_secrets > 0)
+        secrets = allocate(r, c->n_secrets * sizeof *secrets);
+    if (secrets)
+        memcpy(secrets, c->secrets, c->n_secrets * sizeof *secrets);
+    part = allocate(r, sizeof *part);
+    if (part)
+        *part = (struct xd_exnode_part){
+            .xml = xd_builder_copy(r->b, xd_span(c->text.s, c->text.len)),
+            .secrets = secrets,
+            .n_secrets = secrets ? c->n_secrets : 0};
+    return part;
 }
 
 /* What the model has no place for is written again as it was. */
-static void keep(const struct reader *r, struct xd_text *to, const char *indent,
-                 const char *element, struct xd_span text)
+static void keep(struct reader *r)
 {
-    if (r->key[0] == '\0')
-        return;
-    xd_text_addf(to, "%s<exnode:%s name=\"", indent, element);
-    xd_write_escaped(to, r->key);
-    xd_text_addf(to, "\" type=\"");
-    xd_write_escaped(to, r->type);
-    xd_text_addf(to, "\">");
-    add_escaped(to, text);
-    xd_text_addf(to, "</exnode:%s>\n", element);
+    struct xd_exnode_part *part = make_part(r);
+    if (part)
+        xd_builder_keep_part(&r->b->draft, part);
+}
+
+static int keep_other(void *user)
+{
+    keep(user);
+    return 0;
 }
 
 /* What stands behind `head` in the key; a NULL span if it begins otherwise. */
@@ -161,10 +184,10 @@ static int take_file_metadata(void *user, struct xd_span text)
         xd_builder_name(r->b, text);
     } else if (text.len > 0 && strcmp(r->key, "size") == 0) {
         r->size.is_given = xd_parse_u64(text.s, text.len, &r->size.value);
-    } else if (strcmp(r->key, "Version") != 0 &&
-               (text.len == 0 || !take_file_hint(r, text))) {
-        keep(r, &r->metadata, "  ", "metadata", text);
+    } else if (text.len > 0 && take_file_hint(r, text)) {
+        return 0;
     }
+    keep(r);
     return 0;
 }
 
@@ -181,6 +204,7 @@ static int read_number(struct reader *r, struct number *out,
                                xd_quote(&q, text));
     if (out->is_given && out->value != value)
         return xd_builder_fail(r->b, "a mapping has two values of %s", r->key);
+    r->mapping.n_held += !out->is_given;
     *out = (struct number){true, value};
     return 0;
 }
@@ -189,21 +213,29 @@ static int read_number(struct reader *r, struct number *out,
 static void take_mapping_hint(struct reader *r, struct xd_span text)
 {
     struct mapping *m = &r->mapping;
-    if (strcmp(r->key, "alloc_length") == 0)
+    bool is_held = true;
+    if (strcmp(r->key, "alloc_length") == 0) {
+        is_held = !m->alloc_length.is_given;
         m->alloc_length.is_given =
             xd_parse_u64(text.s, text.len, &m->alloc_length.value);
-    else if (text.len == 0)
+    } else if (text.len == 0) {
         return;
-    else if (strcmp(r->key, XD_EXNODE_SHA256) == 0)
+    } else if (strcmp(r->key, XD_EXNODE_SHA256) == 0) {
+        is_held = !m->sha256;
         m->sha256 = xd_builder_sha256(r->b, text);
-    else if (strcmp(r->key, XD_EXNODE_PRIORITY) == 0)
+    } else if (strcmp(r->key, XD_EXNODE_PRIORITY) == 0) {
+        is_held = m->priority == 0;
         m->priority = xd_builder_rank(r->b, r->key, text, 1, XD_PRIORITY_NONE);
-    else if (strcmp(r->key, XD_EXNODE_LOCATION) == 0)
+    } else if (strcmp(r->key, XD_EXNODE_LOCATION) == 0) {
+        is_held = !m->location;
         m->location = xd_builder_location(r->b, text);
-    else if (strcmp(r->key, XD_EXNODE_MAX_CONNECTIONS) == 0)
+    } else if (strcmp(r->key, XD_EXNODE_MAX_CONNECTIONS) == 0) {
+        is_held = m->max_connections == 0;
         m->max_connections = xd_builder_connections(r->b, text);
-    else
-        keep(r, &m->metadata, "    ", "metadata", text);
+    } else {
+        is_held = false;
+    }
+    m->n_held += is_held;
     if (strcmp(r->key, "end") == 0) {
         m->expires = xd_builder_copy(r->b, text);
         if (!xd_date_parse(text.s, text.len, &m->expires_at))
@@ -233,9 +265,6 @@ static int begin_function(struct xd_xml *x, void *user)
     struct xd_span name = {"a function", 10};
     struct xd_quoted q;
     xd_xml_attribute(x, NULL, "name", &name);
-    xd_text_addf(&m->functions_xml, "    <exnode:function name=\"");
-    add_escaped(&m->functions_xml, name);
-    xd_text_addf(&m->functions_xml, "\">\n");
     m->is_checksum = xd_span_is(name, "checksum");
     m->n_checksums += m->is_checksum;
     if (xd_span_is(name, "identity") || ++m->n_functions > MAX_FUNCTIONS)
@@ -250,7 +279,6 @@ static int begin_function(struct xd_xml *x, void *user)
 static int end_function(void *user)
 {
     struct mapping *m = &((struct reader *)user)->mapping;
-    xd_text_addf(&m->functions_xml, "    </exnode:function>\n");
     m->is_checksum = false;
     return 0;
 }
@@ -259,7 +287,6 @@ static int take_argument(void *user, struct xd_span text)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
-    keep(r, &m->functions_xml, "      ", "argument", text);
     if (m->is_checksum && strcmp(r->key, "blocksize") == 0)
         return read_number(r, &m->stored_bytes, text);
     return 0;
@@ -267,9 +294,9 @@ static int take_argument(void *user, struct xd_span text)
 
 static int take_write(void *user, struct xd_span text)
 {
-    struct reader *r = user;
-    if (text.len > 0)
-        r->mapping.write = xd_builder_copy(r->b, text);
+    struct mapping *m = &((struct reader *)user)->mapping;
+    m->has_write |= text.len > 0;
+    m->n_held += text.len == 0;
     return 0;
 }
 
@@ -278,16 +305,40 @@ static int take_manage(void *user, struct xd_span text)
     struct reader *r = user;
     if (text.len > 0)
         r->mapping.manage = xd_builder_copy(r->b, text);
+    r->mapping.n_held += text.len == 0;
     return 0;
+}
+
+static int begin_read(struct xd_xml *x, void *user)
+{
+    struct reader *r = user;
+    (void)x;
+    r->mapping.read_begin = r->copy.text.len;
+    return 0;
+}
+
+/* In the copy a relative URL is resolved, for that may be written elsewhere. */
+static void resolve_in_copy(struct reader *r, struct xd_span url)
+{
+    struct xd_text *t = &r->copy.text;
+    const char *whole = xd_builder_resolve(r->b, url);
+    if (!whole || r->copy.is_too_long || t->failed || xd_span_is(url, whole))
+        return;
+    t->len = r->mapping.read_begin;
+    xd_write_escaped(t, whole);
+    xd_text_addf(t, "</exnode:read>");
 }
 
 static int take_read(void *user, struct xd_span text)
 {
     struct reader *r = user;
     struct mapping *m = &r->mapping;
-    if (m->url.len == 0)
+    if (m->url.len == 0) {
         xd_text_add(&m->url, text.s, text.len);
-    else if (text.len > 0)
+        m->n_held++;
+        if (text.len > 0 && !memchr(text.s, ':', text.len))
+            resolve_in_copy(r, text);
+    } else if (text.len > 0)
         xd_builder_warn(r->b, "a second read capability of a mapping");
     return 0;
 }
@@ -295,15 +346,11 @@ static int take_read(void *user, struct xd_span text)
 static int begin_mapping(struct xd_xml *x, void *user)
 {
     struct mapping *m = &((struct reader *)user)->mapping;
-    struct mapping next = {.url = m->url,
-                           .functions = m->functions,
-                           .functions_xml = m->functions_xml,
-                           .metadata = m->metadata};
+    struct mapping next = {
+        .url = m->url, .functions = m->functions, .n_held = 1};
     (void)x;
     xd_text_clear(&next.url);
     xd_text_clear(&next.functions);
-    xd_text_clear(&next.functions_xml);
-    xd_text_clear(&next.metadata);
     *m = next;
     return 0;
 }
@@ -372,6 +419,8 @@ static bool is_lost(struct reader *r)
         why = "its read capability is broken";
     else if (is_framed(m))
         why = find_flaw_of_frames(m);
+    if (!why && r->copy.is_too_long)
+        why = "it is longer than any mapping";
     if (why)
         xd_builder_loss(r->b, m->offset.value, m->length.value, "%s", why);
     return why != NULL;
@@ -417,34 +466,23 @@ static const char *copy_text(struct reader *r, const struct xd_text *t)
     return t->len > 0 ? xd_builder_copy(r->b, xd_span(t->s, t->len)) : NULL;
 }
 
-static void *allocate(struct reader *r, size_t size)
-{
-    void *p =
-        r->b->out_of_memory ? NULL : xd_pool_alloc(&r->b->manifest->pool, size);
-    r->b->out_of_memory |= p == NULL;
-    return p;
-}
-
-static const struct xd_exnode_rest *keep_rest(struct reader *r)
+/* Whether write_exnode.c makes the mapping again of what the model holds. */
+static bool is_held(const struct reader *r, uint64_t object_end)
 {
     const struct mapping *m = &r->mapping;
-    struct xd_url u;
-    bool is_ibp = xd_url_split(m->url.s, &u) && u.scheme == XD_SCHEME_IBP;
-    uint64_t alloc_length =
-        is_ibp && m->alloc_length.is_given ? m->alloc_length.value : 0;
-    struct xd_exnode_rest *rest;
-    if (!m->write && !m->manage && m->functions_xml.len == 0 &&
-        m->metadata.len == 0 && alloc_length == 0)
-        return NULL;
-    rest = allocate(r, sizeof *rest);
-    if (rest)
-        *rest = (struct xd_exnode_rest){.write = m->write,
-                                        .manage = m->manage,
-                                        .functions =
-                                            copy_text(r, &m->functions_xml),
-                                        .metadata = copy_text(r, &m->metadata),
-                                        .alloc_length = alloc_length};
-    return rest;
+    if (m->n_held != r->copy.n_elements)
+        return false;
+    return !m->alloc_length.is_given || m->alloc_length.value == object_end ||
+           object_size(m, object_end) != XD_SIZE_UNKNOWN;
+}
+
+static struct xd_exnode_part *make_mapping(struct reader *r,
+                                           uint64_t object_end)
+{
+    struct xd_exnode_part *part = is_held(r, object_end) ? NULL : make_part(r);
+    if (part)
+        part->manage = r->mapping.manage;
+    return part;
 }
 
 static const struct xd_framing *keep_framing(struct reader *r)
@@ -460,8 +498,8 @@ static const struct xd_framing *keep_framing(struct reader *r)
 
 static unsigned rights_of(const struct mapping *m)
 {
-    return (m->url.len > 0 ? XD_MAY_READ : 0) | (m->write ? XD_MAY_WRITE : 0) |
-           (m->manage ? XD_MAY_MANAGE : 0);
+    return (m->url.len > 0 ? XD_MAY_READ : 0) |
+           (m->has_write ? XD_MAY_WRITE : 0) | (m->manage ? XD_MAY_MANAGE : 0);
 }
 
 static void add_source(struct reader *r, uint64_t object_end)
@@ -481,7 +519,7 @@ static void add_source(struct reader *r, uint64_t object_end)
                   .framing = keep_framing(r),
                   .expires = m->expires,
                   .functions = copy_text(r, &m->functions),
-                  .rest = keep_rest(r),
+                  .part = make_mapping(r, object_end),
                   .rights = rights_of(m),
                   .expires_at = m->expires_at});
 }
@@ -491,19 +529,20 @@ static int end_mapping(void *user)
     struct reader *r = user;
     struct mapping *m = &r->mapping;
     uint64_t end = 0, object_end = 0;
+    size_t n_used;
     int rc = check_numbers(r, &end, &object_end);
     if (rc < 0)
         return rc;
-    if (m->url.failed || m->functions.failed || m->functions_xml.failed ||
-        m->metadata.failed)
+    if (m->url.failed || m->functions.failed || r->copy.text.failed)
         return xd_fail_nomem(r->b->err);
     r->n_mappings++;
     if (end > r->end)
         r->end = end;
-    if (m->length.value == 0)
-        return 0;
-    if (!is_lost(r))
+    n_used = r->b->draft.n_mappings;
+    if (m->length.value > 0 && !is_lost(r))
         add_source(r, object_end);
+    if (r->b->draft.n_mappings == n_used)
+        keep(r);
     return 0;
 }
 
@@ -523,9 +562,9 @@ static int end_exnode(void *user)
                         (unsigned long long)r->size.value,
                         (unsigned long long)r->end);
     xd_builder_size(r->b, r->end);
-    if (r->metadata.failed)
+    if (r->copy.text.failed)
         return xd_fail_nomem(r->b->err);
-    r->b->draft.metadata = copy_text(r, &r->metadata);
+    r->b->draft.is_exnode = true;
     return xd_builder_end_file(r->b);
 }
 
@@ -539,7 +578,7 @@ static const struct xd_xml_rule rules[] = {
     {MAPPING, "function", FUNCTION, begin_function, end_function, NULL},
     {FUNCTION, "function", FUNCTION, begin_function, end_function, NULL},
     {FUNCTION, "argument", ARGUMENT, begin_metadata, NULL, take_argument},
-    {MAPPING, "read", READ, NULL, NULL, take_read},
+    {MAPPING, "read", READ, begin_read, NULL, take_read},
     {MAPPING, "write", WRITE, NULL, NULL, take_write},
     {MAPPING, "manage", MANAGE, NULL, NULL, take_manage},
 };
@@ -555,15 +594,17 @@ static bool has_root(const struct xd_xml_root *root)
 static int read_exnode(struct xd_builder *b, struct xd_input *in,
                        const struct xd_xml_root *root)
 {
-    struct reader r = {.b = b};
+    struct reader r = {.b = b,
+                       .copy = {.namespace_uri = XD_EXNODE_URI,
+                                .prefix = "exnode",
+                                .secret_names = secret_names,
+                                .other = keep_other}};
     (void)root;
     int rc = xd_xml_parse(b, in, XD_EXNODE_URI, rules,
-                          sizeof rules / sizeof *rules, &r);
+                          sizeof rules / sizeof *rules, &r.copy, &r);
     xd_text_fini(&r.mapping.url);
     xd_text_fini(&r.mapping.functions);
-    xd_text_fini(&r.mapping.functions_xml);
-    xd_text_fini(&r.mapping.metadata);
-    xd_text_fini(&r.metadata);
+    xd_xml_copy_fini(&r.copy);
     return rc;
 }
 

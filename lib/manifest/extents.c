@@ -46,8 +46,23 @@ static int by_preference(const void *left, const void *right)
     return c ? c : compare_preference(a, b);
 }
 
-static void merge_twin(struct xd_mapping *kept, const struct xd_mapping *twin)
+/* One of the two is written again with its extent, of what the rows hold if it
+ * has no part; the other one by its part. */
+static void merge_parts(struct xd_draft *d, struct xd_mapping *kept,
+                        const struct xd_mapping *twin)
 {
+    if (twin->part) {
+        xd_builder_keep_part(d, twin->part);
+    } else if (kept->part) {
+        xd_builder_keep_part(d, kept->part);
+        kept->part = NULL;
+    }
+}
+
+static void merge_twin(struct xd_draft *d, struct xd_mapping *kept,
+                       const struct xd_mapping *twin)
+{
+    merge_parts(d, kept, twin);
     if (!kept->sha256)
         kept->sha256 = twin->sha256;
     kept->row.max_connections =
@@ -56,8 +71,10 @@ static void merge_twin(struct xd_mapping *kept, const struct xd_mapping *twin)
 
 /* Two sorts rather than a table of URLs: never quadratic, whatever a manifest
  * repeats.  Returns how many mappings are left. */
-static size_t sort_and_drop_twins(struct xd_mapping *m, size_t n)
+static size_t sort_and_drop_twins(struct xd_draft *d)
 {
+    struct xd_mapping *m = d->mappings;
+    size_t n = d->n_mappings;
     if (n == 0)
         return 0;
     qsort(m, n, sizeof *m, by_object);
@@ -67,7 +84,7 @@ static size_t sort_and_drop_twins(struct xd_mapping *m, size_t n)
         if (compare_bytes(last, &m[i]) || compare_object(last, &m[i]))
             m[kept++] = m[i];
         else
-            merge_twin(last, &m[i]);
+            merge_twin(d, last, &m[i]);
     }
     qsort(m, kept, sizeof *m, by_preference);
     return kept;
@@ -97,8 +114,8 @@ static void take_replica(struct xd_model_file *f, size_t i,
                          const struct xd_mapping *m)
 {
     f->replicas[i] = m->row;
-    if (f->rests)
-        f->rests[i] = m->rest;
+    if (f->mappings)
+        f->mappings[i] = m->part;
 }
 
 static void make_extents(struct xd_builder *b, struct xd_model_file *f,
@@ -161,10 +178,10 @@ static void resolve_whole(struct xd_draft *d, uint64_t size)
     }
 }
 
-static bool has_rests(const struct xd_draft *d)
+static bool has_parts(const struct xd_draft *d)
 {
     for (size_t i = 0; i < d->n_mappings; i++) {
-        if (d->mappings[i].rest)
+        if (d->mappings[i].part)
             return true;
     }
     return false;
@@ -174,7 +191,7 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
     resolve_whole(d, f->row.size);
-    size_t n = sort_and_drop_twins(d->mappings, d->n_mappings);
+    size_t n = sort_and_drop_twins(d);
     size_t n_extents = n > 0;
     for (size_t i = 1; i < n; i++)
         n_extents += compare_bytes(&d->mappings[i - 1], &d->mappings[i]) != 0;
@@ -183,9 +200,9 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
         return check_cover(b, f);
     f->extents = xd_alloc(n_extents, sizeof *f->extents);
     f->replicas = xd_alloc(n, sizeof *f->replicas);
-    if (has_rests(d))
-        f->rests = xd_alloc(n, sizeof *f->rests);
-    if (!f->extents || !f->replicas || (has_rests(d) && !f->rests))
+    if (has_parts(d))
+        f->mappings = xd_alloc(n, sizeof *f->mappings);
+    if (!f->extents || !f->replicas || (has_parts(d) && !f->mappings))
         b->out_of_memory = true;
     else
         make_extents(b, f, d->mappings, n);

@@ -140,7 +140,8 @@ static int read_metalink3(struct xd_builder *b, struct xd_input *in,
 {
     struct reader r = {.common = {.b = b}};
     const char *uri = root->namespace_uri[0] ? root->namespace_uri : NULL;
-    return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, &r);
+    return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, NULL,
+                        &r);
 }
 
 const struct xd_format xd_format_metalink3 = {"metalink3", has_root,

@@ -60,7 +60,8 @@ static int read_metalink4(struct xd_builder *b, struct xd_input *in,
 {
     struct xd_metalink m = {.b = b};
     const char *uri = root->namespace_uri[0] ? root->namespace_uri : NULL;
-    return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, &m);
+    return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, NULL,
+                        &m);
 }
 
 const struct xd_format xd_format_metalink4 = {"metalink4", has_root,

@@ -15,13 +15,16 @@
 
 #include "manifest/pool.h"
 
-/* What an exNode says of a mapping, or of its file, beside what is in the rows,
- * so that it can be written again.  All but the capabilities is XML; NULL: it
- * says nothing. */
-struct xd_exnode_rest {
-    const char *write, *manage; /* capabilities: secrets */
-    const char *functions, *metadata;
-    uint64_t alloc_length; /* 0: not given */
+struct xd_xml_secret;
+
+/* A child of an exNode's root that the model does not hold as a whole: a
+ * mapping, used or not, metadata, or what nobody knows. */
+struct xd_exnode_part {
+    const char *xml;
+    const struct xd_xml_secret *secrets; /* in `xml` */
+    size_t n_secrets;
+    const char *manage; /* of a mapping: a capability, or NULL */
+    struct xd_exnode_part *next;
 };
 
 struct xd_model_extent {
@@ -33,9 +36,13 @@ struct xd_model_file {
     struct xd_file row;
     struct xd_hash *hashes;
     struct xd_model_extent *extents;
-    struct xd_replica *replicas;         /* of all extents, extent by extent */
-    const struct xd_exnode_rest **rests; /* of each replica, or NULL */
-    const char *metadata;                /* XML, as in struct xd_exnode_rest */
+    struct xd_replica *replicas; /* of all extents, extent by extent */
+    /* Of an exNode, so that it can be written again: the mapping of each
+     * replica, or NULL where its rows say all, or NULL where all do; and in a
+     * list all other parts that the rows do not hold. */
+    const struct xd_exnode_part **mappings;
+    const struct xd_exnode_part *parts;
+    bool is_exnode;
     char *pieces;        /* hex strings, each with its NUL, in a row */
     size_t piece_stride; /* from one to the next */
 };

@@ -21,8 +21,7 @@ static bool has_scheme(struct xd_span url)
     return false;
 }
 
-/* The URL, resolved, in the pool; NULL if there is none. */
-static const char *resolve_url(struct xd_builder *b, struct xd_span url)
+const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url)
 {
     if (url.len == 0 || url.len > XD_URL_MAX)
         return NULL;
@@ -82,7 +81,7 @@ void xd_builder_drop_source(struct xd_builder *b, const char *why)
 void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
 {
     struct xd_draft *d = &b->draft;
-    const char *url = resolve_url(b, s->url);
+    const char *url = xd_builder_resolve(b, s->url);
     const char *why_not = reject_url(b, url);
     if (b->out_of_memory)
         return;
@@ -118,7 +117,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .expires_at = s->expires_at,
                                     .expires = s->expires,
                                     .functions = s->functions},
-                            .rest = s->rest,
+                            .part = s->part,
                             .sha256 = s->sha256};
     d->n_mappings++;
 }

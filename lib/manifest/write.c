@@ -131,11 +131,15 @@ int xd_manifest_write_secrets(char **out, const struct xd_manifest *m,
 
 static bool file_has_secrets(const struct xd_model_file *f)
 {
-    for (size_t i = 0; i < f->row.n_extents && f->rests; i++) {
+    for (const struct xd_exnode_part *p = f->parts; p; p = p->next) {
+        if (p->n_secrets > 0)
+            return true;
+    }
+    for (size_t i = 0; i < f->row.n_extents && f->mappings; i++) {
         const struct xd_model_extent *e = &f->extents[i];
         for (size_t k = 0; k < e->row.n_replicas; k++) {
-            const struct xd_exnode_rest *r = f->rests[e->first_replica + k];
-            if (r && (r->write || r->manage))
+            const struct xd_exnode_part *p = f->mappings[e->first_replica + k];
+            if (p && p->n_secrets > 0)
                 return true;
         }
     }

@@ -8,6 +8,7 @@
 #include "base/url.h"
 #include "manifest/exnode.h"
 #include "manifest/write.h"
+#include "manifest/xml_copy.h"
 
 typedef unsigned long long ull;
 
@@ -62,44 +63,23 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 /* Where the size of an object is not known, none is made up; but IBP's tools
  * want the length of the allocation, and nobody takes that for its size. */
 static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
-                               const struct xd_exnode_rest *rest,
                                uint64_t length)
 {
     struct xd_url u;
     bool is_ibp = xd_url_split(r->url, &u) && u.scheme == XD_SCHEME_IBP;
-    if (rest->alloc_length > 0)
-        write_number(to, MAPPING_METADATA, "alloc_length", rest->alloc_length);
-    else if (r->object_size != XD_SIZE_UNKNOWN)
+    if (r->object_size != XD_SIZE_UNKNOWN)
         write_number(to, MAPPING_METADATA, "alloc_length", r->object_size);
     else if (is_ibp)
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 
-static void write_raw(struct xd_text *to, const char *xml)
-{
-    if (xml)
-        xd_text_addf(to, "%s", xml);
-}
-
-static void write_capability(struct xd_text *to, const char *name,
-                             const char *capability)
-{
-    xd_text_addf(to, "    <exnode:%s>", name);
-    if (capability)
-        xd_write_escaped(to, capability);
-    xd_text_addf(to, "</exnode:%s>\n", name);
-}
-
 static void write_mapping(struct xd_text *to, const struct xd_extent *e,
-                          const struct xd_replica *r,
-                          const struct xd_exnode_rest *rest, bool with_secrets)
+                          const struct xd_replica *r)
 {
-    const struct xd_framing *f = r->framing;
     xd_text_addf(to, "  <exnode:mapping>\n");
-    write_alloc_length(to, r, rest, e->length);
-    write_number(to, MAPPING_METADATA, "alloc_offset",
-                 f ? f->offset : r->offset);
-    write_number(to, MAPPING_METADATA, "e2e_blocksize", f ? f->data_bytes : 0);
+    write_alloc_length(to, r, e->length);
+    write_number(to, MAPPING_METADATA, "alloc_offset", r->offset);
+    write_number(to, MAPPING_METADATA, "e2e_blocksize", 0);
     write_number(to, MAPPING_METADATA, "exnode_offset", e->offset);
     write_number(to, MAPPING_METADATA, "logical_length", e->length);
     if (e->sha256)
@@ -109,24 +89,47 @@ static void write_mapping(struct xd_text *to, const struct xd_extent *e,
     if (r->location)
         write_string(to, MAPPING_METADATA, XD_EXNODE_LOCATION, r->location);
     write_limit(to, MAPPING_METADATA, r->max_connections);
-    write_raw(to, rest->metadata);
-    write_raw(to, rest->functions);
-    write_capability(to, "read", r->url);
-    write_capability(to, "write", with_secrets ? rest->write : NULL);
-    write_capability(to, "manage", with_secrets ? rest->manage : NULL);
-    xd_text_addf(to, "  </exnode:mapping>\n");
+    xd_text_addf(to, "    <exnode:read>");
+    xd_write_escaped(to, r->url);
+    xd_text_addf(to, "</exnode:read>\n"
+                     "    <exnode:write></exnode:write>\n"
+                     "    <exnode:manage></exnode:manage>\n"
+                     "  </exnode:mapping>\n");
+}
+
+/* As it was read, with its secrets or without. */
+static void write_part(struct xd_text *to, const struct xd_exnode_part *p,
+                       bool with_secrets)
+{
+    size_t at = 0;
+    xd_text_addf(to, "  ");
+    for (size_t i = 0; i < p->n_secrets && !with_secrets; i++) {
+        xd_text_add(to, p->xml + at, p->secrets[i].begin - at);
+        at = p->secrets[i].end;
+    }
+    xd_text_addf(to, "%s\n", p->xml + at);
 }
 
 static void write_extent(struct xd_text *to, const struct xd_model_file *f,
                          const struct xd_model_extent *e, bool with_secrets)
 {
-    static const struct xd_exnode_rest nothing;
     for (size_t k = 0; k < e->row.n_replicas; k++) {
         size_t i = e->first_replica + k;
-        const struct xd_exnode_rest *rest = f->rests ? f->rests[i] : NULL;
-        write_mapping(to, &e->row, &f->replicas[i], rest ? rest : &nothing,
-                      with_secrets);
+        const struct xd_exnode_part *part = f->mappings ? f->mappings[i] : NULL;
+        if (part)
+            write_part(to, part, with_secrets);
+        else
+            write_mapping(to, &e->row, &f->replicas[i]);
     }
+}
+
+/* An exNode that was read has its own among its parts. */
+static void write_head(struct xd_text *to, const struct xd_model_file *f)
+{
+    write_string(to, FILE_METADATA, "Version", "3.0");
+    if (f->row.path)
+        write_string(to, FILE_METADATA, "filename", f->row.path);
+    write_number(to, FILE_METADATA, "size", f->row.size);
 }
 
 static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
@@ -143,13 +146,12 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
                        xd_write_name(f));
     xd_text_addf(to, "%s<exnode xmlns:exnode=\"%s\">\n", XD_XML_DECLARATION,
                  XD_EXNODE_URI);
-    write_string(to, FILE_METADATA, "Version", "3.0");
-    if (f->row.path)
-        write_string(to, FILE_METADATA, "filename", f->row.path);
-    write_number(to, FILE_METADATA, "size", f->row.size);
+    if (!f->is_exnode)
+        write_head(to, f);
+    for (const struct xd_exnode_part *p = f->parts; p; p = p->next)
+        write_part(to, p, with_secrets);
     write_limit(to, FILE_METADATA, f->row.max_connections);
     write_hashes(to, f);
-    write_raw(to, f->metadata);
     for (size_t i = 0; i < f->row.n_extents; i++)
         write_extent(to, f, &f->extents[i], with_secrets);
     xd_text_addf(to, "</exnode>\n");

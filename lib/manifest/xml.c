@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "manifest/names.h"
+#include "manifest/xml_copy.h"
 #include "manifest/xml_global.h"
 
 /* libxml2 2.12 made the error a pointer to const. */
@@ -38,6 +39,7 @@ struct xd_xml {
     const struct xd_xml_rule *rules;
     size_t n_rules;
     void *user;
+    struct xd_xml_copy *copy; /* or NULL */
     struct xd_xml_root *root; /* not NULL: only the root is wanted */
     /* The state. */
     struct tags tags;
@@ -136,6 +138,9 @@ static void begin_element(void *user, const xmlChar *name,
                                 XD_XML_DEPTH));
         return;
     }
+    if (x->copy && x->depth > 0)
+        xd_xml_copy_begin(x->copy, (const char *)name, (const char *)uri,
+                          n_attributes, attributes);
     if (!rule) {
         x->skipped++;
         return;
@@ -147,16 +152,28 @@ static void begin_element(void *user, const xmlChar *name,
         stop(x, rc);
 }
 
+static void end_skipped(struct xd_xml *x)
+{
+    int rc = 0;
+    x->skipped--;
+    if (x->copy && x->depth == 1 && x->skipped == 0)
+        rc = x->copy->other(x->user);
+    if (rc < 0)
+        stop(x, rc);
+}
+
 static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
                         const xmlChar *uri)
 {
     struct xd_xml *x = user;
-    (void)name, (void)prefix, (void)uri;
+    (void)prefix;
     if (x->rc < 0)
         return;
     note_line(x);
+    if (x->copy && x->depth + x->skipped > 1)
+        xd_xml_copy_end(x->copy, (const char *)name, (const char *)uri);
     if (x->skipped) {
-        x->skipped--;
+        end_skipped(x);
         return;
     }
     const struct frame *f = &x->frames[--x->depth];
@@ -174,7 +191,11 @@ static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
 static void add_text(void *user, const xmlChar *s, int len)
 {
     struct xd_xml *x = user;
-    if (x->rc < 0 || x->skipped || x->depth == 0)
+    if (x->rc < 0)
+        return;
+    if (x->copy && x->depth + x->skipped > 1)
+        xd_xml_copy_text(x->copy, (const char *)s, (size_t)len);
+    if (x->skipped || x->depth == 0)
         return;
     const struct frame *f = &x->frames[x->depth - 1];
     if (!f->rule->text)
@@ -306,13 +327,14 @@ int xd_xml_read_root(struct xd_builder *b, struct xd_input *in,
 
 int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
                  const char *namespace_uri, const struct xd_xml_rule *rules,
-                 size_t n_rules, void *user)
+                 size_t n_rules, struct xd_xml_copy *copy, void *user)
 {
     struct xd_xml x = {.b = b,
                        .in = in,
                        .namespace_uri = namespace_uri,
                        .rules = rules,
                        .n_rules = n_rules,
+                       .copy = copy,
                        .user = user};
     return run(&x);
 }

@@ -22,6 +22,7 @@
 #define XD_XML_TEXT_MAX 16384
 
 struct xd_xml;
+struct xd_xml_copy;
 
 /* Each returns 0, or what ended the parse after xd_builder_fail(). */
 typedef int xd_xml_begin_fn(struct xd_xml *x, void *user);
@@ -53,11 +54,12 @@ int xd_xml_read_root(struct xd_builder *b, struct xd_input *in,
 /*
  * `namespace_uri` is that of all elements but the root; NULL: none.
  * b->number is kept at the current line, counted on from its value.
+ * `copy` has the child of the root that is being read; NULL: none is wanted.
  * Errors: MANIFEST, IO, NOMEM, and what the functions of `rules` return.
  */
 int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
                  const char *namespace_uri, const struct xd_xml_rule *rules,
-                 size_t n_rules, void *user);
+                 size_t n_rules, struct xd_xml_copy *copy, void *user);
 
 /* An attribute of the element that begins, in this namespace (NULL: in none).
  * False if it has none of this name. */

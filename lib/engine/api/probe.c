@@ -97,7 +97,8 @@ static bool can_be_probed(const struct xd_replica *replica)
 static void add_request(struct xd_probe *p, const struct xd_model_file *f,
                         size_t i)
 {
-    const char *manage = f->rests && f->rests[i] ? f->rests[i]->manage : NULL;
+    const struct xd_exnode_part *part = f->mappings ? f->mappings[i] : NULL;
+    const char *manage = part ? part->manage : NULL;
 
     p->rows[i].right = manage ? XD_MAY_MANAGE : XD_MAY_READ;
     p->asked[p->n_asked] = i;

@@ -334,6 +334,38 @@ START_TEST(the_text_needs_no_length_and_null_is_released)
 }
 END_TEST
 
+#define META                                                       \
+    "<e:metadata name='Tool' type='meta'><e:metadata name='Name' " \
+    "type='string'>a &amp; b</e:metadata></e:metadata>"
+#define LOST                                                           \
+    "<e:mapping><e:metadata name='exnode_offset'>0</e:metadata>"       \
+    "<e:metadata name='logical_length'>10</e:metadata>"                \
+    "<e:function name='rot13'/><e:read>ibp://d:6714/k/1/READ</e:read>" \
+    "<e:write>ibp://d:6714/k/2/WRITE</e:write><e:manage> </e:manage>"  \
+    "</e:mapping>"
+
+START_TEST(what_the_model_does_not_hold_is_written_again)
+{
+    parse(EXNODE META LOST "<e:mapping>"
+                           "<e:metadata name='exnode_offset'>0</e:metadata>"
+                           "<e:metadata name='logical_length'>10</e:metadata>"
+                           "<e:read>http://a/x</e:read></e:mapping></exnode>");
+    ck_assert(xd_manifest_has_secrets(manifest, 0));
+    ck_assert_int_eq(write_file(0, "exnode"), 0);
+    ck_assert_ptr_nonnull(strstr(text, "type=\"meta\"><exnode:metadata name="));
+    ck_assert_ptr_nonnull(strstr(text, ">a &#38; b</exnode:metadata>"));
+    ck_assert_ptr_nonnull(strstr(text, "<exnode:function name=\"rot13\">"));
+    ck_assert_ptr_nonnull(strstr(text, "<exnode:write></exnode:write>"));
+    ck_assert_ptr_null(strstr(text, "/WRITE"));
+    xd_manifest_text_free(text);
+    text = NULL;
+    ck_assert_int_eq(
+        xd_manifest_write_secrets(&text, manifest, 0, "exnode", NULL, &error),
+        0);
+    ck_assert_ptr_nonnull(strstr(text, "ibp://d:6714/k/2/WRITE</exnode:wri"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("write");
@@ -358,5 +390,6 @@ int main(void)
     tcase_add_test(t, a_size_that_an_exnode_did_not_tell_is_not_made_up);
     tcase_add_test(t, an_exnode_may_hold_what_a_metalink_says);
     tcase_add_test(t, the_text_needs_no_length_and_null_is_released);
+    tcase_add_test(t, what_the_model_does_not_hold_is_written_again);
     return run_suite("write", t);
 }

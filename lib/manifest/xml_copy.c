@@ -1,0 +1,144 @@
+#include "manifest/xml_copy.h"
+
+#include <string.h>
+
+static bool is_ours(const struct xd_xml_copy *c, const char *uri)
+{
+    return uri && strcmp(uri, c->namespace_uri) == 0;
+}
+
+static bool is_secret(const struct xd_xml_copy *c, const char *name)
+{
+    for (size_t i = 0; c->secret_names[i]; i++) {
+        if (strcmp(c->secret_names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Bytes that a parser would change, or take for markup, as references. */
+static void add_escaped(struct xd_text *to, const char *s, size_t len,
+                        bool in_attribute)
+{
+    const char *special = in_attribute ? "&<>\"\t\n\r" : "&<>\r";
+
+    for (size_t i = 0, plain; i < len; i++) {
+        for (plain = i; plain < len && !strchr(special, s[plain]); plain++)
+            ;
+        xd_text_add(to, s + i, plain - i);
+        i = plain;
+        if (i < len)
+            xd_text_addf(to, "&#%d;", s[i]);
+    }
+}
+
+static void add_attribute(struct xd_xml_copy *c, const xmlChar **a)
+{
+    const char *name = (const char *)a[0], *prefix = (const char *)a[1];
+    const char *uri = (const char *)a[2], *value = (const char *)a[3];
+
+    if (uri && prefix && strcmp(prefix, "xml") != 0) {
+        xd_text_addf(&c->text, " xmlns:%s=\"", prefix);
+        add_escaped(&c->text, uri, strlen(uri), true);
+        xd_text_addf(&c->text, "\"");
+    }
+    xd_text_addf(&c->text, " %s%s%s=\"", prefix ? prefix : "",
+                 prefix ? ":" : "", name);
+    add_escaped(&c->text, value, (size_t)((const char *)a[4] - value), true);
+    xd_text_addf(&c->text, "\"");
+}
+
+static void begin_child(struct xd_xml_copy *c)
+{
+    xd_text_clear(&c->text);
+    c->n_elements = c->n_secrets = c->secret_depth = 0;
+    c->is_too_long = false;
+}
+
+/* What is too long is dropped at once. */
+static void check_length(struct xd_xml_copy *c)
+{
+    if (c->text.len <= XD_XML_COPY_MAX)
+        return;
+    c->is_too_long = true;
+    xd_text_clear(&c->text);
+}
+
+static void begin_secret(struct xd_xml_copy *c)
+{
+    if (c->n_secrets == XD_XML_SECRETS_MAX) {
+        c->is_too_long = true;
+        return;
+    }
+    c->secret_depth = c->depth;
+    c->secrets[c->n_secrets].begin = c->text.len;
+}
+
+void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
+                       int n_attributes, const xmlChar **attributes)
+{
+    if (c->depth++ == 0)
+        begin_child(c);
+    c->n_elements++;
+    if (c->is_too_long)
+        return;
+    if (is_ours(c, uri)) {
+        xd_text_addf(&c->text, "<%s:%s", c->prefix, name);
+    } else {
+        xd_text_addf(&c->text, "<%s xmlns=\"", name);
+        add_escaped(&c->text, uri ? uri : "", uri ? strlen(uri) : 0, true);
+        xd_text_addf(&c->text, "\"");
+    }
+    for (int i = 0; i < n_attributes; i++)
+        add_attribute(c, attributes + (ptrdiff_t)i * 5);
+    xd_text_addf(&c->text, ">");
+    if (c->secret_depth == 0 && is_secret(c, name))
+        begin_secret(c);
+    check_length(c);
+}
+
+void xd_xml_copy_text(struct xd_xml_copy *c, const char *s, size_t len)
+{
+    if (c->is_too_long)
+        return;
+    if (len > XD_XML_COPY_MAX)
+        len = XD_XML_COPY_MAX + 1; /* more than enough to be dropped */
+    add_escaped(&c->text, s, len, false);
+    check_length(c);
+}
+
+static bool is_blank(const char *s, size_t len)
+{
+    return strspn(s, " \t\n\r") >= len;
+}
+
+/* An element without a content keeps no secret. */
+static void end_secret(struct xd_xml_copy *c)
+{
+    struct xd_xml_secret *secret = &c->secrets[c->n_secrets];
+
+    c->secret_depth = 0;
+    secret->end = c->text.len;
+    if (!c->is_too_long && c->text.s &&
+        !is_blank(c->text.s + secret->begin, secret->end - secret->begin))
+        c->n_secrets++;
+}
+
+void xd_xml_copy_end(struct xd_xml_copy *c, const char *name, const char *uri)
+{
+    if (c->secret_depth == c->depth)
+        end_secret(c);
+    c->depth--;
+    if (c->is_too_long)
+        return;
+    if (is_ours(c, uri))
+        xd_text_addf(&c->text, "</%s:%s>", c->prefix, name);
+    else
+        xd_text_addf(&c->text, "</%s>", name);
+    check_length(c);
+}
+
+void xd_xml_copy_fini(struct xd_xml_copy *c)
+{
+    xd_text_fini(&c->text);
+}
