@@ -94,6 +94,32 @@ START_TEST(connections_are_opened_where_they_are_capped)
 }
 END_TEST
 
+/* Over HTTP/2, where a depot caps each request of one connection. */
+static const struct {
+    const char *text;
+    unsigned given, bound; /* requests at a time */
+    double most;           /* times their limit */
+} streams[] = {
+    {ONE " cap=1m per=request", 0, 6, 1.08},
+    {ONE " cap=1m per=request", 16, 16, 1.6},
+    {THREE("cap=1m per=request"), 0, 6, 1.3},
+};
+
+START_TEST(requests_that_are_capped_share_a_connection)
+{
+    o.has_http2 = true;
+    for (unsigned i = 0; i < 2; i++) {
+        double times;
+
+        o.has_bbr = i;
+        times = run(streams[_i].text, streams[_i].given, streams[_i].bound);
+        ck_assert_msg(times <= streams[_i].most, "%.3f times the limit", times);
+        for (size_t d = 0; d < result.n_depots; d++)
+            ck_assert_uint_eq(result.depots[d].connections, 1);
+    }
+}
+END_TEST
+
 /* The three depots could bring more than the client's line, so that of more
  * connections only a probe or two is made. */
 static const char *const lines[] = {
@@ -107,19 +133,33 @@ static const char *const lines[] = {
     "depot b 1.1.1.2 rate=100mbit rtt=20ms via=l",
 };
 
+static void run_on_line(const char *text)
+{
+    double times = run(text, 0, 1);
+    unsigned connections = 0;
+
+    for (size_t i = 0; i < result.n_depots; i++)
+        connections += result.depots[i].connections;
+    ck_assert_msg(times <= 1.04, "%.3f times the limit", times);
+    ck_assert_msg(connections <= 3 * result.n_depots + 4, "%u connections",
+                  connections);
+}
+
 START_TEST(none_is_opened_where_a_line_is_the_limit)
 {
     for (o.seed = 1; o.seed <= 4; o.seed++) {
-        unsigned connections = 0;
-        double times;
-
         o.has_bbr = o.seed % 2;
-        times = run(lines[_i], 0, 1);
-        for (size_t i = 0; i < result.n_depots; i++)
-            connections += result.depots[i].connections;
-        ck_assert_msg(times <= 1.04, "%.3f times the limit", times);
-        ck_assert_msg(connections <= 3 * result.n_depots + 4, "%u connections",
-                      connections);
+        run_on_line(lines[_i]);
+    }
+}
+END_TEST
+
+START_TEST(nor_do_requests_that_share_a_connection_take_longer_there)
+{
+    o.has_http2 = true;
+    for (o.seed = 1; o.seed <= 4; o.seed++) {
+        o.has_bbr = o.seed % 2;
+        run_on_line(lines[_i]);
     }
 }
 END_TEST
@@ -279,6 +319,11 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, connections_are_opened_where_they_are_capped, 0,
                         sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, requests_that_are_capped_share_a_connection, 0,
+                        sizeof streams / sizeof *streams);
+    tcase_add_loop_test(
+        t, nor_do_requests_that_share_a_connection_take_longer_there, 0,
+        sizeof lines / sizeof *lines);
     tcase_add_loop_test(t, none_is_opened_where_a_line_is_the_limit, 0,
                         sizeof lines / sizeof *lines);
     tcase_add_loop_test(t, a_depot_that_refuses_more_has_not_failed, 0,

@@ -48,6 +48,9 @@
 #define GAIN 0.25
 #define GAIN_IN_ALL 0.5
 
+/* Requests that share a connection: one, and the next one behind it. */
+#define FIRST_SHARED 2
+
 #define NOTHING_TO_ASK (500 * XD_MS)
 #define FIRST_PAUSE (2 * XD_SECOND)
 #define LONGEST_PAUSE (32 * XD_SECOND)
@@ -276,7 +279,7 @@ static bool is_equal_trial(struct xd_connections *c,
 {
     struct sum s = add_up(c, f->first_lane, c->lanes_per_depot, f);
 
-    if (s.n == 0 || s.n < usual_of(d, f) || !are_equal(&s))
+    if (s.n == 0 || s.n < usual_of(d, f) || s.n > d->allowed || !are_equal(&s))
         return false;
     d->is_rationed = false;
     d->n_before = s.n;
@@ -420,12 +423,26 @@ static void end_at_ceiling(struct xd_connections *c,
     d->why = XD_LANES_REFUSED;
 }
 
+/* Its requests share a connection.  On a line that limits it more of them only
+ * wait for each other, so that those that the user allows are tried as well. */
+static void share(struct xd_connections *c, struct xd_connections_depot *d,
+                  unsigned n_running)
+{
+    unsigned first = n_running > FIRST_SHARED ? n_running : FIRST_SHARED;
+
+    d->shares = true;
+    if (c->first == 0 && d->allowed > first)
+        d->allowed = first;
+}
+
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
                               const struct xd_connections_facts *f)
 {
     struct xd_connections_depot *d = &c->depots[depot];
 
-    if (c->first == 0)
+    if (f->shares && !d->shares)
+        share(c, d, f->n_running);
+    if (c->first == 0 && !d->shares)
         return XD_NEVER;
     if (xd_connections_are_tried(c, depot) && bound_of(c, f) < d->allowed)
         end_at_ceiling(c, d, f);
@@ -467,7 +484,7 @@ bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot)
            c->depots[depot].stage == XD_CONNECTIONS_TRYING;
 }
 
-/* A user that wants more than two has a reason. */
+/* A user that wants more than two connections has a reason. */
 bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
 {
     enum xd_connections_stage stage = c->depots[depot].stage;
@@ -475,5 +492,6 @@ bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
     if (stage == XD_CONNECTIONS_PROBING)
         stage = c->depots[depot].stage_before;
     return stage != XD_CONNECTIONS_FIRST ||
-           (c->first == 0 && c->lanes_per_depot > 2);
+           (c->first == 0 && c->lanes_per_depot > 2 &&
+            !c->depots[depot].shares);
 }

@@ -16,7 +16,8 @@
  * only takes from the others.  When no trial of those that began together was
  * of use, the pause before the next one, of any depot, doubles.
  *
- * The lanes of a depot are its connections; a lane is numbered by its fetch.
+ * The lanes of a depot are its connections, or the requests that
+ * share one, which many servers cap as well; a lane is numbered by its fetch.
  * Time is an argument.
  */
 #ifndef XD_SCHED_CONNECTIONS_H
@@ -47,6 +48,7 @@ enum xd_connections_stage {
 
 struct xd_connections_depot {
     enum xd_connections_stage stage;
+    bool shares;              /* its requests share one connection */
     unsigned allowed;         /* lanes that may be used, */
     enum xd_lanes_reason why; /* and why */
     uint64_t bytes;           /* that it has brought, ever; the last came */
@@ -92,6 +94,7 @@ struct xd_connections_facts {
     unsigned first_lane; /* of its lanes */
     unsigned n_running;  /* requests, */
     unsigned n_usual;    /* as many as there always are */
+    bool shares;         /* its requests share one connection */
     xd_usec latency;     /* of the depot; 0: not known */
     double time_left;    /* seconds that the download goes on */
     double bytes_left;   /* the depot's share of what nobody was asked for */

@@ -1,6 +1,7 @@
 /*
- * How the lanes of a depot are used as its connections: what connections.c
- * decides, for the other files of this policy.
+ * How the lanes of a depot are used as its connections, or as the requests
+ * that share one: what connections.c decides, for the other files of
+ * this policy.
  */
 #include "sched/adaptive/adaptive.h"
 
@@ -37,10 +38,12 @@ static bool is_held_back(const struct xd_adaptive *p)
     return limit > 0 && p->rate >= NEARLY * limit;
 }
 
-/* A depot that serves readers alone is asked over one. */
+/* A depot that serves readers alone is asked over one; and where requests share
+ * a connection there is mostly one of them. */
 static unsigned usual_of(const struct xd_adaptive *p, unsigned depot)
 {
-    return p->book->o.window_bytes > 0 && xd_is_alone(p, depot)
+    return xd_shares(p, depot) ||
+                   (p->book->o.window_bytes > 0 && xd_is_alone(p, depot))
                ? 1
                : p->book->o.first_lanes;
 }
@@ -52,6 +55,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .first_lane = slot * p->book->o.lanes_per_depot,
         .n_running = p->depots[depot].n_running,
         .n_usual = usual_of(p, depot),
+        .shares = xd_shares(p, depot),
         .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
@@ -111,11 +115,9 @@ void xd_decide_connections(struct xd_adaptive *p)
     const struct xd_book *b = p->book;
 
     decide_surplus(p);
-    if (b->o.first_lanes == 0)
-        return;
     p->visits += b->n_slots;
     for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots && !xd_shares(p, b->slots[slot]))
+        if (b->slots[slot] < b->n_depots)
             decide(p, slot, b->slots[slot]);
 }
 
@@ -155,8 +157,7 @@ bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot)
 
 bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot)
 {
-    return !xd_shares(p, depot) &&
-           xd_connections_are_bound(&p->connections, depot);
+    return xd_connections_are_bound(&p->connections, depot);
 }
 
 bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot)

@@ -21,6 +21,14 @@ static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
     r->from = f->got;
 }
 
+/* Whether the wait for its first byte was that for a connection as well.  The
+ * requests that were made before the depot was seen to share one waited for the
+ * same. */
+static bool has_connected(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return f->is_new && !xd_shares(p, f->depot);
+}
+
 void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
 {
     struct xd_adaptive *p = policy;
@@ -36,9 +44,9 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
                              xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
                                                     : FIRST_PARTS_OF_WAIT);
     if (!f->has_begun)
-        xd_connections_answered(&p->connections, f->depot,
-                                now - f->asked_at +
-                                    (f->is_new ? 0 : forecast->latency));
+        xd_connections_answered(
+            &p->connections, f->depot,
+            now - f->asked_at + (has_connected(p, f) ? 0 : forecast->latency));
     count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;

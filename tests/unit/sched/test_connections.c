@@ -343,6 +343,31 @@ START_TEST(a_user_who_asks_for_connections_gets_them)
 }
 END_TEST
 
+/* With as many connections as its user allows, of which three were in use before
+ * the depot was seen to share one. */
+START_TEST(requests_that_share_a_connection_are_tried)
+{
+    xd_connections_fini(&c);
+    ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, LANES, 0),
+                     0);
+    xd_connections_answered(&c, 0, 80 * XD_MS);
+    given = _i ? 3 : 1;
+    facts.shares = true;
+    decide(0);
+    expect(0, _i ? 3 : 2);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    given = LANES;
+    set_rates(0, MIB);
+    for (unsigned i = 0; i < 20 && !xd_connections_are_tried(&c, 0); i++)
+        pass(STEP);
+    expect(0, _i ? 4 : 3);
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(XD_SECOND);
+    expect(0, 6);
+    ck_assert(xd_connections_are_bound(&c, 0));
+}
+END_TEST
+
 /* It never was before: its line has become slow. */
 START_TEST(a_depot_that_falls_silent_after_a_while_does_not_ration)
 {
@@ -387,6 +412,7 @@ int main(void)
     tcase_add_test(t, a_depot_that_rations_is_probed_while_it_is_silent);
     tcase_add_test(t, a_depot_that_was_silent_from_the_start_is_not);
     tcase_add_test(t, a_depot_that_falls_silent_after_a_while_does_not_ration);
+    tcase_add_loop_test(t, requests_that_share_a_connection_are_tried, 0, 2);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
     return run_suite("sched.connections", t);
 }
