@@ -14,6 +14,7 @@
  * as there may be 100 000. */
 struct entry {
     char *host; /* owned, until a depot takes it */
+    const struct xd_transport_kind *kind;
     struct xd_range range;
     uint64_t object_offset, object_size;
     const char *url, *location;       /* the manifest's */
@@ -47,11 +48,21 @@ static int by_place(const void *a, const void *b)
     return by_preference(x, y);
 }
 
-/* By host, object and place, and then by preference. */
+/* A server of the web and an IBP depot at one host and port are two. */
+static int by_depot(const struct entry *x, const struct entry *y)
+{
+    int c = strcmp(x->host, y->host);
+
+    if (c == 0)
+        c = strcmp(x->kind->name, y->kind->name);
+    return c;
+}
+
+/* By depot, object and place, and then by preference. */
 static int by_object(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int c = strcmp(x->host, y->host);
+    int c = by_depot(x, y);
 
     if (c == 0)
         c = strcmp(x->url, y->url);
@@ -153,6 +164,7 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
     *entry = (struct entry){.host = xd_url_depot(&url),
+                            .kind = kind,
                             .range = {extent->offset, XD_SIZE_UNKNOWN},
                             .object_offset = replica->offset,
                             .object_size = replica->object_size,
@@ -296,20 +308,20 @@ static void sort_depots(struct xd_depots *d)
         d->list[i]->number = (unsigned)i;
 }
 
-/* `e` is sorted: each run of equal hosts is a depot. */
+/* `e` is sorted: each run of equal depots is one. */
 static int make_depots(struct xd_depots *d, struct entries *e)
 {
     size_t n_hosts = 0;
 
     for (size_t i = 0; i < e->n; i++)
-        n_hosts += i == 0 || strcmp(e->list[i - 1].host, e->list[i].host) != 0;
+        n_hosts += i == 0 || by_depot(&e->list[i - 1], &e->list[i]) != 0;
     d->list = xd_alloc(n_hosts, sizeof *d->list);
     if (!d->list)
         return XD_E_NOMEM;
     d->capacity = n_hosts;
     for (size_t i = 0, end; i < e->n; i = end) {
         for (end = i + 1; end < e->n; end++) {
-            if (strcmp(e->list[i].host, e->list[end].host) != 0)
+            if (by_depot(&e->list[i], &e->list[end]) != 0)
                 break;
         }
         d->list[d->n] = make_depot(&e->list[i], end - i);
@@ -359,7 +371,8 @@ int xd_depots_find(const struct xd_depots *d, const char *url,
     if (!host)
         return XD_E_NOMEM;
     for (size_t i = 0; i < d->n && !*out; i++) {
-        if (strcmp(d->list[i]->host, host) == 0)
+        if (strcmp(d->list[i]->host, host) == 0 &&
+            xd_transport_kind_of(d->list[i]->url) == xd_transport_kind_of(url))
             *out = d->list[i];
     }
     xd_free(host);

@@ -83,6 +83,25 @@ START_TEST(urls_of_one_host_are_one_depot)
 }
 END_TEST
 
+START_TEST(an_ibp_depot_and_a_web_server_of_one_port_are_two)
+{
+    struct xd_depot *web, *ibp;
+
+    read_text(
+        EXNODE(MAPPING_AT("0", "10", "0", "http://a.example:6714/f")
+                   MAPPING_AT("0", "10", "0", "ibp://a.example:6714/k/1/READ")
+                       MAPPING_AT("0", "10", "0", "https://a.example:6714/g")));
+    ck_assert_uint_eq(depots.n, 2);
+    ck_assert_int_eq(xd_depots_find(&depots, "http://a.example:6714/h", &web),
+                     0);
+    ck_assert_int_eq(
+        xd_depots_find(&depots, "ibp://a.example:6714/l/2/READ", &ibp), 0);
+    ck_assert(web && ibp && web != ibp);
+    ck_assert_uint_eq(web->n_sources, 2);
+    ck_assert_uint_eq(ibp->n_sources, 1);
+}
+END_TEST
+
 START_TEST(the_best_source_serves_until_it_is_gone)
 {
     struct xd_range all = {0, 10};
@@ -378,6 +397,7 @@ int main(void)
     tcase_add_test(tcase,
                    extents_that_follow_each_other_in_one_object_are_one_source);
     tcase_add_test(tcase, urls_of_one_host_are_one_depot);
+    tcase_add_test(tcase, an_ibp_depot_and_a_web_server_of_one_port_are_two);
     tcase_add_test(tcase, the_best_source_serves_until_it_is_gone);
     tcase_add_test(tcase, depots_stand_in_the_manifests_order_of_preference);
     tcase_add_test(tcase, a_fragment_is_found_among_many);
