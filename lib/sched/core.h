@@ -75,6 +75,17 @@ void xd_core_rank_windows(struct xd_sched *s);
 /* Mark the fetches that are to be canceled for what readers want. */
 void xd_core_find_unwanted(struct xd_sched *s);
 
+/* assign.c: room for what a round of decisions assigns and offers.  0 or NOMEM. */
+int xd_core_make_room(struct xd_sched *s);
+
+/* A request for r begins. */
+void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r);
+
+/* A request is over; bytes that were here are missing again.  What is missing is
+ * assigned to the requests that run, or to none.  0 or NOMEM. */
+int xd_core_unassign(struct xd_sched *s, unsigned fetch);
+int xd_core_release(struct xd_sched *s, struct xd_range r);
+
 /* join.c: a depot joins, or holds more.  0 or NOMEM. */
 int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
 

@@ -49,7 +49,9 @@ static int add_slot(struct xd_sched *s)
 
     if (xd_lengthen(&b->slots, n, n + 1, sizeof *b->slots) < 0 ||
         xd_lengthen(&s->fetches, b->n_fetches, b->n_fetches + lanes,
-                    sizeof *s->fetches) < 0)
+                    sizeof *s->fetches) < 0 ||
+        xd_lengthen(&b->assigned, b->n_fetches, b->n_fetches + lanes,
+                    sizeof *b->assigned) < 0)
         return XD_E_NOMEM;
     b->slots[n] = b->n_depots;
     b->n_slots++;

@@ -421,6 +421,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         return false;
     if (!has_free_lane(d, lane) || !choose(s, fetch, depot, now, &a->range))
         return false;
+    xd_core_assign(s, fetch, a->range);
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,
         .is_chosen = !d->no_ranges,

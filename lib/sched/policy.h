@@ -111,8 +111,10 @@ struct xd_book {
     uint64_t search;           /* what earlier ones found holds no more */
     uint64_t *steps;           /* depots that were looked at, ever (tests) */
     unsigned *slots;           /* the depot in each, or n_depots */
-    struct xd_ledger *ledger;  /* which bytes are here; a policy notes in it
-                                  which are assigned, if it asks for that */
+    struct xd_ledger *ledger;  /* the state of every byte; assign.c says which
+                                  are assigned */
+    struct xd_range *assigned; /* of each request; the rest of what it asked for
+                                  is another's, or was offered to others */
     struct xd_window *windows; /* most urgent first */
     unsigned n_windows;
     const struct xd_window *window;  /* that which choose() is asked for */
@@ -130,6 +132,11 @@ static inline struct xd_range xd_book_cut(const struct xd_book *b,
         r.end = b->cuts[next];
     return r;
 }
+
+/* assign.c: other requests may ask for `r` as well, which begins in what is
+ * assigned to this one; it keeps what is in front of that.  There is room for
+ * one such offer of each request.  0 or NOMEM. */
+int xd_book_offer(const struct xd_book *b, unsigned fetch, struct xd_range r);
 
 /* Whether choose() may be asked for this depot now. */
 static inline bool xd_holder_is_ready(const struct xd_holder *d)

@@ -86,18 +86,12 @@ static int make_lanes(struct xd_sched *s)
     b->n_fetches = b->n_slots * b->o.lanes_per_depot;
     b->slots = xd_alloc(b->n_slots, sizeof *b->slots);
     s->fetches = xd_alloc(b->n_fetches, sizeof *s->fetches);
-    if (b->slots == NULL || s->fetches == NULL)
+    b->assigned = xd_alloc(b->n_fetches, sizeof *b->assigned);
+    if (b->slots == NULL || s->fetches == NULL || b->assigned == NULL)
         return XD_E_NOMEM;
     for (unsigned i = 0; i < b->n_slots; i++)
         b->slots[i] = b->n_depots;
     return 0;
-}
-
-/* For what a policy notes when it decides, so that no request waits for
- * memory: each is assigned once, and given to others once. */
-static int make_room(struct xd_sched *s)
-{
-    return xd_ledger_reserve(s->book.ledger, 2 * (size_t)s->book.n_fetches);
 }
 
 struct xd_sched *xd_sched_new(const struct xd_layout *layout,
@@ -119,7 +113,8 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
     s->covered_to = wanted.begin;
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
         make_lanes(s) == 0 && xd_core_make_window(s) == 0 &&
-        xd_ledger_change(ledger, XD_RELEASE, wanted) == 0 && make_room(s) == 0)
+        xd_ledger_change(ledger, XD_RELEASE, wanted) == 0 &&
+        xd_core_make_room(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
     if (s->policy == NULL || xd_core_settle_pings(s) < 0) {
         xd_sched_free(s);
@@ -147,6 +142,7 @@ void xd_sched_free(struct xd_sched *s)
     xd_free(s->book.windows);
     xd_free(s->book.depots);
     xd_free(s->book.slots);
+    xd_free(s->book.assigned);
     xd_free(s->fetches);
     xd_free(s->cuts);
     xd_free(s);
@@ -290,6 +286,8 @@ static int lack(struct xd_sched *s, struct xd_range r)
     for (unsigned i = 0; i < s->book.n_fetches; i++)
         s->fetches[i].is_loser = s->fetches[i].is_canceled;
     xd_core_forget_searches(s);
+    if (xd_core_release(s, r) < 0)
+        return XD_E_NOMEM;
     return s->book.o.policy->missing ? s->book.o.policy->missing(s->policy, r)
                                      : 0;
 }
@@ -300,6 +298,8 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
     f->is_live = false;
     s->book.depots[f->depot].running--;
     s->book.depots[f->depot].flowing -= f->got > f->range.begin;
+    if (xd_core_unassign(s, (unsigned)(f - s->fetches)) < 0)
+        return XD_E_NOMEM;
     if (!f->is_chosen)
         return 0;
     return s->book.o.policy->ended(s->policy, (unsigned)(f - s->fetches),
@@ -433,5 +433,5 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_LOST ||
                     ev->kind == XD_EV_BANNED))
         xd_core_reconsider(s, ev->now);
-    return rc < 0 ? rc : make_room(s);
+    return rc < 0 ? rc : xd_core_make_room(s);
 }

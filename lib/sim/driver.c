@@ -64,6 +64,8 @@ xd_usec xd_driver_act(struct xd_driver *d)
         if (d->spoil)
             d->spoil(&a);
         rule = xd_rules_action(d->rules, &a, d->now);
+        if (rule == XD_RULE_NONE && a.kind == XD_DO_WAIT)
+            rule = xd_rules_assigned(d->rules, &d->ledger);
         if (rule != XD_RULE_NONE)
             end_broken(d, rule);
         else if (d->rules->failed)

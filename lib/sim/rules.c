@@ -452,6 +452,22 @@ static enum xd_rule check_wait(const struct xd_rules *r,
                                                         : XD_RULE_NONE;
 }
 
+enum xd_rule xd_rules_assigned(const struct xd_rules *r,
+                               const struct xd_ledger *ledger)
+{
+    struct xd_range rest = r->wanted, run;
+
+    while (run = xd_ledger_next(ledger, 1 << XD_BYTE_ASSIGNED, rest),
+           !xd_range_is_empty(run)) {
+        for (uint64_t at = run.begin; at < run.end;
+             at = xd_rules_run(r, at, run.end))
+            if (!xd_rules_in_flight(r, at))
+                return XD_RULE_ASSIGNED;
+        rest.begin = run.end;
+    }
+    return XD_RULE_NONE;
+}
+
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {

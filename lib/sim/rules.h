@@ -35,7 +35,8 @@
     X(IDLE, "it waits only when nothing can be begun")                   \
     X(WAKE, "it wakes when the next rest ends")                          \
     X(PING, "at most max_pings depots in reserve are pinged at a time")  \
-    X(ENDS, "a fetch ends once")
+    X(ENDS, "a fetch ends once")                                         \
+    X(ASSIGNED, "what is assigned is in flight")
 
 enum xd_rule {
     XD_RULE_NONE,
@@ -101,6 +102,10 @@ enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now);
 enum xd_rule xd_rules_event(struct xd_rules *r,
                             const struct xd_sched_event *ev);
+
+/* Whether the ledger has bytes assigned that no fetch is to bring. */
+enum xd_rule xd_rules_assigned(const struct xd_rules *r,
+                               const struct xd_ledger *ledger);
 
 const char *xd_rule_text(enum xd_rule rule);
 

@@ -266,6 +266,34 @@ START_TEST(an_end_that_comes_twice_is_noticed)
 }
 END_TEST
 
+START_TEST(bytes_that_are_assigned_to_no_request_are_noticed)
+{
+    struct xd_sched_options o = {.policy = &xd_policy_basic,
+                                 .redundancy = 1,
+                                 .lanes_per_depot = 1,
+                                 .max_open = 1,
+                                 .block_bytes = 10,
+                                 .max_failures = 1};
+    struct xd_range whole = {0, 20}, first = {0, 10}, more = {5, 11};
+    struct xd_holding holding = {&whole, 1, 0};
+    struct xd_layout layout = {.size = 20, .depots = &holding, .n_depots = 1};
+    struct xd_sched_action open = {.kind = XD_DO_OPEN};
+    struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = first};
+    struct xd_rules *r = xd_rules_new(&layout, &o, whole);
+    struct xd_ledger ledger = {0};
+
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(xd_rules_action(r, &open, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_rules_action(r, &fetch, 0), XD_RULE_NONE);
+    ck_assert_int_eq(xd_ledger_change(&ledger, XD_ASSIGN, first), 0);
+    ck_assert_int_eq(xd_rules_assigned(r, &ledger), XD_RULE_NONE);
+    ck_assert_int_eq(xd_ledger_change(&ledger, XD_ASSIGN, more), 0);
+    ck_assert_int_eq(xd_rules_assigned(r, &ledger), XD_RULE_ASSIGNED);
+    xd_ledger_fini(&ledger);
+    xd_rules_free(r);
+}
+END_TEST
+
 /* To no less than it has brought, and to less than it was asked for. */
 START_TEST(a_fetch_that_is_shortened_to_more_or_to_nothing_is_noticed)
 {
@@ -439,6 +467,7 @@ int main(void)
     tcase_add_test(t, a_rest_that_is_overslept_is_noticed);
     tcase_add_test(t, a_depot_without_ranges_used_beside_others_is_noticed);
     tcase_add_test(t, an_end_that_comes_twice_is_noticed);
+    tcase_add_test(t, bytes_that_are_assigned_to_no_request_are_noticed);
     tcase_add_test(t,
                    a_fetch_that_is_shortened_to_more_or_to_nothing_is_noticed);
     tcase_add_test(t, an_eleventh_request_in_vain_is_noticed);

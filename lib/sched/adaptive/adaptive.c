@@ -331,13 +331,9 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
     struct xd_adaptive *p = policy;
     bool chosen = xd_lane_is_allowed(p, fetch, depot) &&
                   !p->depots[depot].is_overdue && choose(p, fetch, depot, out);
-    bool is_race;
 
     *visits = p->visits;
     if (!chosen)
-        return false;
-    is_race = xd_ledger_has(p->book->ledger, XD_BYTES_ASSIGNED, *out);
-    if (xd_ledger_change(p->book->ledger, XD_ASSIGN, *out) < 0)
         return false;
     if (p->began_at > now)
         p->began_at = now;
@@ -347,8 +343,6 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
         .is_queued = xd_shares(p, depot) && p->depots[depot].owed > 0,
         .depot = depot,
         .range = *out,
-        .is_offered = is_race,
-        .offered = is_race ? out->begin : out->end,
         .asked_end = out->end,
         .got = out->begin,
         .asked_at = p->now};

@@ -50,14 +50,12 @@ struct xd_flow {
     bool is_running;
     bool has_begun; /* a byte of it came */
     bool is_canceled;
-    bool is_offered;  /* others may have been asked for some, namely: */
     bool is_new;      /* it had to connect */
     bool is_queued;   /* behind others on their connection */
     bool is_broken;   /* its lane has no connection any more */
     bool begins_anew; /* it was cut so that its lane would */
     unsigned depot;
     struct xd_range range;
-    uint64_t offered;   /* all from there on; its end if not is_offered */
     uint64_t asked_end; /* before it was shortened */
     uint64_t got;       /* all before it is here */
     xd_usec asked_at, heard_at;
@@ -162,10 +160,25 @@ static inline double xd_flow_left(const struct xd_flow *f)
     return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
 }
 
-/* Of these, what others were not asked for. */
-static inline double xd_flow_kept(const struct xd_flow *f)
+/* Of these, what is assigned to it; the rest others may have been asked for. */
+static inline struct xd_range xd_flow_assigned(const struct xd_adaptive *p,
+                                               const struct xd_flow *f)
 {
-    return f->got < f->offered ? (double)(f->offered - f->got) : 0;
+    return (struct xd_range){f->got, p->book->assigned[f - p->flows].end};
+}
+
+static inline double xd_flow_kept(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
+{
+    struct xd_range r = xd_flow_assigned(p, f);
+
+    return r.begin < r.end ? (double)(r.end - r.begin) : 0;
+}
+
+static inline bool xd_flow_is_offered(const struct xd_adaptive *p,
+                                      const struct xd_flow *f)
+{
+    return p->book->assigned[f - p->flows].end < f->range.end;
 }
 
 /* told.c: the policy's, and: */
@@ -234,8 +247,9 @@ double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
 bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
                      double within);
 
-/* What has not arrived of these bytes may be asked for, again.  0 or NOMEM. */
-int xd_offer(struct xd_adaptive *p, struct xd_range r);
+/* Others may be asked for what has not arrived of these bytes, from `r.begin` on
+ * all that is assigned to the request.  0 or NOMEM. */
+int xd_offer(struct xd_adaptive *p, const struct xd_flow *f, struct xd_range r);
 
 /* Search from the start for what nobody was asked for. */
 void xd_search_anew(struct xd_adaptive *p);

@@ -133,10 +133,10 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     tail.begin = f->got + (uint64_t)keep + 1;
     if ((!xd_has_free_connection(p, f->depot) &&
          !xd_others_bring(p, f->depot, tail, HUGE_VAL)) ||
-        xd_offer(p, tail) < 0)
+        xd_offer(p, f, tail) < 0)
         return false;
     p->wasted += waste;
-    f->range.end = f->offered = tail.begin;
+    f->range.end = tail.begin;
     return true;
 }
 
@@ -173,9 +173,9 @@ static bool trim_for_player(struct xd_adaptive *p, const struct xd_window *w,
     if (left - keep < xd_least_worth(p, rate, latency))
         return false;
     tail.begin = f->got + (uint64_t)keep + 1;
-    if (xd_offer(p, tail) < 0)
+    if (xd_offer(p, f, tail) < 0)
         return false;
-    f->range.end = f->offered = tail.begin;
+    f->range.end = tail.begin;
     return true;
 }
 
@@ -198,7 +198,7 @@ static bool shorten_for_player(struct xd_adaptive *p, unsigned *fetch,
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
 
-        if (!f->is_running || f->is_canceled || f->is_offered ||
+        if (!f->is_running || f->is_canceled || xd_flow_is_offered(p, f) ||
             !f->has_begun || !xd_connections_bound(p, f->depot) ||
             !trim_for_player(p, w, f))
             continue;
@@ -224,7 +224,7 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
         struct xd_flow *f = &p->flows[i];
 
         if (!f->is_running || f->is_canceled || !may_be_cut(p, f) ||
-            f->is_offered || xd_flow_overdue_at(p, f) <= p->now ||
+            xd_flow_is_offered(p, f) || xd_flow_overdue_at(p, f) <= p->now ||
             rate_of(p, f) <= 0 || !trim(p, f))
             continue;
         *fetch = i;
@@ -305,11 +305,11 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
 {
     double time, takes;
 
-    if (!f->is_running || xd_flow_kept(f) <= 0)
+    if (!f->is_running || xd_flow_kept(p, f) <= 0)
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (f->is_offered || h->rate <= 0 || is_beginning(p, f) ||
+    if (xd_flow_is_offered(p, f) || h->rate <= 0 || is_beginning(p, f) ||
         xd_line_is_slow(p))
         return false;
     time = time_of(h, f);
@@ -346,17 +346,16 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
     p->visits += p->n_late;
     for (unsigned i = 0; rc == 0 && i < p->n_late; i++) {
         struct xd_flow *f = &p->flows[p->late[i]];
-        struct xd_range rest = {f->got, f->offered};
+        struct xd_range rest = xd_flow_assigned(p, f);
 
         if (f->depot == depot || !is_late(p, f, &h))
             continue;
-        has_offered = f->is_offered = true;
-        f->offered = f->got;
+        has_offered = true;
         p->depots[f->depot].is_offered = true;
         if (xd_flow_overdue_at(p, f) > p->now)
             p->hedged += cost_of(p, f, time_of(&h, f));
         h.first += (double)xd_range_length(rest);
-        rc = xd_offer(p, rest);
+        rc = xd_offer(p, f, rest);
     }
     if (has_offered)
         xd_take_stock(p, p->now);

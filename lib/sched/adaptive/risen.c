@@ -19,9 +19,9 @@
 /* How long it needs for its rest; 0: it is not to be cut. */
 static double time_for_old(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    if (!f->is_running || !f->has_begun || f->is_canceled || f->is_offered ||
-        f->forecast.rate <= 0 || p->now < f->asked_at + OLD ||
-        xd_flow_left(f) < WORTH_ANEW)
+    if (!f->is_running || !f->has_begun || f->is_canceled ||
+        xd_flow_is_offered(p, f) || f->forecast.rate <= 0 ||
+        p->now < f->asked_at + OLD || xd_flow_left(f) < WORTH_ANEW)
         return 0;
     return xd_flow_left(f) / f->forecast.rate;
 }
@@ -61,9 +61,9 @@ bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
     if (f == NULL)
         return false;
     tail = (struct xd_range){f->got + LAST_BYTES, f->range.end};
-    if (xd_offer(p, tail) < 0)
+    if (xd_offer(p, f, tail) < 0)
         return false;
-    f->range.end = f->offered = tail.begin;
+    f->range.end = tail.begin;
     f->begins_anew = true;
     *fetch = (unsigned)(f - p->flows);
     *end = tail.begin;

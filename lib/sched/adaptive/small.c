@@ -107,7 +107,7 @@ static bool is_doubtful(const struct xd_adaptive *p, unsigned i, unsigned depot)
 {
     const struct xd_flow *f = &p->flows[i];
 
-    if (!f->is_running || xd_flow_kept(f) <= 0 || f->depot == depot)
+    if (!f->is_running || xd_flow_kept(p, f) <= 0 || f->depot == depot)
         return false;
     if (i == p->trusted)
         return p->now >= (f->has_begun ? p->all_due : p->first_due);
@@ -126,11 +126,10 @@ static int offer_doubtful(struct xd_adaptive *p, unsigned depot)
 
         if (!is_doubtful(p, i, depot))
             continue;
-        rest = (struct xd_range){f->got, f->offered};
-        has_offered = f->is_offered = true;
-        f->offered = f->got;
+        rest = xd_flow_assigned(p, f);
+        has_offered = true;
         p->hedged += (double)xd_range_length(rest);
-        rc = xd_offer(p, rest);
+        rc = xd_offer(p, f, rest);
     }
     if (has_offered)
         xd_take_stock(p, p->now);
@@ -142,7 +141,7 @@ static int offer_doubtful(struct xd_adaptive *p, unsigned depot)
 static struct xd_range missing_of(const struct xd_adaptive *p,
                                   const struct xd_flow *f)
 {
-    struct xd_range rest = {f->got, f->offered}, missing = {0, 0}, gap;
+    struct xd_range rest = xd_flow_assigned(p, f), missing = {0, 0}, gap;
 
     while (gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, rest),
            !xd_range_is_empty(gap)) {
@@ -201,9 +200,7 @@ static int offer_end(struct xd_adaptive *p, unsigned depot)
         return 0;
     p->hedged += share;
     tail.begin = tail.end - (uint64_t)share;
-    f->offered = tail.begin;
-    f->is_offered = true;
-    rc = xd_offer(p, tail);
+    rc = xd_offer(p, f, tail);
     xd_take_stock(p, p->now);
     return rc;
 }

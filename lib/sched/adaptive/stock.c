@@ -91,7 +91,7 @@ static void count_flows(struct xd_adaptive *p)
             continue;
         overdue_at = xd_flow_overdue_at(p, f);
         d->n_running++;
-        d->is_offered |= f->is_offered;
+        d->is_offered |= xd_flow_is_offered(p, f);
         d->far_at = f->asked_at + XD_FAR;
         p->wake_at = earlier(p->wake_at, far_at(p, f));
         if (overdue_at > p->now) {
@@ -100,7 +100,7 @@ static void count_flows(struct xd_adaptive *p)
             continue;
         }
         d->is_overdue |= is_silent(p, f->depot);
-        p->overdue += xd_flow_kept(f);
+        p->overdue += xd_flow_kept(p, f);
     }
 }
 
@@ -212,8 +212,8 @@ void xd_search_anew(struct xd_adaptive *p)
     p->search++;
 }
 
-int xd_offer(struct xd_adaptive *p, struct xd_range r)
+int xd_offer(struct xd_adaptive *p, const struct xd_flow *f, struct xd_range r)
 {
     xd_search_anew(p);
-    return xd_ledger_change(p->book->ledger, XD_RELEASE, r);
+    return xd_book_offer(p->book, (unsigned)(f - p->flows), r);
 }

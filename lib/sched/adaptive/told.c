@@ -72,22 +72,11 @@ static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
     return false;
 }
 
-/* Whoever else was asked for a part of `r` still is. */
 int xd_adaptive_missing(void *policy, struct xd_range r)
 {
-    struct xd_adaptive *p = policy;
-    int rc = xd_ledger_change(p->book->ledger, XD_RELEASE, r);
-
-    for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
-        const struct xd_flow *f = &p->flows[i];
-
-        if (f->is_running && f->offered > f->range.begin)
-            rc =
-                xd_ledger_change(p->book->ledger, XD_ASSIGN,
-                                 (struct xd_range){f->range.begin, f->offered});
-    }
-    xd_search_anew(p);
-    return rc;
+    (void)r;
+    xd_search_anew(policy);
+    return 0;
 }
 
 void xd_adaptive_canceled(void *policy, unsigned fetch)
@@ -125,9 +114,9 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
                            f->got - f->range.begin);
     if (failed)
         xd_forecast_forget(&p->forecasts[f->depot]);
-    if (xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, f->range))
-        return 0;
-    return xd_adaptive_missing(p, f->range);
+    if (!xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, f->range))
+        xd_search_anew(p);
+    return 0;
 }
 
 void xd_adaptive_lost(void *policy, unsigned depot)

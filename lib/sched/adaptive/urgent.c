@@ -428,7 +428,7 @@ static struct xd_range rest_of(const struct xd_adaptive *p,
                                const struct xd_flow *f)
 {
     struct xd_range w = p->book->window->range;
-    struct xd_range rest = {f->got, f->offered};
+    struct xd_range rest = xd_flow_assigned(p, f);
 
     rest.begin = rest.begin > w.begin ? rest.begin : w.begin;
     rest.end = rest.end < w.end ? rest.end : w.end;
@@ -439,9 +439,8 @@ static struct xd_range rest_of(const struct xd_adaptive *p,
 
 static int offer(struct xd_adaptive *p, struct xd_flow *f, struct xd_range rest)
 {
-    f->is_offered = p->depots[f->depot].is_offered = true;
-    f->offered = rest.begin;
-    return xd_offer(p, rest);
+    p->depots[f->depot].is_offered = true;
+    return xd_offer(p, f, rest);
 }
 
 int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
@@ -477,7 +476,7 @@ static struct xd_flow *flow_at_head(struct xd_adaptive *p, unsigned depot)
         struct xd_flow *f = &p->flows[i];
 
         if (f->is_running && f->depot != depot && f->got <= head &&
-            head < f->offered)
+            head < xd_flow_assigned(p, f).end)
             return f;
     }
     return NULL;
@@ -502,7 +501,8 @@ bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
     shorten(&rest, rate * XD_REQUEST_S);
     size = (double)xd_range_length(rest);
     if (size < 1 || !is_late(p, f, latency + size / rate, &rest) ||
-        offer(p, f, (struct xd_range){rest.begin, f->offered}) < 0 ||
+        offer(p, f, (struct xd_range){rest.begin, xd_flow_assigned(p, f).end}) <
+            0 ||
         !xd_find_unasked(p, depot, rest.begin, out) || out->begin >= rest.end)
         return false;
     shorten(out, size);

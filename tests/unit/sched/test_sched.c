@@ -42,6 +42,65 @@ START_TEST(numbers_of_fetches_are_dense_and_free_after_the_end)
 }
 END_TEST
 
+static const struct xd_policy *const policies[] = {
+    &xd_policy_adaptive, &xd_policy_basic, &xd_policy_aggressive,
+    &xd_policy_progress};
+
+static enum xd_byte_state state_of(const struct play *p, uint64_t byte)
+{
+    return (enum xd_byte_state)xd_runs_at(&p->ledger.states, byte).state;
+}
+
+/* Without ranges, or with one size for all, another part of the scheduler
+ * makes the request. */
+START_TEST(what_a_request_is_to_deliver_is_assigned_until_it_ends)
+{
+    struct play p;
+    struct xd_sched_action a;
+
+    play_init(&p, policies[_i / 3], 1, 100);
+    p.o.block_bytes = 100;
+    if (_i % 3 == 2)
+        p.layout.size = p.whole.end = p.wanted.end = UINT64_MAX;
+    play_start(&p);
+    if (_i % 3 == 1)
+        play_depot(&p, XD_EV_NORANGES, 0);
+    expect_opened(&p, 1);
+    ck_assert_int_eq(state_of(&p, 0), XD_BYTE_MISSING);
+    a = play_next(&p);
+    ck_assert_int_eq(a.kind, XD_DO_FETCH);
+    ck_assert(xd_ledger_has(&p.ledger, 1 << XD_BYTE_ASSIGNED, a.range));
+    play_bytes(&p, a.fetch, a.range.begin + 1);
+    ck_assert_int_eq(state_of(&p, a.range.begin), XD_BYTE_RECEIVED);
+    ck_assert_int_eq(state_of(&p, a.range.begin + 1), XD_BYTE_ASSIGNED);
+    play_range(&p, XD_EV_REJECTED, a.range.begin, a.range.begin + 1);
+    ck_assert_int_eq(state_of(&p, a.range.end - 1), XD_BYTE_ASSIGNED);
+    play_failed_at(&p, a.fetch, a.range.begin + 1);
+    ck_assert_int_eq(state_of(&p, a.range.begin + 1), XD_BYTE_MISSING);
+    ck_assert_int_eq(state_of(&p, a.range.end - 1), XD_BYTE_MISSING);
+    play_fini(&p);
+}
+END_TEST
+
+/* A copy has nothing assigned: the first request has. */
+START_TEST(a_copy_that_ends_leaves_its_bytes_to_the_first_request)
+{
+    struct play p;
+    unsigned first, copy;
+
+    play_init(&p, &xd_policy_aggressive, 2, 10);
+    play_start(&p);
+    expect_opened(&p, 2);
+    first = expect_block(&p, 0, 0);
+    copy = expect_block(&p, 1, 0);
+    play_failed(&p, copy);
+    ck_assert_int_eq(state_of(&p, 0), XD_BYTE_ASSIGNED);
+    play_failed(&p, first);
+    ck_assert_int_eq(state_of(&p, 0), XD_BYTE_MISSING);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(a_depot_that_allows_fewer_lanes_gets_no_more)
 {
     struct play p;
@@ -390,6 +449,9 @@ int main(void)
 
     tcase_add_test(t, a_lane_runs_one_fetch_until_its_end_event);
     tcase_add_test(t, numbers_of_fetches_are_dense_and_free_after_the_end);
+    tcase_add_loop_test(
+        t, what_a_request_is_to_deliver_is_assigned_until_it_ends, 0, 12);
+    tcase_add_test(t, a_copy_that_ends_leaves_its_bytes_to_the_first_request);
     tcase_add_test(t, a_depot_that_allows_fewer_lanes_gets_no_more);
     tcase_add_test(t, a_depot_that_allows_more_lanes_than_there_are_gets_those);
     tcase_add_test(t, a_fetch_is_canceled_when_another_has_completed_its_block);
