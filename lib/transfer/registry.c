@@ -5,15 +5,15 @@ static const struct xd_transport_kind kinds[] = {
     {.name = "web",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_HTTP) | XD_SCHEME_BIT(XD_SCHEME_HTTPS) |
                 XD_SCHEME_BIT(XD_SCHEME_FTP) | XD_SCHEME_BIT(XD_SCHEME_FTPS),
-     .has_ranges = true, .can_share = true, .can_sample = true,
+     .can_sample = true,
      .create = xd_http_new},
     {.name = "ibp",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_IBP),
-     .has_ranges = true, .can_sample = true, .can_probe = true,
+     .can_sample = true, .can_probe = true,
      .create = xd_ibp_new},
     {.name = "file",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_FILE),
-     .has_ranges = true, .reads_machine = true,
+     .reads_machine = true,
      .create = xd_local_new},
 };
 /* clang-format on */

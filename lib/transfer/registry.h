@@ -17,11 +17,8 @@
 struct xd_transport_kind {
     const char *name;
     unsigned schemes;   /* of its URLs: XD_SCHEME_BIT() of each */
-    bool has_ranges;    /* it can ask for a part of an object */
-    bool can_share;     /* its requests may share one connection */
     bool can_sample;    /* a few bytes can be had of a depot in use */
     bool can_probe;     /* a depot says of an object how long it lives */
-    bool can_store;     /* bytes can be stored on its depots */
     bool reads_machine; /* its depot is this machine: needs allow_file */
     int (*create)(struct xd_transport **out,
                   const struct xd_transport_config *config,

@@ -19,10 +19,7 @@
     }
 
 static const struct xd_transport_kind kinds[] = {
-    {.name = "toy",
-     .schemes = XD_SCHEME_BIT(XD_SCHEME_IBP),
-     .has_ranges = true,
-     .create = toy_new},
+    {.name = "toy", .schemes = XD_SCHEME_BIT(XD_SCHEME_IBP), .create = toy_new},
     {.name = "another",
      .schemes = XD_SCHEME_BIT(XD_SCHEME_OTHER),
      .create = toy_new}};
