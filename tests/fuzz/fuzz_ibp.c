@@ -96,7 +96,8 @@ static void carry_out(int depot)
 {
     char asked[4096];
 
-    for (unsigned turn = 0; !run.q.is_decided && !run.q.was_stale; turn++) {
+    for (unsigned turn = 0; !run.q.is_decided && !run.q.must_reconnect;
+         turn++) {
         FUZZ_CHECK(turn < 100000);
         run.q.is_paused = false;
         xd_ibp_request_move(&run.q);
@@ -132,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         FUZZ_CHECK(run.n_heads == 1);
         FUZZ_CHECK(run.q.at == run.q.end);
         FUZZ_CHECK(run.received == run.q.end - run.asked.offset);
-    } else if (!run.q.was_stale) {
+    } else if (!run.q.must_reconnect) {
         FUZZ_CHECK(run.q.outcome.error.msg[0] != '\0');
         FUZZ_CHECK(strstr(run.q.outcome.error.msg, "key") == NULL);
     }

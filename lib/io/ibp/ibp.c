@@ -197,10 +197,10 @@ static bool move(struct ibp *b, struct xd_ibp_request *q)
 {
     if (q->fd >= 0)
         xd_ibp_request_move(q);
-    if (q->was_stale && !q->is_decided) {
+    if (q->must_reconnect && !q->is_decided) {
         xd_ibp_request_detach(q);
         connect_anew(b, q);
-        q->was_stale = false;
+        q->must_reconnect = false;
     }
     if (!q->is_decided)
         return false;

@@ -155,7 +155,7 @@ int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
                           r->framing == NULL);
     q->at = q->end = 0;
     q->has_probed = q->has_reported_head = false;
-    q->is_paused = q->is_decided = q->was_stale = false;
+    q->is_paused = q->is_decided = q->must_reconnect = false;
     q->step = XD_IBP_CONNECTS;
     if (prepare(q, r) < 0 || prepare_buffer(q) < 0)
         return xd_fail_nomem(err);
@@ -220,7 +220,7 @@ void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused)
 {
     q->fd = fd;
     q->is_reused = is_reused;
-    q->was_stale = q->is_clean = q->is_checked = q->has_surplus = false;
+    q->must_reconnect = q->is_clean = q->is_checked = q->has_surplus = false;
     q->filled = 0;
     q->to_come = 0;
     locate(q);
@@ -251,7 +251,7 @@ static bool is_stale(const struct xd_ibp_request *q)
 static void fail_garbage(struct xd_ibp_request *q)
 {
     if (is_stale(q)) {
-        q->was_stale = true;
+        q->must_reconnect = true;
         return;
     }
     decide(q, XD_VERDICT_GONE);
@@ -273,7 +273,7 @@ static void fail_by_code(struct xd_ibp_request *q, int64_t code)
 static void fail_connection(struct xd_ibp_request *q, int os_errno)
 {
     if (is_stale(q)) {
-        q->was_stale = true;
+        q->must_reconnect = true;
         return;
     }
     decide(q, XD_VERDICT_AGAIN);
@@ -371,14 +371,19 @@ static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
     struct xd_ibp_probe probe;
 
     q->has_probed = true;
-    if (xd_ibp_probed(r, &probe))
+    if (xd_ibp_probed(r, &probe)) {
         learn_size(q, probe.written);
-    else if (r->code < 0 && (!xd_ibp_may_pass(r->code) || q->end == XD_TO_END))
+        if (!q->is_decided)
+            ask_on(q);
+    } else if (q->end != XD_TO_END) {
+        /* Some depots answer PROBE only for a manage capability, and close the
+         * connection after every error. */
+        q->must_reconnect = true;
+    } else if (r->code < 0) {
         fail_by_code(q, r->code);
-    else if (q->end == XD_TO_END)
+    } else {
         fail_garbage(q);
-    if (!q->is_decided)
-        ask_on(q);
+    }
 }
 
 /* Nothing came: there may be nothing more, which a probe tells. */
@@ -449,7 +454,9 @@ static void take_reply(struct xd_ibp_request *q)
     rest = len - (size_t)(end - line) - 1;
     memmove(line, end + 1, rest);
     q->filled = q->n_kept;
-    if (step == XD_IBP_PROBES && q->asked.asks_state)
+    if (reply.code == XD_IBP_OUT_OF_SOCKETS && is_stale(q))
+        q->must_reconnect = true;
+    else if (step == XD_IBP_PROBES && q->asked.asks_state)
         take_state(q, &reply);
     else if (step == XD_IBP_PROBES)
         take_probe(q, &reply);
@@ -582,7 +589,7 @@ static bool send_out(struct xd_ibp_request *q)
 
 static bool is_done(const struct xd_ibp_request *q)
 {
-    return q->is_decided || q->is_paused || q->was_stale;
+    return q->is_decided || q->is_paused || q->must_reconnect;
 }
 
 void xd_ibp_request_move(struct xd_ibp_request *q)

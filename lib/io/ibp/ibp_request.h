@@ -47,10 +47,10 @@ struct xd_ibp_request {
     /* The connection. */
     int fd; /* < 0: none */
     enum xd_ibp_step step;
-    bool is_reused; /* it has served another request */
-    bool was_stale; /* and was closed meanwhile: connect anew */
-    bool is_clean;  /* it can serve another one */
-    bool heard;     /* something came since this was cleared */
+    bool is_reused;      /* it has served another request */
+    bool must_reconnect; /* it is of no use: go on over a new one */
+    bool is_clean;       /* it can serve another one */
+    bool heard;          /* something came since this was cleared */
     struct xd_text out;
     size_t n_sent;
     uint64_t to_come; /* bytes of the body that were not received yet */

@@ -172,7 +172,7 @@ bool xd_ibp_parse_reply(const char *line, size_t len, struct xd_ibp_reply *out)
         end--;
     if (!take_number(&line, end, &r.code))
         return false;
-    while (line < end) {
+    while (r.code >= 0 && line < end) {
         if (r.n == XD_IBP_NUMBERS_MAX ||
             !take_number(&line, end, &r.numbers[r.n++]))
             return false;

@@ -6,7 +6,8 @@
  *     reply    "1 LENGTH \n", then so many bytes
  *     request  "0 9 KEY TYPEKEY 40 0 0 0 0 TIMEOUT \n"             PROBE
  *     reply    "1 READERS WRITERS WRITTEN ALLOCATED LIFETIME ... \n"
- *     error    "-4 \n", with a blank before it or without
+ *     error    "-4 \n", with a blank before it or without; what some depots
+ *              say behind the code is ignored
  *
  * Every number is decimal, and blanks may stand anywhere but in a word.
  */
@@ -48,9 +49,11 @@ struct xd_ibp_probe {
 /* Error codes that are not only reported. */
 enum {
     XD_IBP_OK = 1,
-    XD_IBP_BEYOND_END = -19,    /* what some depots say of bytes that are not
+    XD_IBP_BEYOND_END = -19,     /* what some depots say of bytes that are not
                                    written; others wait for them */
-    XD_IBP_SERVER_TIMEOUT = -46 /* what those say in the end */
+    XD_IBP_SERVER_TIMEOUT = -46, /* what those say in the end */
+    XD_IBP_OUT_OF_SOCKETS = -66  /* what some depots say whenever they close a
+                                    connection */
 };
 
 /* False if `u` is not the URL of a read capability. */

@@ -268,6 +268,37 @@ START_TEST(depot_that_keeps_back_what_is_written_fails)
 }
 END_TEST
 
+/* Some want the manage capability for that, and close the connection. */
+START_TEST(depot_that_does_not_answer_probe_is_read_over_a_new_connection)
+{
+    static const struct mock_step scripts[][6] = {
+        {SAY("-4 \n"), NEXT, SAY("1 200 \n"), BODY(100, 200), END},
+        {SAY("-4 \n"), CLOSE, NEXT, SAY("1 200 \n"), BODY(100, 200), END},
+        {SAY("1 \n"), NEXT, SAY("1 200 \n"), BODY(100, 200), END},
+    };
+    struct xd_request r = range(100, 200);
+
+    r.wants_size = true;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        check_end(fetch_anew(scripts[i], r), XD_VERDICT_OK, 200);
+        ck_assert_uint_eq(caught[0].head.object_size, XD_SIZE_UNKNOWN);
+        check_request(0, PROBE);
+        check_request(1, LOAD "100 200 ");
+        ck_assert_uint_eq(mock_requests(server), 2);
+        ck_assert_uint_eq(mock_connections(server), 2);
+    }
+}
+END_TEST
+
+START_TEST(size_that_no_depot_says_is_an_error_where_it_is_needed)
+{
+    static const struct mock_step script[] = {SAY("-4 \n"), END};
+
+    check_end(fetch(script, range(100, XD_TO_END)), XD_VERDICT_GONE, 0);
+    check_says(&caught[0], "capability not found (-4)");
+}
+END_TEST
+
 /* ---- errors ---- */
 
 START_TEST(error_is_told_in_words_and_by_its_code)
@@ -287,6 +318,9 @@ START_TEST(error_is_told_in_words_and_by_its_code)
         {{SAY(" -24 \n"), END}, "internal error (-24)", XD_VERDICT_AGAIN},
         {{SAY("-53 \n"), END},
          "the depot's queue is full (-53)",
+         XD_VERDICT_AGAIN},
+        {{SAY("-66 0.083984\n"), END},
+         "out of sockets (-66)",
          XD_VERDICT_AGAIN},
         {{SAY("-9999 \n"), END}, "unknown error (-9999)", XD_VERDICT_AGAIN},
     };
@@ -463,9 +497,10 @@ END_TEST
 /* Whether its end is noticed before the request or after it. */
 START_TEST(kept_connection_that_was_closed_is_made_anew)
 {
-    static const struct mock_step scripts[][4] = {
+    static const struct mock_step scripts[][5] = {
         {SAY("1 200 \n"), BODY(100, 200), CLOSE, END},
         {SAY("1 200 \n"), BODY(100, 200), RESET, END},
+        {SAY("1 200 \n"), BODY(100, 200), SAY("-66 0.083984\n"), CLOSE, END},
     };
 
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
@@ -777,6 +812,10 @@ int main(void)
     tcase_add_test(tcase, object_that_lost_its_end_is_another);
     tcase_add_test(tcase, depot_that_has_no_bytes_is_asked_how_many_there_are);
     tcase_add_test(tcase, depot_that_keeps_back_what_is_written_fails);
+    tcase_add_test(
+        tcase, depot_that_does_not_answer_probe_is_read_over_a_new_connection);
+    tcase_add_test(tcase,
+                   size_that_no_depot_says_is_an_error_where_it_is_needed);
     tcase_add_test(tcase, error_is_told_in_words_and_by_its_code);
     tcase_add_test(tcase, what_is_no_reply_hands_on_nothing);
     tcase_add_test(tcase, reply_without_an_end_is_none);
