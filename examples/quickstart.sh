@@ -13,8 +13,8 @@ build=$root/build/release
 work=
 . "$root/tests/lab/packages.sh"
 
-# The throttles read from the pipe at descriptor 9 and end when we do, however
-# we end; so does the shell that watches over nginx.
+# The throttles and the IBP depot read from the pipe at descriptor 9 and end when
+# we do, however we end; so does the shell that watches over nginx.
 clean_up()
 {
     exec 9>&-
@@ -97,15 +97,38 @@ host_of()
     fi
 }
 
-# A depot of that speed, and its line in the exNode.
-start_depot()
+wait_for_line()
 {
-    "$build/tests/lab/throttle" --to "127.0.0.1:$port" --rate "$2" \
-        <"$work/life" >"$work/$1.port" 9>&- &
-    while [ ! -s "$work/$1.port" ]; do
+    while [ ! -s "$1" ]; do
         sleep 0.05
     done
-    add_replica "$(host_of "$1"):$(cat "$work/$1.port")"
+}
+
+# Sets `address`: the server at that port, at that speed.
+throttle()
+{
+    "$build/tests/lab/throttle" --to "127.0.0.1:$2" --rate "$3" \
+        <"$work/life" >"$work/$1.port" 9>&- &
+    wait_for_line "$work/$1.port"
+    address=$(host_of "$1"):$(cat "$work/$1.port")
+}
+
+# A web server of that speed, and its lines in the exNode.
+start_depot()
+{
+    throttle "$1" "$port" "$2"
+    add_replica "http://$address/original.bin"
+}
+
+# Likewise an IBP depot, ibp://127.0.0.1:PORT/KEYS/READ.
+start_ibp_depot()
+{
+    python3 "$root/tests/lab/ibp_depot.py" --port 0 "$work/original.bin" \
+        <"$work/life" >"$work/capability" 9>&- &
+    wait_for_line "$work/capability"
+    capability=$(cut -d: -f3 "$work/capability")
+    throttle "$1" "${capability%%/*}" "$2"
+    add_replica "ibp://$address/${capability#*/}"
 }
 
 add_replica()
@@ -117,7 +140,7 @@ add_replica()
     <exnode:metadata name="alloc_length" type="integer">$size</exnode:metadata>
     <exnode:metadata name="alloc_offset" type="integer">0</exnode:metadata>
     <exnode:metadata name="e2e_blocksize" type="integer">0</exnode:metadata>
-    <exnode:read>http://$1/original.bin</exnode:read>
+    <exnode:read>$1</exnode:read>
   </exnode:mapping>
 END
 }
@@ -136,15 +159,16 @@ start_depots()
   <exnode:metadata name="filename" type="string">film.bin</exnode:metadata>
 END
     start_depot fast 4000000
-    start_depot good 2000000
+    start_ibp_depot good 2000000
     start_depot fair 1000000
     start_depot slow 400000
     start_depot crawl 100000
-    add_replica "$(host_of dead):1"
+    add_replica "http://$(host_of dead):1/original.bin"
     echo "</exnode>" >>"$work/film.xnd"
 }
 
 want_build
+want_command python3 python3
 install_missing
 build_release
 work=$(mktemp -d "$root/build/quickstart.XXXXXX")
@@ -152,7 +176,8 @@ start_depots
 
 echo
 echo "Six depots hold the same 64 MiB.  Five give 4, 2, 1, 0.4 and 0.1 MB/s,"
-echo "7.5 MB/s together; nobody answers at the sixth."
+echo "7.5 MB/s together; nobody answers at the sixth.  The second speaks IBP,"
+echo "the others are web servers."
 echo
 echo "\$ xdownload film.xnd"
 # Of these depots nobody has to know tomorrow.

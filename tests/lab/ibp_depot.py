@@ -10,7 +10,8 @@ MANAGE with PROBE, STATUS.  It has one fault: a method of Faults below, which
 answers a LOAD.  Like the original depots it waits, until the time-out of the
 request, for bytes that nobody has stored yet.
 
-As a program it holds files, and prints the read capability of each:
+As a program it holds files, prints the read capability of each, and ends when
+its standard input does:
 
     ibp_depot.py [--listen ADDRESS] [--port PORT] FILE...
 """
@@ -22,6 +23,7 @@ import random
 import select
 import socket
 import struct
+import sys
 import threading
 import time
 from pathlib import Path
@@ -511,7 +513,7 @@ def main():
         for name in args.files:
             held = depot.hold(Path(name).read_bytes())
             print(depot.capability(held), flush=True)
-        threading.Event().wait()
+        sys.stdin.read()
 
 
 if __name__ == "__main__":

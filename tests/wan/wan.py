@@ -279,7 +279,8 @@ ssl_certificate {f}/depot.pem; ssl_certificate_key {f}/depot.key;
         """The capability to read the file from an IBP depot there."""
         depot = self.start([sys.executable, IBP_DEPOT, "--listen", address,
                             Path(self.root) / name], side="depots",
-                           stdout=subprocess.PIPE, text=True)
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           text=True)
         self._open.callback(depot.wait)
         self._open.callback(depot.kill)
         capability = depot.stdout.readline().strip()
