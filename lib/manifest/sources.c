@@ -113,7 +113,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .location = s->location,
                                     .max_connections = s->max_connections,
                                     .framing = s->framing,
-                                    .rights = s->rights,
+                                    .rights = s->rights | XD_MAY_READ,
                                     .expires_at = s->expires_at,
                                     .expires = s->expires,
                                     .functions = s->functions},
