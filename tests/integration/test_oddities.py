@@ -115,6 +115,40 @@ def test_a_range_may_be_said_oddly(lab, form, beside):
     assert lab.read("f.bin") == data
 
 
+WRONG_RANGES = {
+    "from the start": lambda first, last: (0, last - first),
+    "behind it": lambda first, last: (first + 1, last + 1),
+    "longer": lambda first, last: (first, last + 1),
+}
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside nginx"])
+@pytest.mark.parametrize("wrong", WRONG_RANGES.values(), ids=WRONG_RANGES)
+def test_what_answers_with_another_range_is_asked_for_the_whole(lab, wrong,
+                                                                beside):
+    """As curl, which asks for no range, gets it."""
+    data = lab.file("f.bin", SIZE)
+
+    def answer(head):
+        asked = asked_range(head)
+        if not asked:
+            return answers(data)(head)
+        first, last = asked
+        first, last = wrong(first, SIZE - 2 if last is None else last)
+        return (f"HTTP/1.1 206 Partial Content\r\nConnection: close\r\n"
+                f"Content-Range: bytes {first}-{last}/{SIZE}\r\n"
+                f"Content-Length: {last + 1 - first}\r\n\r\n"
+                ).encode() + data[first:last + 1]
+    depots = [lab.odd(answer)]
+    if beside:
+        depots.append(lab.depot())
+    for words in ([d.url("f.bin") for d in depots],
+                  [lab.exnode("f.bin", depots), "-o", "g.bin"]):
+        run = lab.xdownload(*words, patience=30)
+        assert run.rc == 0, run.err
+    assert lab.read("f.bin") == lab.read("g.bin") == data
+
+
 def test_what_a_server_cannot_do_is_not_asked_of_it_for_a_minute(lab):
     lab.file("f.bin", SIZE)
     depot = lab.odd(lambda head: b"HTTP/1.1 501 Not Implemented\r\n"

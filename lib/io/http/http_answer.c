@@ -286,7 +286,8 @@ static void judge_range(const struct xd_http_answer *a,
     } else if (!range_is_as_asked(a, r)) {
         snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
                  a->last);
-        refuse(out, XD_VERDICT_GONE, a, r, name, what);
+        refuse(out, XD_VERDICT_NO_RANGES, a, r, name, what);
+        out->outcome.object_size = a->total;
     } else {
         allow(out, a->last + 1, a->total);
         out->outcome.is_cut = a->last + 1 < xd_request_end(r) &&

@@ -102,7 +102,7 @@ START_TEST(range_without_total_or_unit_is_accepted)
     judge(PARTIAL("bytes=100-199/1000") "\r\n", some);
     check_ok(200, 1000);
     judge(PARTIAL("bytes 100-1000/*") "\r\n", some);
-    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
 }
 END_TEST
 
@@ -136,14 +136,14 @@ START_TEST(range_to_the_end_must_say_where_that_is)
     check_ok(999, 1000);
     ck_assert(judgement.outcome.is_cut);
     judge(PARTIAL("bytes 100-998/*") "\r\n", rest);
-    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
 }
 END_TEST
 
 START_TEST(wrong_start_is_refused)
 {
     judge(PARTIAL("bytes 0-199/1000") "\r\n", some);
-    check_refused(XD_VERDICT_GONE,
+    check_refused(XD_VERDICT_NO_RANGES,
                   NAME ": answered 206 with bytes 0-199 to a request for "
                        "bytes 100-199");
 }
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(wrong_end_is_refused)
 {
     judge(PARTIAL("bytes 100-200/1000") "\r\n", some);
-    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
 }
 END_TEST
 
