@@ -150,6 +150,20 @@ def test_requests_follow_each_other_on_one_connection(lab, film):
     client.close()
 
 
+def test_a_header_line_of_a_depot_does_not_end_it(lab):
+    """libcurl has one code for a line of more than 100 KiB and for lack of
+    memory."""
+    data = lab.file("f.bin", 1 << 20)
+    hostile = lab.odd(lambda head: b"HTTP/1.1 206 Partial Content\r\nX: "
+                      + b"x" * (300 << 10) + b"\r\n\r\n")
+    served = Served(lab, lab.metalink("f.bin", [hostile, lab.depot()]))
+    for _ in range(3):
+        answer, body = served.ask()
+        assert answer.status == 200 and body == data
+    run, _ = served.end()
+    assert run.rc == 130, run.err
+
+
 def test_a_size_that_only_depots_tell_is_waited_for(lab):
     data = lab.file("f.bin", SIZE)
     served = Served(lab, lab.urls("f.bin", lab.depots(2)))
