@@ -8,7 +8,8 @@
 #include "base/number.h"
 #include "base/url.h"
 
-#define HEADER "xdownload depots 1\n"
+#define HEADER "xdownload depots 2\n"
+#define FIRST_HEADER "xdownload depots 1\n" /* as long as HEADER */
 
 /* A host name has at most 253 bytes. */
 #define LONGEST_NAME 300
@@ -17,8 +18,11 @@
 #define MOST_BYTES_PER_S (UINT64_C(1) << 40)
 #define MOST_LATENCY (3600 * XD_SECOND)
 #define MOST_FAILURES 1000000
+#define MOST_CONNECTIONS 1000
 
 #define DAY UINT64_C(86400)
+
+typedef unsigned long long ull;
 
 void xd_servers_fini(struct xd_servers *s)
 {
@@ -157,17 +161,29 @@ static int take_name(const char *at, const char *end, char **out)
     return 0;
 }
 
+static bool take_learned(const char **at, const char *end,
+                         struct xd_server *out)
+{
+    return take_number(at, end, out->seen, &out->learned_at) &&
+           take_number(at, end, MOST_CONNECTIONS, &out->useful) &&
+           take_number(at, end, MOST_BYTES_PER_S, &out->cap) &&
+           take_number(at, end, MOST_CONNECTIONS, &out->ceiling) &&
+           take_number(at, end, MOST_LATENCY, &out->learned_latency) &&
+           (out->useful == 0 || out->cap > 0);
+}
+
 /* 0, INVAL or NOMEM. */
 static int put_line(struct xd_servers *s, const char *at, const char *end,
-                    uint64_t now)
+                    uint64_t now, bool has_learned)
 {
-    struct xd_server server;
+    struct xd_server server = {.name = NULL};
     int rc;
 
     if (!take_number(&at, end, now, &server.seen) ||
         !take_number(&at, end, MOST_BYTES_PER_S, &server.bytes_per_s) ||
         !take_number(&at, end, MOST_LATENCY, &server.latency) ||
         !take_number(&at, end, MOST_FAILURES, &server.failures) ||
+        (has_learned && !take_learned(&at, end, &server)) ||
         now - server.seen > XD_SERVERS_DAYS * DAY)
         return XD_E_INVAL;
     rc = take_name(at, end, &server.name);
@@ -182,16 +198,20 @@ int xd_servers_parse(struct xd_servers *s, const char *text, size_t len,
                      uint64_t now)
 {
     const char *at = text, *end = text + len, *line_end;
+    bool is_first;
 
     if (len == 0)
         return 0;
-    if (len < strlen(HEADER) || memcmp(text, HEADER, strlen(HEADER)) != 0)
+    if (len < strlen(HEADER))
+        return XD_E_INVAL;
+    is_first = memcmp(text, FIRST_HEADER, strlen(HEADER)) == 0;
+    if (!is_first && memcmp(text, HEADER, strlen(HEADER)) != 0)
         return XD_E_INVAL;
     for (at += strlen(HEADER); at < end; at = line_end + 1) {
         line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end)
             break; /* a line that was cut may say anything */
-        if (put_line(s, at, line_end, now) == XD_E_NOMEM)
+        if (put_line(s, at, line_end, now, !is_first) == XD_E_NOMEM)
             return XD_E_NOMEM;
     }
     return 0;
@@ -203,9 +223,10 @@ void xd_servers_write(const struct xd_servers *s, struct xd_text *out)
     for (size_t i = 0; i < s->n; i++) {
         const struct xd_server *v = &s->list[i];
 
-        xd_text_addf(
-            out, "%llu %llu %llu %llu %s\n", (unsigned long long)v->seen,
-            (unsigned long long)v->bytes_per_s, (unsigned long long)v->latency,
-            (unsigned long long)v->failures, v->name);
+        xd_text_addf(out, "%llu %llu %llu %llu ", (ull)v->seen,
+                     (ull)v->bytes_per_s, (ull)v->latency, (ull)v->failures);
+        xd_text_addf(out, "%llu %llu %llu %llu %llu %s\n", (ull)v->learned_at,
+                     (ull)v->useful, (ull)v->cap, (ull)v->ceiling,
+                     (ull)v->learned_latency, v->name);
     }
 }

@@ -1,12 +1,14 @@
 /*
  * What is remembered of servers between runs, and its form in a file.
  *
- *     xdownload depots 1
- *     SEEN RATE LATENCY FAILURES SERVER
- *     1795242518 2097152 48000 0 https://mirror.example:8443
+ *     xdownload depots 2
+ *     SEEN RATE LATENCY FAILURES LEARNED USEFUL CAP CEILING THEN SERVER
+ *     1795242518 2097152 48000 0 1795242518 6 349525 0 48000 https://a.example
  *
- * SEEN is in seconds since 1970, RATE in bytes per second, LATENCY in
- * microseconds.  The text is hostile: a line that makes no sense, or is older
+ * SEEN and LEARNED are in seconds since 1970, RATE and CAP in bytes per second,
+ * LATENCY and THEN in microseconds; LEARNED to THEN tell of connections, and are
+ * 0 where nothing was learned.  Version 1, which is read as well, has not got
+ * these.  The text is hostile: a line that makes no sense, or is older
  * than XD_SERVERS_DAYS or from the future, is as if it were not there.
  */
 #ifndef XD_BASE_SERVERS_H
@@ -28,6 +30,11 @@ struct xd_server {
     xd_usec latency;      /* from a request to its first byte; 0: not known */
     uint64_t failures;    /* of late */
     uint64_t seen;        /* seconds since 1970 */
+
+    /* Of its connections (sched/layout.h). */
+    uint64_t learned_at; /* seconds since 1970; 0: nothing was learned */
+    uint64_t useful, cap, ceiling;
+    xd_usec learned_latency;
 };
 
 /* A zeroed struct is empty. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/depot_cache.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
@@ -341,8 +342,11 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
 int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i]->worker)
-            park_locked(e, e->depots.list[i]);
+        struct xd_depot *depot = e->depots.list[i];
+
+        depot->guess.learned = xd_depot_cache_learned_locked(e, depot);
+        if (depot->worker)
+            park_locked(e, depot);
     }
     xd_sched_free(e->sched);
     e->sched = NULL;
@@ -522,6 +526,10 @@ static const char *reason_text(enum xd_lanes_reason why)
         return "there was nothing to request over another one";
     case XD_LANES_REFUSED:
         return "the depot refused another one";
+    case XD_LANES_KNOWN:
+        return "so many increased the rate in an earlier run";
+    case XD_LANES_OUTDATED:
+        return "they do not deliver what they did in an earlier run";
     }
     return "as at the start";
 }

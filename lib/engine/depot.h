@@ -81,9 +81,11 @@ struct xd_depot {
     size_t n_sources;
 
     /* Constant after xd_depots_rank(). */
-    struct xd_guess guess;
-    bool is_known;  /* from earlier runs */
-    double promise; /* bytes per second, less where it fails */
+    struct xd_guess guess;   /* what was learned: guarded by engine.lock */
+    uint64_t learned_at;     /* seconds since 1970; 0: nothing was */
+    struct xd_learned known; /* as it was read */
+    bool is_known;           /* from earlier runs */
+    double promise;          /* bytes per second, less where it fails */
 
     /* Guarded by engine.lock. */
     struct xd_depot_source *added; /* those that joined, the last one first; a

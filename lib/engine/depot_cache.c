@@ -13,6 +13,8 @@
  * ill, and that is no promise to be so again. */
 #define MOST_LATENCY (300 * XD_MS)
 
+#define LEARNED_SECONDS (UINT64_C(7) * 24 * 3600)
+
 static const char *path_of(const struct xd_engine *e)
 {
     const char *path = e->options.depot_cache;
@@ -38,6 +40,19 @@ static int read_servers(struct xd_servers *out, const char *path,
     return rc;
 }
 
+/* What was learned of its connections is tested again after a week. */
+static void recall(struct xd_depot *depot, const struct xd_server *server)
+{
+    if (xd_unix_time() - server->learned_at > LEARNED_SECONDS)
+        return;
+    depot->learned_at = server->learned_at;
+    depot->known = (struct xd_learned){.useful = (unsigned)server->useful,
+                                       .cap = (double)server->cap,
+                                       .ceiling = (unsigned)server->ceiling,
+                                       .latency = server->learned_latency};
+    depot->guess.learned = depot->known;
+}
+
 static void guess(struct xd_depot *depot, const struct xd_servers *servers)
 {
     const struct xd_server *server;
@@ -49,6 +64,7 @@ static void guess(struct xd_depot *depot, const struct xd_servers *servers)
     xd_free(name);
     if (!server)
         return;
+    recall(depot, server);
     depot->is_known = server->bytes_per_s > 0 || server->failures > 0;
     depot->promise =
         (double)server->bytes_per_s / (1 + (double)server->failures);
@@ -76,6 +92,36 @@ void xd_depot_cache_load(struct xd_engine *e)
     xd_depots_rank(&e->depots);
 }
 
+struct xd_learned xd_depot_cache_learned_locked(const struct xd_engine *e,
+                                                const struct xd_depot *depot)
+{
+    return e->sched ? xd_sched_learned(e->sched, depot->number)
+                    : depot->guess.learned;
+}
+
+/* What stands since an earlier run keeps its date, so that it is tested again
+ * however often the depot is used. */
+static void add_learned_locked(const struct xd_engine *e,
+                               const struct xd_depot *depot,
+                               struct xd_server *out)
+{
+    struct xd_learned l = xd_depot_cache_learned_locked(e, depot);
+    const struct xd_learned *known = &depot->known;
+
+    if (l.useful == 0 && l.ceiling == 0)
+        return;
+    out->useful = l.useful;
+    out->cap = (uint64_t)l.cap;
+    out->ceiling = l.ceiling;
+    out->learned_latency = l.latency;
+    out->learned_at = out->seen;
+    if (l.useful == known->useful && l.cap == known->cap &&
+        l.ceiling == known->ceiling) {
+        out->learned_latency = known->latency;
+        out->learned_at = depot->learned_at;
+    }
+}
+
 /* What this run saw of a depot, and where it saw nothing, what was known. */
 static struct xd_server seen_locked(const struct xd_engine *e,
                                     const struct xd_depot *depot,
@@ -96,6 +142,7 @@ static struct xd_server seen_locked(const struct xd_engine *e,
         e->options.net.limit_rate == 0)
         s.bytes_per_s = (uint64_t)((double)bytes * (double)XD_SECOND /
                                    (double)depot->busy_time);
+    add_learned_locked(e, depot, &s);
     return s;
 }
 

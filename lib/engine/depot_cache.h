@@ -12,6 +12,10 @@
  * Blocks: on the disk. */
 void xd_depot_cache_load(struct xd_engine *e);
 
+/* What is known of the depot's connections by now. */
+struct xd_learned xd_depot_cache_learned_locked(const struct xd_engine *e,
+                                                const struct xd_depot *depot);
+
 /* Of an engine that has ended.  What another run wrote meanwhile stays.
  * Threads: the keeper.  Blocks: on the disk. */
 void xd_depot_cache_save(struct xd_engine *e);

@@ -24,6 +24,7 @@ struct xd_fetch_state {
     uint64_t asked_end; /* it may have been shortened since */
     uint64_t got;       /* all before this is here */
     uint64_t number;    /* of all that were ever begun */
+    xd_usec began_at;
 };
 
 struct xd_sched {
@@ -107,8 +108,8 @@ void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
 void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 
-/* The first byte of a request has come. */
-void xd_core_flows(struct xd_sched *s, unsigned depot);
+/* The first byte of a request has come after this wait. */
+void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait);
 
 /* Where a depot stands has changed: it goes into the sets, or out of them. */
 void xd_core_place(struct xd_sched *s, unsigned depot);

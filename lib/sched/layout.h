@@ -25,10 +25,20 @@ struct xd_holding {
     unsigned max_lanes; /* fetches at a time; 0: as many as there are lanes */
 };
 
+/* What earlier downloads learned of a depot's connections, or of its requests
+ * where they share one; 0: not known. */
+struct xd_learned {
+    unsigned useful;  /* so many at a time increased the rate: */
+    double cap;       /* each delivered so many bytes per second */
+    unsigned ceiling; /* the depot refused more at a time */
+    xd_usec latency;  /* of the depot when that was learned */
+};
+
 /* What a depot will do, by what is known before it is asked; 0: not known. */
 struct xd_guess {
     double rate;     /* bytes per second */
     xd_usec latency; /* from a request to its first byte */
+    struct xd_learned learned;
 };
 
 struct xd_layout {

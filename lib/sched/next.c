@@ -431,6 +431,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .asked_end = a->range.end,
         .got = a->range.begin,
         .number = s->n_begun++,
+        .began_at = now,
     };
     d->running++;
     if (s->heard_at == XD_NEVER)

@@ -64,6 +64,7 @@ struct xd_holder {
     unsigned most_flowing; /* at most so far */
     unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
                              not */
+    bool ceiling_is_known; /* from an earlier download */
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
     uint64_t idle_search;  /* if this is the book's search */
     unsigned place;        /* in the book's heap `resting`, from 1; 0: none */
@@ -197,6 +198,10 @@ struct xd_policy {
 
     /* How many lanes of a depot may be used now, and why. */
     unsigned (*lanes)(void *p, unsigned depot, enum xd_lanes_reason *out_why);
+
+    /* What it has learned of the depot's lanes, but for their ceiling, or NULL:
+     * nothing. */
+    struct xd_learned (*learned)(void *p, unsigned depot);
 
     /* A chosen fetch has brought all before `to`. */
     void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);

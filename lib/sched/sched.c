@@ -45,6 +45,17 @@ static int copy_cuts(struct xd_sched *s, const struct xd_layout *l)
     return 0;
 }
 
+/* Latencies that differ by less are equal: a machine that is busy answers so much
+ * later. */
+#define LEAST_CHANGE (20 * XD_MS)
+
+static void know(struct xd_holder *d, const struct xd_guess *guess)
+{
+    d->guess = *guess;
+    d->ceiling = guess->learned.ceiling;
+    d->ceiling_is_known = d->ceiling > 0;
+}
+
 static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
 {
     struct xd_book *b = &s->book;
@@ -68,7 +79,7 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
         b->depots[i].idle_to = b->wanted.begin;
         b->depots[i].max_lanes = l->depots[i].max_lanes;
         if (l->guesses)
-            b->depots[i].guess = l->guesses[i];
+            know(&b->depots[i], &l->guesses[i]);
         for (size_t j = 0; j < l->depots[i].n_held; j++)
             if (xd_rangeset_add(&b->depots[i].held,
                                 xd_core_clip(l->depots[i].held[j], b->wanted)) <
@@ -188,6 +199,25 @@ unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
     return ceiling;
 }
 
+bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)
+{
+    return learned->latency > 0 && latency > 2 * learned->latency &&
+           latency > learned->latency + LEAST_CHANGE;
+}
+
+struct xd_learned xd_sched_learned(const struct xd_sched *s, unsigned depot)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+    struct xd_learned learned = {.useful = 0};
+
+    if (depot >= s->book.n_depots)
+        return learned;
+    if (policy->learned)
+        learned = policy->learned(s->policy, depot);
+    learned.ceiling = s->book.depots[depot].ceiling;
+    return learned;
+}
+
 xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now)
 {
     return xd_bottleneck_silence(&s->book.bottleneck, now);
@@ -244,7 +274,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
     if (xd_range_is_empty(fresh))
         return 0;
     if (f->got == f->range.begin)
-        xd_core_flows(s, f->depot);
+        xd_core_flows(s, f->depot, now - f->began_at);
     xd_bottleneck_heard(&s->book.bottleneck, now, fresh.end - f->got);
     f->got = fresh.end;
     s->heard_at = now;

@@ -226,7 +226,9 @@ enum xd_lanes_reason {
     XD_LANES_USEFUL, /* so many of those that were tried increased the rate */
     XD_LANES_USELESS, /* those that were tried did not increase the rate */
     XD_LANES_NO_WORK, /* there was nothing to ask for over another one */
-    XD_LANES_REFUSED  /* the depot refused more */
+    XD_LANES_REFUSED, /* the depot refused more */
+    XD_LANES_KNOWN,   /* so many were of use in an earlier download */
+    XD_LANES_OUTDATED /* those deliver no longer what they did then */
 };
 
 /* Whether it heeds PINGED. */
@@ -235,6 +237,14 @@ bool xd_sched_has_pings(const struct xd_sched *s);
 /* How many lanes of a depot the policy uses now, at most, and why: *out_why. */
 unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
                         enum xd_lanes_reason *out_why);
+
+/* What is known of the depot's lanes now, which the next download may begin
+ * with; all 0 for a depot that it does not know. */
+struct xd_learned xd_sched_learned(const struct xd_sched *s, unsigned depot);
+
+/* Whether what was learned when a depot had another latency has to be tested
+ * again: it has doubled since, by more than the time of a busy machine. */
+bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency);
 
 /* Whether more than one depot may still be asked. */
 bool xd_sched_has_choice(const struct xd_sched *s);

@@ -201,10 +201,18 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
         rest(s, depot, until);
 }
 
-void xd_core_flows(struct xd_sched *s, unsigned depot)
+/* A request that had to connect waits for two latencies, and for three with TLS;
+ * a wait that is too long for them tells that the depot is another than it was. */
+#define MOST_LATENCIES 3
+
+void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    if (d->ceiling_is_known &&
+        xd_learned_is_outdated(&d->guess.learned, wait / MOST_LATENCIES))
+        d->ceiling = 0;
+    d->ceiling_is_known = false;
     if (++d->flowing > d->most_flowing)
         d->most_flowing = d->flowing;
     if (d->ceiling > 0 && d->ceiling < d->flowing)

@@ -248,6 +248,8 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
         fly(&r);
     if (rc == 0 && !r.driver.failed)
         settle(&r);
+    for (unsigned i = 0; rc == 0 && i < out->n_depots; i++)
+        out->depots[i].learned = xd_sched_learned(r.driver.sched, i);
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_driver_fini(&r.driver);

@@ -59,7 +59,8 @@ struct xd_sim_depot {
     uint64_t redundant; /* the others that were handed on */
     uint64_t wire;      /* bytes of the file that crossed the client's link */
     unsigned requests, failures, connections, pings, bans;
-    xd_usec busy;       /* the time that it was asked for something */
+    struct xd_learned learned; /* of its connections */
+    xd_usec busy;              /* the time that it was asked for something */
     xd_usec first_byte; /* the least time from a request to that; XD_NEVER:
                            none came */
 };

@@ -5,7 +5,8 @@ import time
 import pytest
 
 SIZE = 2 << 20
-HEADER = "xdownload depots 1\n"
+HEADER = "xdownload depots 1\n"  # which is read as well
+SECOND = "xdownload depots 2\n"
 
 
 @pytest.fixture
@@ -19,9 +20,9 @@ def cached(lab):
 def remembered(path):
     """{server: (rate, latency, failures)}"""
     text = path.read_text()
-    assert text.startswith(HEADER)
-    rows = [line.split(" ") for line in text[len(HEADER):].splitlines()]
-    return {row[4]: tuple(map(int, row[1:4])) for row in rows}
+    assert text.startswith(SECOND)
+    rows = [line.split(" ") for line in text[len(SECOND):].splitlines()]
+    return {row[9]: tuple(map(int, row[1:4])) for row in rows}
 
 
 def fetch(lab, manifest, *args):

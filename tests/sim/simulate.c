@@ -259,7 +259,7 @@ static void print_playback(const struct xd_scenario *s,
 static struct xd_guess guess_of(const struct xd_sim_depot *d)
 {
     uint64_t bytes = d->bytes + d->redundant;
-    struct xd_guess g = {.rate = 0};
+    struct xd_guess g = {.learned = d->learned};
 
     if (d->failures > 0)
         return g;

@@ -120,6 +120,21 @@ START_TEST(requests_that_are_capped_share_a_connection)
 }
 END_TEST
 
+/* The second run opens as many as the first has found. */
+START_TEST(what_was_learned_is_of_use_to_the_next_run)
+{
+    struct xd_guess guess = {.rate = 0};
+    double times;
+
+    run(ONE " cap=1m", 0, 6);
+    guess.learned = result.depots[0].learned;
+    ck_assert_uint_eq(guess.learned.useful, 6);
+    o.guesses = &guess;
+    times = run(ONE " cap=1m", 0, 6);
+    ck_assert_msg(times <= 1.03, "%.3f times the limit", times);
+}
+END_TEST
+
 /* The three depots could bring more than the client's line, so that of more
  * connections only a probe or two is made. */
 static const char *const lines[] = {
@@ -319,6 +334,7 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, connections_are_opened_where_they_are_capped, 0,
                         sizeof rows / sizeof *rows);
+    tcase_add_test(t, what_was_learned_is_of_use_to_the_next_run);
     tcase_add_loop_test(t, requests_that_are_capped_share_a_connection, 0,
                         sizeof streams / sizeof *streams);
     tcase_add_loop_test(

@@ -100,9 +100,12 @@ static void *adaptive_new(const struct xd_book *book)
     p->risen = book->n_depots;
     for (unsigned i = 0; i < book->n_fetches; i++)
         p->flows[i].is_broken = true;
-    for (unsigned i = 0; i < book->n_depots; i++)
-        xd_forecast_guess(&p->forecasts[i], book->depots[i].guess.rate,
-                          book->depots[i].guess.latency);
+    for (unsigned i = 0; i < book->n_depots; i++) {
+        const struct xd_guess *guess = &book->depots[i].guess;
+
+        xd_forecast_guess(&p->forecasts[i], guess->rate, guess->latency);
+        xd_connections_remember(&p->connections, i, &guess->learned);
+    }
     xd_search_anew(p);
     return p;
 }
@@ -419,6 +422,14 @@ static unsigned adaptive_lanes(void *policy, unsigned depot,
     return xd_connections_allowed(&p->connections, depot);
 }
 
+static struct xd_learned adaptive_learned(void *policy, unsigned depot)
+{
+    const struct xd_adaptive *p = policy;
+
+    return xd_connections_learned(&p->connections, depot,
+                                  p->forecasts[depot].latency);
+}
+
 static void settle_adaptive(struct xd_sched_options *o)
 {
     o->redundancy = 0;
@@ -440,6 +451,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .wake = adaptive_wake,
                                              .grown = adaptive_grown,
                                              .lanes = adaptive_lanes,
+                                             .learned = adaptive_learned,
                                              .canceled = xd_adaptive_canceled,
                                              .ended = xd_adaptive_ended,
                                              .missing = xd_adaptive_missing,

@@ -51,6 +51,13 @@
 /* Requests that share a connection: one, and the next one behind it. */
 #define FIRST_SHARED 2
 
+/* What was learned is checked when the burst is over with which a depot that
+ * rations begins, over two of its rations; each connection has to deliver this
+ * part of what it did then, or no more than as much more. */
+#define KNOWN_SETTLE (500 * XD_MS)
+#define KNOWN_COUNT (2 * XD_SECOND)
+#define HOLDS 0.6
+
 #define NOTHING_TO_ASK (500 * XD_MS)
 #define FIRST_PAUSE (2 * XD_SECOND)
 #define LONGEST_PAUSE (32 * XD_SECOND)
@@ -85,6 +92,13 @@ int xd_connections_grow(struct xd_connections *c, unsigned n_depots,
     c->n_lanes = n_lanes;
     c->n_depots = n_depots;
     return 0;
+}
+
+void xd_connections_remember(struct xd_connections *c, unsigned depot,
+                             const struct xd_learned *learned)
+{
+    c->depots[depot].learned = *learned;
+    c->depots[depot].learned.ceiling = 0;
 }
 
 void xd_connections_fini(struct xd_connections *c)
@@ -326,6 +340,8 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
     d->allowed = useful > 0 ? d->n_before + useful : d->allowed_before;
     d->why = useful > 0 ? XD_LANES_USEFUL : XD_LANES_USELESS;
     c->has_helped |= useful > 0;
+    if (useful > 0)
+        d->learned = (struct xd_learned){.useful = d->allowed};
     if (--c->n_trials == 0) {
         c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
         if (c->pause > LONGEST_PAUSE)
@@ -423,6 +439,88 @@ static void end_at_ceiling(struct xd_connections *c,
     d->why = XD_LANES_REFUSED;
 }
 
+static double cap_of(const struct xd_connections_depot *d, xd_usec to)
+{
+    return mean_rate(d->bytes - d->marked, d->marked_at, to) /
+           d->learned.useful;
+}
+
+struct xd_learned xd_connections_learned(const struct xd_connections *c,
+                                         unsigned depot, xd_usec latency)
+{
+    const struct xd_connections_depot *d = &c->depots[depot];
+    struct xd_learned learned = d->learned;
+
+    if (learned.useful == 0)
+        return (struct xd_learned){.latency = latency};
+    if (learned.cap > 0) /* by an earlier download */
+        return learned;
+    learned.cap = cap_of(d, d->heard_at);
+    learned.latency = latency;
+    return learned;
+}
+
+/* Open as many as an earlier download found useful, as far as they have enough
+ * to deliver; false: they are not known. */
+static bool begin_known(struct xd_connections *c,
+                        struct xd_connections_depot *d,
+                        const struct xd_connections_facts *f)
+{
+    unsigned n = d->learned.useful, most = bound_of(c, f);
+
+    if (n == 0 || d->heard_at == 0 || f->is_held_back)
+        return false;
+    if (xd_learned_is_outdated(&d->learned, f->latency)) {
+        d->learned.useful = 0;
+        return false;
+    }
+    if (n > most)
+        n = most;
+    if (!f->is_needed && n * WORTH_BYTES > f->bytes_left)
+        n = (unsigned)(f->bytes_left / WORTH_BYTES);
+    if (n <= d->allowed)
+        return false;
+    d->stage = XD_CONNECTIONS_KNOWN;
+    d->allowed = n;
+    d->why = XD_LANES_KNOWN;
+    d->tried_at = f->now;
+    d->is_marked = false;
+    return true;
+}
+
+/* Without it the depot begins as one of which nothing is known. */
+static void forget(struct xd_connections *c, struct xd_connections_depot *d)
+{
+    d->stage = XD_CONNECTIONS_FIRST;
+    d->allowed = c->first;
+    d->why = XD_LANES_OUTDATED;
+    d->learned = (struct xd_learned){.useful = 0};
+}
+
+static void check_known(struct xd_connections *c,
+                        struct xd_connections_depot *d,
+                        const struct xd_connections_facts *f)
+{
+    xd_usec settle = longer(KNOWN_SETTLE, SETTLE_LATENCIES * f->latency);
+    double part;
+
+    if (!d->is_marked && f->now >= d->tried_at + settle) {
+        d->is_marked = true;
+        d->marked_at = f->now;
+        d->marked = d->bytes;
+    }
+    if (!d->is_marked || f->now < d->marked_at + KNOWN_COUNT)
+        return;
+    part = mean_rate(d->bytes - d->marked, d->marked_at, f->now) /
+           (d->learned.cap * d->allowed);
+    if (f->n_running < d->allowed)
+        d->is_marked = false; /* there was nothing to request over some */
+    else if (part < HOLDS || part > 1 / HOLDS)
+        forget(c, d);
+    else
+        d->stage = XD_CONNECTIONS_BOUND;
+}
+
 /* Its requests share a connection.  On a line that limits it more of them only
  * wait for each other, so that those that the user allows are tried as well. */
 static void share(struct xd_connections *c, struct xd_connections_depot *d,
@@ -448,6 +546,9 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
         end_at_ceiling(c, d, f);
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:
+        if (c->first > 0 && begin_known(c, d, f))
+            return XD_NEVER;
+        return begin_trial(c, d, f);
     case XD_CONNECTIONS_BOUND:
         return begin_trial(c, d, f);
     case XD_CONNECTIONS_PROBING:
@@ -455,6 +556,9 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
         break;
     case XD_CONNECTIONS_TRYING:
         look_at_trial(c, d, f);
+        break;
+    case XD_CONNECTIONS_KNOWN:
+        check_known(c, d, f);
         break;
     }
     return XD_NEVER;

@@ -5,6 +5,9 @@
  *     probing  its connections look as if each were capped: one more is opened,
  *              which answers late if they fill a queue
  *     trying   it did not: all that may be used are opened at once
+ *     known    an earlier download found how many are of use, and these are opened
+ *              at the first answer; if they do not deliver what they did then, the
+ *              depot begins with the first few again
  *     bound    connections are what bounds the depot: it keeps as many as were
  *              of use
  *
@@ -43,6 +46,7 @@ enum xd_connections_stage {
     XD_CONNECTIONS_FIRST,
     XD_CONNECTIONS_PROBING,
     XD_CONNECTIONS_TRYING,
+    XD_CONNECTIONS_KNOWN,
     XD_CONNECTIONS_BOUND
 };
 
@@ -60,7 +64,11 @@ struct xd_connections_depot {
 
     xd_usec next_at; /* no trial of it begins before */
 
-    /* Of the trial. */
+    struct xd_learned
+        learned; /* by this download, or by earlier ones as long as
+                                  it does not contradict; without a ceiling */
+
+    /* Of the trial, or of the check of what was known. */
     bool is_rationed; /* it began since the depot was silent */
     enum xd_connections_stage stage_before;
     unsigned allowed_before;
@@ -108,6 +116,15 @@ struct xd_connections_facts {
 int xd_connections_init(struct xd_connections *c, unsigned n_depots,
                         unsigned n_lanes, unsigned lanes_per_depot,
                         unsigned first);
+/* An earlier download learned this of the depot.  Before anything is heard. */
+void xd_connections_remember(struct xd_connections *c, unsigned depot,
+                             const struct xd_learned *learned);
+
+/* What this download has learned, or was not able to test; the depot's latency is
+ * as given.  Without a ceiling. */
+struct xd_learned xd_connections_learned(const struct xd_connections *c,
+                                         unsigned depot, xd_usec latency);
+
 void xd_connections_fini(struct xd_connections *c);
 
 /* There are so many depots and lanes, no fewer than before.  0, or NOMEM with

@@ -368,6 +368,88 @@ START_TEST(requests_that_share_a_connection_are_tried)
 }
 END_TEST
 
+static void remember(xd_usec latency)
+{
+    const struct xd_learned learned = {
+        .useful = 5, .cap = MIB, .latency = latency};
+
+    xd_connections_remember(&c, 0, &learned);
+}
+
+START_TEST(what_an_earlier_download_found_useful_is_opened_at_once)
+{
+    struct xd_learned learned;
+
+    remember(30 * XD_MS);
+    pass(200 * XD_MS);
+    expect(0, 2);
+    set_rates(0, MIB);
+    pass(STEP);
+    expect(0, 5);
+    expect_why(XD_LANES_KNOWN);
+    pass(3 * XD_SECOND);
+    expect(0, 5);
+    ck_assert(xd_connections_are_bound(&c, 0));
+    learned = xd_connections_learned(&c, 0, facts.latency);
+    ck_assert_uint_eq(learned.useful, 5);
+    ck_assert_double_eq(learned.cap, MIB);
+    ck_assert_uint_eq(learned.latency, 30 * XD_MS);
+}
+END_TEST
+
+/* The cap of each is lower by far, or there is none. */
+START_TEST(what_is_wrong_is_unlearned)
+{
+    remember(30 * XD_MS);
+    set_rates(0, (_i ? 2 : 0.5) * MIB);
+    pass(STEP);
+    expect(0, 5);
+    facts.time_left = 0; /* nothing is tried after it */
+    pass(3 * XD_SECOND);
+    expect(0, 2);
+    expect_why(XD_LANES_OUTDATED);
+    ck_assert_uint_eq(xd_connections_learned(&c, 0, 1).useful, 0);
+}
+END_TEST
+
+static const struct {
+    xd_usec then;
+    unsigned ceiling;
+    double bytes_left;
+    bool is_held_back;
+    unsigned allowed;
+} known[] = {
+    {40 * XD_MS, 0, 40 * MIB, false, 5}, {21 * XD_MS, 0, 40 * MIB, false, 5},
+    {19 * XD_MS, 0, 40 * MIB, false, 2}, /* it has doubled */
+    {40 * XD_MS, 4, 40 * MIB, false, 4}, {40 * XD_MS, 0, 3.5 * MIB, false, 3},
+    {40 * XD_MS, 0, 40 * MIB, true, 2}};
+
+START_TEST(as_many_as_are_known_and_of_use_now_are_opened)
+{
+    remember(known[_i].then);
+    facts.ceiling = known[_i].ceiling;
+    facts.bytes_left = known[_i].bytes_left;
+    facts.is_held_back = known[_i].is_held_back;
+    set_rates(0, MIB);
+    pass(2 * STEP);
+    expect(0, known[_i].allowed);
+}
+END_TEST
+
+START_TEST(what_a_trial_has_found_is_learned)
+{
+    struct xd_learned learned;
+
+    begin_probe();
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(2 * XD_SECOND);
+    learned = xd_connections_learned(&c, 0, facts.latency);
+    ck_assert_uint_eq(learned.useful, 6);
+    ck_assert_double_eq_tol(learned.cap, MIB, MIB / 10);
+    ck_assert_uint_eq(learned.latency, facts.latency);
+}
+END_TEST
+
 /* It never was before: its line has become slow. */
 START_TEST(a_depot_that_falls_silent_after_a_while_does_not_ration)
 {
@@ -412,6 +494,11 @@ int main(void)
     tcase_add_test(t, a_depot_that_rations_is_probed_while_it_is_silent);
     tcase_add_test(t, a_depot_that_was_silent_from_the_start_is_not);
     tcase_add_test(t, a_depot_that_falls_silent_after_a_while_does_not_ration);
+    tcase_add_test(t, what_an_earlier_download_found_useful_is_opened_at_once);
+    tcase_add_loop_test(t, what_is_wrong_is_unlearned, 0, 2);
+    tcase_add_loop_test(t, as_many_as_are_known_and_of_use_now_are_opened, 0,
+                        sizeof known / sizeof *known);
+    tcase_add_test(t, what_a_trial_has_found_is_learned);
     tcase_add_loop_test(t, requests_that_share_a_connection_are_tried, 0, 2);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
     return run_suite("sched.connections", t);

@@ -11,7 +11,7 @@ static void setup(void)
     play_init(&p, &xd_policy_adaptive, 2, 100 * BLOCK);
     p.o.block_bytes = BLOCK;
     p.layout.guesses = guesses;
-    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
 }
 
 static void teardown(void)
@@ -33,7 +33,7 @@ static uint64_t first_of(unsigned depot)
 
 START_TEST(a_depot_that_is_known_is_asked_for_a_seconds_worth)
 {
-    guesses[0] = (struct xd_guess){3.0 * BLOCK, 10 * XD_MS};
+    guesses[0] = (struct xd_guess){.rate = 3.0 * BLOCK, .latency = 10 * XD_MS};
     play_start(&p);
     ck_assert_uint_eq(first_of(0), 3 * BLOCK);
 }
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(a_depot_that_is_not_known_is_asked_for_a_block)
 {
-    guesses[1] = (struct xd_guess){3.0 * BLOCK, 10 * XD_MS};
+    guesses[1] = (struct xd_guess){.rate = 3.0 * BLOCK, .latency = 10 * XD_MS};
     play_start(&p);
     ck_assert_uint_eq(first_of(0), BLOCK);
 }
@@ -50,7 +50,7 @@ END_TEST
 START_TEST(until_it_answers_its_second_request_is_for_two_round_trips)
 {
     p.o.lanes_per_depot = 2;
-    guesses[0] = (struct xd_guess){3.0 * BLOCK, 50 * XD_MS};
+    guesses[0] = (struct xd_guess){.rate = 3.0 * BLOCK, .latency = 50 * XD_MS};
     play_start(&p);
     ck_assert_uint_eq(first_of(0), 3 * BLOCK);
     ck_assert_uint_eq(first_of(0), 3 * BLOCK / 10);
@@ -60,7 +60,8 @@ END_TEST
 START_TEST(that_second_request_is_no_smaller_than_one_of_an_unknown_depot)
 {
     p.o.lanes_per_depot = 2;
-    guesses[0] = (struct xd_guess){BLOCK / 100.0, 50 * XD_MS};
+    guesses[0] =
+        (struct xd_guess){.rate = BLOCK / 100.0, .latency = 50 * XD_MS};
     play_start(&p);
     ck_assert_uint_eq(first_of(0), BLOCK);
     ck_assert_uint_eq(first_of(0), BLOCK / 16 + 1);

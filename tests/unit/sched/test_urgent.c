@@ -19,7 +19,8 @@ static void setup(void)
     p.layout.guesses = guesses;
     p.now = XD_SECOND;
     for (unsigned i = 0; i < 2; i++)
-        guesses[i] = (struct xd_guess){8.0 * BLOCK, 40 * XD_MS};
+        guesses[i] =
+            (struct xd_guess){.rate = 8.0 * BLOCK, .latency = 40 * XD_MS};
 }
 
 static void teardown(void)
@@ -82,7 +83,7 @@ END_TEST
 
 START_TEST(depots_that_are_not_known_race_for_the_first_bytes)
 {
-    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
     p.o.lanes_per_depot = 2;
     play_start(&p);
     play_from(0, 0, 4);
@@ -94,7 +95,7 @@ END_TEST
 
 START_TEST(of_the_first_block_who_brings_takes_what_silent_depots_have)
 {
-    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
     play_start(&p);
     play_from(0, 0, 4);
     play_range(&p, XD_EV_HELD, BLOCK / 4, BLOCK);
@@ -110,7 +111,7 @@ END_TEST
 START_TEST(
     a_depot_that_begins_to_bring_leaves_the_rest_to_after_the_first_block)
 {
-    guesses[0] = guesses[1] = (struct xd_guess){0, 0};
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
     p.o.lanes_per_depot = 2;
     play_start(&p);
     play_from(0, 0, 4);
@@ -188,7 +189,7 @@ END_TEST
 START_TEST(a_depot_that_is_alone_has_one_long_request)
 {
     if (_i == 0)
-        guesses[0] = (struct xd_guess){0, 0};
+        guesses[0] = (struct xd_guess){.rate = 0};
     p.layout.n_depots = 1;
     p.o.lanes_per_depot = 2;
     play_start(&p);
