@@ -134,12 +134,14 @@ CASES = [pytest.param(defence, *row, id="-".join(
          for defence, shown in ROWS.items() for row in shown]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defence,test,row", CASES)
 def test_a_row_holds_with_its_defence(world, defence, test, row):  # noqa: F811
     world.lab.program = UNDEFENDED
     test(world, *row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defence,test,row", CASES)
 def test_a_row_fails_without_its_defence(world, defence, test,  # noqa: F811
                                          row):

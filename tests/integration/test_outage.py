@@ -103,8 +103,10 @@ def another_address(wire):
 
 
 @pytest.mark.parametrize("how, away, silence", [
-    (link_down, 4, "2s"), (packets_lost, 4, "2s"), (another_address, 4, "2s"),
-    pytest.param(another_address, 25, "5s", marks=pytest.mark.slow)])
+    (packets_lost, 4, "2s"), *(pytest.param(*row, marks=pytest.mark.slow)
+                               for row in [(link_down, 4, "2s"),
+                                           (another_address, 4, "2s"),
+                                           (another_address, 25, "5s")])])
 def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
     data = lab.file("f.bin", SIZE)
     with wire.at_server():
@@ -127,6 +129,7 @@ def test_bytes_come_soon_after_the_line_is_back(lab, wire, how, away, silence):
     assert "waiting for the network" in run.err
 
 
+@pytest.mark.slow
 def test_a_line_that_stays_away_ends_it_at_the_end_of_patience(lab, wire):
     lab.file("f.bin", SIZE)
     with wire.at_server():

@@ -1,9 +1,9 @@
 # Sourced by tests/run.sh: runs the rows of a build with ctest and counts.
 #
 #     chances=2                       # rows that fail are run once more, alone
-#     run_rows BUILD -LE integration  # fails where a row failed in the end
+#     run_rows NAME BUILD -L unit     # fails where a row failed in the end
 #     echo "$passed $failed"          # test functions
-#     echo "$alone"                   # BUILD:ROW ..., passed at the second time
+#     echo "$alone"                   # NAME:ROW ..., passed at the second time
 #
 # Up to six rows run at once, on the two processors that CI has.  Of 17 000
 # tests one then waits, now and then, for longer than its author thought of,
@@ -87,17 +87,17 @@ try_again()
     echo "== once more, alone"
     attempt 1 -R "^($(paste -s -d '|' "$logs/again"))\$"
     for row in $(grep -v -x -F -f "$logs/failed" "$logs/again"); do
-        alone="$alone $(basename "$rows_build"):$row"
+        alone="$alone $rows_name:$row"
     done
     cmp -s "$logs/failed_first" "$logs/again" && [ ! -s "$logs/failed" ]
 }
 
-# run_rows BUILD [CTEST-ARGUMENT...]
+# run_rows NAME BUILD [CTEST-ARGUMENT...]
 run_rows()
 {
-    rows_build=$1
-    logs=$1/Testing/Temporary
-    shift
+    rows_name=$1
+    logs=$2/Testing/Temporary
+    shift 2
     rm -f "$logs/first.log"
     # More at once than there are processors: most of the time they wait.
     attempt 6 "$@"

@@ -1,10 +1,12 @@
 /* Whole downloads of any kind, and a few of a kind that matters. */
 #include <inttypes.h>
 
+#include "cases.h"
 #include "sim.h"
 #include "suite.h"
 
-#define SEEDS 2500
+/* For each policy. */
+#define SEEDS ((uint64_t)sim_cases(800, 2500))
 
 static bool run(const struct sim_scenario *sc, uint64_t seed)
 {
