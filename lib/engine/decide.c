@@ -317,7 +317,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
         return rc;
     e->sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
-    if (!e->sched || xd_outage_start_locked(e, options.max_open) < 0 ||
+    if (!e->sched || xd_outage_start_locked(e) < 0 ||
         tell_known_locked(e) < 0 || xd_pings_tell_known_locked(e) < 0)
         return xd_fail_nomem(err);
     say_lowered_locked(e, &options);

@@ -112,7 +112,8 @@ struct xd_depot {
     bool is_connected;             /* since it became busy */
     unsigned connections;          /* that its requests use now, */
     unsigned most_connections;     /* and the most at a time */
-    bool is_pinged;                /* a ping is on its way */
+    bool is_pinged;                /* a ping is on its way, */
+    bool is_pinged_for_line;       /* whose answer says that the line is up */
     bool was_pinged;               /* what came of it, or of a request: */
     enum xd_ping_result ping;
     xd_usec round_trip;

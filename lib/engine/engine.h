@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <xdownload/download.h>
 
+#include "base/line.h"
 #include "base/range.h"
 #include "base/rate.h"
 #include "base/text.h"
@@ -46,7 +47,6 @@
 #include "os/notifier.h"
 #include "os/thread.h"
 #include "sched/census.h"
-#include "sched/line.h"
 #include "sched/sched.h"
 #include "transfer/budget.h"
 #include "transfer/runner.h"
@@ -164,11 +164,12 @@ struct xd_engine {
     struct xd_depots depots;
     struct xd_range wanted; /* bytes of the file; empty until size is known */
     struct xd_sched *sched; /* NULL while the size is asked for */
-    struct xd_line *line;   /* beside sched */
-    bool is_line_down;      /* was said: since line_down_at */
+    struct xd_line *line;
+    bool is_line_down; /* was said: since line_down_at */
     xd_usec line_down_at;
     int routes;                /* of os/routes.h, or -1 */
     xd_usec looked_at;         /* at routes */
+    size_t doubt_next;         /* the depot to be pinged when in doubt */
     struct xd_census *census;  /* NULL once the size is known */
     struct xd_ledger ledger;   /* what is true of every byte of the file */
     struct xd_verify verify;   /* proves them */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/validators.h"
@@ -286,14 +287,6 @@ static void reject_unkept_locked(struct xd_engine *e,
  * descriptors; others give theirs back within moments, or not for long. */
 #define HINDRANCE XD_SECOND
 
-static bool was_the_line_locked(struct xd_engine *e, const struct xd_lane *lane,
-                                xd_usec now, xd_usec *retry_at)
-{
-    return e->line &&
-           xd_line_failed(e->line, lane->fetch, lane->outcome.is_unanswered,
-                          !xd_sched_has_choice(e->sched), now, retry_at);
-}
-
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
@@ -332,7 +325,8 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_REFUSED_RANGE:
     case XD_VERDICT_DIFFERENT:
     case XD_VERDICT_CHANGED:
-        if (was_the_line_locked(e, lane, now, &event.retry_at)) {
+        if (xd_outage_was_it_locked(e, lane, !xd_sched_has_untried(e->sched),
+                                    now, &event.retry_at)) {
             event.kind = XD_EV_CANCELED;
             xd_engine_say_locked(e, XD_LOG_DEBUG, "%s",
                                  lane->outcome.error.msg);
@@ -383,6 +377,31 @@ static void tell_census_hindered_locked(struct xd_engine *e,
         xd_census_hindered(e->census, depot->number, now + HINDRANCE);
 }
 
+/* Whether the line has failed, or stopped the request: the depot is asked
+ * again. */
+static bool is_of_line_locked(struct xd_engine *e, const struct xd_depot *depot,
+                              const struct xd_lane *lane, xd_usec now)
+{
+    enum xd_verdict verdict = lane->outcome.verdict;
+    bool is_stopped = verdict == XD_VERDICT_STOPPED;
+    xd_usec retry_at = now;
+
+    xd_line_ended(e->line, lane->fetch);
+    if (verdict == XD_VERDICT_LOCAL)
+        return false;
+    if (verdict == XD_VERDICT_AGAIN &&
+        !xd_outage_was_it_locked(e, lane, !xd_census_has_reserve(e->census),
+                                 xd_now(), &retry_at))
+        return false;
+    if (verdict != XD_VERDICT_AGAIN && !is_stopped)
+        xd_line_answered(e->line, xd_now());
+    if (verdict != XD_VERDICT_AGAIN &&
+        !(is_stopped && xd_line_is_down(e->line)))
+        return false;
+    xd_census_hindered(e->census, depot->number, scheduled_at(e, retry_at));
+    return true;
+}
+
 /* What a depot's answer to the first byte says of the size. */
 static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
@@ -390,6 +409,8 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
     const struct xd_outcome *outcome = &lane->outcome;
     uint64_t size = outcome->object_size;
 
+    if (is_of_line_locked(e, depot, lane, now))
+        return;
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
         size = lane->object_size;

@@ -8,6 +8,7 @@
 #include "engine/depot_cache.h"
 #include "engine/engine.h"
 #include "engine/keeper.h"
+#include "engine/outage.h"
 #include "engine/worker.h"
 #include "io/commons.h"
 #include "os/descriptors.h"
@@ -225,7 +226,9 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
         return xd_decide_start_locked(e, err);
     e->census = xd_census_new(e->depots.n, e->max_workers,
                               (unsigned)e->options.retry, e->max_pings);
-    return e->census ? 0 : xd_fail_nomem(err);
+    if (!e->census || xd_outage_start_locked(e) < 0)
+        return xd_fail_nomem(err);
+    return 0;
 }
 
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,

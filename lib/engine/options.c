@@ -487,7 +487,8 @@ struct xd_batch_config xd_options_batch(const struct xd_options *o)
                                     .exclude = o->exclude,
                                     .allow_file = o->allow_file,
                                     .silence = o->silence,
-                                    .max_failures = (unsigned)o->retry};
+                                    .max_failures = (unsigned)o->retry,
+                                    .patience = o->patience};
 }
 
 bool xd_options_want_all(const struct xd_options *o)

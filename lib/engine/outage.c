@@ -2,19 +2,46 @@
 
 #include "base/error.h"
 #include "engine/decide.h"
+#include "engine/pings.h"
 #include "os/routes.h"
 
 /* How often the system is asked for new routes. */
 #define LOOK_EVERY (200 * XD_MS)
 
-int xd_outage_start_locked(struct xd_engine *e, unsigned max_open)
+/* So many depots at least are pinged when the line is in doubt: one answer is
+ * enough. */
+#define DOUBT_PINGS 4
+
+int xd_outage_start_locked(struct xd_engine *e)
 {
-    xd_line_free(e->line);
-    e->line = xd_line_new(max_open * xd_options_lanes(&e->options),
-                          e->options.silence, e->options.patience);
+    const struct xd_options *o = &e->options;
+
+    if (!e->line)
+        e->line = xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
+                              o->silence, o->patience);
     if (e->routes < 0)
         e->routes = xd_routes_open();
     return e->line ? 0 : XD_E_NOMEM;
+}
+
+bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
+                             bool all_were_asked, xd_usec now,
+                             xd_usec *retry_at)
+{
+    const struct xd_outcome *o = &lane->outcome;
+    struct xd_line_failure failure = {
+        .is_unanswered = o->is_unanswered,
+        .is_only = e->sched && !xd_sched_has_choice(e->sched),
+        .is_depots_own =
+            !all_were_asked || (o->lacks_address && xd_routes_lead_out())};
+
+    return e->line &&
+           xd_line_failed(e->line, lane->fetch, &failure, now, retry_at);
+}
+
+static xd_usec earlier(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
 }
 
 /* What was said of the line before is not so any more. */
@@ -57,7 +84,26 @@ xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
 
     if (wake != XD_NEVER && wake > now + LOOK_EVERY)
         wake = now + LOOK_EVERY;
-    return wake < until ? wake : until;
+    if (e->line && e->max_pings > 0)
+        wake = earlier(wake, xd_line_doubt_at(e->line));
+    return earlier(wake, until);
+}
+
+/* The depots that are pinged are those that nothing is asked of. */
+static void doubt_locked(struct xd_engine *e, xd_usec now)
+{
+    size_t n = e->depots.n, n_pinged = 0;
+
+    if (e->max_pings == 0 || !xd_line_is_in_doubt(e->line, now))
+        return;
+    for (size_t i = 0; i < n && n_pinged < DOUBT_PINGS; i++) {
+        struct xd_depot *d = e->depots.list[e->doubt_next++ % n];
+
+        if (d->lanes_busy > 0 || d->state == XD_DEPOT_FAILED || d->is_pinged)
+            continue;
+        xd_pings_ask_of_line_locked(e, d);
+        n_pinged++;
+    }
 }
 
 static bool is_lost_locked(struct xd_engine *e, xd_usec now)
@@ -78,12 +124,13 @@ bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now)
 {
     unsigned fetch;
 
-    if (!e->line || !e->sched)
+    if (!e->line)
         return false;
     (void)xd_outage_look_locked(e);
     say_change_locked(e, now);
     if (is_lost_locked(e, now))
         return true;
+    doubt_locked(e, now);
     while (xd_line_next_stop(e->line, now, &fetch))
         xd_decide_stop_locked(e, e->fetches[fetch]);
     if (xd_line_pause(e->line, now) <= now)

@@ -1,5 +1,5 @@
 /*
- * What the line (sched/line.h) says, carried out: while it is down, one pause
+ * What the line (base/line.h) says, carried out: while it is down, one pause
  * for all depots.  What becomes of a request is told to the line by those who
  * tell it to the scheduler.
  *
@@ -10,8 +10,15 @@
 
 #include "engine/engine.h"
 
-/* With a new scheduler of so many depots at a time.  Errors: NOMEM. */
-int xd_outage_start_locked(struct xd_engine *e, unsigned max_open);
+/* Before the first request, and again with each scheduler: what was learnt of
+ * the line is kept.  Errors: NOMEM. */
+int xd_outage_start_locked(struct xd_engine *e);
+
+/* Whether it was the line that a request failed with: it may be made again at
+ * *retry_at.  `all_were_asked`: no depot is left that has not been asked. */
+bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
+                             bool all_were_asked, xd_usec now,
+                             xd_usec *retry_at);
 
 /* Whether something new is to be decided: a route has appeared.  Cheap enough
  * for every turn of a worker. */

@@ -41,11 +41,14 @@ static void tell_locked(struct xd_engine *e, struct xd_depot *depot,
     enum xd_ping_result result = judge_locked(e, ping->result);
 
     depot->is_pinged = false;
-    xd_pings_note_locked(depot, result, ping->round_trip);
+    if (!depot->is_pinged_for_line)
+        xd_pings_note_locked(depot, result, ping->round_trip);
     if (xd_engine_is_over_locked(e))
         return;
     if (e->line && (result == XD_PING_ANSWERED || result == XD_PING_REFUSED))
         xd_line_answered(e->line, xd_now());
+    if (depot->is_pinged_for_line)
+        return;
     if (result == XD_PING_REFUSED && !depot->worker)
         count_refusal_locked(e, depot, ping->os_errno);
     if (e->census)
@@ -66,7 +69,7 @@ static void answered(void *user, const struct xd_ping *pings, size_t n)
 }
 
 /* Without a thread or memory for it the depot is opened as it is. */
-void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot)
+static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     if (depot->is_pinged) /* for the census, and now for the scheduler */
         return;
@@ -76,6 +79,18 @@ void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->is_pinged = true;
     if (!e->pinger || xd_pinger_ask(e->pinger, depot->number, depot->url) < 0)
         tell_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
+}
+
+void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    depot->is_pinged_for_line = false;
+    ask_locked(e, depot);
+}
+
+void xd_pings_ask_of_line_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    depot->is_pinged_for_line = true;
+    ask_locked(e, depot);
 }
 
 int xd_pings_tell_known_locked(struct xd_engine *e)

@@ -11,6 +11,9 @@
 /* Ping the depot: who decides is told what comes of it. */
 void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot);
 
+/* Ping the depot, whose answer tells the line alone that it is up. */
+void xd_pings_ask_of_line_locked(struct xd_engine *e, struct xd_depot *depot);
+
 /* A request told how near the depot is, or that it refuses connections. */
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
                           xd_usec round_trip);

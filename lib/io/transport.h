@@ -84,7 +84,8 @@ enum xd_verdict {
     XD_VERDICT_OK,
     XD_VERDICT_AGAIN,     /* may pass: broke off, silent, busy */
     XD_VERDICT_GONE,      /* this URL will not do in this run */
-    XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object */
+    XD_VERDICT_NO_RANGES, /* the depot answers a range with the whole object, or
+                             with another range */
     XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
                                  for its range or its `if_range` alone; or does
                                  not say which range its answer is of */
@@ -104,6 +105,8 @@ struct xd_outcome {
                               so, or hung up before a word of an answer */
     bool is_unanswered;   /* the depot has said nothing to the last, not even
                               no: it, or the line, is silent */
+    bool lacks_address;   /* with is_unanswered: its host's name was not found,
+                             which a name server may have said */
     bool needs_login;     /* the depot, or a proxy, refused for want of a name
                              and password */
     xd_usec retry_after;  /* the depot asks for this pause; 0: it does not */

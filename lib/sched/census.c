@@ -73,8 +73,7 @@ static bool is_any(const struct xd_census *c, enum voter_state state)
     return find(c, state) < c->n_voters;
 }
 
-/* Whether there is somebody to ask in the place of another. */
-static bool has_reserve(const struct xd_census *c)
+bool xd_census_has_reserve(const struct xd_census *c)
 {
     return is_any(c, VOTER_RESERVE) || is_any(c, VOTER_UNSEEN) ||
            is_any(c, VOTER_PINGED) || is_any(c, VOTER_SILENT);
@@ -184,8 +183,9 @@ void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
         return;
     v->failures++;
     set_state(c, depot,
-              v->failures < c->max_failures && !has_reserve(c) ? VOTER_RESTING
-                                                               : VOTER_FAILED);
+              v->failures < c->max_failures && !xd_census_has_reserve(c)
+                  ? VOTER_RESTING
+                  : VOTER_FAILED);
     for (unsigned i = 1; i < v->failures && pause < LONGEST_REST; i++)
         pause *= 2;
     if (pause > LONGEST_REST)
@@ -214,7 +214,7 @@ static enum voter_state state_after(const struct xd_census *c,
     case XD_PING_SILENT:
         return VOTER_SILENT;
     case XD_PING_REFUSED:
-        return has_reserve(c) ? VOTER_PARKED : VOTER_SILENT;
+        return xd_census_has_reserve(c) ? VOTER_PARKED : VOTER_SILENT;
     }
     return VOTER_RESERVE;
 }

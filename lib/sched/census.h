@@ -59,6 +59,9 @@ void xd_census_pinged(struct xd_census *c, unsigned depot,
 /* It could not be asked for no fault of its own, and is asked at `retry_at`. */
 void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at);
 
+/* Whether a depot is left that has not been asked. */
+bool xd_census_has_reserve(const struct xd_census *c);
+
 /* Call again until it says WAIT, FINISH or FAIL. */
 struct xd_sched_action xd_census_next(struct xd_census *c, xd_usec now);
 

@@ -173,6 +173,13 @@ bool xd_sched_has_choice(const struct xd_sched *s)
            xd_depot_set_next(usable, first + 1) < usable->n;
 }
 
+bool xd_sched_has_untried(const struct xd_sched *s)
+{
+    const struct xd_depot_set *fresh = &s->book.fresh;
+
+    return xd_depot_set_next(fresh, 0) < fresh->n;
+}
+
 uint64_t xd_sched_steps(const struct xd_sched *s)
 {
     return s->steps;

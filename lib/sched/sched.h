@@ -249,6 +249,9 @@ bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency);
 /* Whether more than one depot may still be asked. */
 bool xd_sched_has_choice(const struct xd_sched *s);
 
+/* Whether there is a depot in reserve that has not been asked. */
+bool xd_sched_has_untried(const struct xd_sched *s);
+
 /* For how long a fetch may say nothing since its bytes stand in the queue of the
  * client's line behind those of others; 0: as far as is known they do not. */
 xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now);

@@ -292,8 +292,11 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
 static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
 {
     f->is_refused = f->first_byte < 0;
-    bool was_line = xd_line_failed(r->line, number_of(r, f), is_unanswered,
-                                   !xd_sched_has_choice(r->driver.sched),
+    struct xd_line_failure failure = {.is_unanswered = is_unanswered,
+                                      .is_only =
+                                          !xd_sched_has_choice(r->driver.sched),
+                                      .is_depots_own = true};
+    bool was_line = xd_line_failed(r->line, number_of(r, f), &failure,
                                    xd_run_usec(r->net.now), &f->retry_at);
 
     xd_flight_end(r, f, was_line ? XD_EV_CANCELED : XD_EV_FAILED);

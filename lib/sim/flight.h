@@ -5,7 +5,7 @@
 #ifndef XD_SIM_FLIGHT_H
 #define XD_SIM_FLIGHT_H
 
-#include "sched/line.h"
+#include "base/line.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
 #include "sim/run.h"

@@ -7,15 +7,20 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hosts.h"
+#include "base/line.h"
 #include "base/url.h"
 #include "io/commons.h"
 #include "os/clock.h"
+#include "os/routes.h"
 #include "os/thread.h"
 #include "transfer/runner.h"
 #include "transfer/turns.h"
 
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
+
+/* How often the system is asked for new routes while nothing is answered. */
+#define LOOK_EVERY (200 * XD_MS)
 
 /* A person wonders after a second. */
 #define REPORT_EVERY XD_SECOND
@@ -27,7 +32,7 @@ struct item {
     enum item_state state;
     xd_usec asked_at;
     unsigned failures;
-    bool has_answered;
+    bool was_asked, has_answered;
     struct xd_outcome why; /* how it ends if it is stopped */
 };
 
@@ -35,7 +40,7 @@ struct item {
 struct run {
     const struct xd_request *requests;
     struct item *items;
-    size_t n, n_ended;
+    size_t n, n_ended, n_asked;
     size_t n_answered;     /* whose last attempt has a head */
     struct xd_turns turns; /* of those that wait */
     struct xd_batch_times times;
@@ -60,6 +65,9 @@ struct xd_batch {
     /* The run's thread's own. */
     struct run *run;
     size_t *slots; /* the item in each, or NO_ITEM */
+    struct xd_line *line;
+    int routes; /* of os/routes.h */
+    xd_usec looked_at;
 
     /* Atomic: set by any thread. */
     atomic_bool is_canceled;
@@ -79,6 +87,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     size_t i = b->slots[slot];
     xd_usec now = xd_now(), twice = 2 * (now - run->started);
 
+    xd_line_heard(b->line, slot, now);
     run->n_answered += !run->items[i].has_answered;
     run->items[i].has_answered = true;
     if (run->answered_at == XD_NEVER) {
@@ -93,6 +102,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     const struct xd_batch *b = user;
     const struct run *run = b->run;
 
+    xd_line_heard(b->line, slot, xd_now());
     return run->handler->bytes(run->handler->user, b->slots[slot], data, len);
 }
 
@@ -121,15 +131,53 @@ static bool try_again(const struct xd_batch *b, size_t i,
     return true;
 }
 
+/* When the request is to be made again since the line is down; XD_NEVER: it is
+ * over. */
+static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
+                             const struct xd_outcome *outcome)
+{
+    const struct run *run = b->run;
+    struct xd_line_failure failure = {
+        .is_unanswered = outcome->is_unanswered,
+        .is_only = run->n == 1,
+        .is_depots_own = run->n_asked < run->n ||
+                         (outcome->lacks_address && xd_routes_lead_out())};
+    xd_usec retry_at, now = xd_now();
+
+    if (outcome->verdict == XD_VERDICT_STOPPED) {
+        xd_line_ended(b->line, slot);
+        /* The line has stopped it, or else it has an explanation. */
+        return xd_line_is_down(b->line) &&
+                       run->items[b->slots[slot]].why.error.code == XD_OK
+                   ? now
+                   : XD_NEVER;
+    }
+    if (outcome->verdict != XD_VERDICT_AGAIN) {
+        xd_line_ended(b->line, slot);
+        return XD_NEVER;
+    }
+    return xd_line_failed(b->line, slot, &failure, now, &retry_at) ? retry_at
+                                                                   : XD_NEVER;
+}
+
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_batch *b = user;
     struct run *run = b->run;
     size_t i = b->slots[slot];
+    xd_usec retry_at =
+        run->has_begun ? outlasts_line(b, slot, outcome) : XD_NEVER;
 
     b->slots[slot] = NO_ITEM;
     if (!run->has_begun)
         return;
+    if (retry_at != XD_NEVER) {
+        run->items[i].why = *outcome;
+        run->items[i].why.media_type = NULL;
+        run->items[i].state = ITEM_WAITS;
+        xd_turns_again(&run->turns, i, retry_at);
+        return;
+    }
     if (xd_verdict_may_pass(outcome->verdict) && try_again(b, i, outcome))
         return;
     if (outcome->verdict == XD_VERDICT_STOPPED)
@@ -180,25 +228,42 @@ static int check(const struct xd_batch *b, const struct xd_request *request,
     return no_memory || !name ? XD_E_NOMEM : XD_E_NOREPLICA;
 }
 
+/* A number of the depot for the line: one host's requests fail together. */
+static unsigned number_of_depot(const char *url)
+{
+    unsigned hash = 2166136261u; /* FNV-1a */
+    struct xd_url u;
+
+    if (!xd_url_split(url, &u))
+        return hash;
+    for (size_t i = 0; i < u.host_len; i++)
+        hash = (hash ^ (unsigned char)u.host[i]) * 16777619u;
+    return (hash ^ u.port) * 16777619u;
+}
+
 static void start(struct xd_batch *b, size_t i, unsigned slot)
 {
     struct run *run = b->run;
     struct item *item = &run->items[i];
+    struct xd_request request = run->requests[i];
     struct xd_outcome outcome = {.verdict = XD_VERDICT_GONE,
                                  .object_size = XD_SIZE_UNKNOWN};
 
+    run->n_asked += !item->was_asked;
+    item->was_asked = true;
     run->n_answered -= item->has_answered;
     item->has_answered = false;
     item->asked_at = xd_now();
+    request.outages = xd_line_outages(b->line);
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
                                     .object_size = XD_SIZE_UNKNOWN};
     if (check(b, &run->requests[i], &outcome.error) < 0 ||
-        xd_runner_start(b->runner, slot, &run->requests[i], &outcome.error) <
-            0) {
+        xd_runner_start(b->runner, slot, &request, &outcome.error) < 0) {
         end_item(run, i, &outcome);
         return;
     }
     item->state = ITEM_IS_ASKED;
+    xd_line_begun(b->line, slot, number_of_depot(request.url), item->asked_at);
     b->slots[slot] = i;
 }
 
@@ -219,6 +284,8 @@ static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
     unsigned slot;
     size_t i;
 
+    if (xd_line_pause(b->line, now) > now)
+        return xd_line_pause(b->line, now);
     while ((slot = free_slot(b)) < b->n_slots) {
         if (!xd_turns_take_fresh(turns, &i) &&
             !xd_turns_take_retry(turns, now, &i))
@@ -341,6 +408,56 @@ static void abandon_all(struct xd_batch *b)
     }
 }
 
+/* ---- the line ---- */
+
+/* The request ends with what it failed with last. */
+static void fail_by_line(struct xd_batch *b, size_t i)
+{
+    if (b->run->items[i].why.error.code == XD_OK)
+        explain(b, i, XD_E_NET, "has not answered: the network is down");
+}
+
+/* No depot has answered for so long that none is waited for any more. */
+static void give_up(struct xd_batch *b)
+{
+    struct run *run = b->run;
+    size_t i;
+
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        if (b->slots[slot] == NO_ITEM)
+            continue;
+        fail_by_line(b, b->slots[slot]);
+        xd_runner_stop(b->runner, slot);
+    }
+    while (xd_turns_take_fresh(&run->turns, &i) ||
+           xd_turns_take_retry(&run->turns, XD_NEVER, &i)) {
+        fail_by_line(b, i);
+        end_item(run, i, &run->items[i].why);
+    }
+}
+
+/* Returns when it is to be looked at again. */
+static xd_usec look_at_line(struct xd_batch *b, xd_usec now)
+{
+    xd_usec silent;
+    unsigned slot;
+
+    if (now >= b->looked_at + LOOK_EVERY) {
+        b->looked_at = now;
+        if (xd_routes_have_appeared(b->routes))
+            xd_line_changed(b->line, now);
+    }
+    if (xd_line_is_lost(b->line, now, &silent)) {
+        give_up(b);
+        return XD_NEVER;
+    }
+    while (xd_line_next_stop(b->line, now, &slot))
+        xd_runner_stop(b->runner, slot);
+    return xd_line_is_down(b->line)
+               ? earlier(xd_line_wake(b->line), now + LOOK_EVERY)
+               : XD_NEVER;
+}
+
 /* ---- the thread ---- */
 
 /* The slot of the first request that is asked, or n_slots. */
@@ -391,6 +508,7 @@ static void *batch_main(void *arg)
             report_wait(b, now);
         next = earlier(next, end_late_waiting(b, now));
         next = earlier(next, stop_late(b, now));
+        next = earlier(next, look_at_line(b, now));
         next = earlier(next, start_waiting(b, now));
         next = earlier(next, run->times.until);
         if (b->config.waits)
@@ -472,10 +590,13 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->config = *config;
     b->n_slots = n_slots;
     atomic_init(&b->is_canceled, false);
+    b->routes = xd_routes_open();
+    b->line = xd_line_new(n_slots, config->silence, config->patience);
     b->slots = xd_alloc(n_slots, sizeof *b->slots);
     for (unsigned i = 0; b->slots && i < n_slots; i++)
         b->slots[i] = NO_ITEM;
-    rc = b->slots ? xd_commons_new(&b->commons, err) : xd_fail_nomem(err);
+    rc = b->slots && b->line ? xd_commons_new(&b->commons, err)
+                             : xd_fail_nomem(err);
     if (rc == 0)
         rc = open_transports(b, err);
     if (rc < 0)
@@ -490,6 +611,8 @@ void xd_batch_free(struct xd_batch *b)
     if (!b)
         return;
     xd_runner_free(b->runner);
+    xd_line_free(b->line);
+    xd_routes_close(b->routes);
     xd_free(b->slots);
     xd_commons_free(b->commons);
     xd_free(b);

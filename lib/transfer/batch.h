@@ -5,7 +5,8 @@
  *     run():  a thread of its own --- start, poll, pause, retry ---> handler
  *     any:    cancel()
  *
- * The batch keeps its connections from one run to the next.
+ * The batch keeps its connections from one run to the next, and what it has learnt
+ * of the line.
  *
  * Threads: one caller at a time; only cancel() may be called by others.
  */
@@ -25,7 +26,9 @@ struct xd_batch_config {
     const char *exclude;   /* hosts not to be asked: base/hosts.h; or NULL */
     bool allow_file;       /* whether files of this machine may be read */
     xd_usec silence;       /* as in struct xd_transport_config */
-    unsigned max_failures; /* attempts at one request, at least 1 */
+    unsigned max_failures; /* attempts at one request, at least 1, beside those
+                              made while the line is down (base/line.h) */
+    xd_usec patience;      /* for a line that is down */
     /* Called each second by the batch's thread, while no request has answered:
      * for how long `url` was waited for, and whether it is connected.  May be
      * NULL. */

@@ -3,11 +3,12 @@ command is at one end of a wire and the depots are at the other."""
 import ctypes
 import os
 import subprocess
+import threading
 import time
 from contextlib import contextmanager
 
 import pytest
-from lab import wait_until
+from lab import asked_range, wait_until
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NETNS = 0x40000000
@@ -146,3 +147,58 @@ def test_a_line_that_stays_away_ends_it_at_the_end_of_patience(lab, wire):
     assert run.rc == 1
     assert "the network is down: no depot has answered for 4 s" in run.err
     assert [d["failures"] for d in run.report["depots"]] == [0, 0, 0]
+
+
+# Longer than five attempts with their pauses take.
+LONG = 9
+
+
+def started(lab, depots, kind):
+    """Of URLs that are inspected first, of a manifest, or of one that does not
+    say the size."""
+    words = {"urls": [d.url("f.bin") for d in depots],
+             "manifest": [lab.metalink("f.bin", depots)],
+             "no size": [lab.urls("f.bin", depots)]}[kind]
+    return lab.start(*words, "-o", "f.bin", "--silence", "1s", "-v")
+
+
+@pytest.mark.parametrize("kind, how", [
+    ("urls", link_down), ("manifest", packets_lost),
+    *[pytest.param(kind, how, marks=pytest.mark.slow) for kind, how in [
+        ("urls", packets_lost), ("manifest", link_down),
+        ("no size", packets_lost), ("no size", link_down)]]])
+def test_an_outage_before_the_first_byte_is_waited_out(lab, wire, how, kind):
+    data = lab.file("f.bin", SIZE)
+    with wire.at_server():
+        depots = lab.depots(3, address=SERVER)
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    mend = how(wire)
+    process = started(lab, depots, kind)
+    time.sleep(LONG)
+    mend()
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_depots_that_fall_silent_beside_one_without_ranges_are_no_outage(lab):
+    """It is not asked for bytes while others may have them, but answers."""
+    data = lab.file("f.bin", SIZE)
+    holds = threading.Event()
+
+    def answer(head):
+        first, last = asked_range(head)
+        last = min(SIZE - 1, last)
+        if first >= SIZE // 2:
+            holds.wait()
+        return (f"HTTP/1.1 206 Partial Content\r\nConnection: close\r\n"
+                f"Content-Range: bytes {first}-{last}/{SIZE}\r\n"
+                f"Content-Length: {last + 1 - first}\r\n\r\n"
+                ).encode() + data[first:last + 1]
+    silent = [lab.odd(answer) for _ in range(2)]
+    run = lab.xdownload(lab.metalink("f.bin", [*silent, lab.depot(ranges=False)]),
+                        "-o", "f.bin", "--silence", "500ms", "-t", "1", "-v",
+                        "--retry", "2", patience=50)
+    holds.set()
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data

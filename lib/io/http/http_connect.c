@@ -173,16 +173,16 @@ bool xd_http_connect_lacks_descriptors(CURLcode result)
            xd_descriptors_free(CONNECTING_DESCRIPTORS) < CONNECTING_DESCRIPTORS;
 }
 
+bool xd_http_connect_lacks_address(CURLcode result)
+{
+    return result == CURLE_COULDNT_RESOLVE_HOST ||
+           result == CURLE_COULDNT_RESOLVE_PROXY;
+}
+
 bool xd_http_connect_is_unanswered(CURLcode result, int os_errno)
 {
-    switch ((int)result) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_OPERATION_TIMEDOUT:
-        return true;
-    default:
-        return os_errno == ETIMEDOUT || os_errno == ENETUNREACH ||
-               os_errno == EHOSTUNREACH || os_errno == ENETDOWN ||
-               os_errno == EADDRNOTAVAIL;
-    }
+    return xd_http_connect_lacks_address(result) ||
+           result == CURLE_OPERATION_TIMEDOUT || os_errno == ETIMEDOUT ||
+           os_errno == ENETUNREACH || os_errno == EHOSTUNREACH ||
+           os_errno == ENETDOWN || os_errno == EADDRNOTAVAIL;
 }

@@ -86,4 +86,7 @@ bool xd_http_connect_lacks_descriptors(CURLcode result);
 /* Whether packets lead nowhere.  A refusal or a reset comes from somebody. */
 bool xd_http_connect_is_unanswered(CURLcode result, int os_errno);
 
+/* Whether the host's name, or its proxy's, was not found. */
+bool xd_http_connect_lacks_address(CURLcode result);
+
 #endif

@@ -116,6 +116,7 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
         f->outcome.error.os_errno = (int)os_errno;
     f->outcome.is_unanswered =
         xd_http_connect_is_unanswered(result, (int)os_errno);
+    f->outcome.lacks_address = xd_http_connect_lacks_address(result);
 }
 
 /* An object without bytes, or none where they were asked for; or a refusal. */

@@ -192,4 +192,5 @@ void xd_ibp_connect_explain(const struct xd_ibp_connect *c, CURLcode result,
     if (curl_easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
         out->error.os_errno = (int)os_errno;
     out->is_unanswered = xd_http_connect_is_unanswered(result, (int)os_errno);
+    out->lacks_address = xd_http_connect_lacks_address(result);
 }

@@ -1,5 +1,5 @@
 /* Is it a depot, or the line to all of them? */
-#include "sched/line.h"
+#include "base/line.h"
 
 #include "suite.h"
 
@@ -32,7 +32,19 @@ static void flow(unsigned n)
 
 static bool fails(unsigned fetch, bool is_unanswered)
 {
-    return xd_line_failed(l, fetch, is_unanswered, false, now, &retry_at);
+    const struct xd_line_failure failure = {.is_unanswered = is_unanswered,
+                                            .is_depots_own = true};
+
+    return xd_line_failed(l, fetch, &failure, now, &retry_at);
+}
+
+/* Request 0, of the only depot there is. */
+static bool only_fails(void)
+{
+    const struct xd_line_failure failure = {.is_unanswered = true,
+                                            .is_only = true};
+
+    return xd_line_failed(l, 0, &failure, now, &retry_at);
 }
 
 static void expect_stops(const char *fetches)
@@ -113,7 +125,7 @@ START_TEST(the_only_depot_has_not_failed_if_nothing_is_heard)
 {
     flow(1);
     now += 5 * XD_SECOND;
-    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
+    ck_assert(only_fails());
     ck_assert(xd_line_is_down(l));
 }
 END_TEST
@@ -146,6 +158,96 @@ START_TEST(before_the_first_byte_each_failure_is_its_depots)
     ck_assert(!fails(0, true));
     xd_line_changed(l, now);
     ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+/* Of a depot that is not the first that was asked, when all were. */
+static bool fails_as_all_did(unsigned fetch)
+{
+    const struct xd_line_failure failure = {.is_unanswered = true};
+
+    return xd_line_failed(l, fetch, &failure, now, &retry_at);
+}
+
+START_TEST(before_the_first_byte_it_is_the_line_when_all_were_asked)
+{
+    xd_line_begun(l, 0, 0, now);
+    xd_line_begun(l, 1, 1, now);
+    now += 10 * XD_MS;
+    ck_assert(fails_as_all_did(0));
+    ck_assert(xd_line_is_down(l));
+    /* How long an answer takes is not known: the other one is not stopped. */
+    expect_stops("");
+    for (int i = 0; i < 10; i++) {
+        ck_assert_uint_le(xd_line_wake(l), now + 2 * XD_SECOND);
+        now = xd_line_wake(l);
+        expect_stops("");
+        ck_assert_uint_le(xd_line_pause(l, now), now);
+        xd_line_begun(l, 0, 0, now);
+        ck_assert(fails_as_all_did(0));
+    }
+    xd_line_changed(l, now);
+    expect_stops("1");
+    xd_line_begun(l, 1, 1, now);
+    xd_line_heard(l, 1, now);
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(before_the_first_byte_half_a_minute_is_enough)
+{
+    xd_usec silent, began = now;
+
+    xd_line_begun(l, 0, 0, now);
+    ck_assert(fails_as_all_did(0));
+    while (!xd_line_is_lost(l, now, &silent)) {
+        now = xd_line_wake(l);
+        expect_stops("");
+    }
+    ck_assert_uint_eq(now, began + 30 * XD_SECOND);
+    ck_assert_uint_eq(silent, 30 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(refusals_before_the_first_byte_tell_that_the_line_is_up)
+{
+    for (unsigned i = 0; i < 3; i++)
+        xd_line_begun(l, i, i, now);
+    ck_assert(!fails(2, false));
+    now += 5 * XD_SECOND;
+    ck_assert(!fails_as_all_did(0));
+    ck_assert(!fails_as_all_did(1));
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(when_all_that_are_asked_are_silent_one_that_is_not_tells)
+{
+    flow(2);
+    ck_assert(!xd_line_is_in_doubt(l, now));
+    ck_assert_uint_eq(xd_line_doubt_at(l), now + XD_SECOND);
+    now += XD_SECOND;
+    ck_assert(xd_line_is_in_doubt(l, now));
+    ck_assert(!xd_line_is_in_doubt(l, now)); /* once */
+    now += 50 * XD_MS;
+    ck_assert_uint_gt(xd_line_doubt_at(l), now);
+    for (int i = 0; i < 10; i++) {
+        xd_line_answered(l, now);
+        now += 500 * XD_MS;
+    }
+    ck_assert(!fails(0, true));
+    ck_assert(!fails(1, true));
+    ck_assert(!xd_line_is_down(l));
+}
+END_TEST
+
+START_TEST(a_single_silent_depot_is_no_doubt)
+{
+    flow(1);
+    now += XD_SECOND;
+    ck_assert(!xd_line_is_in_doubt(l, now));
+    xd_line_ended(l, 0);
+    ck_assert_uint_eq(xd_line_doubt_at(l), XD_NEVER);
 }
 END_TEST
 
@@ -225,7 +327,7 @@ START_TEST(who_waits_for_room_is_not_silent)
     ck_assert(!xd_line_is_down(l));
     xd_line_released(l, 0, now);
     now += 5 * XD_SECOND;
-    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
+    ck_assert(only_fails());
 }
 END_TEST
 
@@ -235,7 +337,7 @@ START_TEST(far_depots_are_given_time_to_answer)
     now += XD_SECOND;
     xd_line_heard(l, 0, now);
     now += 5 * XD_SECOND;
-    ck_assert(xd_line_failed(l, 0, true, true, now, &retry_at));
+    ck_assert(only_fails());
     ck_assert_uint_eq(xd_line_wake(l), now + 3 * XD_SECOND);
 }
 END_TEST
@@ -316,6 +418,11 @@ int main(void)
     tcase_add_test(t, the_only_depot_has_not_failed_if_nothing_is_heard);
     tcase_add_test(t, a_refusal_is_an_answer);
     tcase_add_test(t, before_the_first_byte_each_failure_is_its_depots);
+    tcase_add_test(t, before_the_first_byte_it_is_the_line_when_all_were_asked);
+    tcase_add_test(t, before_the_first_byte_half_a_minute_is_enough);
+    tcase_add_test(t, refusals_before_the_first_byte_tell_that_the_line_is_up);
+    tcase_add_test(t, when_all_that_are_asked_are_silent_one_that_is_not_tells);
+    tcase_add_test(t, a_single_silent_depot_is_no_doubt);
     tcase_add_test(t, while_it_is_down_all_pause_and_are_asked_anew_each_round);
     tcase_add_test(t, the_first_byte_ends_it);
     tcase_add_test(t, a_route_that_appears_ends_the_pause_at_once);

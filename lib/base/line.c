@@ -1,4 +1,4 @@
-#include "sched/line.h"
+#include "base/line.h"
 
 #include "base/alloc.h"
 #include "base/check.h"
@@ -30,6 +30,14 @@
 /* Then one that failed in this time is not asked twice in it. */
 #define RETRY ASKING
 
+/* For so long all depots may be unreachable from the start: a host that does not
+ * exist must not be waited for as one that has answered before is. */
+#define FIRST_PATIENCE (30 * XD_SECOND)
+
+/* How often in the time after which depots are silent it may be in doubt: they do
+ * not all fall silent at once. */
+#define DOUBTS 4
+
 struct request {
     bool is_live;
     bool is_to_stop;
@@ -43,10 +51,13 @@ struct xd_line {
     struct request *requests;
     unsigned n;
     xd_usec quiet, slack, patience;
+    xd_usec began_at;      /* the first request; XD_NEVER: none yet */
     xd_usec heard_at;      /* from any depot; XD_NEVER: nothing yet */
+    xd_usec looked_at;     /* when it was last asked whether it is in doubt */
     xd_usec fastest;       /* the least time to a first byte; XD_NEVER: none */
     unsigned failed_depot; /* the last one that failed without an answer */
     xd_usec failed_at;     /* 0: none */
+    bool has_flowed;       /* some bytes have come */
     bool is_down;
     xd_usec asked_at, ask_at; /* while down: the last attempt, and the next */
     unsigned n_outages;
@@ -73,7 +84,7 @@ struct xd_line *xd_line_new(unsigned n_fetches, xd_usec silence,
     l->slack = at_most(silence / SLACK_PART, MOST_SLACK);
     l->quiet = at_most(silence - l->slack, MOST_QUIET);
     l->patience = patience;
-    l->heard_at = l->fastest = XD_NEVER;
+    l->began_at = l->heard_at = l->fastest = XD_NEVER;
     return l;
 }
 
@@ -96,6 +107,8 @@ void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
 {
     *request_of(l, fetch) = (struct request){
         .is_live = true, .depot = depot, .began = now, .last = now};
+    if (l->began_at == XD_NEVER)
+        l->began_at = now;
 }
 
 /* A depot has said something. */
@@ -116,7 +129,7 @@ void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
 
     if (!r->has_bytes && now - r->began < l->fastest)
         l->fastest = now - r->began;
-    r->has_bytes = true;
+    r->has_bytes = l->has_flowed = true;
     r->last = now;
     hear(l, now);
 }
@@ -142,34 +155,48 @@ void xd_line_ended(struct xd_line *l, unsigned fetch)
 
 static xd_usec round_time(const struct xd_line *l)
 {
-    xd_usec t = 3 * at_most(l->fastest, MOST_ROUND);
+    xd_usec t = l->has_flowed ? 3 * at_most(l->fastest, MOST_ROUND) : 0;
 
     return t < LEAST_ROUND ? LEAST_ROUND : at_most(t, MOST_ROUND);
 }
 
-/* What was asked before and has brought nothing since is asked anew. */
+/* A round begins. */
 static void ask(struct xd_line *l, xd_usec now)
+{
+    l->asked_at = now;
+    l->ask_at = now + round_time(l);
+}
+
+/* Likewise, and what was asked before and has received nothing since is asked
+ * anew. */
+static void ask_anew(struct xd_line *l, xd_usec now)
 {
     for (unsigned i = 0; i < l->n; i++)
         l->requests[i].is_to_stop =
             l->requests[i].is_live && l->requests[i].last < now;
-    l->asked_at = now;
-    l->ask_at = now + round_time(l);
+    ask(l, now);
+}
+
+static bool was_never_answered(const struct xd_line *l)
+{
+    return l->heard_at == XD_NEVER;
 }
 
 static void go_down(struct xd_line *l, xd_usec now)
 {
     l->is_down = true;
     l->n_outages++;
-    ask(l, now);
+    if (was_never_answered(l))
+        ask(l, now);
+    else
+        ask_anew(l, now);
 }
 
-/* Whether nobody else has said anything since this request fell silent. */
+/* Whether no other depot has answered since this request fell silent. */
 static bool all_are_silent(const struct xd_line *l, const struct request *r,
                            xd_usec now)
 {
-    return l->heard_at != XD_NEVER && now - l->heard_at >= l->quiet &&
-           l->heard_at <= r->last + l->slack;
+    return now - l->heard_at >= l->quiet && l->heard_at <= r->last + l->slack;
 }
 
 /* Whether some other depot was asked in vain as well: while only one is asked,
@@ -188,23 +215,37 @@ static bool another_is_silent(const struct xd_line *l, unsigned depot,
     return false;
 }
 
-bool xd_line_failed(struct xd_line *l, unsigned fetch, bool is_unanswered,
-                    bool is_only, xd_usec now, xd_usec *retry_at)
+static bool is_the_line(const struct xd_line *l, const struct request *r,
+                        const struct xd_line_failure *failure, xd_usec now)
+{
+    if (was_never_answered(l))
+        return !failure->is_depots_own;
+    if (!l->has_flowed)
+        return false;
+    return l->is_down ||
+           (all_are_silent(l, r, now) &&
+            (failure->is_only || another_is_silent(l, r->depot, now)));
+}
+
+bool xd_line_failed(struct xd_line *l, unsigned fetch,
+                    const struct xd_line_failure *failure, xd_usec now,
+                    xd_usec *retry_at)
 {
     struct request *r = request_of(l, fetch);
+    bool is_line;
 
     r->is_live = false;
-    if (!is_unanswered) {
+    if (!failure->is_unanswered) {
         hear(l, now);
         return false;
     }
-    if (!l->is_down && all_are_silent(l, r, now) &&
-        (is_only || another_is_silent(l, r->depot, now)))
+    is_line = is_the_line(l, r, failure, now);
+    if (is_line && !l->is_down)
         go_down(l, now);
     l->failed_depot = r->depot;
     l->failed_at = now;
     *retry_at = now + RETRY;
-    return l->is_down;
+    return is_line;
 }
 
 /* Where nobody is asked, nobody can be silent. */
@@ -218,11 +259,10 @@ static bool is_asking(const struct xd_line *l)
 
 void xd_line_changed(struct xd_line *l, xd_usec now)
 {
-    if (l->heard_at == XD_NEVER)
-        return;
     if (l->is_down)
-        ask(l, now);
-    else if (now - l->heard_at >= BRIEF_QUIET && is_asking(l))
+        ask_anew(l, now);
+    else if (!was_never_answered(l) && now - l->heard_at >= BRIEF_QUIET &&
+             is_asking(l))
         go_down(l, now);
 }
 
@@ -230,8 +270,10 @@ bool xd_line_next_stop(struct xd_line *l, xd_usec now, unsigned *fetch)
 {
     if (!l->is_down)
         return false;
-    if (now >= l->ask_at)
+    if (now >= l->ask_at && was_never_answered(l))
         ask(l, now);
+    else if (now >= l->ask_at)
+        ask_anew(l, now);
     for (unsigned i = 0; i < l->n; i++) {
         struct request *r = &l->requests[i];
 
@@ -249,15 +291,26 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now)
     return l->is_down && now >= l->asked_at + ASKING ? l->ask_at : 0;
 }
 
+static xd_usec silent_since(const struct xd_line *l)
+{
+    return was_never_answered(l) ? l->began_at : l->heard_at;
+}
+
+static xd_usec patience(const struct xd_line *l)
+{
+    return was_never_answered(l) ? at_most(l->patience, FIRST_PATIENCE)
+                                 : l->patience;
+}
+
 xd_usec xd_line_wake(const struct xd_line *l)
 {
-    xd_usec end;
+    xd_usec since = silent_since(l);
 
     if (!l->is_down)
         return XD_NEVER;
-    end = l->patience < XD_NEVER - l->heard_at ? l->heard_at + l->patience
-                                               : XD_NEVER;
-    return at_most(l->ask_at, end);
+    return patience(l) < XD_NEVER - since
+               ? at_most(l->ask_at, since + patience(l))
+               : l->ask_at;
 }
 
 bool xd_line_is_down(const struct xd_line *l)
@@ -267,10 +320,42 @@ bool xd_line_is_down(const struct xd_line *l)
 
 bool xd_line_is_lost(const struct xd_line *l, xd_usec now, xd_usec *silent)
 {
-    if (!l->is_down || now - l->heard_at < l->patience)
+    if (!l->is_down || now - silent_since(l) < patience(l))
         return false;
-    *silent = now - l->heard_at;
+    *silent = now - silent_since(l);
     return true;
+}
+
+static bool some_are_silent(const struct xd_line *l, xd_usec now)
+{
+    if (l->is_down)
+        return true;
+    for (unsigned i = 0; i < l->n; i++) {
+        const struct request *r = &l->requests[i];
+
+        if (r->is_live && now - r->last >= l->quiet &&
+            another_is_silent(l, r->depot, now))
+            return true;
+    }
+    return false;
+}
+
+xd_usec xd_line_doubt_at(const struct xd_line *l)
+{
+    xd_usec quiet_at = l->heard_at + l->quiet;
+    xd_usec look_at = l->looked_at + l->quiet / DOUBTS;
+
+    if (!l->has_flowed || !(l->is_down || is_asking(l)))
+        return XD_NEVER;
+    return quiet_at > look_at ? quiet_at : look_at;
+}
+
+bool xd_line_is_in_doubt(struct xd_line *l, xd_usec now)
+{
+    if (now < xd_line_doubt_at(l))
+        return false;
+    l->looked_at = now;
+    return some_are_silent(l, now);
 }
 
 unsigned xd_line_outages(const struct xd_line *l)
