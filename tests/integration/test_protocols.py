@@ -536,11 +536,16 @@ def test_one_worker_serves_the_disk_and_then_a_depot(lab):
     assert "No such file" in depot_of(run, nowhere)["error"]
 
 
-def test_a_manifest_from_elsewhere_names_no_files_here(lab):
+@pytest.mark.parametrize("way", ["standard input", "a server"])
+def test_a_manifest_from_elsewhere_names_no_files_here(lab, way):
     lab.file("f.bin", SIZE)
     manifest = lab.exnode("f.bin", [Disk(lab.www)])
-    with open(manifest) as stdin:
-        run = lab.xdownload("--allow-file", "-", stdin=stdin)
+    if way == "a server":
+        shutil.copy(manifest, lab.www / "m.xnd")
+        run = lab.xdownload("--allow-file", lab.depot().url("m.xnd"))
+    else:
+        with open(manifest) as stdin:
+            run = lab.xdownload("--allow-file", "-", stdin=stdin)
     assert run.rc == 3
     assert "file: URL" in run.err
     assert not lab.path("f.bin").exists()
