@@ -177,19 +177,19 @@ static void ask_anew(struct xd_line *l, xd_usec now)
     ask(l, now);
 }
 
-static bool was_never_answered(const struct xd_line *l)
+bool xd_line_was_up(const struct xd_line *l)
 {
-    return l->heard_at == XD_NEVER;
+    return l->heard_at != XD_NEVER;
 }
 
 static void go_down(struct xd_line *l, xd_usec now)
 {
     l->is_down = true;
     l->n_outages++;
-    if (was_never_answered(l))
-        ask(l, now);
-    else
+    if (xd_line_was_up(l))
         ask_anew(l, now);
+    else
+        ask(l, now);
 }
 
 /* Whether no other depot has answered since this request fell silent. */
@@ -218,7 +218,7 @@ static bool another_is_silent(const struct xd_line *l, unsigned depot,
 static bool is_the_line(const struct xd_line *l, const struct request *r,
                         const struct xd_line_failure *failure, xd_usec now)
 {
-    if (was_never_answered(l))
+    if (!xd_line_was_up(l))
         return !failure->is_depots_own;
     if (!l->has_flowed)
         return false;
@@ -261,7 +261,7 @@ void xd_line_changed(struct xd_line *l, xd_usec now)
 {
     if (l->is_down)
         ask_anew(l, now);
-    else if (!was_never_answered(l) && now - l->heard_at >= BRIEF_QUIET &&
+    else if (xd_line_was_up(l) && now - l->heard_at >= BRIEF_QUIET &&
              is_asking(l))
         go_down(l, now);
 }
@@ -270,7 +270,7 @@ bool xd_line_next_stop(struct xd_line *l, xd_usec now, unsigned *fetch)
 {
     if (!l->is_down)
         return false;
-    if (now >= l->ask_at && was_never_answered(l))
+    if (now >= l->ask_at && !xd_line_was_up(l))
         ask(l, now);
     else if (now >= l->ask_at)
         ask_anew(l, now);
@@ -293,13 +293,13 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now)
 
 static xd_usec silent_since(const struct xd_line *l)
 {
-    return was_never_answered(l) ? l->began_at : l->heard_at;
+    return xd_line_was_up(l) ? l->heard_at : l->began_at;
 }
 
 static xd_usec patience(const struct xd_line *l)
 {
-    return was_never_answered(l) ? at_most(l->patience, FIRST_PATIENCE)
-                                 : l->patience;
+    return xd_line_was_up(l) ? l->patience
+                             : at_most(l->patience, FIRST_PATIENCE);
 }
 
 xd_usec xd_line_wake(const struct xd_line *l)

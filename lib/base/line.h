@@ -62,7 +62,8 @@ struct xd_line_failure {
     bool is_only;       /* there is no other depot that could be asked */
     bool is_depots_own; /* if no depot has ever answered, it is the depot's
                             nevertheless: others have not been asked yet, or
-                            it may have no address in any case */
+                            this machine has a way out, and a depot that is
+                            alone, or has no address, may not exist */
 };
 
 /* The request has failed.  True: the line is down, it was no failure of the
@@ -88,6 +89,9 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now);
 xd_usec xd_line_wake(const struct xd_line *l);
 
 bool xd_line_is_down(const struct xd_line *l);
+
+/* Whether a depot has ever answered, or refused. */
+bool xd_line_was_up(const struct xd_line *l);
 
 /* Whether depots that no request is made of should be pinged now: those that are
  * asked are silent, and one answer tells whether it is they or the line.  Ask

@@ -29,11 +29,12 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
                              xd_usec *retry_at)
 {
     const struct xd_outcome *o = &lane->outcome;
+    bool is_only = e->sched && !xd_sched_has_choice(e->sched);
     struct xd_line_failure failure = {
         .is_unanswered = o->is_unanswered,
-        .is_only = e->sched && !xd_sched_has_choice(e->sched),
-        .is_depots_own =
-            !all_were_asked || (o->lacks_address && xd_routes_lead_out())};
+        .is_only = is_only,
+        .is_depots_own = !all_were_asked || ((o->lacks_address || is_only) &&
+                                             xd_routes_lead_out())};
 
     return e->line &&
            xd_line_failed(e->line, lane->fetch, &failure, now, retry_at);
@@ -56,8 +57,7 @@ static void say_change_locked(struct xd_engine *e, xd_usec now)
         e->line_down_at = now;
     if (is_down)
         xd_engine_say_locked(e, XD_LOG_WARN,
-                             "no depot answers any more: waiting for the "
-                             "network");
+                             "no depot answers: waiting for the network");
     else
         xd_engine_say_locked(e, XD_LOG_INFO, "the network is back after %.1f s",
                              (double)(now - e->line_down_at) /
@@ -114,7 +114,11 @@ static bool is_lost_locked(struct xd_engine *e, xd_usec now)
     if (!xd_line_is_lost(e->line, now, &silent))
         return false;
     xd_fail(&error, XD_E_NOREPLICA,
-            "the network is down: no depot has answered for %.0f s (patience)",
+            xd_line_was_up(e->line)
+                ? "the network is down: no depot has answered for %.0f s "
+                  "(patience)"
+                : "no depot has answered for %.0f s: the network is down, or "
+                  "none of them can be reached",
             (double)silent / (double)XD_SECOND);
     xd_engine_fail_locked(e, &error);
     return true;

@@ -137,11 +137,13 @@ static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
                              const struct xd_outcome *outcome)
 {
     const struct run *run = b->run;
+    bool is_only = run->n == 1;
     struct xd_line_failure failure = {
         .is_unanswered = outcome->is_unanswered,
-        .is_only = run->n == 1,
-        .is_depots_own = run->n_asked < run->n ||
-                         (outcome->lacks_address && xd_routes_lead_out())};
+        .is_only = is_only,
+        .is_depots_own =
+            run->n_asked < run->n ||
+            ((outcome->lacks_address || is_only) && xd_routes_lead_out())};
     xd_usec retry_at, now = xd_now();
 
     if (outcome->verdict == XD_VERDICT_STOPPED) {

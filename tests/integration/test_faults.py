@@ -685,7 +685,8 @@ def test_a_flood_does_not_hold_up_the_end(world, flood, how):
         process.send(how)
     run = process.wait(10)
     assert run.rc == (130 if isinstance(how, int) else 1), run.err
-    assert time.monotonic() - began < (1 if isinstance(how, int) else 4)
+    # Two seconds, and three in which libcurl may come back by itself.
+    assert time.monotonic() - began < (1 if isinstance(how, int) else 8)
 
 
 def test_a_flood_is_named_and_the_depot_given_up(world, flood):

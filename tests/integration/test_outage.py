@@ -181,6 +181,19 @@ def test_an_outage_before_the_first_byte_is_waited_out(lab, wire, how, kind):
     assert lab.read("f.bin") == data
 
 
+def test_depots_that_never_answer_may_not_exist(lab, wire):
+    lab.file("f.bin", SIZE)
+    with wire.at_server():
+        depots = lab.depots(3, address=SERVER)
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    packets_lost(wire)
+    run = lab.xdownload(lab.metalink("f.bin", depots), "-o", "f.bin",
+                        "--silence", "300ms", "--patience", "3s")
+    assert run.rc == 1
+    assert ("no depot has answered for 3 s: the network is down, or none of "
+            "them can be reached") in run.err
+
+
 def test_depots_that_fall_silent_beside_one_without_ranges_are_no_outage(lab):
     """It is not asked for bytes while others may have them, but answers."""
     data = lab.file("f.bin", SIZE)

@@ -204,6 +204,7 @@ START_TEST(before_the_first_byte_half_a_minute_is_enough)
         now = xd_line_wake(l);
         expect_stops("");
     }
+    ck_assert(!xd_line_was_up(l));
     ck_assert_uint_eq(now, began + 30 * XD_SECOND);
     ck_assert_uint_eq(silent, 30 * XD_SECOND);
 }
@@ -214,6 +215,7 @@ START_TEST(refusals_before_the_first_byte_tell_that_the_line_is_up)
     for (unsigned i = 0; i < 3; i++)
         xd_line_begun(l, i, i, now);
     ck_assert(!fails(2, false));
+    ck_assert(xd_line_was_up(l));
     now += 5 * XD_SECOND;
     ck_assert(!fails_as_all_did(0));
     ck_assert(!fails_as_all_did(1));
