@@ -333,7 +333,8 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
     }
     q->object_size = written;
     if ((r->object_size != XD_SIZE_UNKNOWN && r->object_size != written) ||
-        (r->offset >= written && !is_all)) {
+        (r->offset >= written && !is_all) ||
+        q->next > written /* it has delivered more */) {
         q->is_decided = true;
         xd_request_is_different(r, q->name, written, &q->outcome);
         return;

@@ -239,6 +239,16 @@ START_TEST(object_that_lost_its_end_is_another)
 }
 END_TEST
 
+START_TEST(object_of_which_more_came_than_is_written_is_another)
+{
+    static const struct mock_step script[] = {SAY("1 400 \n"), BODY(0, 400),
+                                              NEXT, WRITTEN("300"), END};
+
+    check_end(fetch(script, range(0, 1000)), XD_VERDICT_DIFFERENT, 400);
+    check_says(&caught[0], "300");
+}
+END_TEST
+
 /* However a depot says that it has no such bytes, it is asked what it has. */
 START_TEST(depot_that_has_no_bytes_is_asked_how_many_there_are)
 {
@@ -810,6 +820,7 @@ int main(void)
     tcase_add_test(tcase,
                    after_a_short_answer_only_what_is_written_is_asked_for);
     tcase_add_test(tcase, object_that_lost_its_end_is_another);
+    tcase_add_test(tcase, object_of_which_more_came_than_is_written_is_another);
     tcase_add_test(tcase, depot_that_has_no_bytes_is_asked_how_many_there_are);
     tcase_add_test(tcase, depot_that_keeps_back_what_is_written_fails);
     tcase_add_test(
