@@ -61,9 +61,8 @@ struct xd_line_failure {
     bool is_unanswered; /* its depot has said nothing, not even no */
     bool is_only;       /* there is no other depot that could be asked */
     bool is_depots_own; /* if no depot has ever answered, it is the depot's
-                            nevertheless: others have not been asked yet, or
-                            this machine has a way out, and a depot that is
-                            alone, or has no address, may not exist */
+                            nevertheless: it is alone, others have not been asked
+                            yet, or it may have no address in any case */
 };
 
 /* The request has failed.  True: the line is down, it was no failure of the

@@ -141,9 +141,8 @@ static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
     struct xd_line_failure failure = {
         .is_unanswered = outcome->is_unanswered,
         .is_only = is_only,
-        .is_depots_own =
-            run->n_asked < run->n ||
-            ((outcome->lacks_address || is_only) && xd_routes_lead_out())};
+        .is_depots_own = run->n_asked < run->n || is_only ||
+                         (outcome->lacks_address && xd_routes_lead_out())};
     xd_usec retry_at, now = xd_now();
 
     if (outcome->verdict == XD_VERDICT_STOPPED) {
