@@ -163,10 +163,11 @@ def started(lab, depots, kind):
 
 
 @pytest.mark.parametrize("kind, how", [
-    ("urls", link_down), ("manifest", packets_lost),
+    ("urls", link_down),
     *[pytest.param(kind, how, marks=pytest.mark.slow) for kind, how in [
         ("urls", packets_lost), ("manifest", link_down),
-        ("no size", packets_lost), ("no size", link_down)]]])
+        ("manifest", packets_lost), ("no size", link_down),
+        ("no size", packets_lost)]]])
 def test_an_outage_before_the_first_byte_is_waited_out(lab, wire, how, kind):
     data = lab.file("f.bin", SIZE)
     with wire.at_server():
