@@ -18,7 +18,7 @@
 struct xd_xml_secret;
 
 /* A child of an exNode's root that the model does not hold as a whole: a
- * mapping, used or not, metadata, or what nobody knows. */
+ * mapping, used or not, metadata, or an element of another vocabulary. */
 struct xd_exnode_part {
     const char *xml;
     const struct xd_xml_secret *secrets; /* in `xml` */
