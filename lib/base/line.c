@@ -219,7 +219,7 @@ static bool is_the_line(const struct xd_line *l, const struct request *r,
                         const struct xd_line_failure *failure, xd_usec now)
 {
     if (!xd_line_was_up(l))
-        return !failure->is_depots_own;
+        return !failure->is_only && !failure->is_depots_own;
     if (!l->has_flowed)
         return false;
     return l->is_down ||

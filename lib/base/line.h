@@ -23,7 +23,8 @@
  * Before the first answer nothing tells a line that is down from depots that do
  * not exist.  It is taken to be down once no depot is left that was not asked,
  * but not for longer than half a minute, and no request is stopped meanwhile but
- * for a new route: it is not known how long an answer takes.  Where depots have
+ * for a new route: it is not known how long an answer takes.  A depot that is
+ * alone may not exist: its failure is its own.  Where depots have
  * refused, and none has delivered, each failure is its depot's.
  *
  * Pure: what drives the scheduler, or a batch of requests, reports to it.
@@ -61,8 +62,8 @@ struct xd_line_failure {
     bool is_unanswered; /* its depot has said nothing, not even no */
     bool is_only;       /* there is no other depot that could be asked */
     bool is_depots_own; /* if no depot has ever answered, it is the depot's
-                            nevertheless: it is alone, others have not been asked
-                            yet, or it may have no address in any case */
+                            nevertheless: others have not been asked yet, or it
+                            may have no address in any case */
 };
 
 /* The request has failed.  True: the line is down, it was no failure of the

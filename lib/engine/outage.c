@@ -29,12 +29,11 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
                              xd_usec *retry_at)
 {
     const struct xd_outcome *o = &lane->outcome;
-    bool is_only = e->sched && !xd_sched_has_choice(e->sched);
     struct xd_line_failure failure = {
         .is_unanswered = o->is_unanswered,
-        .is_only = is_only,
-        .is_depots_own = !all_were_asked || is_only ||
-                         (o->lacks_address && xd_routes_lead_out())};
+        .is_only = e->sched && !xd_sched_has_choice(e->sched),
+        .is_depots_own =
+            !all_were_asked || (o->lacks_address && xd_routes_lead_out())};
 
     return e->line &&
            xd_line_failed(e->line, lane->fetch, &failure, now, retry_at);

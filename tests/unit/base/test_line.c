@@ -156,6 +156,7 @@ START_TEST(before_the_first_byte_each_failure_is_its_depots)
     xd_line_begun(l, 0, 0, now);
     now += 5 * XD_SECOND;
     ck_assert(!fails(0, true));
+    ck_assert(!only_fails());
     xd_line_changed(l, now);
     ck_assert(!xd_line_is_down(l));
 }
