@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/string_hash.h"
 #include "base/unicode.h"
 
 #define NAME_BYTES \
@@ -10,16 +11,6 @@
                                     file systems in use */
 #define LONGEST_SUFFIX ".part.journal.new" /* io/journal/journal.c */
 #define HASH_BYTES ((size_t)17)            /* '~' and 64 bits in hex */
-
-/* FNV-1a. */
-static uint64_t hash(const char *s)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; *s != '\0'; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h;
-}
 
 /* At most `max` bytes of `s`, and no part of a character. */
 static size_t cut(const char *s, size_t max)
@@ -50,5 +41,6 @@ void xd_part_path(struct xd_text *out, const char *path, const char *suffix)
     }
     xd_text_add(out, path, (size_t)(name - path));
     xd_text_add(out, name, cut(name, most - HASH_BYTES));
-    xd_text_addf(out, "~%016" PRIx64 "%s", hash(name), suffix);
+    xd_text_addf(out, "~%016" PRIx64 "%s", xd_string_hash(name, strlen(name)),
+                 suffix);
 }

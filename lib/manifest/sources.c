@@ -1,9 +1,11 @@
 /* Sources: which URLs may be asked, and what is said of the others. */
 #include <libxml/uri.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/string_hash.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/builder.h"
@@ -63,14 +65,6 @@ static const char *reject_url(const struct xd_builder *b, const char *url)
     return NULL;
 }
 
-static uint64_t hash_url(const char *url)
-{
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (; *url; url++)
-        h = (h ^ (unsigned char)*url) * 1099511628211u;
-    return h;
-}
-
 void xd_builder_drop_source(struct xd_builder *b, const char *why)
 {
     xd_builder_warn(b, "a source is not used: %s", why);
@@ -103,7 +97,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
     d->mappings[d->n_mappings] =
         (struct xd_mapping){.offset = s->offset,
                             .length = s->length,
-                            .url_hash = hash_url(url),
+                            .url_hash = xd_string_hash(url, strlen(url)),
                             .order = d->n_mappings,
                             .row = {.struct_size = sizeof(struct xd_replica),
                                     .url = url,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/line.h"
+#include "base/string_hash.h"
 #include "base/url.h"
 #include "io/commons.h"
 #include "os/clock.h"
@@ -137,11 +138,10 @@ static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
                              const struct xd_outcome *outcome)
 {
     const struct run *run = b->run;
-    bool is_only = run->n == 1;
     struct xd_line_failure failure = {
         .is_unanswered = outcome->is_unanswered,
-        .is_only = is_only,
-        .is_depots_own = run->n_asked < run->n || is_only ||
+        .is_only = run->n == 1,
+        .is_depots_own = run->n_asked < run->n ||
                          (outcome->lacks_address && xd_routes_lead_out())};
     xd_usec retry_at, now = xd_now();
 
@@ -232,14 +232,11 @@ static int check(const struct xd_batch *b, const struct xd_request *request,
 /* A number of the depot for the line: one host's requests fail together. */
 static unsigned number_of_depot(const char *url)
 {
-    unsigned hash = 2166136261u; /* FNV-1a */
     struct xd_url u;
 
     if (!xd_url_split(url, &u))
-        return hash;
-    for (size_t i = 0; i < u.host_len; i++)
-        hash = (hash ^ (unsigned char)u.host[i]) * 16777619u;
-    return (hash ^ u.port) * 16777619u;
+        return 0;
+    return (unsigned)xd_string_hash(u.host, u.host_len) ^ u.port;
 }
 
 static void start(struct xd_batch *b, size_t i, unsigned slot)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/string_hash.h"
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/trust/sampler_thread.h"
@@ -47,10 +48,8 @@ struct answers {
 
 uint64_t xd_doubt_hash(const char *validator)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    uint64_t h = xd_string_hash(validator, strlen(validator));
 
-    for (; *validator; validator++)
-        h = (h ^ (unsigned char)*validator) * 1099511628211u;
     return h != 0 ? h : 1;
 }
 

@@ -37,6 +37,8 @@
         "Content-Length: 4096\r\n\r\n")
 #define PLACE_1(tag) WIDE(0, 4095, tag), BODY(0, BLOCK)
 #define OTHER_2(tag) WIDE(4096, 8191, tag), BODY(1, BLOCK)
+#define EQUAL_PAIR PLACE_1("\"a\""), NEXT, PLACE_1("\"b\""), NEXT
+#define OTHER_PAIR OTHER_2("\"c\""), NEXT, OTHER_2("\"d\""), NEXT
 #define WHOLE \
     SAY("HTTP/1.1 200 OK\r\nContent-Length: 16384\r\n\r\n"), BODY(0, WIDE_SIZE)
 
@@ -209,39 +211,15 @@ START_TEST(answers_of_another_file_are_not_compared_among_themselves)
     static const struct mock_step script[] = {PLACE_1("\"a\""),
                                               NEXT,
                                               WHOLE,
-                                              NEXT,
-                                              PLACE_1("\"a\""),
-                                              NEXT,
-                                              PLACE_1("\"b\""),
-                                              NEXT,
-                                              PLACE_1("\"a\""),
-                                              NEXT,
-                                              PLACE_1("\"b\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
-                                              OTHER_2("\"c\""),
-                                              NEXT,
-                                              OTHER_2("\"d\""),
-                                              NEXT,
+                                              NEXT, /* of another validator */
+                                              EQUAL_PAIR,
+                                              EQUAL_PAIR,
+                                              OTHER_PAIR,
+                                              OTHER_PAIR,
+                                              OTHER_PAIR,
+                                              OTHER_PAIR,
+                                              OTHER_PAIR,
+                                              OTHER_PAIR,
                                               WHOLE,
                                               END};
 
