@@ -30,8 +30,10 @@ SHOWN_ONCE='defences$|outage$|rerun\.|^lint\.|^wan\.|^bench\.'
 # For AddressSanitizer, sim.sim and the rest of sim run the same code as these.
 LONG_RUNS='^sim\.(network|player|capped|first_byte)$'
 
-# ThreadSanitizer is for what has threads; power replays thousands of runs.
+# ThreadSanitizer is for what has threads; power replays thousands of runs, and
+# these rows of the command are about what it reads and prints.
 WITHOUT_THREADS='^unit\.(base|ledger|manifest|sched)\.|^sim\.|^fuzz\.|power$'
+WITHOUT_THREADS="$WITHOUT_THREADS|^integration\.(arguments|checksums|formats|options)$"
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
