@@ -290,7 +290,8 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
         .window_bytes = window,
         .max_failures = (unsigned)o->retry,
         .patience = o->patience,
-        .run_losers = o->no_cancel};
+        .run_losers = o->no_cancel || o->whole_blocks,
+        .whole_blocks = o->whole_blocks};
 }
 
 static int make_sched_locked(struct xd_engine *e, struct xd_error *err)

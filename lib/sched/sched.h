@@ -109,7 +109,10 @@ struct xd_sched_options {
     xd_usec patience;         /* with the only holder of a byte */
     bool run_losers;          /* let a fetch run on though another has brought
                                  its bytes */
-    unsigned max_pings;       /* at a time; 0: depots are not pinged */
+    bool whole_blocks;  /* the paper's policies: a request for a block that
+                                 another request is for as well asks for all of
+                                 it, unless a depot has failed at it */
+    unsigned max_pings; /* at a time; 0: depots are not pinged */
 };
 
 enum xd_sched_event_kind {

@@ -32,7 +32,7 @@ static enum xd_rule check_place(const struct xd_rules *r,
     return XD_RULE_NONE;
 }
 
-static bool crosses_cut(const struct xd_rules *r, struct xd_range range)
+bool xd_rules_crosses_cut(const struct xd_rules *r, struct xd_range range)
 {
     for (size_t i = 0; i < r->n_cuts; i++)
         if (r->cuts[i] > range.begin && r->cuts[i] < range.end)
@@ -51,7 +51,7 @@ static enum xd_rule check_range(const struct xd_rules *r,
         return XD_RULE_WANTED;
     if (!xd_rangeset_contains(&d->holds, a->range))
         return XD_RULE_HELD;
-    if (crosses_cut(r, a->range))
+    if (xd_rules_crosses_cut(r, a->range))
         return XD_RULE_CUT;
     if (!d->no_ranges)
         return xd_rules_is_wanted(r, a->range) ? XD_RULE_NONE : XD_RULE_WINDOW;
@@ -104,6 +104,8 @@ static enum xd_rule check_needed(const struct xd_rules *r,
         is_copy |= r->fetches[i].is_live &&
                    r->fetches[i].range.begin < a->range.end &&
                    a->range.begin < r->fetches[i].range.end;
+    if (is_copy && r->o.whole_blocks && r->is_papers)
+        return XD_RULE_NONE; /* paper.c says what it asks for */
     if (xd_rules_has(&r->accepted, first) || xd_rules_has(&r->accepted, last))
         return XD_RULE_NEEDED;
     if (!is_copy &&

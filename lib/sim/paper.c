@@ -173,16 +173,12 @@ struct xd_range xd_paper_choice(const struct xd_rules *r, unsigned depot,
     return chosen;
 }
 
-enum xd_rule xd_paper_check(const struct xd_rules *r,
-                            const struct xd_sched_action *a, xd_usec now)
+static bool has_failed(const struct xd_rules *r, uint64_t block)
 {
-    struct xd_range part = xd_paper_choice(r, a->depot, now);
-    uint64_t at = xd_rangeset_next_gap(&r->arrived, part).begin;
-
-    return a->range.begin < part.begin || a->range.end > part.end ||
-                   a->range.begin > at || a->range.end <= at
-               ? XD_RULE_CHOICE
-               : XD_RULE_NONE;
+    for (unsigned i = 0; i < r->n_depots; i++)
+        if (*tried(r, block, i))
+            return true;
+    return false;
 }
 
 static uint64_t block_at(const struct xd_rules *r, uint64_t byte)
@@ -192,6 +188,46 @@ static uint64_t block_at(const struct xd_rules *r, uint64_t byte)
     while (r->blocks[block + 1] <= byte)
         block++;
     return block;
+}
+
+/* Where there are several windows, which of them the part was chosen for is not
+ * known here. */
+static bool is_in_only_window(const struct xd_rules *r, struct xd_range part)
+{
+    struct xd_range w = r->windows[0].range;
+
+    return r->n_windows == 1 && w.begin <= part.begin && part.end <= w.end;
+}
+
+/* Whether all of the part must be asked for, though `at` is the first byte of it
+ * that is missing. */
+static bool must_be_whole(const struct xd_rules *r, unsigned depot,
+                          struct xd_range part, uint64_t at)
+{
+    if (!r->o.whole_blocks || number_at(r, at) == 0 ||
+        has_failed(r, block_at(r, at)) || !is_in_only_window(r, part) ||
+        xd_rules_crosses_cut(r, part) ||
+        !xd_rangeset_contains(&r->depots[depot].holds, part))
+        return false;
+    for (uint64_t i = part.begin; i < part.end; i++)
+        if (number_at(r, i) >= r->o.redundancy)
+            return false;
+    return true;
+}
+
+enum xd_rule xd_paper_check(const struct xd_rules *r,
+                            const struct xd_sched_action *a, xd_usec now)
+{
+    struct xd_range part = xd_paper_choice(r, a->depot, now);
+    uint64_t at = xd_rangeset_next_gap(&r->arrived, part).begin;
+
+    if (a->range.begin < part.begin || a->range.end > part.end ||
+        a->range.begin > at || a->range.end <= at)
+        return XD_RULE_CHOICE;
+    return (a->range.begin > part.begin || a->range.end < part.end) &&
+                   must_be_whole(r, a->depot, part, at)
+               ? XD_RULE_COPY
+               : XD_RULE_NONE;
 }
 
 uint64_t xd_paper_begin(struct xd_rules *r, const struct xd_sched_action *a)

@@ -25,6 +25,7 @@
     X(TWICE, "a byte is never in flight twice from one depot")           \
     X(NEEDED, "a fetch begins and ends with a byte that is missing")     \
     X(CHOICE, "the paper's rules choose the block")                      \
+    X(COPY, "a copy of a block is whole, where it has to be")            \
     X(RANGES, "a depot without ranges brings only what no other could")  \
     X(OPEN, "at most max_open depots are open, each once")               \
     X(PARK, "an open depot is parked when nothing runs there")           \
@@ -136,6 +137,8 @@ bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
 /* The first byte of `within` that has not arrived and is not coming, nor was
  * given up; within.end. */
 uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within);
+
+bool xd_rules_crosses_cut(const struct xd_rules *r, struct xd_range range);
 
 /* 0 or NOMEM. */
 int xd_paper_init(struct xd_rules *r);

@@ -87,6 +87,7 @@ static struct xd_sched_options draw_options(struct world *w, unsigned n_depots)
         .window_bytes = flags & 2 ? fuzz_between(&w->in, 1, MOST_BYTES) : 0,
         .max_failures = fuzz_between(&w->in, 1, 6),
         .run_losers = flags & 4,
+        .whole_blocks = flags & 4 && flags & 128,
         .max_pings = flags & 8 ? 1 + flags / 16 : 0};
 
     return o;

@@ -28,7 +28,9 @@ def test_bytes_and_requests_agree_with_the_logs_of_equal_depots(lab):
 @pytest.mark.parametrize("options", [
     ["-a", "aggressive", "-R", "3"],
     ["-a", "aggressive", "-R", "2", "--no-cancel"],
+    ["-a", "aggressive", "-R", "2", "--whole-blocks"],
     ["-a", "progress", "-R", "2", "-P", "2"],
+    ["-a", "progress", "-R", "2", "-P", "2", "--whole-blocks"],
     ["-a", "progress", "-R", "3", "-P", "0"],
 ])
 def test_redundant_bytes_are_what_the_depots_sent_too_much(lab, options):
@@ -47,6 +49,22 @@ def test_redundant_bytes_are_what_the_depots_sent_too_much(lab, options):
                for d in run.report["depots"]) == redundant
     assert SIZE + redundant <= sum(sent)
     assert sum(sent) <= SIZE + redundant + BUFFERS + heads
+
+
+def test_whole_blocks_asks_for_each_block_as_a_whole(lab):
+    block = 256 << 10
+    data = lab.file("f.bin", 8 * block)
+    depots = [lab.depot(rate=r) for r in (2_000_000, 1_000_000, 500_000)]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "-b", str(block), "-a",
+                        "aggressive", "-R", "2", "--whole-blocks")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    asked = [r["range"][len("bytes="):].split("-") for d in depots for r in d.requests()]
+    blocks = [int(a) for a, z in asked if int(z) - int(a) + 1 == block]
+    assert len(blocks) > 8  # some of them twice
+    assert all(begin % block == 0 for begin in blocks)
+    # Besides, only a sample is read, for want of a hash.
+    assert len(asked) - len(blocks) <= 3
 
 
 def test_a_block_is_never_twice_at_once_at_one_depot(lab):

@@ -36,6 +36,7 @@ static void draw_options(struct draw *d, struct sim_scenario *sc)
     sc->o.max_failures = (unsigned)between(d, 1, 5);
     sc->o.patience = chance(d, 50) ? 0 : between(d, 0, 120) * XD_SECOND;
     sc->o.run_losers = chance(d, 20);
+    sc->o.whole_blocks = sc->o.run_losers && chance(d, 50);
     if (chance(d, 40)) {
         sc->o.window_bytes = between(d, 20, sc->size);
         sc->reader_bytes_per_s = between(d, 200, 20000);

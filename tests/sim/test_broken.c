@@ -80,6 +80,12 @@ static void next_block(struct xd_sched_action *a)
     }
 }
 
+static void all_but_the_last_byte(struct xd_sched_action *a)
+{
+    if (a->kind == XD_DO_FETCH)
+        a->range.end--;
+}
+
 static void open_the_first(struct xd_sched_action *a)
 {
     if (a->kind == XD_DO_OPEN)
@@ -217,6 +223,16 @@ START_TEST(a_fetch_beyond_the_window_is_noticed)
     sc.reader_bytes_per_s = 1000;
     sc.spoil = whole_file;
     expect_broken(XD_RULE_WINDOW);
+}
+END_TEST
+
+START_TEST(a_part_of_a_copy_is_noticed)
+{
+    plain(&xd_policy_aggressive);
+    sc.o.run_losers = sc.o.whole_blocks = true;
+    expect_broken(XD_RULE_NONE);
+    sc.spoil = all_but_the_last_byte;
+    expect_broken(XD_RULE_COPY);
 }
 END_TEST
 
@@ -464,6 +480,7 @@ int main(void)
     tcase_add_test(t, a_fetch_of_what_the_depot_does_not_hold_is_noticed);
     tcase_add_test(t, a_fetch_across_a_cut_is_noticed);
     tcase_add_test(t, a_fetch_beyond_the_window_is_noticed);
+    tcase_add_test(t, a_part_of_a_copy_is_noticed);
     tcase_add_test(t, a_rest_that_is_overslept_is_noticed);
     tcase_add_test(t, a_depot_without_ranges_used_beside_others_is_noticed);
     tcase_add_test(t, an_end_that_comes_twice_is_noticed);

@@ -249,8 +249,8 @@ static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
  * of the block, less what was accepted and so cannot be wanted again; but one
  * that runs in another part of the block is not copied.
  */
-static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
-                                    struct xd_range r)
+static struct xd_range missing_in(const struct plank *p, unsigned depot,
+                                  struct xd_range r)
 {
     const struct xd_rangeset *held = &p->book->depots[depot].held;
     uint64_t byte =
@@ -270,6 +270,31 @@ static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
         r.begin = gap.end;
     }
     return ask;
+}
+
+/*
+ * With whole_blocks a copy is the paper's: all of the block once more.  After a
+ * failure only what is missing is asked for, since depots that always break off
+ * at the same place would never complete the block otherwise.
+ */
+static bool is_copied_whole(const struct plank *p, unsigned depot,
+                            uint64_t block, struct xd_range r)
+{
+    uint64_t byte =
+        xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, r).begin;
+
+    return p->book->o.whole_blocks && number_at(p, byte) > 0 &&
+           !xd_trials_any(&p->trials, block) &&
+           number_at(p, r.begin) < p->book->o.redundancy &&
+           open_to(p, r.begin, r.end) == r.end &&
+           xd_book_cut(p->book, r).end == r.end &&
+           xd_rangeset_contains(&p->book->depots[depot].held, r);
+}
+
+static struct xd_range range_to_ask(const struct plank *p, unsigned depot,
+                                    uint64_t block, struct xd_range r)
+{
+    return is_copied_whole(p, depot, block, r) ? r : missing_in(p, depot, r);
 }
 
 static void begin(struct plank *p, unsigned fetch, unsigned depot,
@@ -367,8 +392,8 @@ static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
     if (found && block >= c.next && block >= c.end)
         found = false;
     if (found) {
-        *out =
-            xd_book_cut(p->book, range_to_ask(p, depot, part_of(p, &c, block)));
+        *out = xd_book_cut(
+            p->book, range_to_ask(p, depot, block, part_of(p, &c, block)));
         begin(p, fetch, depot, block, *out);
     }
     *visits = p->board.visits;

@@ -601,6 +601,85 @@ START_TEST(a_second_copy_asks_for_what_was_not_accepted)
 }
 END_TEST
 
+START_TEST(a_whole_copy_asks_for_accepted_bytes_too_and_runs_on)
+{
+    struct play p;
+    unsigned first;
+
+    play_init(&p, &xd_policy_aggressive, 2, 20);
+    p.o.run_losers = p.o.whole_blocks = true;
+    play_start(&p);
+    expect_opened(&p, 2);
+    first = expect_block(&p, 0, 0);
+    play_bytes(&p, first, 4);
+    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    expect_block(&p, 1, 0);
+    play_done(&p, first);
+    play_range(&p, XD_EV_ACCEPTED, 4, 10);
+    expect_block(&p, 0, 1);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
+/* Or two depots that break off at the same byte would never come past it. */
+START_TEST(after_a_failure_a_whole_copy_asks_for_what_is_missing)
+{
+    struct play p;
+    unsigned second;
+
+    play_init(&p, &xd_policy_aggressive, 2, 10);
+    p.o.run_losers = p.o.whole_blocks = true;
+    play_start(&p);
+    expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    second = expect_block(&p, 1, 0);
+    play_bytes(&p, second, 4);
+    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    play_failed(&p, second);
+    p.now += XD_SECOND;
+    expect_fetch(&p, 1, 4, 10);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_late_block_is_copied_whole)
+{
+    struct play p;
+    unsigned slow, fast;
+
+    play_init(&p, &xd_policy_progress, 2, 200);
+    p.o.run_losers = p.o.whole_blocks = true;
+    p.o.progress = 1;
+    play_start(&p);
+    expect_opened(&p, 2);
+    slow = expect_block(&p, 0, 0);
+    fast = expect_block(&p, 1, 1);
+    play_bytes(&p, slow, 7);
+    play_range(&p, XD_EV_ACCEPTED, 0, 7);
+    play_done(&p, fast);
+    play_done(&p, expect_block(&p, 1, 2));
+    fast = expect_fetch(&p, 1, 0, 10);
+    play_done(&p, fast);
+    expect_block(&p, 1, 3); /* and the slow one runs on */
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(a_block_that_nobody_fetches_is_asked_for_without_what_is_here)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_progress, 1, 10);
+    p.o.run_losers = p.o.whole_blocks = true;
+    play_start(&p);
+    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    expect_opened(&p, 1);
+    expect_fetch(&p, 0, 4, 10);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(depots_that_lost_different_halves_complete_a_block_together)
 {
     struct play p;
@@ -712,6 +791,11 @@ int main(void)
     tcase_add_test(t, blocks_are_cut_at_the_edges_of_extents);
     tcase_add_test(t, a_fresh_attempt_asks_only_for_what_has_not_arrived);
     tcase_add_test(t, a_second_copy_asks_for_what_was_not_accepted);
+    tcase_add_test(t, a_whole_copy_asks_for_accepted_bytes_too_and_runs_on);
+    tcase_add_test(t, after_a_failure_a_whole_copy_asks_for_what_is_missing);
+    tcase_add_test(t, a_late_block_is_copied_whole);
+    tcase_add_test(
+        t, a_block_that_nobody_fetches_is_asked_for_without_what_is_here);
     tcase_add_test(t,
                    depots_that_lost_different_halves_complete_a_block_together);
     tcase_add_test(t, policies_are_found_by_name);
