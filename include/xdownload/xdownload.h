@@ -6,6 +6,7 @@
  *   xd_source_*      a file that is read while it arrives     <stream.h>
  *   xd_reader_*      a position in it                         <stream.h>
  *   xd_simulate()    the same in virtual time                 <simulate.h>
+ *   xd_playback_*    what a player would have had of it       <playback.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
@@ -28,6 +29,7 @@
 #include <xdownload/list.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
+#include <xdownload/playback.h>
 #include <xdownload/probe.h>
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
