@@ -22,7 +22,7 @@
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
- * way that the descriptor is: who writes there learns of it. */
+ * way that the descriptor is: a write there fails. */
 static bool has_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -80,7 +80,7 @@ static void push(struct film *f)
     }
     g_free(bytes);
     if (n == XD_E_CANCELED)
-        return; /* a seek, or the end: who interrupts says what follows */
+        return; /* a seek, or the end: its thread says what follows */
     set_wants(f, false);
     if (n == 0) {
         gst_app_src_end_of_stream(f->src);

@@ -54,7 +54,7 @@ static void cancel_cb(void *r)
 
 static void close_cb(void *r)
 {
-    (void)r; /* it is main()'s, who tells it of the picture */
+    (void)r; /* it is main()'s, which reports the picture to it */
 }
 
 static int open_cb(void *r, char *uri, mpv_stream_cb_info *info)

@@ -21,8 +21,8 @@ enum http_range http_range(const char *value, uint64_t size,
 
 /*
  * Whether a Host names this machine by an address, or as localhost; if
- * `loopback`, by an address of the loopback.  Whoever makes a browser take us
- * for his server (DNS rebinding) needs a name for it.
+ * `loopback`, by an address of the loopback.  DNS rebinding, by which a browser
+ * takes us for another server, needs a name for it.
  */
 bool http_host_is_ours(const char *host, bool loopback);
 

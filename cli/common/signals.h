@@ -14,8 +14,8 @@
 void signals_watch(void);
 void signals_restore(void);
 
-/* Like signals_watch(), but all that come are only noted: for who must see to a
- * child before the end. */
+/* Like signals_watch(), but signals are only noted: for a command that must end a
+ * child first. */
 void signals_watch_each(void);
 
 /* What is written to standard error before the second one ends the command, to
@@ -30,7 +30,7 @@ bool signals_came(void);
 int signals_count(void);
 
 /* The last that a process sent, once, or 0.  What a terminal sends has reached
- * all who run in it. */
+ * every process that runs in it. */
 int signals_take_sent(void);
 
 /* Whether it is to stop, and has not yet; and stop, until it is continued. */

@@ -306,8 +306,8 @@ static int named_descriptor(const char *path)
     return -1;
 }
 
-/* Whoever may write to the folder may put a link there, which could lead to
- * any file of ours: it is not followed. */
+/* Another user of the folder may put a link there, which could lead to any file
+ * of ours: it is not followed. */
 static int open_without_links(const char *path)
 {
     const int named = named_descriptor(path);

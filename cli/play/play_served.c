@@ -72,8 +72,8 @@ static const char **new_command(const struct args *a, const struct mpv *mpv,
     words[n++] = a->player;
     if (mpv != NULL) {
         words[n++] = "--ytdl=no"; /* the URL is the film, no page with one */
-        /* Again at once, as after a long pause, and not more: who has failed
-         * here has tried all that there is. */
+        /* Once more at once, as after a long pause, and no more: a read that
+         * has failed here has tried every depot. */
         words[n++] = "--stream-lavf-o-append=reconnect_delay_max=0";
         words[n++] = mpv->option;
     }

@@ -13,7 +13,7 @@
 struct playback {
     const char *name; /* of the file, or NULL */
     struct xd_source *source;
-    struct xd_reader *viewer; /* who was told of the picture; NULL: nobody */
+    struct xd_reader *viewer; /* that knows of the picture; or NULL */
     double blocked_s;         /* in which the player waited for bytes */
 };
 

@@ -73,7 +73,7 @@ int player_start(struct player *p, const char *const *words)
 }
 
 /* A signal from the terminal has reached the player too; one that was sent to
- * us is passed on.  One who does not obey, or whose user is impatient, is
+ * us is passed on.  A player that does not obey, or whose user is impatient, is
  * killed. */
 static void obey_signals(struct player *p)
 {

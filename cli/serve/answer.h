@@ -22,8 +22,8 @@ struct answer {
 /* A sentence for that status. */
 struct answer answer_status(unsigned status);
 
-/* The same to who may not ask, and keeps no connection: a page that goes by many
- * names would take all that there are. */
+/* The same to a client that may not ask; the connection is closed: a page that
+ * goes by many names would take all that there are. */
 struct answer answer_refusal(unsigned status);
 
 /* To OPTIONS: what pages of other origins ask before they ask for a range. */

@@ -14,15 +14,15 @@
 
 #include <xdownload/stream.h>
 
-/* Elsewhere only a reset shows, or the end of both directions: who has left is
- * noticed when it is sent the next bytes. */
+/* Elsewhere only a reset shows, or the end of both directions: that a client has
+ * left is noticed when it is sent the next bytes. */
 #ifndef POLLRDHUP
 #define POLLRDHUP 0
 #endif
 
 struct leavers {
     /* Constant after new(). */
-    int changed[2]; /* a pipe, which ends a poll() of those who were there */
+    int changed[2]; /* a pipe, which ends a poll() of the connections so far */
     size_t most;
     pthread_t thread;
 

@@ -14,7 +14,7 @@
 
 #define TICK_NS 100000000 /* between two looks for a signal */
 
-/* Whoever started us reads on when the line is there. */
+/* The program that started us reads on when the line is there. */
 static bool print_urls(const struct shelf *shelf, const char *authority)
 {
     for (size_t i = 0; i < shelf->n; i++)

@@ -59,7 +59,7 @@ XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,
                                             struct xd_error *err);
 
 /* The same of a file; "-" is standard input.  At most 64 MiB are read.
- * Errors: also IO.  Blocks: on the disk, or on who writes to the pipe. */
+ * Errors: also IO.  Blocks: on the disk, or on the writer of the pipe. */
 XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
                                            const char *path,
                                            struct xd_error *err);

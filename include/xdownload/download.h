@@ -173,7 +173,7 @@ XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
  * Have `function` called when there is something new to look at: the size, a
  * record, a depot in another state, or the end; bytes alone are nothing new.  It
  * is called once, and again only after the next xd_download_wait(), which is the
- * look, with a timeout of 0 for those who do not want to wait.  At first it is
+ * look, with a timeout of 0 for a caller that must not wait.  At first it is
  * called at once.
  * Ownership: `user` must live until another function, or NULL for none, was set,
  *            or the download is released: then no call runs any more.

@@ -119,7 +119,7 @@ XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
 
 /*
  * The same for a file; "-" is standard input.  At most 64 MiB are read.
- * Errors: also IO.  Blocks: on the disk, or on who writes to the pipe.
+ * Errors: also IO.  Blocks: on the disk, or on the writer of the pipe.
  */
 XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
                                           const char *path,

@@ -73,7 +73,7 @@ struct xd_simulated_depot {
 XD_BEGIN_DECLS
 
 /*
- * Of the options, those count that decide who fetches which bytes, and
+ * Of the options, those count that decide which depot delivers which bytes, and
  * `silence`, `retry`, `patience` and `lookahead`: for a player 32m unless it is
  * set, as of a source (stream.h).
  * Ownership: *out is the caller's, to release with xd_simulation_free();

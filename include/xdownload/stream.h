@@ -169,8 +169,8 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  * Copy up to `len` bytes at the position into `buf` and move past them.
  * Returns how many, at least 1; 0 at the end of the file and only there (or if
  * len is 0); else a negative code, which belongs to this position: a seek
- * elsewhere may help.  Who has read all waits at the end for the verdict, for
- * two seconds at most where only other depots can tell.
+ * elsewhere may help.  At the end of the file a read waits for the final
+ * verification, for two seconds at most where only other depots can prove it.
  * Blocks: while no byte is here, at most timeout_ms (-1: for ever, 0: not).
  * Errors: AGAIN, CANCELED (interrupt), INVAL (a position that turned out to lie
  *         behind the end), NOREPLICA, CORRUPT, IO, NOMEM, and what ended the

@@ -1,6 +1,6 @@
 /*
- * A bound on bytes per second: a token bucket in which who comes pays, and then
- * waits for his turn, so that all are served in the order in which they came.
+ * A bound on bytes per second: a token bucket.  A caller pays first and then
+ * waits, so that all are served in the order in which they came.
  *
  * Over any time t at most rate * (t + 50 ms) bytes and one payment go through,
  * and no less as long as there is a demand.  Time is an argument.

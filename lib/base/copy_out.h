@@ -1,5 +1,6 @@
 /*
- * Fill in a struct of a caller who may know less of it than we do, or more.
+ * Fill in the struct of a caller that was compiled against an older version of
+ * it, or a newer one.
  *
  * Public structs that the library fills in begin with `size_t struct_size`,
  * which the caller sets, and which stays; what is longer than ours is zeroed.

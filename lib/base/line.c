@@ -7,7 +7,7 @@
  * fail after less, that has to do. */
 #define MOST_QUIET XD_SECOND
 
-/* A route appears after less: whoever has been asked is asked anew. */
+/* A route appears after less: each depot with a request is asked anew. */
 #define BRIEF_QUIET (300 * XD_MS)
 
 /* How long after one request the last bytes of another may come if it is the

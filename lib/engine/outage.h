@@ -1,7 +1,7 @@
 /*
  * What the line (base/line.h) says, carried out: while it is down, one pause
- * for all depots.  What becomes of a request is told to the line by those who
- * tell it to the scheduler.
+ * for all depots.  The functions that report the outcome of a request to the
+ * scheduler report it to the line too.
  *
  * Every function is called with engine.lock held.
  */

@@ -1,6 +1,6 @@
 /*
  * A bounded queue of fetch records.  When it is full the oldest is lost, and
- * counted: who does not read never makes a download wait.
+ * counted: a program that does not read them never makes a download wait.
  * Not thread-safe: guarded by engine.lock.
  */
 #ifndef XD_ENGINE_RECORDS_H

@@ -21,9 +21,9 @@ struct xd_cancel_hook {
     struct xd_cancel_hook *next;
 };
 
-/* Whoever keeps a cancel holds a reference to its memory, beside the program's
- * own, which xd_cancel_free() gives back.  NULL is no cancel: ref() returns it,
- * and the other functions do nothing. */
+/* An object that keeps a cancel holds a reference to its memory, beside the
+ * program's own, which xd_cancel_free() gives back.  NULL is no cancel: ref()
+ * returns it, and the other functions do nothing. */
 struct xd_cancel *xd_cancel_ref(struct xd_cancel *c);
 void xd_cancel_unref(struct xd_cancel *c);
 

@@ -293,7 +293,7 @@ static int open_own(int folder, const char *path, mode_t mode, bool *out_is_new)
     return fd;
 }
 
-/* What a new file in `folder` is like: whose, and who may read it.  There is no
+/* What a new file in `folder` is like: its owner, and its mode.  There is no
  * other way to ask for the umask that leaves it alone. */
 static bool look_at_new(int folder, struct stat *out)
 {
@@ -356,7 +356,7 @@ static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
         rc = check_private(&st, folder, path, err);
     if (rc == 0)
         rc = lock_own(fd, path, err);
-    /* The one who had the lock may have given it another name meanwhile. */
+    /* The process that had the lock may have renamed the file meanwhile. */
     if (rc == 0 && !xd_file_has_name(fd, folder, path))
         rc = xd_fail(err, XD_E_IO, "%s: another download finished it", path);
     /* Its owner before us may have written until a moment ago. */

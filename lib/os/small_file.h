@@ -1,6 +1,6 @@
 /*
- * A small file of our own that is read, and replaced, as a whole.  Who reads it
- * meanwhile sees the old one or the new one.
+ * A small file of our own that is read, and replaced, as a whole.  A process that
+ * reads it meanwhile sees the old one or the new one.
  *
  * Errors: IO, with the path and what the system said; NOMEM.
  */

@@ -8,7 +8,7 @@
 /* As cli/play/play_simulated.c tells where its picture is. */
 #define PLAYER_STEP (100 * XD_NSEC_MS)
 
-/* It shows so much at a time: who moves for less has not moved. */
+/* It shows so much at a time: a picture that moves for less has not moved. */
 #define PORTION (10 * XD_MS)
 
 #define MIB ((uint64_t)1 << 20)

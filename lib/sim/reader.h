@@ -1,7 +1,7 @@
 /*
- * Who reads the file while it arrives: the end of a pipe, a player, which
- * tells the scheduler when it needs what, or a client that says nothing of that
- * and may go elsewhere.
+ * The reader of a file that is still arriving: the end of a pipe; a player, which
+ * tells the scheduler what it needs and when; or a client that does not, and may
+ * seek.
  *
  *     0        shown      in order to             window
  *     |==========|============|........====.........|

@@ -289,7 +289,7 @@ static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
     xd_rangeset_fini(&r->told);
 }
 
-/* Who failed is asked again when those are gone who held the same. */
+/* A depot that failed is asked again when no other holds the same bytes. */
 static void reconsider(struct xd_rules *r, xd_usec now)
 {
     bool is_missed = false;

@@ -201,8 +201,8 @@ static unsigned n_open(const struct xd_rules *r)
     return n;
 }
 
-/* Without ranges a depot brings one place at a time: who plays at another, and
- * needs its bytes before those that a fetch comes to in windows, may have it. */
+/* Without ranges a depot delivers from one place at a time: a reader at another,
+ * which needs its bytes before those that the request comes to, may have it. */
 static bool is_needed_elsewhere(struct xd_rules *r,
                                 const struct xd_ruled_fetch *f)
 {

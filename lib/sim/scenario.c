@@ -237,7 +237,7 @@ static int insert_change(struct parser *p, const struct xd_change *c)
     return 0;
 }
 
-/* Until then it is not there, whoever asks it. */
+/* Until then it answers no request. */
 static int set_joins(struct parser *p, size_t i, const char *value)
 {
     struct xd_line *line = &p->s->lines[i];

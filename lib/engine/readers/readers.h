@@ -1,5 +1,5 @@
 /*
- * Who reads a file while it arrives, and what they want next.
+ * The readers of a file that is still arriving, and what each needs next.
  *
  *     reader:   read, seek, playhead --> a window, and when it is needed
  *     engine:   windows --> the scheduler, most urgent first
@@ -13,7 +13,7 @@
  *     |==head==|      reader -->|<------ window ------>|          |==tail==|
  *      (soon)                    (now)                             (soon)
  *
- * Head and tail are wanted while there is who reads.
+ * Head and tail are wanted while there is a reader.
  *
  * A window ends at a multiple of a quarter of its length, so that while it is
  * full nothing is fetched, and then a quarter at once; and it holds whole
@@ -23,8 +23,8 @@
  *
  * In memory all windows together cover as much as the option says (shares.h),
  * and of a place that a reader has gone to it has a probe's length only, until
- * it has taken that: so there is room for where it was before.  Who has not read
- * for a while has none.  What is in no window is dropped.
+ * it has taken that: so there is room for where it was before.  A reader that has
+ * not read for a while has no window.  What is in no window is dropped.
  *
  * Functions whose names end in _locked are called with engine.lock held.
  */
@@ -45,7 +45,7 @@ struct xd_engine;
 struct xd_memory_sink;
 struct xd_share;
 
-/* What the scheduler was told of somebody. */
+/* A window as the scheduler knows it. */
 struct xd_demand {
     struct xd_range range; /* of the file */
     xd_usec due;
@@ -106,7 +106,7 @@ struct xd_readers {
     bool are_hinted;     /* the scheduler knows of head and tail */
     uint64_t media_rate; /* bytes per second: the most that one of the players
                             tells; 0: none does */
-    struct xd_rangeset gaps;   /* nobody can bring these */
+    struct xd_rangeset gaps;   /* no depot can deliver these */
     struct xd_error gap_error; /* why the last of them is one */
 };
 
@@ -117,13 +117,13 @@ void xd_readers_fini(struct xd_readers *r);
  * to. */
 uint64_t xd_readers_window_locked(struct xd_engine *e);
 
-/* Whether bytes are dropped that nobody wants any more. */
+/* Whether bytes are dropped that no reader wants any more. */
 bool xd_readers_in_memory(const struct xd_engine *e);
 
 /* The byte of the file at a position. */
 uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position);
 
-/* Tell a new scheduler what everybody wants. */
+/* Report all windows to a new scheduler. */
 void xd_readers_begin_locked(struct xd_engine *e);
 
 /* Errors: NOMEM. */
@@ -151,10 +151,10 @@ void xd_readers_wake_locked(struct xd_engine *e);
 void xd_readers_end_waits_locked(struct xd_engine *e);
 xd_usec xd_readers_until_locked(const struct xd_engine *e, xd_usec until);
 
-/* Nobody can bring these bytes. */
-/* Somebody can again. */
+/* A depot can deliver these bytes again. */
 void xd_readers_no_gap_locked(struct xd_engine *e, struct xd_range range);
 
+/* No depot can deliver these bytes. */
 void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
                            const struct xd_error *why);
 /* All that can be had is here, but some cannot: the engine has failed. */

@@ -4,8 +4,8 @@
  *     A-->|======B-->|====C-->|==ahead==|         D-->|==ahead==|
  *
  * All that is held is at most the lookahead.  Readers that follow each other
- * have what lies between them, so that it is fetched once; whoever nobody runs
- * before so closely has as much ahead as the others of its kind.  Of two gaps
+ * have what lies between them, so that it is fetched once; a reader with no other
+ * so close in front has as much ahead as the others of its kind.  Of two gaps
  * the smaller is held first, and none that leaves less than an eighth of the
  * lookahead to those in front, unless it is no more than what they had.
  *
@@ -22,8 +22,8 @@ struct xd_share {
     uint64_t at; /* where a reader is */
     void *of;    /* the caller's: which one */
 
-    /* What xd_shares() finds: up to where it, or who runs before it, has
-     * something, which begins at `front`. */
+    /* What xd_shares() finds: up to where it, or the reader in front of it,
+     * has something, which begins at `front`. */
     bool is_led;
     uint64_t front, ahead;
 };

@@ -102,7 +102,7 @@ void xd_reader_free(struct xd_reader *r)
     xd_engine_unref(e);
 }
 
-/* The source begins with the first who wants something of it. */
+/* The download begins with the first reader that wants something. */
 static void start_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -110,7 +110,7 @@ static void start_locked(struct xd_reader *r)
     if (e->state != ENGINE_NEW)
         return;
     xd_engine_unlock(e);
-    /* Its failure, or another's who was faster, shows in the state. */
+    /* A failure, this call's or that of a faster one, shows in the state. */
     (void)xd_engine_start(e, NULL);
     xd_engine_lock(e);
 }
@@ -167,7 +167,7 @@ static int fail_again_locked(struct xd_reader *r, const char *what)
     xd_notifier_clear(&r->notifier);
     if (xd_readers_until_locked(e, e->until) < e->until) {
         e->until = xd_readers_until_locked(e, e->until);
-        xd_engine_wake_all_locked(e); /* who waits for an `until` before */
+        xd_engine_wake_all_locked(e); /* that wait for an earlier `until` */
     }
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);
 }

@@ -13,11 +13,10 @@
 #define LEAST_TIMED ((uint64_t)4 << 20)
 #define MOST_TIMED ((uint64_t)256 << 20)
 
-/* Where nobody says anything of a rate; between those of music and of
- * video in 4K. */
+/* Where no player reports a rate; between those of music and of video in 4K. */
 #define ASSUMED_RATE ((uint64_t)1 << 20)
 
-/* Who reads nothing for so long, though it could, leaves the memory to others:
+/* A reader that reads nothing for so long, though it could, has no window:
  * its client sleeps, or has asked anew elsewhere and forgotten this one. */
 #define IDLE_AFTER (15 * XD_SECOND)
 

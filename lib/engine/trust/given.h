@@ -1,12 +1,12 @@
 /*
  * Bytes that left, to a reader or through a pipe, before it was known that they
- * are wrong: they cannot be taken back, so that whoever has them is told.
+ * are wrong: they cannot be taken back, so the reader or the caller is informed.
  *
  *     reader:   its next read fails as CORRUPT, and all that follow until it
  *               seeks, be it to where it is; from there it gets others' bytes
  *     pipe:     the download fails as CORRUPT
  *
- * What no piece covers is noted when a reader gets it, with whom it came from.
+ * What no piece covers is noted when a reader gets it, with its origin.
  * Every function is called with engine.lock held.
  */
 #ifndef XD_ENGINE_GIVEN_H
@@ -26,8 +26,9 @@ int xd_given_note_locked(struct xd_reader *r, struct xd_range range);
 /* Whether all that is wanted was given to it, and pieces prove not all. */
 bool xd_given_is_all(const struct xd_reader *r);
 
-/* What `depot` brought of `range` (XD_HELD: what an earlier run did) is not
- * believed, as `why` says: tell whoever was given any that no piece covers. */
+/* What `depot` delivered of `range` (XD_HELD: what an earlier run did) is not
+ * trusted, as `why` says: fail each reader that has any of it that no piece
+ * covers. */
 void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range, const struct xd_error *why);
 

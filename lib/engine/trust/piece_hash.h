@@ -5,9 +5,9 @@
  *     a lane writes  ....=====|=====|======|=====| <- at
  *                             `- began too late   `- begun
  *
- * Who writes a piece from its beginning to its end, byte after byte, has it
- * hashed in passing, while the bytes are in the processor's cache; of any other
- * nothing is known here.
+ * A lane that writes a piece from its beginning to its end, byte after byte,
+ * hashes it in passing, while the bytes are in the processor's cache.  Nothing is
+ * known here of any other piece.
  *
  * Threads: one at a time; no lock is needed.
  */
@@ -41,8 +41,8 @@ struct xd_piece_hash {
 
 void xd_piece_hash_fini(struct xd_piece_hash *h);
 
-/* `range`, at most MOST bytes, was written by who will write up to `until`
- * next. */
+/* `range`, at most MOST bytes, was written by a lane that will write up to
+ * `until` next. */
 void xd_piece_hash_add(struct xd_piece_hash *h, const struct xd_pieces *p,
                        uint64_t era, struct xd_range range, uint64_t until,
                        const void *data);

@@ -1,5 +1,6 @@
 /*
- * Every byte is in, and the hash of the whole file is wrong: who lied?
+ * Every byte is received, and the hash of the whole file is wrong: which depot
+ * lied?
  *
  *     JUDGING --right--> done
  *        | wrong
@@ -10,13 +11,14 @@
  *        ^                                                  |      |
  *        +--------------------------------------------------+------+
  *
- * The suspects are taken in turn, who gave least first, so that one liar costs
- * at most one more file.  But where a copy first differs from what the suspect
- * brought, others are asked (sampler.h), and who is outvoted is suspected in its
- * place: mostly that costs the liar's bytes and little else.  Where the others'
+ * The suspects are taken in turn, the one that delivered least first, so that
+ * one liar costs at most one more file.  But where a copy first differs from what
+ * the suspect delivered, others are asked (sampler.h), and the depot in the
+ * minority is suspected in its place: mostly that costs the liar's bytes and
+ * little else.  Where the others'
  * bytes differ from the suspect's, theirs are put into the file and it is hashed
  * again: the hash itself decides, so that two depots suffice, and a vote
- * convicts nobody.
+ * bans no depot.
  *
  * When no suspect is left the file is taken from one depot alone, for most of
  * them may lie: those that were outvoted first, and of depots whose bytes agree

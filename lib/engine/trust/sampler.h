@@ -7,16 +7,18 @@
  *               the download, until two have told each; when two differ, until
  *               most agree
  *
- * Who is outvoted is not used again, and what it brought is fetched from
- * others; who was given some of that already is told (given.h).  When nobody is
- * outvoted the download fails as CORRUPT and names who differed.
+ * A depot in the minority is not used again, and what it delivered is fetched
+ * from others; a reader that has some of that already is informed (given.h).
+ * Without a majority the download fails as CORRUPT and names the depots that
+ * differed.
  *
- * In a repair (repair.h) what the suspect brought is held against what others
- * bring instead: at the first difference others are asked likewise, and who is
- * outvoted is suspected.
+ * In a repair (repair.h) what the suspect delivered is compared with what others
+ * deliver instead: at the first difference others are asked likewise, and the
+ * depot in the minority is suspected.
  *
- * Samples are asked of depots that brought bytes, and of others only where there
- * is no second one.  Who failed to tell one is not asked for another.  A complete
+ * Samples are asked of depots that delivered bytes, and of others only where
+ * there is no second one.  A depot that failed to send one is not asked for
+ * another.  A complete
  * file, and a reader that was given all of it, wait for the last ones.
  *
  * Every function is called with engine.lock held.

@@ -2,7 +2,7 @@
  * The mutable globals of this layer.
  *
  * libcurl is never cleaned up: the host or another library in the process may
- * be using it, and it does not count who does.
+ * be using it, and it does not count its users.
  */
 #include "io/http/curl_global.h"
 

@@ -21,13 +21,13 @@ struct xd_journal {
     char *path, *new_path; /* where it is written anew */
     struct xd_mutex lock;
 
-    /* Guarded by lock; `fd` is changed only by who calls shrink(). */
+    /* Guarded by lock; `fd` is changed only by the caller of shrink(). */
     int fd;
     uint64_t end;    /* the next record goes there */
     uint64_t limit;  /* beyond which it is written anew */
     bool has_failed; /* half a record may lie at `end` */
 
-    /* Owned by who calls synced() and shrink(). */
+    /* Owned by the caller of synced() and shrink(). */
     bool is_in_folder; /* its name is on the disk */
 };
 

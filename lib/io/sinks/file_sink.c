@@ -23,7 +23,7 @@ struct file_sink {
     uint64_t found;
     atomic_uint_least64_t reached; /* so far it has been written to */
     bool stays_private;
-    /* Owned by who calls sync() and finish(). */
+    /* Owned by the thread that calls sync() and finish(). */
     bool is_lost; /* a sync has failed: the next might succeed without it */
 };
 
