@@ -6,7 +6,7 @@
  *     request 1                                       |------ assigned -----|
  *
  * Of two requests for the same bytes one has them assigned: a request that asks
- * only for what others are to deliver has none.
+ * only for what others are to deliver has none, nor has a stopgap.
  */
 #include <xdownload/error.h>
 
@@ -19,11 +19,12 @@ int xd_core_make_room(struct xd_sched *s)
     return xd_ledger_reserve(s->book.ledger, 2 * (size_t)s->book.n_fetches);
 }
 
-void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r)
+void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r,
+                    bool is_stopgap)
 {
     /* Without the memory for it others may be asked for them as well. */
     s->book.assigned[fetch] = r;
-    if (xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED, r) ||
+    if (is_stopgap || xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED, r) ||
         xd_ledger_change(s->book.ledger, XD_ASSIGN, r) < 0)
         s->book.assigned[fetch].end = r.begin;
 }

@@ -18,6 +18,8 @@ struct xd_fetch_state {
     bool is_loser;    /* others have brought the rest of it */
     bool is_unwanted; /* no window holds the rest of it */
     bool is_canceled; /* told to stop */
+    bool is_stopgap;  /* of a depot without ranges, until another proves that it
+                         can deliver the bytes: others are asked for them too */
     unsigned depot;
     bool has_company; /* others of its depot brought bytes when it began */
     struct xd_range range;
@@ -79,8 +81,9 @@ void xd_core_find_unwanted(struct xd_sched *s);
 /* assign.c: room for what a round of decisions assigns and offers.  0 or NOMEM. */
 int xd_core_make_room(struct xd_sched *s);
 
-/* A request for r begins. */
-void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r);
+/* A request for r begins; others may be asked for what a stopgap is to deliver. */
+void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r,
+                    bool is_stopgap);
 
 /* A request is over; bytes that were here are missing again.  What is missing is
  * assigned to the requests that run, or to none.  0 or NOMEM. */
@@ -110,6 +113,9 @@ void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
 
 /* The first byte of a request has come after this wait. */
 void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait);
+
+/* The depot has delivered a byte: a stopgap gives way to it. */
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
 
 /* Where a depot stands has changed: it goes into the sets, or out of them. */
 void xd_core_place(struct xd_sched *s, unsigned depot);
@@ -144,7 +150,7 @@ void xd_core_ban(struct xd_sched *s, unsigned depot); /* never again */
 /* One that was dropped, or even banned, is used again. */
 void xd_core_take_back(struct xd_sched *s, unsigned depot);
 
-/* It is asked only for what nobody else has. */
+/* It is asked only for what no other depot that has proved itself holds. */
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot);
 
 /* Others are of less use than was thought: take back who is needed again. */

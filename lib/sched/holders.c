@@ -28,18 +28,12 @@ uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
                              uint64_t byte)
 {
     uint64_t end = run_at(b, &b->depots[depot], byte).end;
+    unsigned i = xd_depot_set_next(&b->proven, 0);
 
-    for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_holder *d = &b->depots[i];
-
-        if (!d->no_ranges && fits(d, 0))
-            end =
-                xd_rangeset_next(&d->held, (struct xd_range){byte, end}).begin;
-    }
-    for (size_t i = 0; i < b->n_cuts; i++)
-        if (b->cuts[i] > byte && b->cuts[i] < end)
-            return b->cuts[i];
-    return end;
+    for (; i < b->n_depots; i = xd_depot_set_next(&b->proven, i + 1))
+        end = xd_rangeset_next(&b->depots[i].held, (struct xd_range){byte, end})
+                  .begin;
+    return xd_book_cut(b, (struct xd_range){byte, end}).end;
 }
 
 /* The first depot from `from` on, in the set, that holds `byte`, and the end of
@@ -62,6 +56,18 @@ static unsigned next_holder(const struct xd_book *b,
     return b->n_depots;
 }
 
+/* Likewise, of those that know ranges. */
+static unsigned next_ranged(const struct xd_book *b,
+                            const struct xd_depot_set *set, uint64_t byte,
+                            uint64_t *out_end)
+{
+    unsigned i = next_holder(b, set, 0, byte, out_end);
+
+    while (i < b->n_depots && b->depots[i].no_ranges)
+        i = next_holder(b, set, i + 1, byte, out_end);
+    return i;
+}
+
 static unsigned open_holder(const struct xd_book *b, unsigned need,
                             uint64_t byte, uint64_t *out_end)
 {
@@ -72,7 +78,7 @@ static unsigned open_holder(const struct xd_book *b, unsigned need,
         struct xd_range run;
 
         ++*b->steps;
-        if (i >= best || !fits(&b->depots[i], need))
+        if (i >= best || b->depots[i].no_ranges || !fits(&b->depots[i], need))
             continue;
         run = run_at(b, &b->depots[i], byte);
         if (xd_range_is_empty(run))
@@ -83,72 +89,49 @@ static unsigned open_holder(const struct xd_book *b, unsigned need,
     return best;
 }
 
-/* Where every depot knows ranges. */
-static unsigned find_bringer(const struct xd_book *b, unsigned need,
-                             uint64_t byte, uint64_t *out_end)
+/* Of those that know ranges. */
+static unsigned find_ranged(const struct xd_book *b, unsigned need,
+                            uint64_t byte, uint64_t *out_end)
 {
     unsigned i;
 
     if (need & XD_NEED_OPEN)
         return open_holder(b, need, byte, out_end);
     if (!(need & XD_NEED_RESERVE))
-        return next_holder(b, &b->usable, 0, byte, out_end);
-    i = next_holder(b, &b->fresh, 0, byte, out_end);
-    return i < b->n_depots ? i : next_holder(b, &b->tried, 0, byte, out_end);
+        return next_ranged(b, &b->usable, byte, out_end);
+    i = next_ranged(b, &b->fresh, byte, out_end);
+    return i < b->n_depots ? i : next_ranged(b, &b->tried, byte, out_end);
 }
 
-/* Those without ranges could only where no other is left. */
-static unsigned find_any_bringer(const struct xd_book *b, unsigned need,
-                                 uint64_t byte, uint64_t *out_end)
+/* One in use does not keep others from being opened, unless no other is left;
+ * one in reserve is opened where no other has proved itself. */
+static unsigned find_without_ranges(const struct xd_book *b, unsigned need,
+                                    uint64_t byte, uint64_t *out_end)
 {
-    unsigned without_ranges = b->n_depots;
-    bool is_sole = true;
+    const struct xd_depot_set *others =
+        need & XD_NEED_RESERVE ? &b->proven : &b->usable;
+    uint64_t unused;
+    unsigned i = xd_depot_set_next(&b->without_ranges, 0);
 
-    for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_holder *d = &b->depots[i];
-        struct xd_range run;
-
-        if (!fits(d, 0))
-            continue;
-        run = run_at(b, d, byte);
-        if (xd_range_is_empty(run))
-            continue;
-        if (d->no_ranges) {
-            if (fits(d, need) && without_ranges == b->n_depots)
-                without_ranges = i;
-            continue;
-        }
-        is_sole = false;
-        if (fits(d, need)) {
-            *out_end = run.end;
-            return i;
-        }
-    }
-    if (!is_sole || without_ranges == b->n_depots)
+    if (i == b->n_depots || next_ranged(b, others, byte, &unused) < b->n_depots)
         return b->n_depots;
-    *out_end = xd_holders_sole_end(b, without_ranges, byte);
-    return without_ranges;
+    for (; i < b->n_depots; i = xd_depot_set_next(&b->without_ranges, i + 1)) {
+        const struct xd_holder *d = &b->depots[i];
+
+        if (!fits(d, need) || xd_range_is_empty(run_at(b, d, byte)))
+            continue;
+        *out_end = xd_holders_sole_end(b, i, byte);
+        return i;
+    }
+    return b->n_depots;
 }
 
 unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
                             uint64_t byte, uint64_t *out_end)
 {
-    return b->has_no_ranges ? find_any_bringer(b, need, byte, out_end)
-                            : find_bringer(b, need, byte, out_end);
-}
+    unsigned i = find_ranged(b, need, byte, out_end);
 
-/* As far as another depot, which knows ranges, holds the bytes; `byte` itself
- * if none does. */
-static uint64_t held_elsewhere_to(const struct xd_book *b, uint64_t byte)
-{
-    for (unsigned i = 0; i < b->n_depots; i++) {
-        const struct xd_holder *d = &b->depots[i];
-        struct xd_range run = run_at(b, d, byte);
-
-        if (!d->no_ranges && fits(d, 0) && !xd_range_is_empty(run))
-            return run.end;
-    }
-    return byte;
+    return i < b->n_depots ? i : find_without_ranges(b, need, byte, out_end);
 }
 
 uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
@@ -167,8 +150,7 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
             continue;
         if (!d->no_ranges)
             return from;
-        run.end = held_elsewhere_to(b, from);
-        if (run.end == from)
+        if (next_holder(b, &b->proven, 0, from, &run.end) == b->n_depots)
             return from;
         from = run.end;
     }

@@ -2,7 +2,8 @@
  * Questions about who holds what, for sched.c and next.c.
  *
  * A depot *could bring* a byte if it is not dropped, holds it, and knows
- * ranges; one that knows none could where no other is left that could.
+ * ranges.  One that knows none could where no other could that has proved
+ * itself: has delivered a byte before.
  */
 #ifndef XD_SCHED_HOLDERS_H
 #define XD_SCHED_HOLDERS_H

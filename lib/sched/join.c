@@ -30,7 +30,9 @@ static int add_depot(struct xd_sched *s)
         xd_depot_set_grow(&b->fresh, n + 1) < 0 ||
         xd_depot_set_grow(&b->tried, n + 1) < 0 ||
         xd_depot_set_grow(&b->unseen, n + 1) < 0 ||
-        xd_depot_set_grow(&b->unseen_tried, n + 1) < 0)
+        xd_depot_set_grow(&b->unseen_tried, n + 1) < 0 ||
+        xd_depot_set_grow(&b->proven, n + 1) < 0 ||
+        xd_depot_set_grow(&b->without_ranges, n + 1) < 0)
         return XD_E_NOMEM;
     if (b->has_pings && xd_lengthen(&b->near, n, n + 1, sizeof *b->near) < 0)
         return XD_E_NOMEM;

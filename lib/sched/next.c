@@ -19,13 +19,31 @@
 #include "sched/core.h"
 #include "sched/holders.h"
 
-/* As far as a fetch is going to bring the bytes; `byte` itself if none is. */
-static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte)
+typedef bool counts_fn(const struct xd_sched *s,
+                       const struct xd_fetch_state *f);
+
+/* A stopgap does not keep others from being asked for the same. */
+static bool is_lasting(const struct xd_sched *s, const struct xd_fetch_state *f)
+{
+    return !f->is_stopgap ||
+           s->book.depots[f->depot].state == XD_HOLDER_DROPPED;
+}
+
+static bool has_no_ranges(const struct xd_sched *s,
+                          const struct xd_fetch_state *f)
+{
+    return s->book.depots[f->depot].no_ranges;
+}
+
+/* As far as a fetch that counts is going to deliver the bytes; `byte` itself if
+ * none is. */
+static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte,
+                             counts_fn *counts)
 {
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
         const struct xd_fetch_state *f = &s->fetches[i];
 
-        if (f->is_live && f->got <= byte && byte < f->range.end)
+        if (f->is_live && f->got <= byte && byte < f->range.end && counts(s, f))
             return f->range.end;
     }
     return byte;
@@ -40,8 +58,8 @@ static uint64_t hopeless_to(const struct xd_sched *s, uint64_t byte)
     return run.begin == byte ? run.end : byte;
 }
 
-/* The first byte from `from` on that has not arrived, that no fetch is bringing
- * and that was not given up; `end` if there is none. */
+/* The first byte from `from` on that has not arrived, that no lasting fetch is to
+ * deliver and that was not given up; `end` if there is none. */
 static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
                                uint64_t end)
 {
@@ -50,7 +68,7 @@ static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
                                            (struct xd_range){from, end})
                             .begin;
 
-        from = in_flight_to(s, byte);
+        from = in_flight_to(s, byte, is_lasting);
         if (from == byte)
             from = hopeless_to(s, byte);
         if (from == byte)
@@ -339,8 +357,8 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
 }
 
 /* A depot without ranges sends its object from the start, so it is asked once,
- * for all that only it can bring.  A window does not cut that short: each
- * further request would bring everything again. */
+ * for all that no depot which has proved itself holds.  A window does not cut
+ * that short: each further request would send everything again. */
 static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
                                   struct xd_range *out)
 {
@@ -359,7 +377,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
         byte = xd_holders_work(b, depot, byte);
         if (byte >= b->window->range.end)
             return false;
-        idle = in_flight_to(s, byte);
+        idle = in_flight_to(s, byte, has_no_ranges);
         if (idle == byte)
             break;
         byte = idle;
@@ -369,7 +387,7 @@ static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
         const struct xd_fetch_state *f = &s->fetches[i];
 
         if (f->is_live && f->got < f->range.end && f->got > byte &&
-            f->got < rest.end)
+            f->got < rest.end && has_no_ranges(s, f))
             rest.end = f->got;
     }
     *out = (struct xd_range){byte, byte};
@@ -409,22 +427,39 @@ static bool has_free_lane(const struct xd_holder *d, unsigned lane)
     return d->max_lanes == 0 || lane < d->max_lanes;
 }
 
+/* Whether a depot that knows ranges, and may not have proved itself, holds some
+ * of these bytes. */
+static bool others_hold(const struct xd_sched *s, struct xd_range r)
+{
+    const struct xd_book *b = &s->book;
+    unsigned i = xd_depot_set_next(&b->usable, 0);
+
+    for (; i < b->n_depots; i = xd_depot_set_next(&b->usable, i + 1))
+        if (!b->depots[i].no_ranges &&
+            !xd_range_is_empty(xd_rangeset_next(&b->depots[i].held, r)))
+            return true;
+    return false;
+}
+
 static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
                      xd_usec now, struct xd_sched_action *a)
 {
     unsigned fetch = slot * s->book.o.lanes_per_depot + lane;
     unsigned depot = s->book.slots[slot];
     struct xd_holder *d = &s->book.depots[depot];
+    bool is_stopgap;
 
     if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
         s->fetches[fetch].is_live)
         return false;
     if (!has_free_lane(d, lane) || !choose(s, fetch, depot, now, &a->range))
         return false;
-    xd_core_assign(s, fetch, a->range);
+    is_stopgap = d->no_ranges && others_hold(s, a->range);
+    xd_core_assign(s, fetch, a->range, is_stopgap);
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,
         .is_chosen = !d->no_ranges,
+        .is_stopgap = is_stopgap,
         .depot = depot,
         .has_company = d->flowing > 0,
         .range = a->range,

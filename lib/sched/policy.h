@@ -49,6 +49,7 @@ struct xd_holder {
     bool is_banned;        /* dropped, and never again */
     bool no_ranges;        /* sched.c itself gives it work; choose() never hears
                            of it */
+    bool has_delivered;    /* a byte, at some time */
     bool shares;           /* one connection, among its fetches */
     bool resting;          /* failed, and gets nothing before rest_until */
     xd_usec rest_until;    /* while resting */
@@ -102,13 +103,14 @@ struct xd_book {
                                          in vain, and with some */
     struct xd_depot_set unseen, unseen_tried; /* likewise: part of them, to be
                                                  pinged before they are opened */
-    bool has_pings; /* constant: some are to be pinged */
+    struct xd_depot_set proven; /* not dropped, know ranges, have delivered */
+    struct xd_depot_set without_ranges; /* know none, and are not dropped */
+    bool has_pings;                     /* constant: some are to be pinged */
     unsigned *near; /* part of the fresh: those that are near, nearest first */
     unsigned n_near;
     unsigned *resting; /* a heap: the first to wake on top */
     unsigned n_resting;
     unsigned n_given_up;       /* dropped, and not banned */
-    bool has_no_ranges;        /* some depot knows none */
     uint64_t search;           /* what earlier ones found holds no more */
     uint64_t *steps;           /* depots that were looked at, ever (tests) */
     unsigned *slots;           /* the depot in each, or n_depots */

@@ -70,7 +70,9 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
         xd_depot_set_init(&b->fresh, (unsigned)l->n_depots) < 0 ||
         xd_depot_set_init(&b->tried, (unsigned)l->n_depots) < 0 ||
         xd_depot_set_init(&b->unseen, (unsigned)l->n_depots) < 0 ||
-        xd_depot_set_init(&b->unseen_tried, (unsigned)l->n_depots) < 0)
+        xd_depot_set_init(&b->unseen_tried, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->proven, (unsigned)l->n_depots) < 0 ||
+        xd_depot_set_init(&b->without_ranges, (unsigned)l->n_depots) < 0)
         return XD_E_NOMEM;
     b->n_depots = (unsigned)l->n_depots;
     for (size_t i = 0; i < l->n_depots; i++) {
@@ -147,6 +149,8 @@ void xd_sched_free(struct xd_sched *s)
     xd_depot_set_fini(&s->book.tried);
     xd_depot_set_fini(&s->book.unseen);
     xd_depot_set_fini(&s->book.unseen_tried);
+    xd_depot_set_fini(&s->book.proven);
+    xd_depot_set_fini(&s->book.without_ranges);
     xd_free(s->book.near);
     xd_free(s->book.resting);
     xd_rangeset_fini(&s->hopeless);
@@ -293,6 +297,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
     }
     if (have(s, fresh) < 0)
         return XD_E_NOMEM;
+    xd_core_has_delivered(s, f->depot);
     if (!f->is_chosen && s->book.o.window_bytes > 0)
         xd_core_find_unwanted(s);
     return 0;

@@ -103,11 +103,15 @@ void xd_core_place(struct xd_sched *s, unsigned depot)
 {
     struct xd_book *b = &s->book;
     const struct xd_holder *d = &b->depots[depot];
+    bool is_usable = d->state != XD_HOLDER_DROPPED;
     bool is_ready = d->state == XD_HOLDER_RESERVE && !d->resting;
     bool is_fresh =
         d->failures + d->overtaken == 0 && d->nearness != XD_IS_SILENT;
 
-    xd_depot_set_put(&b->usable, depot, d->state != XD_HOLDER_DROPPED);
+    xd_depot_set_put(&b->usable, depot, is_usable);
+    xd_depot_set_put(&b->proven, depot,
+                     is_usable && d->has_delivered && !d->no_ranges);
+    xd_depot_set_put(&b->without_ranges, depot, is_usable && d->no_ranges);
     xd_depot_set_put(&b->fresh, depot, is_ready && is_fresh);
     xd_depot_set_put(&b->tried, depot, is_ready && !is_fresh);
     if (b->has_pings)
@@ -217,6 +221,23 @@ void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait)
         d->most_flowing = d->flowing;
     if (d->ceiling > 0 && d->ceiling < d->flowing)
         d->ceiling = d->flowing; /* it served one that was not answered yet */
+}
+
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
+{
+    struct xd_holder *d = &s->book.depots[depot];
+
+    if (d->has_delivered)
+        return;
+    d->has_delivered = true;
+    xd_core_place(s, depot);
+    for (unsigned i = 0; i < s->book.n_fetches; i++) {
+        struct xd_fetch_state *f = &s->fetches[i];
+
+        if (f->is_live && f->is_stopgap)
+            f->is_unwanted |=
+                xd_holders_work(&s->book, f->depot, f->got) >= f->range.end;
+    }
 }
 
 /* A depot that serves others, and not one more.  When it hung up on all of them
@@ -329,7 +350,6 @@ void xd_core_no_ranges(struct xd_sched *s, unsigned depot)
 
     /* Without a known size everybody is asked for all of it anyway. */
     d->no_ranges = !s->size_is_unknown;
-    s->book.has_no_ranges |= d->no_ranges;
     d->failures = d->overtaken = 0;
     end_rest(s, depot);
     d->forgiven_to = s->n_begun;

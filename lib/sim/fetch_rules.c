@@ -62,12 +62,12 @@ static enum xd_rule check_range(const struct xd_rules *r,
     return XD_RULE_NONE;
 }
 
-/* What a depot without ranges brings was to come from it alone; one that joins
- * meanwhile is asked for it as well. */
+/* What a depot without ranges delivers others may be asked for as well, until
+ * one has proved itself. */
 static bool counts_as_copy(const struct xd_rules *r,
                            const struct xd_ruled_fetch *f, unsigned depot)
 {
-    return !r->depots[f->depot].no_ranges || !r->depots[depot].has_joined;
+    return r->depots[f->depot].no_ranges == r->depots[depot].no_ranges;
 }
 
 static enum xd_rule check_copies(const struct xd_rules *r,

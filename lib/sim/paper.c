@@ -92,14 +92,17 @@ static unsigned download_number(const struct xd_rules *r, uint64_t block)
     return n;
 }
 
-/* How many fetches bring a byte. */
+/* How many fetches at blocks are to deliver a byte. */
 static unsigned number_at(const struct xd_rules *r, uint64_t byte)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < r->n_fetches; i++)
-        n += r->fetches[i].is_live && r->fetches[i].range.begin <= byte &&
-             byte < r->fetches[i].range.end;
+    for (unsigned i = 0; i < r->n_fetches; i++) {
+        const struct xd_ruled_fetch *f = &r->fetches[i];
+
+        n += f->is_live && f->block != UINT64_MAX && f->range.begin <= byte &&
+             byte < f->range.end;
+    }
     return n;
 }
 

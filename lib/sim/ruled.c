@@ -272,6 +272,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
         return;
     arrive(r, fresh);
     r->depots[f->depot].in_vain = 0;
+    r->depots[f->depot].has_delivered = true;
     if (!r->size_is_unknown)
         r->depots[f->depot].failures = r->depots[f->depot].overtaken = 0;
     if (f->got == f->range.begin)
@@ -345,7 +346,6 @@ static void join(struct xd_rules *r, const struct xd_sched_event *ev)
     d = &r->depots[ev->depot];
     if (ev->max_lanes > 0 && ev->max_lanes < d->lanes)
         d->lanes = ev->max_lanes;
-    d->has_joined = true;
     put(r, &d->holds, r->size_is_unknown ? everything : ev->range, true);
     if (d->is_dropped)
         take_back(r, d);

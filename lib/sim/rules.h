@@ -50,7 +50,8 @@ enum xd_rule {
 struct xd_ruled_depot {
     struct xd_rangeset holds;
     unsigned lanes;
-    bool is_pinged, is_open, is_dropped, is_banned, no_ranges, has_joined;
+    bool is_pinged, is_open, is_dropped, is_banned, no_ranges;
+    bool has_delivered;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
     unsigned flowing, most_flowing, ceiling; /* 0: there is none */

@@ -44,6 +44,21 @@ def test_a_good_depot_behind_two_thousand_that_refuse_is_found(
     assert run.seconds < 20  # a second where there is nothing else to do
 
 
+@pytest.mark.parametrize("algorithm", ["adaptive", "progress"])
+@pytest.mark.parametrize("kind", ["typed", "metalink"])
+@pytest.mark.parametrize("n", [2, 60, N])
+def test_a_good_depot_without_ranges_does_not_wait_for_those_that_refuse(
+        lab, n, kind, algorithm):
+    """Which are not given up while this runs."""
+    data = lab.file("f.bin", SIZE)
+    urls = (refused_addresses(lab)[:n]
+            + [lab.depot(ranges=False).url("f.bin")])
+    run = fetch(lab, urls, kind, "--algorithm", algorithm, "--retry", "100",
+                "--max-time", "60s")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
 def test_a_refused_ping_is_told_like_a_refused_request(lab):
     lab.file("f.bin", SIZE)
     urls = refused_addresses(lab)[:200] + [lab.depot().url("f.bin")]

@@ -69,7 +69,7 @@ static void whole_file(struct xd_sched_action *a)
 static void beyond_what_only_it_holds(struct xd_sched_action *a)
 {
     if (a->kind == XD_DO_FETCH && a->range.end == 200)
-        a->range.end++;
+        a->range.end = sc.size;
 }
 
 static void next_block(struct xd_sched_action *a)
@@ -249,7 +249,9 @@ START_TEST(a_depot_without_ranges_used_beside_others_is_noticed)
 {
     plain(&xd_policy_basic);
     sc.depots[0].no_ranges = true;
+    sc.depots[0].latency = XD_SECOND; /* the next one delivers before */
     sc.depots[1].held[0].begin = 200;
+    sc.depots[1].bytes_per_s = 20;
     sc.depots[2].n_held = 0;
     sc.spoil = beyond_what_only_it_holds;
     expect_broken(XD_RULE_RANGES);

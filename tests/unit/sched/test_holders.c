@@ -752,17 +752,96 @@ START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
 }
 END_TEST
 
-START_TEST(one_without_ranges_is_not_used_while_another_is_left)
+START_TEST(one_without_ranges_is_not_used_while_another_delivers)
 {
     struct play p;
 
     play_init(&p, &xd_policy_basic, 2, 40);
     play_start(&p);
     expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    play_done(&p, expect_block(&p, 1, 1));
     play_depot(&p, XD_EV_NORANGES, 0);
+    play_failed(&p, 0);
     expect_depot(&p, XD_DO_PARK, 0);
-    for (uint64_t i = 0; i < 4; i++)
+    play_done(&p, expect_block(&p, 1, 0));
+    for (uint64_t i = 2; i < 4; i++)
         play_done(&p, expect_block(&p, 1, i));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+/* It is asked for all, also for what a silent one was asked for. */
+START_TEST(one_without_ranges_is_asked_before_others_have_delivered)
+{
+    for (int refuse = 0; refuse < 2; refuse++) {
+        struct play p;
+
+        play_init(&p, &xd_policy_basic, 3, 40);
+        play_start(&p);
+        expect_opened(&p, 3);
+        for (unsigned i = 0; i < 3; i++)
+            expect_block(&p, i, i);
+        for (unsigned i = 1; i < 3 && refuse; i++)
+            play_failed(&p, i);
+        play_depot(&p, XD_EV_NORANGES, 0);
+        play_failed(&p, 0);
+        play_done(&p, expect_fetch(&p, 0, 0, 40));
+        for (unsigned i = 1; i < 3 && !refuse; i++)
+            expect_cancel(&p, i);
+        expect_kind(&p, XD_DO_FINISH);
+        play_fini(&p);
+    }
+}
+END_TEST
+
+START_TEST(one_without_ranges_gives_way_to_the_first_that_delivers)
+{
+    struct play p;
+    unsigned stopgap;
+
+    play_init(&p, &xd_policy_basic, 3, 40);
+    play_start(&p);
+    expect_opened(&p, 3);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    stopgap = expect_fetch(&p, 0, 0, 40);
+    expect_block(&p, 1, 0);
+    expect_block(&p, 2, 1);
+    play_bytes(&p, stopgap, 10);
+    expect_cancel(&p, 1);
+    play_canceled(&p, 1);
+    expect_block(&p, 1, 2);
+    play_bytes(&p, 2, 11);
+    expect_cancel(&p, stopgap);
+    play_canceled(&p, stopgap);
+    expect_depot(&p, XD_DO_PARK, 0);
+    play_done(&p, 2);
+    play_done(&p, 1);
+    play_range(&p, XD_EV_ACCEPTED, 0, 10);
+    play_done(&p, expect_block(&p, 1, 3));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+/* What it alone holds it goes on to deliver. */
+START_TEST(one_without_ranges_that_is_needed_does_not_give_way)
+{
+    struct play p;
+    unsigned stopgap;
+
+    play_init(&p, &xd_policy_basic, 2, 100);
+    holds_only(&p, 1, 0, 50);
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    stopgap = expect_fetch(&p, 0, 0, 100);
+    play_done(&p, expect_block(&p, 1, 0));
+    play_done(&p, expect_block(&p, 1, 1));
+    expect_block(&p, 1, 2);
+    play_done(&p, stopgap);
+    expect_cancel(&p, 1);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
 }
@@ -819,9 +898,12 @@ START_TEST(one_without_ranges_brings_only_what_no_other_could)
     holds_only(&p, 1, 50, 100);
     play_start(&p);
     expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    play_done(&p, expect_block(&p, 1, 5));
     play_depot(&p, XD_EV_NORANGES, 0);
+    play_failed(&p, 0);
     expect_fetch(&p, 0, 0, 50);
-    expect_block(&p, 1, 5);
+    expect_block(&p, 1, 6);
     play_fini(&p);
 }
 END_TEST
@@ -916,7 +998,10 @@ int main(void)
     tcase_add_test(t, one_that_rests_makes_room_before_one_that_is_awake);
     tcase_add_test(
         t, one_that_the_window_stops_makes_room_for_the_next_bytes_holder);
-    tcase_add_test(t, one_without_ranges_is_not_used_while_another_is_left);
+    tcase_add_test(t, one_without_ranges_is_not_used_while_another_delivers);
+    tcase_add_test(t, one_without_ranges_is_asked_before_others_have_delivered);
+    tcase_add_test(t, one_without_ranges_gives_way_to_the_first_that_delivers);
+    tcase_add_test(t, one_without_ranges_that_is_needed_does_not_give_way);
     tcase_add_test(t,
                    one_without_ranges_is_asked_once_from_first_missing_to_last);
     tcase_add_test(t, a_fetch_without_ranges_goes_up_to_the_next_cut);

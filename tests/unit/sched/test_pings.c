@@ -31,7 +31,7 @@ static void pinged(unsigned depot, enum xd_ping_result result,
 }
 
 /* The next action of this kind, whatever is asked for before it. */
-static unsigned next_depot(enum xd_sched_action_kind kind)
+static struct xd_sched_action next_action(enum xd_sched_action_kind kind)
 {
     struct xd_sched_action a;
 
@@ -39,7 +39,12 @@ static unsigned next_depot(enum xd_sched_action_kind kind)
         a = play_next(&p);
         ck_assert_int_ne(a.kind, XD_DO_WAIT);
     } while (a.kind != kind);
-    return a.depot;
+    return a;
+}
+
+static unsigned next_depot(enum xd_sched_action_kind kind)
+{
+    return next_action(kind).depot;
 }
 
 /* How many are ordered before it waits. */
@@ -240,33 +245,85 @@ START_TEST(a_banned_depot_that_answers_is_not_opened)
 }
 END_TEST
 
-/* Each depot is looked at a few times, however many there are. */
-START_TEST(a_hundred_thousand_that_refuse_cost_a_few_steps_each)
-{
-    enum { N = 100000 };
-    struct xd_holding *holdings = calloc(N, sizeof *holdings);
-    struct xd_sched_action a = {.kind = XD_DO_OPEN};
-    unsigned n = 0;
+enum { N = 100000 };
+static struct xd_holding *holdings;
 
-    begin(&xd_policy_adaptive, 60, 64);
+static void begin_a_hundred_thousand(void)
+{
+    holdings = calloc(N, sizeof *holdings);
     ck_assert_ptr_nonnull(holdings);
+    begin(&xd_policy_adaptive, 60, 64);
     for (unsigned i = 0; i < N; i++)
         holdings[i] = (struct xd_holding){&p.whole, 1, 0};
     p.layout.depots = holdings;
     p.layout.n_depots = N;
     play_start(&p);
-    while (n + 5 < N) {
-        a = play_next(&p);
+}
+
+/* The next `n` that are pinged refuse. */
+static void refuse(unsigned n)
+{
+    while (n > 0) {
+        struct xd_sched_action a = play_next(&p);
+
         ck_assert_int_ne(a.kind, XD_DO_WAIT);
-        if (a.kind == XD_DO_PING) {
-            pinged(a.depot, XD_PING_REFUSED, 0);
-            n++;
-        }
+        if (a.kind != XD_DO_PING)
+            continue;
+        pinged(a.depot, XD_PING_REFUSED, 0);
+        n--;
     }
+}
+
+/* Each depot is looked at a few times, however many there are. */
+START_TEST(a_hundred_thousand_that_refuse_cost_a_few_steps_each)
+{
+    begin_a_hundred_thousand();
+    refuse(N - 5);
     ck_assert_uint_eq(next_depot(XD_DO_PING), N - 1);
     pinged(N - 1, XD_PING_ANSWERED, 10 * XD_MS);
     ck_assert_uint_eq(next_depot(XD_DO_OPEN), N - 1);
     ck_assert_uint_lt(xd_sched_steps(p.s), UINT64_C(20) * N);
+    free(holdings);
+}
+END_TEST
+
+/* Depot 0 knows no ranges, and the others refuse, `n` of them to a ping, all that
+ * are pinged at once.  Returns the last request made of depot 0. */
+static struct xd_sched_action refuse_beside_one_without_ranges(unsigned n)
+{
+    struct xd_sched_action a, last = {.kind = XD_DO_WAIT};
+    unsigned list[8], n_pinged = 0;
+
+    while (n > 0) {
+        a = play_next(&p);
+        if (a.kind == XD_DO_PING)
+            list[n_pinged++] = a.depot;
+        if (a.kind == XD_DO_FETCH && last.kind == XD_DO_WAIT)
+            play_depot(&p, XD_EV_NORANGES, 0);
+        if (a.kind == XD_DO_FETCH && (a.depot > 0 || last.kind == XD_DO_WAIT))
+            play_failed(&p, a.fetch);
+        if (a.kind == XD_DO_FETCH && a.depot == 0)
+            last = a;
+        if (a.kind != XD_DO_WAIT)
+            continue;
+        ck_assert_uint_gt(n_pinged, 0);
+        for (; n_pinged > 0; n--)
+            pinged(list[--n_pinged], XD_PING_REFUSED, 0);
+    }
+    return last;
+}
+
+START_TEST(one_without_ranges_does_not_wait_for_a_hundred_thousand_that_refuse)
+{
+    struct xd_sched_action a;
+
+    begin_a_hundred_thousand();
+    a = refuse_beside_one_without_ranges(8);
+    ck_assert_uint_eq(xd_range_length(a.range), 64 * MIB);
+    refuse_beside_one_without_ranges(1000);
+    ck_assert_uint_lt(xd_sched_steps(p.s), 20 * 1000);
+    play_done(&p, a.fetch);
+    expect_kind(&p, XD_DO_FINISH);
     free(holdings);
 }
 END_TEST
@@ -296,5 +353,7 @@ int main(void)
     tcase_add_test(t, what_was_found_out_elsewhere_is_heeded);
     tcase_add_test(t, a_banned_depot_that_answers_is_not_opened);
     tcase_add_test(t, a_hundred_thousand_that_refuse_cost_a_few_steps_each);
+    tcase_add_test(
+        t, one_without_ranges_does_not_wait_for_a_hundred_thousand_that_refuse);
     return run_suite("sched.pings", t);
 }
