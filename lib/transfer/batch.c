@@ -81,20 +81,28 @@ static xd_usec earlier(xd_usec a, xd_usec b)
 
 /* ---- what the runner reports ---- */
 
+/* The first answer says how long the others are waited for. */
+static void note_answer(struct run *run, xd_usec now)
+{
+    xd_usec twice = 2 * (now - run->started);
+
+    if (run->answered_at != XD_NEVER)
+        return;
+    run->answered_at = now;
+    run->grace = twice > run->times.grace ? twice : run->times.grace;
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     const struct xd_batch *b = user;
     struct run *run = b->run;
     size_t i = b->slots[slot];
-    xd_usec now = xd_now(), twice = 2 * (now - run->started);
+    xd_usec now = xd_now();
 
     xd_line_heard(b->line, slot, now);
     run->n_answered += !run->items[i].has_answered;
     run->items[i].has_answered = true;
-    if (run->answered_at == XD_NEVER) {
-        run->answered_at = now;
-        run->grace = twice > run->times.grace ? twice : run->times.grace;
-    }
+    note_answer(run, now);
     return run->handler->head(run->handler->user, i, head);
 }
 
@@ -181,6 +189,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     }
     if (xd_verdict_may_pass(outcome->verdict) && try_again(b, i, outcome))
         return;
+    if (outcome->verdict == XD_VERDICT_NO_RANGES)
+        note_answer(run, xd_now()); /* it has the object, and says so */
     if (outcome->verdict == XD_VERDICT_STOPPED)
         outcome = &run->items[i].why;
     end_item(run, i, outcome);
