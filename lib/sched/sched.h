@@ -12,8 +12,8 @@
  *
  *   - every wanted byte is accepted at the end, or FAIL names the first that
  *     cannot be had
- *   - a byte is in flight from at most R depots, and never twice from one (a
- *     depot that joins is asked also for what one without ranges brings)
+ *   - a byte is in flight from at most R depots that know ranges, and never
+ *     twice from one
  *   - a lane runs one fetch at a time
  *   - a fetch that was started ends with exactly one DONE, FAILED or CANCELED
  *   - at most max_open depots are open, and none runs more fetches than its
@@ -49,10 +49,12 @@
  * in order of preference, and there is one more in use at once as long as there
  * are fewer than max_open.  The ends of what it holds are cuts from then on.
  *
- * A depot that knows no ranges is used only for bytes that no other usable depot
- * holds: one fetch at a time, from the first such byte that is missing to the
- * last, or to the next cut.  A window does not shorten that fetch; the engine
- * holds it back.
+ * A depot that knows no ranges is used only for bytes that no usable depot holds
+ * which knows ranges and has delivered before: one fetch at a time, from the
+ * first such byte that is missing to the last, or to the next cut.  Depots that
+ * have never delivered are asked for the same bytes meanwhile; when one of them
+ * delivers, a fetch that it makes needless is canceled.  A window does not
+ * shorten that fetch; the engine holds it back.
  *
  * Readers.  Each says by DEMAND which bytes it wants next, its window, and when
  * it needs them.  The window whose first missing byte is needed soonest is
