@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "args/args.h"
+#include "bench/bench.h"
 #include "common/status.h"
 #include "common/words.h"
 #include "get/get.h"
@@ -47,6 +48,8 @@ static int run(const struct args *a)
         return play_input(a);
     case COMMAND_SERVE:
         return serve_inputs(a);
+    case COMMAND_BENCH:
+        return bench_run(a);
     }
     return STATUS_USAGE;
 }

@@ -19,6 +19,10 @@
 /* Before a simulated player begins: the paper's. */
 #define PREBUFFER_S 5
 
+/* The file of bench --virtual: the paper's. */
+#define BENCH_SIZE (UINT64_C(50) << 20)
+#define COOL_DOWN_S 1
+
 /* Where serve and play listen: this machine alone, a free port. */
 #define LISTEN "127.0.0.1"
 
@@ -123,14 +127,41 @@ static int add_checksum(struct args *a, char *value)
     return copy == NULL ? no_memory() : 0;
 }
 
+/* An option that bench takes a list for, or that only some of its algorithms
+ * heed, is set for each run. */
+static bool keep_for_runs(struct args *a, const struct xd_option_info *info,
+                          const char *value)
+{
+    static const char *const axes[AXES] = {
+        [AXIS_ALGORITHM] = "algorithm",
+        [AXIS_REDUNDANCY] = "redundancy",
+        [AXIS_PROGRESS_NUMBER] = "progress-number",
+        [AXIS_BLOCK_SIZE] = "block-size",
+        [AXIS_THREADS] = "threads-per-depot",
+    };
+
+    if (a->command != COMMAND_BENCH)
+        return false;
+    for (size_t i = 0; i < AXES; i++)
+        if (strcmp(info->name, axes[i]) == 0) {
+            a->bench.axes[i] = value;
+            return true;
+        }
+    return info->used_by != NULL && info->argument == NULL;
+}
+
 static int set_library(struct args *a, const char *name, const char *value)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
     struct xd_error err;
 
-    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++)
-        if (strcmp(info.name, name) == 0)
-            a->given[i] = value;
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++) {
+        if (strcmp(info.name, name) != 0)
+            continue;
+        a->given[i] = value;
+        if (keep_for_runs(a, &info, value))
+            return 0;
+    }
     if (xd_options_set(a->options, name, value, &err) < 0)
         return words_usage("%s", err.msg);
     return 0;
@@ -170,13 +201,79 @@ static int set_row(struct args *a, const struct option_row *row, char *value)
     return status;
 }
 
-static int set_rate(struct args *a, const char *value)
+static int add_rate(struct args *a, const char *value)
 {
-    if (quantity_rate(&a->rate, value))
+    if (!quantity_rate(&a->rate, value))
+        return words_usage(
+            "--rate takes a rate with its unit, like 15Mbit/s or "
+            "2MB/s, not %s",
+            value);
+    if (a->command != COMMAND_BENCH)
         return 0;
-    return words_usage("--rate takes a rate with its unit, like 15Mbit/s or "
-                       "2MB/s, not %s",
+    if (a->bench.n_rates == BENCH_RATES_MAX)
+        return words_usage("--rate takes at most %d rates", BENCH_RATES_MAX);
+    a->bench.rates[a->bench.n_rates++] = a->rate;
+    return 0;
+}
+
+/* With bench it is a list. */
+static int set_rate(struct args *a, char *value)
+{
+    int status = 0;
+
+    while (status == 0 && value != NULL) {
+        char *comma = a->command == COMMAND_BENCH ? strchr(value, ',') : NULL;
+        if (comma != NULL)
+            *comma++ = '\0';
+        status = add_rate(a, value);
+        value = comma;
+    }
+    return status;
+}
+
+static int set_time(double *out, const char *name, const char *value)
+{
+    if (quantity_seconds(out, value))
+        return 0;
+    return words_usage(
+        "--%s takes a time with its unit, like 5s or 10m, not %s", name, value);
+}
+
+static int set_bytes(uint64_t *out, const char *name, const char *value)
+{
+    if (quantity_bytes(out, value))
+        return 0;
+    return words_usage("--%s takes a size, like 50m or 2g, not %s", name,
                        value);
+}
+
+static int set_repeat(struct args *a, const char *value)
+{
+    uint64_t n;
+
+    if (!quantity_count(&n, value, 1, 10000))
+        return words_usage("--repeat takes a number from 1 to 10000, not %s",
+                           value);
+    a->bench.repeat = (unsigned)n;
+    return 0;
+}
+
+static int set_seed(struct args *a, const char *value)
+{
+    if (quantity_count(&a->bench.seed, value, 0, UINT64_C(1000000000000)))
+        return 0;
+    return words_usage("--seed takes a number up to 10^12, not %s", value);
+}
+
+static int add_scenario(struct args *a, const char *value)
+{
+    if (*value == '\0')
+        return words_usage("--virtual needs a scenario, and got an empty name");
+    if (a->bench.n_scenarios == BENCH_SCENARIOS_MAX)
+        return words_usage("--virtual is given more than %d times",
+                           BENCH_SCENARIOS_MAX);
+    a->bench.scenarios[a->bench.n_scenarios++] = value;
+    return 0;
 }
 
 static int set_prebuffer(struct args *a, const char *value)
@@ -266,6 +363,36 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->allow_origin, value, row->name);
     case OPTION_TOKEN:
         return set_token(a, value);
+    case OPTION_VIRTUAL:
+        return add_scenario(a, value);
+    case OPTION_PAPER:
+        a->bench.paper = true;
+        return 0;
+    case OPTION_DEPOTS:
+        return set_once(&a->bench.depots, value, row->name);
+    case OPTION_REPEAT:
+        return set_repeat(a, value);
+    case OPTION_SEED:
+        return set_seed(a, value);
+    case OPTION_SIZE:
+        return set_bytes(&a->bench.size, row->name, value);
+    case OPTION_STALLS:
+        a->bench.stalls = true;
+        return 0;
+    case OPTION_COOL_DOWN:
+        return set_time(&a->bench.cool_down_s, row->name, value);
+    case OPTION_TIME_BUDGET:
+        return set_time(&a->bench.time_budget_s, row->name, value);
+    case OPTION_BYTE_BUDGET:
+        return set_bytes(&a->bench.byte_budget, row->name, value);
+    case OPTION_YES:
+        a->bench.yes = true;
+        return 0;
+    case OPTION_SUMMARIZE:
+        a->bench.summarize = true;
+        return 0;
+    case OPTION_PLOT:
+        return set_once(&a->bench.plot, value, row->name);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -435,6 +562,64 @@ static int check_serve(struct args *a)
     return 0;
 }
 
+/* The paper's grid: three rates in its Mbit/s, which is 2^20 bits, and both of
+ * its clients. */
+static void set_paper(struct args *a)
+{
+    static const double mbits[BENCH_RATES_MAX] = {1.3, 15, 50};
+    struct bench_args *b = &a->bench;
+
+    if (b->depots == NULL)
+        b->depots = "chain";
+    if (b->n_rates == 0)
+        for (; b->n_rates < BENCH_RATES_MAX; b->n_rates++)
+            b->rates[b->n_rates] = mbits[b->n_rates] * 1048576 / 8;
+    if (b->n_scenarios > 0 || a->n_inputs > 0)
+        return;
+    b->scenarios[b->n_scenarios++] = "paper-tennessee";
+    b->scenarios[b->n_scenarios++] = "paper-santa-barbara";
+}
+
+static int check_results(const struct args *a)
+{
+    if (a->bench.summarize && a->bench.plot != NULL)
+        return words_usage("--summarize and --plot exclude each other");
+    if (a->n_inputs == 0)
+        return words_usage("bench %s needs a results file",
+                           a->bench.summarize ? "--summarize" : "--plot");
+    return 0;
+}
+
+static int check_bench(struct args *a)
+{
+    struct bench_args *b = &a->bench;
+
+    if (b->summarize || b->plot != NULL)
+        return check_results(a);
+    if (b->paper)
+        set_paper(a);
+    if (b->n_scenarios > 0 && a->n_inputs > 0)
+        return words_usage("--virtual needs no manifest, and %s is given: in "
+                           "virtual time the scenario has the depots",
+                           a->inputs[0]);
+    if (b->n_scenarios == 0 && a->n_inputs == 0)
+        return words_usage("bench needs a manifest, or --virtual SCENARIO");
+    if (b->n_scenarios == 0 && b->size > 0)
+        return words_usage("--size is for --virtual: the manifest says how "
+                           "large the file is");
+    if (b->stalls && b->n_rates == 0)
+        return words_usage("--stalls needs --rate");
+    if (a->prebuffer >= 0 && b->n_rates == 0)
+        return words_usage("--prebuffer needs --rate");
+    if (a->prebuffer < 0)
+        a->prebuffer = PREBUFFER_S;
+    if (b->repeat == 0)
+        b->repeat = b->paper ? 10 : 3;
+    if (b->size == 0)
+        b->size = BENCH_SIZE;
+    return 0;
+}
+
 /* Who types a URL means its server to see his credentials.  What is no URL is
  * told of when it is asked. */
 static int trust_url(struct args *a, const char *url)
@@ -473,7 +658,7 @@ static int check(struct args *a)
 
     if (a->quiet)
         a->verbose = false;
-    if (a->n_inputs == 0 && a->list == NULL)
+    if (a->n_inputs == 0 && a->list == NULL && a->command != COMMAND_BENCH)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"
                                : "no manifest and no URL is given");
@@ -481,6 +666,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
                  : a->command == COMMAND_PLAY   ? check_play(a)
                  : a->command == COMMAND_SERVE  ? check_serve(a)
+                 : a->command == COMMAND_BENCH  ? check_bench(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -544,7 +730,10 @@ int args_parse(struct args *out, int argc, char **argv)
 {
     struct xd_error err;
 
-    *out = (struct args){.command = COMMAND_GET, .prebuffer = -1};
+    *out = (struct args){
+        .command = COMMAND_GET,
+        .prebuffer = -1,
+        .bench = {.seed = 1, .cool_down_s = COOL_DOWN_S, .time_budget_s = -1}};
     if (xd_options_new(&out->options, &err) < 0) {
         words_error("%s", err.msg);
         return STATUS_FAILED;
@@ -567,7 +756,8 @@ int args_parse(struct args *out, int argc, char **argv)
         status = complain_of_late_command(argc - optind, argv + optind);
     if (status == 0 && !out->done)
         status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
-    if (status == 0 && args_value(out, "depot-cache") == NULL)
+    if (status == 0 && args_value(out, "depot-cache") == NULL &&
+        out->command != COMMAND_BENCH) /* its runs begin cold */
         status = cache_set_default(out->options);
     return status != 0 || out->done ? status : check(out);
 }

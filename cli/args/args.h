@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <xdownload/options.h>
 
@@ -21,7 +22,38 @@ enum command {
     COMMAND_SHOW = 2,
     COMMAND_VERIFY = 4,
     COMMAND_PLAY = 8,
-    COMMAND_SERVE = 16
+    COMMAND_SERVE = 16,
+    COMMAND_BENCH = 32
+};
+
+/* The options of the library that bench takes lists for. */
+enum axis {
+    AXIS_ALGORITHM,
+    AXIS_REDUNDANCY,
+    AXIS_PROGRESS_NUMBER,
+    AXIS_BLOCK_SIZE,
+    AXIS_THREADS,
+    AXES
+};
+
+#define BENCH_RATES_MAX 3 /* columns of a results file; the paper has three */
+#define BENCH_SCENARIOS_MAX 16
+
+/* What only bench is told. */
+struct bench_args {
+    const char *axes[AXES]; /* lists with commas, or NULL: not given */
+    const char *depots;     /* which of them: see bench/subset.h; or NULL */
+    const char *scenarios[BENCH_SCENARIOS_MAX]; /* --virtual */
+    size_t n_scenarios;
+    bool paper, yes, stalls, summarize;
+    const char *plot; /* the folder for the figures, or NULL */
+    unsigned repeat;
+    uint64_t seed;
+    double cool_down_s, time_budget_s; /* < 0: not given */
+    uint64_t byte_budget;              /* 0: not given */
+    uint64_t size;                     /* of the file in virtual time */
+    double rates[BENCH_RATES_MAX];     /* bytes per second */
+    size_t n_rates;
 };
 
 enum progress_mode {
@@ -47,6 +79,7 @@ struct args {
     const char *format; /* NULL: show is for people, or --json */
     double rate;        /* of the media, in bytes per second; or 0 */
     double prebuffer;   /* seconds before a simulated player begins */
+    struct bench_args bench;
     /* Copies, for what may log in is blanked in argv. */
     const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
     char *checksum_words[CHECKSUMS_MAX];

@@ -14,11 +14,9 @@
 static const struct {
     enum command command;
     const char *name;
-} commands[] = {{COMMAND_GET, "get"},
-                {COMMAND_SHOW, "show"},
-                {COMMAND_VERIFY, "verify"},
-                {COMMAND_PLAY, "play"},
-                {COMMAND_SERVE, "serve"}};
+} commands[] = {{COMMAND_GET, "get"},       {COMMAND_SHOW, "show"},
+                {COMMAND_VERIFY, "verify"}, {COMMAND_PLAY, "play"},
+                {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

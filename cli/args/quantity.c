@@ -38,6 +38,7 @@ bool quantity_rate(double *out_bytes_per_s, const char *text)
         {"kbit/s", 125},
         {"Mbit/s", 125e3},
         {"Gbit/s", 125e6},
+        {"Mibit/s", KI * KI / 8},
         {"B/s", 1},
         {"kB/s", 1e3},
         {"MB/s", 1e6},
@@ -58,4 +59,34 @@ bool quantity_seconds(double *out, const char *text)
 
     return parse(out, text, units, sizeof units / sizeof *units) &&
            *out <= 86400;
+}
+
+bool quantity_bytes(uint64_t *out, const char *text)
+{
+    static const struct unit units[] = {{"", 1},
+                                        {"k", KI},
+                                        {"m", KI * KI},
+                                        {"g", KI * KI * KI},
+                                        {"t", KI * KI * KI * KI}};
+    double bytes;
+
+    if (!parse(&bytes, text, units, sizeof units / sizeof *units) ||
+        bytes < 1 || bytes > 1e18)
+        return false;
+    *out = (uint64_t)bytes;
+    return true;
+}
+
+bool quantity_count(uint64_t *out, const char *text, uint64_t least,
+                    uint64_t most)
+{
+    const size_t digits = strspn(text, "0123456789");
+
+    if (digits == 0 || digits > 18 || text[digits] != '\0')
+        return false;
+    const uint64_t n = strtoull(text, NULL, 10);
+    if (n < least || n > most)
+        return false;
+    *out = n;
+    return true;
 }

@@ -5,12 +5,21 @@
 #define CLI_QUANTITY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* "15Mbit/s", "2MB/s", "1.5MiB/s": k, M, G are 1000, and with i 1024.  Without
+/* "15Mbit/s", "2MB/s", "1.5MiB/s", "1.3Mibit/s": k, M, G are 1000, and with i
+ * 1024.  Without
  * a unit it is none: bits and bytes are too easily taken for each other. */
 bool quantity_rate(double *out_bytes_per_s, const char *text);
 
 /* "5s", "500ms", "2m" */
 bool quantity_seconds(double *out, const char *text);
+
+/* "50m", "1.5g", "2097152": k, m, g, t are powers of 1024, as in the library. */
+bool quantity_bytes(uint64_t *out, const char *text);
+
+/* A whole number in [least, most]. */
+bool quantity_count(uint64_t *out, const char *text, uint64_t least,
+                    uint64_t most);
 
 #endif

@@ -131,6 +131,12 @@ void json_number(struct json *j, const char *name, double x)
     fprintf(j->to, "%.6f", x);
 }
 
+void json_literal(struct json *j, const char *name, const char *number)
+{
+    lead(j, name);
+    fputs(number, j->to);
+}
+
 void json_end(struct json *j)
 {
     putc('\n', j->to);

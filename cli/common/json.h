@@ -34,6 +34,9 @@ void json_size(struct json *j, const char *name, uint64_t bytes);
 void json_number(struct json *j, const char *name, double x); /* null if not
                                                                  finite */
 
+/* Text that is a number already. */
+void json_literal(struct json *j, const char *name, const char *number);
+
 /* The document is at its end: a newline. */
 void json_end(struct json *j);
 

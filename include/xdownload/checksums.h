@@ -96,6 +96,19 @@ XD_API XD_MUST_CHECK int xd_checksums_apply(struct xd_manifest **out,
                                             struct xd_manifest *m, size_t file,
                                             struct xd_error *err);
 
+/*
+ * The hash of `len` bytes at `data` in lower-case hex, by its IANA name
+ * ("sha-256"): what names a manifest's text beyond doubt, for example.
+ * Errors: INVAL (an algorithm that cannot be computed), NOMEM.
+ * Threads: any.
+ */
+#define XD_CHECKSUM_HEX_SIZE 129 /* the longest, and a NUL */
+
+XD_API XD_MUST_CHECK int xd_checksum_compute(char out[XD_CHECKSUM_HEX_SIZE],
+                                             const char *algorithm,
+                                             const void *data, size_t len,
+                                             struct xd_error *err);
+
 XD_END_DECLS
 
 #endif

@@ -54,6 +54,17 @@ XD_API XD_MUST_CHECK int xd_options_new(struct xd_options **out,
 XD_API void xd_options_free(struct xd_options *o); /* NULL does nothing */
 
 /*
+ * A new set with the values, the log and the cancel of `o`, which stays as it
+ * is: for a series of downloads that differ in some options.
+ * Ownership: the caller's, to release with xd_options_free().
+ * Errors: NOMEM.  Threads: several threads may copy one set at a time, while
+ *         none changes it.
+ */
+XD_API XD_MUST_CHECK int xd_options_dup(struct xd_options **out,
+                                        const struct xd_options *o,
+                                        struct xd_error *err);
+
+/*
  * Set one option by its long name.  Sizes take k, m, g, t (1024); times take
  * ms, s, m, h; a switch takes "yes" or "no".  Set again, an option has the
  * last value, or all of them if it repeats.

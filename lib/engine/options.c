@@ -336,6 +336,20 @@ int xd_options_new(struct xd_options **out, struct xd_error *err)
     return 0;
 }
 
+int xd_options_dup(struct xd_options **out, const struct xd_options *o,
+                   struct xd_error *err)
+{
+    struct xd_options *copy = xd_alloc(1, sizeof *copy);
+
+    *out = NULL;
+    if (!copy || xd_options_copy(copy, o) < 0) {
+        xd_free(copy);
+        return xd_fail_nomem(err);
+    }
+    *out = copy;
+    return 0;
+}
+
 void xd_options_free(struct xd_options *o)
 {
     if (o)

@@ -57,6 +57,7 @@ COMMAND_USES = {
     "common": [], "args": ["common"], "tell": ["common", "args"],
     "get": ["common", "args", "tell"], "show": ["common", "args"],
     "serve": ["common", "args"], "play": ["common", "args", "serve"],
+    "bench": ["common", "args", "play"],
 }
 
 

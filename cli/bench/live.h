@@ -1,0 +1,27 @@
+/*
+ * A run against real depots.
+ */
+#ifndef CLI_LIVE_H
+#define CLI_LIVE_H
+
+#include "args/args.h"
+#include "bench/subject.h"
+#include "bench/sweep.h"
+
+/* Called a few times a second while a run lasts. */
+typedef void live_tick_fn(void *user);
+
+struct live {
+    const struct args *args;
+    const char *folder; /* for what is fetched */
+    live_tick_fn *tick;
+    void *user;
+};
+
+/* Carry it out, fill in what it came to, and discard the file.  0, or a
+ * negative enum xd_code: CANCELED when a signal has come, else it could not even
+ * begin; a download that fails is a row. */
+int live_run(const struct live *l, const struct subject *s, const struct run *r,
+             struct row *row, struct xd_error *err);
+
+#endif

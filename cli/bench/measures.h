@@ -1,0 +1,47 @@
+/*
+ * What a run came to, as the cells of its row.
+ */
+#ifndef CLI_MEASURES_H
+#define CLI_MEASURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <xdownload/download.h>
+
+#include "args/args.h"
+#include "bench/row.h"
+
+/* The cells that have a value for each depot, with blanks between. */
+struct measures {
+    FILE *names, *bytes, *duplicate; /* memory streams; NULL: no memory */
+    char *text[3];
+    size_t len[3];
+    uint64_t all_duplicate;
+    unsigned failures;
+};
+
+void measures_init(struct measures *m);
+void measures_depot(struct measures *m, const char *name, uint64_t bytes,
+                    uint64_t duplicate, unsigned failures);
+
+/* Into the row; false: no memory.  Releases what init() made. */
+bool measures_end(struct measures *m, struct row *row);
+
+/* The requests of a run. */
+struct records {
+    struct xd_fetch_record *items; /* from malloc() */
+    size_t n;
+    bool is_torn; /* some are missing */
+};
+
+bool records_add(struct records *r, const struct xd_fetch_record *record);
+
+/* When, and by what: the versions of this program, libcurl and the kernel. */
+bool measures_provenance(struct row *row);
+
+/* The kernel's default for TCP; nothing where it does not say. */
+bool measures_congestion_control(struct row *row);
+
+#endif
