@@ -102,7 +102,7 @@ static bool note_outcome(struct row *row, const struct xd_progress *p, int rc,
 }
 
 /* The download has ended with `rc`. */
-static int note(struct row *row, struct xd_download *d,
+static int note(struct row *row, const struct live *l, struct xd_download *d,
                 const struct records *records, int rc,
                 const struct xd_error *err)
 {
@@ -112,7 +112,8 @@ static int note(struct row *row, struct xd_download *d,
     const bool good =
         row_set(row, COL_RECEIVED, "%" PRIu64, p.bytes_received) &&
         note_depots(row, d) && note_first_byte(row, records) &&
-        measures_congestion_control(row) && note_outcome(row, &p, rc, err);
+        measures_congestion_control(row) && note_outcome(row, &p, rc, err) &&
+        measures_delays(row, l->args, p.bytes_total, records);
     return good ? 0 : XD_E_NOMEM;
 }
 
@@ -149,7 +150,7 @@ static int run_file(const struct live *l, const struct subject *s,
         return rc;
     rc = follow(l, d, &records, err);
     if (!signals_came())
-        rc = note(row, d, &records, rc, err);
+        rc = note(row, l, d, &records, rc, err);
     free(records.items);
     xd_download_unref(d);
     scratch_empty(l->folder);
@@ -187,7 +188,7 @@ static int play(const struct live *l, const struct run *r,
         rc = 0; /* all was read, and the rest is about to be said */
     if (rc == 0 && !note_stalls(row, reader))
         rc = XD_E_NOMEM;
-    rc = note(row, d, &records, rc, &err);
+    rc = note(row, l, d, &records, rc, &err);
     free(records.items);
     return rc;
 }

@@ -7,6 +7,7 @@
 
 #include <sys/utsname.h>
 
+#include <xdownload/playback.h>
 #include <xdownload/version.h>
 
 void measures_init(struct measures *m)
@@ -58,6 +59,27 @@ bool records_add(struct records *r, const struct xd_fetch_record *record)
         r->items = items;
     }
     r->items[r->n++] = *record;
+    return true;
+}
+
+bool measures_delays(struct row *row, const struct args *a, uint64_t size,
+                     const struct records *records)
+{
+    static const enum column cells[] = {COL_DELAY1, COL_DELAY2, COL_DELAY3};
+    const double block = row_number(row, COL_BLOCK_BYTES);
+
+    if (!row_is_complete(row) || records->n == 0 || records->is_torn)
+        return true;
+    for (size_t i = 0; i < a->bench.n_rates; i++) {
+        double delay;
+        const int rc = xd_playback_delay(&delay, records->items, records->n,
+                                         size, (uint64_t)block,
+                                         a->bench.rates[i], a->prebuffer, NULL);
+        if (rc == XD_E_NOMEM)
+            return false;
+        if (rc == 0 && !row_set_number(row, cells[i], delay))
+            return false;
+    }
     return true;
 }
 

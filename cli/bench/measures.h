@@ -38,6 +38,11 @@ struct records {
 
 bool records_add(struct records *r, const struct xd_fetch_record *record);
 
+/* For how long a player of each --rate would have waited that begins after
+ * --prebuffer; nothing for a run that failed. */
+bool measures_delays(struct row *row, const struct args *a, uint64_t size,
+                     const struct records *records);
+
 /* When, and by what: the versions of this program, libcurl and the kernel. */
 bool measures_provenance(struct row *row);
 

@@ -51,14 +51,23 @@ static bool note_depots(struct row *row, const struct xd_simulation *sim)
     return measures_end(&m, row);
 }
 
-static int note(struct row *row, const struct subject *s, const struct run *r,
-                const struct xd_simulation *sim)
+static int note(struct row *row, const struct args *a, const struct subject *s,
+                const struct run *r, const struct xd_simulation *sim)
 {
     struct xd_simulated all = {.struct_size = sizeof all};
+    struct xd_fetch_record record = {.struct_size = sizeof record};
+    struct records records = {NULL, 0, false};
+    bool good = true;
 
     xd_simulation_get(sim, &all);
-    const bool good = note_whole(row, s, &all) && note_depots(row, sim) &&
-                      (r->reader_rate <= 0 || note_stalls(row, &all));
+    for (size_t i = 0; good && a->bench.n_rates > 0 &&
+                       xd_simulation_record(sim, i, &record) == 0;
+         i++)
+        good = records_add(&records, &record);
+    good = good && note_whole(row, s, &all) && note_depots(row, sim) &&
+           (r->reader_rate <= 0 || note_stalls(row, &all)) &&
+           measures_delays(row, a, s->size, &records);
+    free(records.items);
     return good ? 0 : XD_E_NOMEM;
 }
 
@@ -80,7 +89,7 @@ int virtual_run(const struct args *a, const struct subject *s,
     if (rc == 0)
         rc = xd_simulate(&sim, &what, o, err);
     if (rc == 0)
-        rc = note(row, s, r, sim);
+        rc = note(row, a, s, r, sim);
     xd_simulation_free(sim);
     xd_options_free(o);
     free(text);

@@ -149,6 +149,29 @@ def test_columns_are_those_of_the_manual(lab, scenario):
     assert sorted(told) == sorted(rows(lab)[0])
 
 
+def delays(row):
+    return [float(row[f"delay{i}_s"]) for i in (1, 2, 3)]
+
+
+def test_delays_of_players_are_computed_for_each_rate(lab, scenario):
+    bench(lab, "--virtual", scenario, "--size", "4m", "--repeat", "1",
+          "--depots", "all", "-b", "256k", "--prebuffer", "100ms",
+          "--rate", "10kB/s,1MB/s,100MB/s", "-o", "r.csv")
+    for row in rows(lab):
+        none, some, all_of_it = delays(row)
+        assert none <= some < all_of_it
+        assert all_of_it == pytest.approx(
+            float(row["seconds"]) - 0.1 - 4.2e6 / 1e8, abs=0.1)
+
+
+def test_whole_blocks_are_of_the_algorithms_that_copy_them(lab, scenario):
+    bench(lab, "--virtual", scenario, *SMALL, "--whole-blocks", "-t", "1",
+          "-o", "r.csv")
+    assert {(r["algorithm"], r["whole_blocks"]) for r in rows(lab)} == {
+        ("basic", "0"), ("adaptive", "0"), ("aggressive", "1"),
+        ("progress", "1")}
+
+
 # ---- going on ----
 
 def test_a_second_call_does_what_is_missing(lab, scenario):
