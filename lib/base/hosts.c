@@ -36,10 +36,10 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* `text` is "http://HOST"; the parts of the URL point into it. */
-static bool split_host(const char *text, struct xd_url *u)
+/* `text` is "http://HOST", which the value borrows. */
+static bool parse_host(const char *text, struct xd_url *u)
 {
-    return xd_url_split(text, u) && !u->userinfo && !*u->path;
+    return xd_url_parse(u, text) && !xd_url_has_login(u) && !text[u->path];
 }
 
 static int add_word(char **list, const char *word)
@@ -77,7 +77,7 @@ int xd_hosts_add(char **list, const char *host)
     if (t.failed)
         goto out;
     rc = XD_E_INVAL;
-    if (split_host(t.s, &u))
+    if (parse_host(t.s, &u))
         rc = add_server(list, u, strlen(host) > u.host_len);
 out:
     xd_text_fini(&t);
@@ -88,7 +88,7 @@ int xd_hosts_add_url(char **list, const char *url)
 {
     struct xd_url u;
 
-    if (!xd_url_split(url, &u) || u.host_len == 0)
+    if (!xd_url_parse(&u, url) || u.host_len == 0)
         return XD_E_INVAL;
     return add_server(list, u, true);
 }

@@ -3,9 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/url.h"
 
 /* What a document of HTML may begin with (WHATWG, MIME Sniffing, section 7.1,
  * where comments are in the list too). */
@@ -44,23 +42,18 @@ static const char *const extensions[] = {
     "m2ts",     "ogv",      "flv",     "wmv",    "mp3",     "m4a",   "flac",
     "ogg",      "opus",     "wav"};
 
-struct text {
-    const char *s;
-    size_t len;
-};
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static void skip(struct text *t, size_t n)
+static void skip(struct xd_span *t, size_t n)
 {
     t->s += n;
     t->len -= n;
 }
 
-static bool begins(const struct text *t, const char *word)
+static bool begins(const struct xd_span *t, const char *word)
 {
     size_t n = strlen(word);
 
@@ -68,7 +61,7 @@ static bool begins(const struct text *t, const char *word)
 }
 
 /* Up to behind the first `end`; to the end of the text, if there is none. */
-static void skip_past(struct text *t, const char *end)
+static void skip_past(struct xd_span *t, const char *end)
 {
     size_t n = strlen(end);
 
@@ -78,7 +71,7 @@ static void skip_past(struct text *t, const char *end)
 }
 
 /* A byte order mark, white space, comments and instructions. */
-static void skip_front(struct text *t)
+static void skip_front(struct xd_span *t)
 {
     const char *before = NULL;
 
@@ -95,7 +88,7 @@ static void skip_front(struct text *t)
     }
 }
 
-static bool is_tag(const struct text *t, const char *tag)
+static bool is_tag(const struct xd_span *t, const char *tag)
 {
     size_t n = strlen(tag);
 
@@ -104,14 +97,14 @@ static bool is_tag(const struct text *t, const char *tag)
 }
 
 /* Whether the text ends within the tag. */
-static bool is_part_of_tag(const struct text *t, const char *tag)
+static bool is_part_of_tag(const struct xd_span *t, const char *tag)
 {
     return t->len <= strlen(tag) && strncasecmp(t->s, tag, t->len) == 0;
 }
 
-static struct text behind_front(const void *text, size_t len)
+static struct xd_span behind_front(const void *text, size_t len)
 {
-    struct text t = {text, len < XD_PAGE_LOOK ? len : XD_PAGE_LOOK};
+    struct xd_span t = {text, len < XD_PAGE_LOOK ? len : XD_PAGE_LOOK};
 
     skip_front(&t);
     return t;
@@ -119,7 +112,7 @@ static struct text behind_front(const void *text, size_t len)
 
 bool xd_is_html(const void *text, size_t len)
 {
-    struct text t = behind_front(text, len);
+    struct xd_span t = behind_front(text, len);
 
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
         if (is_tag(&t, beginnings[i]))
@@ -130,7 +123,7 @@ bool xd_is_html(const void *text, size_t len)
 
 bool xd_may_be_html(const void *text, size_t len)
 {
-    struct text t = behind_front(text, len);
+    struct xd_span t = behind_front(text, len);
 
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
         if (len > 0 && is_part_of_tag(&t, beginnings[i]))
@@ -140,19 +133,16 @@ bool xd_may_be_html(const void *text, size_t len)
 }
 
 /* What stands behind the last dot of the last component; "" if there is none. */
-static struct text extension_of(const char *url)
+static struct xd_span extension_of(const struct xd_url *url)
 {
-    struct xd_url u;
-    size_t n = 0;
+    struct xd_span path = xd_url_path(url);
+    size_t dot = path.len;
 
-    if (!xd_url_split(url, &u))
-        return (struct text){"", 0};
-    while (n < u.path_len && u.path[u.path_len - 1 - n] != '.' &&
-           u.path[u.path_len - 1 - n] != '/')
-        n++;
-    if (n == u.path_len || u.path[u.path_len - 1 - n] == '/')
-        n = 0;
-    return (struct text){u.path + u.path_len - n, n};
+    while (dot > 0 && path.s[dot - 1] != '.' && path.s[dot - 1] != '/')
+        dot--;
+    if (dot == 0 || path.s[dot - 1] == '/')
+        dot = path.len;
+    return xd_span(path.s + dot, path.len - dot);
 }
 
 static bool is_html(const char *media_type)
@@ -168,9 +158,9 @@ static bool is_html(const char *media_type)
     return false;
 }
 
-bool xd_page_is_likely(const char *url, const char *media_type)
+bool xd_page_is_likely(const struct xd_url *url, const char *media_type)
 {
-    struct text extension = extension_of(url);
+    struct xd_span extension = extension_of(url);
 
     if (!is_html(media_type))
         return false;
@@ -182,18 +172,12 @@ bool xd_page_is_likely(const char *url, const char *media_type)
     return false;
 }
 
-int xd_page_fail(struct xd_error *err, const char *url)
+int xd_page_fail(struct xd_error *err, const struct xd_url *url)
 {
-    char *name = xd_url_public(url);
-    int rc;
-
-    if (!name)
-        return xd_fail_nomem(err);
-    rc = xd_fail(err, XD_E_DIFFERENT,
-                 "%s: sent a web page (text/html) instead of the file; "
-                 "--accept-html takes it for the file",
-                 name);
-    xd_error_locate(err, NULL, name);
-    xd_free(name);
-    return rc;
+    xd_fail(err, XD_E_DIFFERENT,
+            "%s: sent a web page (text/html) instead of the file; "
+            "--accept-html takes it for the file",
+            xd_url_name(url).s);
+    xd_url_locate(err, NULL, url);
+    return XD_E_DIFFERENT;
 }

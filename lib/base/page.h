@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <xdownload/error.h>
 
+#include "base/url.h"
+
 /* So many bytes of an answer tell. */
 #define XD_PAGE_LOOK ((size_t)1024)
 
@@ -21,9 +23,9 @@ bool xd_may_be_html(const void *text, size_t len);
 /* Whether a page may come in place of the file at `url`: `media_type` (NULL:
  * none was given) is that of HTML, and the URL ends in the extension of something
  * that is no page. */
-bool xd_page_is_likely(const char *url, const char *media_type);
+bool xd_page_is_likely(const struct xd_url *url, const char *media_type);
 
-/* Say that one came from `url`.  Returns DIFFERENT, or NOMEM. */
-int xd_page_fail(struct xd_error *err, const char *url);
+/* Say that one came from `url`.  Returns DIFFERENT. */
+int xd_page_fail(struct xd_error *err, const struct xd_url *url);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "base/url.h"
 
 #define HEADER "xdownload depots 2\n"
 #define FIRST_HEADER "xdownload depots 1\n" /* as long as HEADER */
@@ -32,38 +31,18 @@ void xd_servers_fini(struct xd_servers *s)
     *s = (struct xd_servers){0};
 }
 
-static const char *name_of(enum xd_scheme scheme)
-{
-    switch (scheme) {
-    case XD_SCHEME_HTTP:
-        return "http";
-    case XD_SCHEME_HTTPS:
-        return "https";
-    case XD_SCHEME_FTP:
-        return "ftp";
-    case XD_SCHEME_FTPS:
-        return "ftps";
-    case XD_SCHEME_IBP:
-        return "ibp";
-    case XD_SCHEME_FILE:
-    case XD_SCHEME_OTHER:
-        return NULL;
-    }
-    return NULL;
-}
-
-int xd_server_name(char **out, const char *url)
+int xd_server_name(char **out, const struct xd_url *url)
 {
     struct xd_text name = {.s = NULL};
-    struct xd_url u;
     char *depot;
 
-    if (!xd_url_split(url, &u) || !name_of(u.scheme) || u.host_len == 0 ||
-        u.host_len > LONGEST_NAME - sizeof "https://:65535")
+    if (!(xd_scheme_is_web(url->scheme) || url->scheme == XD_SCHEME_IBP) ||
+        url->host_len == 0 ||
+        url->host_len > LONGEST_NAME - sizeof "https://:65535")
         return XD_E_INVAL;
-    depot = xd_url_depot(&u);
+    depot = xd_url_depot(url);
     if (depot)
-        xd_text_addf(&name, "%s://%s", name_of(u.scheme), depot);
+        xd_text_addf(&name, "%s://%s", xd_scheme_name(url->scheme), depot);
     if (!depot || name.failed) {
         xd_free(depot);
         xd_text_fini(&name);
@@ -143,6 +122,7 @@ static int take_name(const char *at, const char *end, char **out)
 {
     char name[LONGEST_NAME + 1];
     size_t len = (size_t)(end - at);
+    struct xd_url url;
     char *proper;
     int rc;
 
@@ -150,7 +130,8 @@ static int take_name(const char *at, const char *end, char **out)
         return XD_E_INVAL;
     memcpy(name, at, len);
     name[len] = '\0';
-    rc = xd_server_name(&proper, name);
+    xd_url_parse(&url, name);
+    rc = xd_server_name(&proper, &url);
     if (rc < 0)
         return rc;
     if (strlen(proper) != len || memcmp(proper, at, len) != 0) {

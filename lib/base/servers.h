@@ -19,6 +19,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "base/url.h"
 
 #define XD_SERVERS_MOST 1000
 #define XD_SERVERS_DAYS 30
@@ -51,7 +52,7 @@ void xd_servers_fini(struct xd_servers *s);
  * release with xd_free().
  * Errors: INVAL (no server of the web, or an absurdly long name), NOMEM.
  */
-int xd_server_name(char **out, const char *url);
+int xd_server_name(char **out, const struct xd_url *url);
 
 /* NULL if there is none of that name. */
 const struct xd_server *xd_servers_find(const struct xd_servers *s,

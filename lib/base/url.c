@@ -1,11 +1,12 @@
 #include "base/url.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "base/unicode.h"
 
 #define HEX "0123456789abcdefABCDEF"
@@ -19,6 +20,11 @@ static const struct scheme {
     [XD_SCHEME_FILE] = {"file", 0},  [XD_SCHEME_IBP] = {"ibp", 6714},
     [XD_SCHEME_OTHER] = {"", 0},
 };
+
+const char *xd_scheme_name(enum xd_scheme scheme)
+{
+    return schemes[scheme].name;
+}
 
 /* Classes of characters, whatever the locale.  strspn() would build a table of
  * its set at each call, which in a long manifest costs more than all else. */
@@ -159,7 +165,17 @@ static bool is_host(const char *s, size_t len)
     return !ends_in_number(s, name_len) || is_ipv4(s, len);
 }
 
-static bool split_port(const char *s, size_t len, struct xd_url *u)
+static const char *host_of(const struct xd_url *u)
+{
+    return u->secret_text + u->host;
+}
+
+static const char *path_of(const struct xd_url *u)
+{
+    return u->secret_text + u->path;
+}
+
+static bool parse_port(const char *s, size_t len, struct xd_url *u)
 {
     unsigned own = schemes[u->scheme].port;
     uint64_t port;
@@ -172,8 +188,8 @@ static bool split_port(const char *s, size_t len, struct xd_url *u)
         return false;
     if (u->scheme == XD_SCHEME_FILE)
         return false;
-    u->port = (unsigned)port;
-    u->port_is_default = u->port == own;
+    u->port = (uint16_t)port;
+    u->port_is_default = port == own;
     return true;
 }
 
@@ -188,72 +204,105 @@ static const char *last_colon(const char *s, const char *end)
 
 /* IBP's own clients write IPv6 addresses without brackets, and always a port:
  * it stands behind the last colon. */
-static bool has_bare_ipv6(const struct xd_url *u, const char *end)
+static bool has_bare_ipv6(const struct xd_url *u)
 {
-    size_t len = (size_t)(end - u->host);
+    const char *host = host_of(u), *end = path_of(u);
 
-    return u->scheme == XD_SCHEME_IBP && all_of(u->host, len, is_of_ipv6) &&
-           memchr(u->host, ':', (size_t)(last_colon(u->host, end) - u->host));
+    return u->scheme == XD_SCHEME_IBP &&
+           all_of(host, (size_t)(end - host), is_of_ipv6) &&
+           memchr(host, ':', (size_t)(last_colon(host, end) - host));
 }
 
-/* [userinfo "@"] host [":" port] */
-static bool split_authority(const char *s, size_t len, struct xd_url *u)
+/* [userinfo "@"] host [":" port], up to the path */
+static bool parse_authority(struct xd_url *u)
 {
-    const char *at = memchr(s, '@', len), *end = s + len, *host_end;
+    size_t begin = u->host, len = u->path - begin;
+    const char *end = path_of(u), *at = memchr(host_of(u), '@', len), *host_end;
 
-    u->host = s;
     if (at != NULL) {
-        u->userinfo = s;
-        u->userinfo_len = (size_t)(at - s);
-        if (!all_of(s, u->userinfo_len, is_of_userinfo))
+        u->userinfo = u->host;
+        u->host = (uint16_t)(at + 1 - u->secret_text);
+        if (!all_of(u->secret_text + begin, u->host - begin - 1,
+                    is_of_userinfo))
             return false;
-        u->host = at + 1;
     }
-    host_end = u->host;
+    host_end = host_of(u);
     if (host_end < end && *host_end == '[')
         while (host_end < end && *host_end != ']')
             host_end++;
     while (host_end < end && *host_end != ':')
         host_end++;
-    if (has_bare_ipv6(u, end))
-        host_end = last_colon(u->host, end);
-    u->host_len = (size_t)(host_end - u->host);
+    if (has_bare_ipv6(u))
+        host_end = last_colon(host_of(u), end);
+    u->host_len = (uint16_t)(host_end - host_of(u));
 
-    u->port = schemes[u->scheme].port;
+    u->port = (uint16_t)schemes[u->scheme].port;
     u->port_is_default = true;
     if (host_end < end &&
-        !split_port(host_end + 1, (size_t)(end - host_end - 1), u))
+        !parse_port(host_end + 1, (size_t)(end - host_end - 1), u))
         return false;
     if (u->host_len == 0)
         return len == 0 &&
                (u->scheme == XD_SCHEME_FILE || u->scheme == XD_SCHEME_OTHER);
-    return is_host(u->host, u->host_len) || has_bare_ipv6(u, end);
+    return is_host(host_of(u), u->host_len) || has_bare_ipv6(u);
 }
 
-bool xd_url_split(const char *s, struct xd_url *out)
+bool xd_url_parse(struct xd_url *out, const char *s)
 {
     size_t len = strnlen(s, XD_URL_MAX + 1);
     size_t scheme_len = count_of(s, len, is_of_scheme);
-    struct xd_url u = {.userinfo = NULL};
-    const char *authority;
+    struct xd_url u = {.secret_text = s};
+    const char *path;
 
+    *out = (struct xd_url){.secret_text = s, .scheme = XD_SCHEME_OTHER};
     if (len > XD_URL_MAX || !has_only_plain_bytes(s, len))
         return false;
     if (!is_alpha(s[0]) || strncmp(s + scheme_len, "://", 3) != 0)
         return false;
     u.scheme = scheme_of(s, scheme_len);
-    authority = s + scheme_len + 3;
-    u.path = authority + strcspn(authority, "/?#");
-    if (!split_authority(authority, (size_t)(u.path - authority), &u))
+    u.host = (uint16_t)(scheme_len + 3);
+    u.path = (uint16_t)(u.host + strcspn(s + u.host, "/?#"));
+    if (!parse_authority(&u))
         return false;
     /* Parsers that look for the '/' only would find a host behind the '@'. */
-    if (*u.path != '/' && strchr(u.path, '@') != NULL)
+    path = path_of(&u);
+    if (*path != '/' && strchr(path, '@') != NULL)
         return false;
     /* A capability has no query and no fragment: "/0#IBP-key/123/READ". */
-    u.path_len =
-        u.scheme == XD_SCHEME_IBP ? strlen(u.path) : strcspn(u.path, "?#");
+    u.path_len = (uint16_t)(u.scheme == XD_SCHEME_IBP ? strlen(path)
+                                                      : strcspn(path, "?#"));
+    u.is_valid = true;
     *out = u;
     return true;
+}
+
+struct xd_url *xd_url_copy(const struct xd_url *u)
+{
+    size_t bytes = strlen(u->secret_text) + 1;
+    struct xd_url *copy = xd_alloc(1, sizeof *copy + bytes);
+
+    if (copy == NULL)
+        return NULL;
+    *copy = *u;
+    copy->secret_text = memcpy(copy + 1, u->secret_text, bytes);
+    return copy;
+}
+
+struct xd_span xd_url_host(const struct xd_url *u)
+{
+    return xd_span(host_of(u), u->host_len);
+}
+
+struct xd_span xd_url_path(const struct xd_url *u)
+{
+    return xd_span(path_of(u), u->scheme == XD_SCHEME_IBP ? 0 : u->path_len);
+}
+
+int xd_url_compare(const struct xd_url *a, const struct xd_url *b)
+{
+    return a->secret_text == b->secret_text
+               ? 0
+               : strcmp(a->secret_text, b->secret_text);
 }
 
 /* Not tolower(): the host's locale has no say in this. */
@@ -262,39 +311,70 @@ static char ascii_lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* "name." and "name" are one host. */
+/* "name." and "name" are one host, and the local disk has none. */
 static size_t depot_host_len(const struct xd_url *u)
 {
-    bool dot = u->host_len > 1 && u->host[u->host_len - 1] == '.';
+    bool dot = u->host_len > 1 && host_of(u)[u->host_len - 1] == '.';
 
-    return dot ? u->host_len - 1 : u->host_len;
+    return u->scheme == XD_SCHEME_FILE ? 0 : (size_t)u->host_len - dot;
 }
 
-char *xd_url_depot(const struct xd_url *u)
+/* 0: its name has none. */
+static unsigned depot_port(const struct xd_url *u)
 {
-    struct xd_text t = {.s = NULL};
+    return u->port_is_default && u->scheme != XD_SCHEME_IBP ? 0 : u->port;
+}
+
+/* At most `size` bytes with the NUL, as snprintf() has it. */
+static int show_depot(char *out, size_t size, const struct xd_url *u)
+{
+    int n, len = (int)depot_host_len(u);
 
     if (u->scheme == XD_SCHEME_FILE)
-        return xd_strdup("file:");
-    xd_text_add(&t, u->host, depot_host_len(u));
-    if (!u->port_is_default || u->scheme == XD_SCHEME_IBP)
-        xd_text_addf(&t, ":%u", u->port);
-    if (t.failed) {
-        xd_text_fini(&t);
-        return NULL;
-    }
-    for (size_t i = 0; i < t.len; i++)
-        t.s[i] = ascii_lower(t.s[i]);
-    return t.s;
+        return snprintf(out, size, "file:");
+    if (depot_port(u) == 0)
+        n = snprintf(out, size, "%.*s", len, host_of(u));
+    else
+        n = snprintf(out, size, "%.*s:%u", len, host_of(u), depot_port(u));
+    for (size_t i = 0; i < size && out[i] != '\0'; i++)
+        out[i] = ascii_lower(out[i]);
+    return n;
 }
 
-bool xd_url_same_origin(const char *a, const char *b)
+int xd_url_compare_depots(const struct xd_url *a, const struct xd_url *b)
 {
-    struct xd_url x, y;
+    size_t n = depot_host_len(a), m = depot_host_len(b);
+    const char *x = host_of(a), *y = host_of(b);
+    int c = (n > m) - (n < m);
 
-    return xd_url_split(a, &x) && xd_url_split(b, &y) && x.scheme == y.scheme &&
-           x.port == y.port && x.host_len == y.host_len &&
-           strncasecmp(x.host, y.host, x.host_len) == 0;
+    if (c == 0 && memcmp(x, y, n) != 0)
+        for (size_t i = 0; c == 0 && i < n; i++)
+            c = ascii_lower(x[i]) - ascii_lower(y[i]);
+    return c != 0 ? c : (int)depot_port(a) - (int)depot_port(b);
+}
+
+/* From behind the last '/' of the path on, without the fragment. */
+static struct xd_span last_name(const char *url)
+{
+    size_t path = strcspn(url, "?#"), end = strcspn(url, "#");
+
+    while (path > 0 && url[path - 1] != '/')
+        path--;
+    return xd_span(url + path, end - path);
+}
+
+bool xd_url_same_name(const struct xd_url *a, const struct xd_url *b)
+{
+    struct xd_span x = last_name(a->secret_text), y = last_name(b->secret_text);
+
+    return x.len == y.len && memcmp(x.s, y.s, x.len) == 0;
+}
+
+bool xd_url_same_origin(const struct xd_url *a, const struct xd_url *b)
+{
+    return a->is_valid && b->is_valid && a->scheme == b->scheme &&
+           a->port == b->port && a->host_len == b->host_len &&
+           strncasecmp(host_of(a), host_of(b), a->host_len) == 0;
 }
 
 static int hex_digit(char c)
@@ -306,38 +386,38 @@ static int hex_digit(char c)
     return at - HEX < 16 ? (int)(at - HEX) : (int)(at - HEX) - 6;
 }
 
-/* The byte that the escape at `s` ("%2F") stands for; -1 if it is none, or
- * stands for the end of a string. */
-static int unescape(const char *s)
+int xd_url_unescape(const char *s)
 {
-    int high = hex_digit(s[1]), low = high >= 0 ? hex_digit(s[2]) : -1;
+    int high = s[0] == '%' ? hex_digit(s[1]) : -1;
+    int low = high >= 0 ? hex_digit(s[2]) : -1;
 
-    return low >= 0 && high + low > 0 ? high * 16 + low : -1;
+    return low >= 0 ? high * 16 + low : -1;
 }
 
 bool xd_url_is_local(const struct xd_url *u)
 {
     bool is_here =
         u->host_len == 0 ||
-        (u->host_len == 9 && strncasecmp(u->host, "localhost", 9) == 0);
+        (u->host_len == 9 && strncasecmp(host_of(u), "localhost", 9) == 0);
+    const char *path = path_of(u);
 
-    if (u->scheme != XD_SCHEME_FILE || !is_here || u->userinfo != NULL ||
-        u->path[0] != '/' || u->path[u->path_len] != '\0')
+    if (u->scheme != XD_SCHEME_FILE || !is_here || xd_url_has_login(u) ||
+        path[0] != '/' || path[u->path_len] != '\0')
         return false;
-    for (const char *s = u->path; *s != '\0'; s++)
-        if (*s == '%' && unescape(s) < 0)
-            return false;
+    for (const char *s = path; *s != '\0'; s++)
+        if (*s == '%' && xd_url_unescape(s) <= 0)
+            return false; /* none, or the end of a string */
     return true;
 }
 
 char *xd_url_local_path(const struct xd_url *u)
 {
-    char *path = xd_strndup(u->path, u->path_len), *out = path;
+    char *path = xd_strndup(path_of(u), u->path_len), *out = path;
 
     if (path == NULL)
         return NULL;
     for (const char *in = path; *in != '\0'; in++) {
-        int escaped = *in == '%' ? unescape(in) : -1;
+        int escaped = xd_url_unescape(in);
 
         *out++ = escaped >= 0 ? (char)escaped : *in;
         in += escaped >= 0 ? 2 : 0;
@@ -362,35 +442,75 @@ static bool ends_like_compressed(const char *s, size_t len)
     return false;
 }
 
-bool xd_url_names_compressed(const char *s)
+bool xd_name_is_compressed(const char *name)
 {
-    return ends_like_compressed(s, strcspn(s, "?#")) ||
-           ends_like_compressed(s, strlen(s));
+    return ends_like_compressed(name, strcspn(name, "?#")) ||
+           ends_like_compressed(name, strlen(name));
 }
 
-char *xd_url_public(const char *s)
+bool xd_url_names_compressed(const struct xd_url *u)
 {
-    struct xd_url u;
-    struct xd_text t = {.s = NULL};
+    return xd_name_is_compressed(u->secret_text);
+}
 
-    /* What cannot be split may hold a secret anywhere; what follows one of
-     * these bytes, or goes before them, is the likely one. */
-    if (!xd_url_split(s, &u)) {
-        bool may_tell =
-            strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
+/* What cannot be split may hold a secret anywhere; what follows one of these
+ * bytes, or goes before them, is the likely one. */
+static const char *show_invalid(const char *s)
+{
+    bool may_tell = strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
 
-        return xd_strdup(may_tell ? s : "(not a URL)");
-    }
-    xd_text_add(&t, s,
-                (size_t)((u.userinfo != NULL ? u.userinfo : u.host) - s));
-    xd_text_add(&t, u.host, (size_t)(u.path - u.host));
-    if (u.scheme == XD_SCHEME_IBP)
-        xd_text_add(&t, "/...", 4);
-    else
-        xd_text_add(&t, u.path, u.path_len);
-    if (t.failed) {
-        xd_text_fini(&t);
-        return NULL;
-    }
-    return t.s;
+    return may_tell ? s : "(not a URL)";
+}
+
+static int show_url(char *out, size_t size, const struct xd_url *u)
+{
+    const char *s = u->secret_text;
+    bool is_secret = u->scheme == XD_SCHEME_IBP;
+
+    if (!u->is_valid)
+        return snprintf(out, size, "%s", show_invalid(s));
+    return snprintf(out, size, "%.*s%.*s%.*s",
+                    xd_url_has_login(u) ? u->userinfo : u->host, s,
+                    u->path - u->host, host_of(u), is_secret ? 4 : u->path_len,
+                    is_secret ? "/..." : path_of(u));
+}
+
+/* All that one of these shows.  NULL when out of memory. */
+static char *allocate(int (*show)(char *, size_t, const struct xd_url *),
+                      const struct xd_url *u)
+{
+    size_t size = (size_t)show(NULL, 0, u) + 1;
+    char *s = xd_alloc(size, 1);
+
+    if (s != NULL)
+        show(s, size, u);
+    return s;
+}
+
+char *xd_url_depot(const struct xd_url *u)
+{
+    return allocate(show_depot, u);
+}
+
+char *xd_url_public(const struct xd_url *u)
+{
+    return allocate(show_url, u);
+}
+
+struct xd_url_name xd_url_name(const struct xd_url *u)
+{
+    struct xd_url_name name;
+
+    if (show_url(name.s, sizeof name.s, u) >= (int)sizeof name.s)
+        memcpy(name.s + sizeof name.s - 4, "...", 4);
+    return name;
+}
+
+void xd_url_locate(struct xd_error *err, const struct xd_url *depot,
+                   const struct xd_url *url)
+{
+    if (err != NULL && depot != NULL && depot->is_valid)
+        show_depot(err->depot, sizeof err->depot, depot);
+    if (err != NULL)
+        show_url(err->url, sizeof err->url, url);
 }

@@ -373,7 +373,7 @@ static void end_census_locked(struct xd_engine *e)
         xd_depot_drop_sources(d);
         xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
         xd_fail(&why, XD_E_DIFFERENT, "%s: has %llu bytes where most have %llu",
-                d->url, (ull)d->told_size, (ull)size);
+                d->shown_url, (ull)d->told_size, (ull)size);
         xd_depot_set_error(d, &why);
         xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
     }

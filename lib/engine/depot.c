@@ -13,11 +13,11 @@
 /* One replica of the manifest, on its way to its depot: no more than is needed,
  * as there may be 100 000. */
 struct entry {
-    char *host; /* owned, until a depot takes it */
     const struct xd_transport_kind *kind;
     struct xd_range range;
     uint64_t object_offset, object_size;
-    const char *url, *location;       /* the manifest's */
+    struct xd_url url;                /* its text is the manifest's */
+    const char *location;             /* likewise */
     const struct xd_framing *framing; /* likewise */
     unsigned priority, max_connections;
     size_t order;
@@ -51,11 +51,9 @@ static int by_place(const void *a, const void *b)
 /* A server of the web and an IBP depot at one host and port are two. */
 static int by_depot(const struct entry *x, const struct entry *y)
 {
-    int c = strcmp(x->host, y->host);
+    int c = xd_url_compare_depots(&x->url, &y->url);
 
-    if (c == 0)
-        c = strcmp(x->kind->name, y->kind->name);
-    return c;
+    return c != 0 ? c : strcmp(x->kind->name, y->kind->name);
 }
 
 /* By depot, object and place, and then by preference. */
@@ -65,7 +63,7 @@ static int by_object(const void *a, const void *b)
     int c = by_depot(x, y);
 
     if (c == 0)
-        c = strcmp(x->url, y->url);
+        c = xd_url_compare(&x->url, &y->url);
     if (c != 0)
         return c;
     if (x->range.begin != y->range.begin)
@@ -84,7 +82,8 @@ static bool goes_on(const struct entry *e, const struct entry *next)
            e->object_size == next->object_size && !e->framing &&
            !next->framing && e->priority == next->priority &&
            e->max_connections == next->max_connections &&
-           e->location == next->location && strcmp(e->url, next->url) == 0;
+           e->location == next->location &&
+           xd_url_compare(&e->url, &next->url) == 0;
 }
 
 /* Extents are edges that no request crosses.  Those of one object that follow
@@ -94,12 +93,10 @@ static size_t join_entries(struct entry *e, size_t n)
     size_t n_left = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (n_left > 0 && goes_on(&e[n_left - 1], &e[i])) {
+        if (n_left > 0 && goes_on(&e[n_left - 1], &e[i]))
             e[n_left - 1].range.end = e[i].range.end;
-            xd_free(e[i].host);
-        } else {
+        else
             e[n_left++] = e[i];
-        }
     }
     return n_left;
 }
@@ -151,9 +148,8 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     struct entry *entry = &e->list[e->n];
     int is_excluded;
 
-    if (!xd_url_split(replica->url, &url))
-        return 0;
-    kind = xd_registry_find(xd_registry(), url.scheme);
+    xd_url_parse(&url, replica->url);
+    kind = xd_transport_kind_of(&url);
     if (!kind)
         return 0;
     if (kind->reads_machine && !e->allow_file) {
@@ -163,19 +159,16 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     is_excluded = xd_hosts_have(e->exclude, &url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
-    *entry = (struct entry){.host = xd_url_depot(&url),
-                            .kind = kind,
+    *entry = (struct entry){.kind = kind,
                             .range = {extent->offset, XD_SIZE_UNKNOWN},
                             .object_offset = replica->offset,
                             .object_size = replica->object_size,
-                            .url = replica->url,
+                            .url = url,
                             .framing = replica->framing,
                             .location = replica->location,
                             .priority = replica->priority,
                             .max_connections = replica->max_connections,
                             .order = e->n};
-    if (!entry->host)
-        return XD_E_NOMEM;
     if (extent->length != XD_SIZE_UNKNOWN)
         entry->range.end = extent->offset + extent->length;
     e->n++;
@@ -221,7 +214,17 @@ static int count_held(struct xd_depot *d)
     return 0;
 }
 
-static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
+/* Errors: NOMEM. */
+static int name_depot(struct xd_depot *d, const struct xd_url *url)
+{
+    d->url = *url;
+    d->kind = xd_transport_kind_of(url);
+    d->host = xd_url_depot(url);
+    d->shown_url = xd_url_public(url);
+    return d->host && d->shown_url ? 0 : XD_E_NOMEM;
+}
+
+static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n)
 {
     uint64_t furthest = 0;
 
@@ -248,11 +251,8 @@ static int fill_depot(struct xd_depot *d, struct entry *run, size_t n)
         d->max_connections = xd_stricter_limit(d->max_connections,
                                                d->sources[i].max_connections);
     }
-    d->kind = xd_transport_kind_of(d->sources[0].url);
-    d->url = xd_url_public(best_source(d)->url);
-    d->host = run[0].host;
-    run[0].host = NULL;
-    return d->url ? count_held(d) : XD_E_NOMEM;
+    return name_depot(d, &best_source(d)->url) == 0 ? count_held(d)
+                                                    : XD_E_NOMEM;
 }
 
 static void fini_source(struct xd_depot_source *s)
@@ -273,7 +273,7 @@ static void free_added(struct xd_depot_source *s)
 static void free_depot(struct xd_depot *d)
 {
     xd_free(d->host);
-    xd_free(d->url);
+    xd_free(d->shown_url);
     xd_kept_error_free(d->last_error);
     for (size_t i = 0; i < d->n_sources; i++)
         fini_source(&d->sources[i]);
@@ -288,7 +288,7 @@ static void free_depot(struct xd_depot *d)
 }
 
 /* NULL when out of memory. */
-static struct xd_depot *make_depot(struct entry *run, size_t n)
+static struct xd_depot *make_depot(const struct entry *run, size_t n)
 {
     struct xd_depot *d = xd_alloc(1, sizeof *d);
 
@@ -309,7 +309,7 @@ static void sort_depots(struct xd_depots *d)
 }
 
 /* `e` is sorted: each run of equal depots is one. */
-static int make_depots(struct xd_depots *d, struct entries *e)
+static int make_depots(struct xd_depots *d, const struct entries *e)
 {
     size_t n_hosts = 0;
 
@@ -347,50 +347,35 @@ static struct xd_depot_source *copy_source(const struct xd_depot_source *what)
     s->priority = what->priority;
     s->max_connections = what->max_connections;
     s->order = what->order;
-    s->url = s->own_url = xd_strdup(what->url);
-    if (s->url)
+    s->own_url = xd_url_copy(&what->url);
+    if (s->own_url) {
+        s->url = *s->own_url;
         return s;
+    }
     xd_free(s);
     return NULL;
 }
 
-static char *host_of(const char *url)
+struct xd_depot *xd_depots_find(const struct xd_depots *d,
+                                const struct xd_url *url)
 {
-    struct xd_url parts;
-
-    xd_url_split(url, &parts);
-    return xd_url_depot(&parts);
-}
-
-int xd_depots_find(const struct xd_depots *d, const char *url,
-                   struct xd_depot **out)
-{
-    char *host = host_of(url);
-
-    *out = NULL;
-    if (!host)
-        return XD_E_NOMEM;
-    for (size_t i = 0; i < d->n && !*out; i++) {
-        if (strcmp(d->list[i]->host, host) == 0 &&
-            xd_transport_kind_of(d->list[i]->url) == xd_transport_kind_of(url))
-            *out = d->list[i];
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->list[i]->kind == xd_transport_kind_of(url) &&
+            xd_url_compare_depots(&d->list[i]->url, url) == 0)
+            return d->list[i];
     }
-    xd_free(host);
-    return 0;
+    return NULL;
 }
 
 /* It holds nothing yet. */
-static struct xd_depot *new_depot(const char *url)
+static struct xd_depot *new_depot(const struct xd_url *url)
 {
     struct xd_depot *depot = xd_alloc(1, sizeof *depot);
 
     if (!depot)
         return NULL;
     depot->first_byte = XD_NEVER;
-    depot->kind = xd_transport_kind_of(url);
-    depot->host = host_of(url);
-    depot->url = xd_url_public(url);
-    if (depot->host && depot->url)
+    if (name_depot(depot, url) == 0)
         return depot;
     free_depot(depot);
     return NULL;
@@ -403,6 +388,8 @@ static int put_source(struct xd_depot *depot,
 
     if (!s)
         return XD_E_NOMEM;
+    if (!xd_depot_next_source(depot, NULL))
+        depot->url = s->url; /* its text lives as long as the depot */
     s->next_added = depot->added;
     depot->added = s;
     if (count_held(depot) < 0) {
@@ -431,11 +418,9 @@ static int put_depot(struct xd_depots *d, struct xd_depot *depot)
 int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
                   struct xd_depot **out)
 {
-    struct xd_depot *found, *depot;
+    struct xd_depot *found = xd_depots_find(d, &what->url);
+    struct xd_depot *depot = found ? found : new_depot(&what->url);
 
-    if (xd_depots_find(d, what->url, &found) < 0)
-        return XD_E_NOMEM;
-    depot = found ? found : new_depot(what->url);
     if (!depot)
         return XD_E_NOMEM;
     if (put_source(depot, what) == 0 && (found || put_depot(d, depot) == 0)) {
@@ -477,8 +462,6 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
         entries.n = join_entries(entries.list, entries.n);
         rc = make_depots(d, &entries);
     }
-    for (size_t i = 0; i < entries.n; i++)
-        xd_free(entries.list[i].host);
     xd_free(entries.list);
     d->n_files_refused = entries.n_files_refused;
     if (rc < 0)
@@ -617,11 +600,11 @@ static bool is_led_on(const struct xd_depot_source *source)
     return source && source->final_url && !source->final_url_fails;
 }
 
-const char *xd_depot_source_url(const struct xd_depot_source *source)
+const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source)
 {
     if (!source)
         return NULL;
-    return is_led_on(source) ? source->final_url : source->url;
+    return is_led_on(source) ? source->final_url : &source->url;
 }
 
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
@@ -634,7 +617,7 @@ void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why)
     struct xd_error located = *why;
 
     if (why->depot[0] == '\0')
-        xd_error_locate(&located, depot->host, depot->url);
+        xd_error_locate(&located, depot->host, depot->shown_url);
     xd_kept_error_free(depot->last_error);
     depot->last_error = xd_error_keep(&located);
 }

@@ -38,21 +38,22 @@ struct xd_depot_source {
      * has told the size. */
     struct xd_range range; /* bytes of the file */
     uint64_t object_offset, object_size;
-    const char *url;                  /* the manifest's */
+    struct xd_url url;                /* its text is the manifest's */
     const struct xd_framing *framing; /* the manifest's, or NULL */
     unsigned priority;
     const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
-    char *own_url;            /* `url` of one that was added, or NULL */
+    struct xd_url *own_url;   /* of one that was added: the text of `url`;
+                                 or NULL */
     struct xd_depot_source *next_added;
     /* Guarded by engine.lock. */
-    bool is_gone;      /* will not do in this run */
-    bool is_noted;     /* the journal knows its validator */
-    bool has_answered; /* with bytes of an object of the right size */
-    char *validator;   /* strong, of its first answer, or NULL; constant */
-    char *told_by;     /* the URL of that answer, or NULL; constant */
+    bool is_gone;           /* will not do in this run */
+    bool is_noted;          /* the journal knows its validator */
+    bool has_answered;      /* with bytes of an object of the right size */
+    char *validator;        /* strong, of its first answer, or NULL; constant */
+    struct xd_url *told_by; /* the URL of that answer, or NULL; constant */
     enum xd_validators validators;
     bool knows_no_conditions; /* it is sent no validator */
     bool varies;              /* that it does so is said */
@@ -64,9 +65,9 @@ struct xd_depot_source {
     xd_usec open_since;          /* when OPEN */
     struct xd_depot *doubted_of; /* its depot, while DOUBTED */
     struct xd_depot_source *next_doubted;
-    char *final_url;      /* where `url` redirected to, or NULL */
-    enum xd_reach reach;  /* of final_url: io/transport.h */
-    bool final_url_fails; /* so `url` itself is asked again */
+    struct xd_url *final_url; /* where `url` redirected to, or NULL */
+    enum xd_reach reach;      /* of final_url: io/transport.h */
+    bool final_url_fails;     /* so `url` itself is asked again */
 };
 
 struct xd_depot {
@@ -76,7 +77,8 @@ struct xd_depot {
     /* Constant after xd_depots_init(). */
     const struct xd_transport_kind *kind;
     char *host;
-    char *url;                       /* of its best source, fit to be shown */
+    struct xd_url url;               /* of its best source */
+    char *shown_url;                 /* the same, as people may see it */
     struct xd_depot_source *sources; /* by range.begin, then best first */
     size_t n_sources;
 
@@ -168,10 +170,9 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
                                              const struct xd_depot_source *s);
 
-/* The depot that `url` lies on; *out is NULL if it is none of these.  Errors:
- * NOMEM. */
-int xd_depots_find(const struct xd_depots *d, const char *url,
-                   struct xd_depot **out);
+/* The depot that `url` lies on; NULL if it is none of these. */
+struct xd_depot *xd_depots_find(const struct xd_depots *d,
+                                const struct xd_url *url);
 
 /*
  * Add a source to the depot of its URL, which may be a new one, the last of the
@@ -192,7 +193,7 @@ void xd_depot_drop_sources(struct xd_depot *depot);
 
 /* What to ask for it: where its URL led to, as long as that is good.  NULL for
  * no source. */
-const char *xd_depot_source_url(const struct xd_depot_source *source);
+const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source);
 
 /* How near that URL may lead. */
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);

@@ -58,7 +58,7 @@ static void guess(struct xd_depot *depot, const struct xd_servers *servers)
     const struct xd_server *server;
     char *name;
 
-    if (xd_server_name(&name, depot->url) < 0)
+    if (xd_server_name(&name, &depot->url) < 0)
         return;
     server = xd_servers_find(servers, name);
     xd_free(name);
@@ -159,7 +159,7 @@ static int add_seen(struct xd_engine *e, struct xd_servers *servers)
 
         if (depot->requests == 0)
             continue;
-        rc = xd_server_name(&name, depot->url);
+        rc = xd_server_name(&name, &depot->url);
         if (rc < 0)
             continue;
         server = seen_locked(e, depot, xd_servers_find(servers, name));

@@ -78,10 +78,10 @@ struct xd_lane {
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_depot_source *source; /* NULL: the depot has none any more */
-    const char *url;                /* the source's, or where that led to */
+    const struct xd_url *url;       /* the source's, or where that led to */
     const char *if_range;           /* the source's validator, or NULL */
     uint64_t odd_validator;         /* the hash of one that was refused, or 0 */
-    char *final_url;                /* where `url` led to now, or NULL */
+    struct xd_url *final_url;       /* where `url` led to now, or NULL */
     enum xd_reach reach;            /* of `url`, then of final_url */
     bool start_now, stop_now;       /* what to tell the runner */
     bool asks_whole;                /* the depot knows no ranges */

@@ -456,7 +456,7 @@ static void learn_url_locked(struct xd_lane *lane)
     struct xd_depot_source *source = lane->source;
     enum xd_verdict *verdict = &lane->outcome.verdict;
 
-    if (source && lane->url != source->url && XD_DEFENDS("expiry") &&
+    if (source && lane->url != &source->url && XD_DEFENDS("expiry") &&
         (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN ||
          *verdict == XD_VERDICT_REFUSED_RANGE)) {
         source->final_url_fails = true;

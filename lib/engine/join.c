@@ -1,8 +1,5 @@
 #include "engine/join.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/array.h"
 #include "base/copy_out.h"
 #include "base/error.h"
@@ -17,28 +14,20 @@ typedef unsigned long long ull;
 
 /* ---- what may be added ---- */
 
-static int refuse(const char *url, const char *why, struct xd_error *err)
+static int refuse(const struct xd_url *url, const char *why,
+                  struct xd_error *err)
 {
-    char *shown = xd_url_public(url);
-    int rc = shown ? xd_fail(err, XD_E_INVAL, "%s: %s", shown, why)
-                   : xd_fail_nomem(err);
-
-    xd_free(shown);
-    return rc;
+    return xd_fail(err, XD_E_INVAL, "%s: %s", xd_url_name(url).s, why);
 }
 
-static int check_url(const struct xd_engine *e, const char *url,
+static int check_url(const struct xd_engine *e, const struct xd_url *url,
                      struct xd_error *err)
 {
-    const struct xd_transport_kind *kind;
-    struct xd_url parts;
+    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     int is_excluded;
 
-    if (!url)
-        return xd_fail(err, XD_E_INVAL, "no URL was given");
-    if (!xd_url_split(url, &parts))
+    if (!url->is_valid)
         return refuse(url, "is no URL", err);
-    kind = xd_transport_kind_of(url);
     if (!kind)
         return refuse(url, "URLs of this scheme cannot be fetched from", err);
     if (kind->reads_machine && !e->options.allow_file)
@@ -50,7 +39,7 @@ static int check_url(const struct xd_engine *e, const char *url,
                       "a file of this machine can only be added before the "
                       "download has started",
                       err);
-    is_excluded = xd_hosts_have(e->options.exclude, &parts);
+    is_excluded = xd_hosts_have(e->options.exclude, url);
     if (is_excluded < 0)
         return xd_fail_nomem(err);
     return is_excluded ? refuse(url, "its depot is excluded", err) : 0;
@@ -102,16 +91,21 @@ static int read_source_locked(const struct xd_engine *e,
 {
     struct xd_replica r = read_replica(given);
     struct xd_range range;
-    int rc = check_url(e, r.url, err);
+    struct xd_url url;
+    int rc;
 
+    if (!r.url)
+        return xd_fail(err, XD_E_INVAL, "no URL was given");
+    xd_url_parse(&url, r.url);
+    rc = check_url(e, &url, err);
     if (rc == 0 && r.framing)
-        rc = refuse(r.url, "an object with a framing cannot be added", err);
+        rc = refuse(&url, "an object with a framing cannot be added", err);
     if (rc == 0)
         rc = read_range_locked(e, extent, &range, err);
     if (rc < 0)
         return rc;
     if (range.end == XD_SIZE_UNKNOWN && r.offset > 0)
-        return refuse(r.url,
+        return refuse(&url,
                       "while the size of the file is not known it must be an "
                       "object that holds nothing else",
                       err);
@@ -120,12 +114,11 @@ static int read_source_locked(const struct xd_engine *e,
     if (r.object_size != XD_SIZE_UNKNOWN && range.end != XD_SIZE_UNKNOWN &&
         (r.offset > r.object_size ||
          xd_range_length(range) > r.object_size - r.offset))
-        return refuse(r.url, "the object is too small to hold these bytes",
-                      err);
+        return refuse(&url, "the object is too small to hold these bytes", err);
     *out = (struct xd_depot_source){.range = range,
                                     .object_offset = r.offset,
                                     .object_size = r.object_size,
-                                    .url = r.url,
+                                    .url = url,
                                     .priority = r.priority,
                                     .max_connections = r.max_connections,
                                     .order = SIZE_MAX};
@@ -140,7 +133,7 @@ static bool has_source(const struct xd_depot *depot,
     const struct xd_depot_source *s = NULL;
 
     while ((s = xd_depot_next_source(depot, s))) {
-        if (!s->is_gone && strcmp(s->url, like->url) == 0 &&
+        if (!s->is_gone && xd_url_compare(&s->url, &like->url) == 0 &&
             s->object_offset == like->object_offset &&
             s->range.begin <= like->range.begin &&
             s->range.end >= like->range.end)
@@ -213,8 +206,7 @@ static int add_locked(struct xd_engine *e, const struct xd_replica *replica,
     rc = read_source_locked(e, replica, extent, &what, err);
     if (rc < 0)
         return rc;
-    if (xd_depots_find(&e->depots, what.url, &known) < 0)
-        return xd_fail_nomem(err);
+    known = xd_depots_find(&e->depots, &what.url);
     if (known && known->is_expelled)
         return xd_fail(err, XD_E_CORRUPT,
                        "%s delivered wrong bytes, and is not used again",

@@ -47,8 +47,8 @@ static bool takes_encoded_locked(const struct xd_engine *e,
 
     if (!s || xd_manifest_file(e->depots.manifest, e->depots.file, &file) < 0)
         return false;
-    return xd_url_names_compressed(s->url) ||
-           (file.name && xd_url_names_compressed(file.name)) ||
+    return xd_url_names_compressed(&s->url) ||
+           (file.name && xd_name_is_compressed(file.name)) ||
            xd_verify_decides(e) ||
            (e->census && xd_manifest_hash(e->depots.manifest, e->depots.file, 0,
                                           &hash) == 0);
@@ -122,7 +122,7 @@ static void start(struct xd_worker *w, unsigned slot)
     }
     request =
         (struct xd_request){.url = lane->url,
-                            .origin = source->url,
+                            .origin = &source->url,
                             .reach = lane->reach,
                             .offset = source->object_offset +
                                       (lane->range.begin - source->range.begin),
@@ -327,10 +327,11 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 /* Without memory for it the next request is redirected once more. */
 static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
 {
-    if (!head->final_url || lane->final_url || lane->url != lane->source->url ||
-        strcmp(head->final_url, lane->url) == 0)
+    if (!head->final_url || lane->final_url ||
+        lane->url != &lane->source->url ||
+        xd_url_compare(head->final_url, lane->url) == 0)
         return;
-    lane->final_url = xd_strdup(head->final_url);
+    lane->final_url = xd_url_copy(head->final_url);
     lane->reach = head->reach;
 }
 

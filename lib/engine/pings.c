@@ -1,7 +1,6 @@
 #include "engine/pings.h"
 
 #include "base/error.h"
-#include "base/url.h"
 #include "engine/decide.h"
 #include "engine/inform.h"
 
@@ -16,13 +15,12 @@ void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
 static void count_refusal_locked(struct xd_engine *e, struct xd_depot *depot,
                                  int os_errno)
 {
+    struct xd_span host = xd_url_host(&depot->url);
     struct xd_error error = {0};
-    struct xd_url u;
 
-    if (xd_url_split(depot->url, &u))
-        xd_fail_errno(&error, XD_E_NET, os_errno,
-                      "%s: Failed to connect to %.*s port %u", depot->url,
-                      (int)u.host_len, u.host, u.port);
+    xd_fail_errno(&error, XD_E_NET, os_errno,
+                  "%s: Failed to connect to %.*s port %u", depot->shown_url,
+                  (int)host.len, host.s, depot->url.port);
     xd_inform_refused_locked(e, depot, &error);
 }
 
@@ -77,7 +75,7 @@ static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
         xd_pinger_new(&e->pinger, &e->options.net, e->commons, answered, e,
                       NULL);
     depot->is_pinged = true;
-    if (!e->pinger || xd_pinger_ask(e->pinger, depot->number, depot->url) < 0)
+    if (!e->pinger || xd_pinger_ask(e->pinger, depot->number, &depot->url) < 0)
         tell_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
 }
 

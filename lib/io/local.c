@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "base/check.h"
 #include "base/error.h"
-#include "base/url.h"
 #include "io/request.h"
 #include "os/clock.h"
 #include "os/descriptors.h"
@@ -29,8 +28,8 @@ struct local_fetch {
     bool is_paused, has_told_head;
     int fd; /* < 0: none */
     uint64_t at, end, object_size;
-    char *url;
-    char name[XD_REQUEST_NAME_BYTES];
+    struct xd_url *url; /* owned */
+    struct xd_url_name name;
     struct xd_outcome outcome;
 };
 
@@ -81,7 +80,7 @@ static void judge(struct local_fetch *f, const struct xd_request *r)
     if ((r->object_size != XD_SIZE_UNKNOWN && r->object_size != size) ||
         (r->offset >= size && !is_all)) {
         f->is_decided = true;
-        xd_request_is_different(r, f->name, size, &f->outcome);
+        xd_request_is_different(r, f->name.s, size, &f->outcome);
     }
     f->at = r->offset;
     f->end = end < size ? end : size;
@@ -90,16 +89,15 @@ static void judge(struct local_fetch *f, const struct xd_request *r)
 static int open_file(struct local_fetch *f, const struct xd_request *r,
                      struct xd_error *err)
 {
-    struct xd_url u;
     char *path;
 
-    if (!xd_url_split(r->url, &u) || !xd_url_is_local(&u)) {
+    if (!xd_url_is_local(f->url)) {
         decide(f, XD_VERDICT_GONE);
         xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: is not the URL of a local file", f->name);
+                "%s: is not the URL of a local file", f->name.s);
         return 0;
     }
-    path = xd_url_local_path(&u);
+    path = xd_url_local_path(f->url);
     if (path == NULL)
         return xd_fail_nomem(err);
     if (xd_file_open(&f->fd, &f->object_size, path, &f->outcome.error) < 0)
@@ -128,11 +126,9 @@ static int local_start(struct xd_transport *t, unsigned slot,
     *f = (struct local_fetch){
         .fd = -1,
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
-    f->url = xd_strdup(request->url);
-    if (f->url == NULL || xd_request_name(f->name, request->url) < 0)
-        rc = xd_fail_nomem(err);
-    else
-        rc = open_file(f, request, err);
+    f->name = xd_url_name(request->url);
+    f->url = xd_url_copy(request->url);
+    rc = f->url != NULL ? open_file(f, request, err) : xd_fail_nomem(err);
     if (rc < 0)
         xd_free(f->url);
     f->is_busy = rc == 0;
@@ -147,7 +143,7 @@ static void local_stop(struct xd_transport *t, unsigned slot)
         return;
     decide(f, XD_VERDICT_STOPPED);
     xd_fail(&f->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
-            f->name, f->at);
+            f->name.s, f->at);
 }
 
 static void local_resume(struct xd_transport *t, unsigned slot)
@@ -159,7 +155,7 @@ static void local_resume(struct xd_transport *t, unsigned slot)
 static void refuse(struct local_fetch *f, int rc)
 {
     decide(f, XD_VERDICT_STOPPED);
-    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name);
+    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name.s);
 }
 
 static void tell_head(struct local *l, struct local_fetch *f)
@@ -184,8 +180,8 @@ static void read_some(struct local *l, struct local_fetch *f)
 {
     uint64_t left = f->end - f->at;
     size_t most = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-    int64_t n =
-        xd_file_read(f->fd, f->name, f->at, l->piece, most, &f->outcome.error);
+    int64_t n = xd_file_read(f->fd, f->name.s, f->at, l->piece, most,
+                             &f->outcome.error);
     int rc;
 
     if (n < 0) {
@@ -195,7 +191,7 @@ static void read_some(struct local *l, struct local_fetch *f)
     if (n == 0) {
         decide(f, XD_VERDICT_AGAIN);
         xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: became shorter, and ends at offset %" PRIu64, f->name,
+                "%s: became shorter, and ends at offset %" PRIu64, f->name.s,
                 f->at);
         return;
     }

@@ -18,6 +18,7 @@
 
 #include "base/ping.h"
 #include "base/time.h"
+#include "base/url.h"
 
 struct xd_commons;
 struct xd_net_options;
@@ -62,6 +63,7 @@ void xd_pinger_free(struct xd_pinger *p);
  * Threads: any.  Blocks: no.
  * Errors:  NOMEM: there will be no answer.
  */
-int xd_pinger_ask(struct xd_pinger *p, unsigned number, const char *url);
+int xd_pinger_ask(struct xd_pinger *p, unsigned number,
+                  const struct xd_url *url);
 
 #endif

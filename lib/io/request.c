@@ -1,47 +1,15 @@
 #include "io/request.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
-#include "base/url.h"
 
-/* A URL of 8 KiB would leave no room for what is to be said of it. */
-int xd_request_name(char out[XD_REQUEST_NAME_BYTES], const char *url)
+void xd_request_locate(struct xd_outcome *out, const struct xd_url *origin,
+                       const struct xd_url *url)
 {
-    char *shown = xd_url_public(url);
-
-    if (shown == NULL)
-        return XD_E_NOMEM;
-    if (snprintf(out, XD_REQUEST_NAME_BYTES, "%s", shown) >=
-        XD_REQUEST_NAME_BYTES)
-        snprintf(out + XD_REQUEST_NAME_BYTES - 4, 4, "...");
-    xd_free(shown);
-    return 0;
-}
-
-void xd_request_locate(struct xd_outcome *out, const char *origin,
-                       const char *url)
-{
-    char *shown, *depot = NULL;
-    struct xd_url u;
-    bool is_url = xd_url_split(origin, &u);
-
-    if (out->verdict == XD_VERDICT_OK || out->verdict == XD_VERDICT_STOPPED)
-        return;
-    shown = xd_url_public(url);
-    if (is_url)
-        depot = xd_url_depot(&u);
-    if (shown && (depot || !is_url)) {
-        xd_error_locate(&out->error, depot, shown);
-    } else {
-        out->verdict = XD_VERDICT_AGAIN;
-        xd_fail_nomem(&out->error);
-    }
-    xd_free(depot);
-    xd_free(shown);
+    if (out->verdict != XD_VERDICT_OK && out->verdict != XD_VERDICT_STOPPED)
+        xd_url_locate(&out->error, origin, url);
 }
 
 uint64_t xd_request_end(const struct xd_request *r)

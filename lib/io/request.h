@@ -4,15 +4,9 @@
 
 #include "io/transport.h"
 
-#define XD_REQUEST_NAME_BYTES 201
-
-/* The URL for sentences, cut if it is long.  Errors: NOMEM. */
-int xd_request_name(char out[XD_REQUEST_NAME_BYTES], const char *url);
-
-/* Say of a failure where it was: at `url`, to which the depot of `origin` led.
- * Without memory for that the failure becomes NOMEM. */
-void xd_request_locate(struct xd_outcome *out, const char *origin,
-                       const char *url);
+/* Say of a failure where it was: at `url`, to which the depot of `origin` led. */
+void xd_request_locate(struct xd_outcome *out, const struct xd_url *origin,
+                       const struct xd_url *url);
 
 /* Where in the object it ends, or XD_TO_END. */
 uint64_t xd_request_end(const struct xd_request *r);

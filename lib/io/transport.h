@@ -21,6 +21,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/time.h"
+#include "base/url.h"
 #include "io/reach.h"
 
 struct xd_net_options;
@@ -28,10 +29,11 @@ struct xd_commons;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
-/* What to ask for.  Strings are copied by start(). */
+/* What to ask for.  URLs and strings are copied by start(). */
 struct xd_request {
-    const char *url;
-    const char *origin;  /* the URL that once led to `url`, by a redirect, or
+    const struct xd_url *url;
+    const struct xd_url
+        *origin;         /* the URL that once led to `url`, by a redirect, or
                            NULL: credentials go to its server alone */
     enum xd_reach reach; /* of a URL that a redirect led to: that head's */
     uint64_t offset, length; /* bytes of the object; length is not 0.  If the
@@ -65,17 +67,17 @@ struct xd_object_state {
 
 /* What the depot says before the first byte. */
 struct xd_head {
-    uint64_t object_size;   /* or XD_SIZE_UNKNOWN */
-    const char *validator;  /* opaque: an object that has another one is
+    uint64_t object_size;           /* or XD_SIZE_UNKNOWN */
+    const char *validator;          /* opaque: an object that has another one is
                                another object (xd_validators_differ()); or
                                NULL */
-    const char *media_type; /* as the depot names it; or NULL */
-    const char *final_url;  /* after redirects */
-    enum xd_reach reach;    /* of that URL, as the redirects had it */
-    bool is_encoded;        /* it says that its bytes are, as takes_encoded
+    const char *media_type;         /* as the depot names it; or NULL */
+    const struct xd_url *final_url; /* after redirects */
+    enum xd_reach reach;            /* of that URL, as the redirects had it */
+    bool is_encoded; /* it says that its bytes are, as takes_encoded
                               lets it */
-    bool is_range;          /* the answer is a range, not the whole object */
-    bool shares;            /* its connection carries other requests, too */
+    bool is_range;   /* the answer is a range, not the whole object */
+    bool shares;     /* its connection carries other requests, too */
     const struct xd_object_state *state; /* with `asks_state`, else NULL */
 };
 

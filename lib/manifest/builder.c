@@ -55,8 +55,8 @@ int xd_builder_init(struct xd_builder *b, const char *origin,
     struct xd_url u = {.scheme = XD_SCHEME_OTHER};
     *b = (struct xd_builder){.origin = origin, .err = err, .unit = "line"};
     b->draft.size = XD_SIZE_UNKNOWN;
-    if (origin && xd_url_split(origin, &u)) {
-        b->origin_said = xd_url_public(origin);
+    if (origin && xd_url_parse(&u, origin)) {
+        b->origin_said = xd_url_public(&u);
     } else if (origin && strcmp(origin, "-") == 0) {
         b->origin_said = xd_strdup("standard input");
     } else {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <xdownload/manifest.h>
 
-#include "manifest/span.h"
+#include "base/span.h"
 
 struct xd_exnode_part;
 

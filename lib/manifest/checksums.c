@@ -245,8 +245,10 @@ static int parse(struct xd_checksums *c, struct xd_span text, const char *said,
 int xd_checksums_parse(struct xd_checksums *c, const void *data, size_t len,
                        const char *origin, struct xd_error *err)
 {
+    struct xd_url url;
+    xd_url_parse(&url, origin);
     char *said = strcmp(origin, "-") == 0        ? xd_strdup("standard input")
-                 : strstr(origin, "://") != NULL ? xd_url_public(origin)
+                 : strstr(origin, "://") != NULL ? xd_url_public(&url)
                                                  : xd_strdup(origin);
     if (!said)
         return xd_fail_nomem(err);
@@ -334,9 +336,10 @@ static size_t agreement(const struct applying *a, const struct entry *e)
     struct xd_url u;
     size_t len = strlen(e->path);
     if (a->file->row.n_extents == 0 ||
-        !xd_url_split(a->file->replicas[0].url, &u) || u.path_len <= len)
+        !xd_url_parse(&u, a->file->replicas[0].url) ||
+        xd_url_path(&u).len <= len)
         return 0;
-    const char *end = u.path + u.path_len - len;
+    const char *end = xd_url_path(&u).s + u.path_len - len;
     return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
 }
 

@@ -52,6 +52,7 @@ struct mapping {
     bool has_write;
     uint64_t expires_at; /* or 0 */
     struct xd_text url;
+    struct xd_url parsed;     /* `url`, once the mapping is read */
     struct xd_text functions; /* "xor_encrypt over checksum" */
     unsigned n_functions, n_checksums;
     struct number stored_bytes; /* of a frame: argument of checksum */
@@ -357,13 +358,13 @@ static int begin_mapping(struct xd_xml *x, void *user)
 
 /* IBP capabilities are ibp://HOST:PORT/KEY/TYPEKEY/READ, and what is longer
  * than its server reads is none. */
-static bool is_broken_capability(const char *url)
+static bool is_broken_capability(const struct xd_url *u)
 {
-    struct xd_url u;
-    if (!xd_url_split(url, &u) || u.scheme != XD_SCHEME_IBP)
+    const char *url = xd_url_secret_text(u);
+    if (u->scheme != XD_SCHEME_IBP)
         return false;
     unsigned slashes = 0;
-    for (const char *s = u.path; *s; s++)
+    for (const char *s = url + u->path; *s; s++)
         slashes += *s == '/';
     const char *last = strrchr(url, '/');
     return slashes != 3 || strcmp(last, "/READ") != 0 ||
@@ -391,8 +392,7 @@ static bool is_framed(const struct mapping *m)
 static const char *find_flaw_of_frames(const struct mapping *m)
 {
     struct xd_framing f = framing_of(m);
-    struct xd_url u;
-    if (!xd_url_split(m->url.s, &u) || u.scheme != XD_SCHEME_IBP)
+    if (m->parsed.scheme != XD_SCHEME_IBP)
         return "it is stored through checksum, which is undone for IBP alone";
     if (!xd_framing_is_possible(&f) || xd_framing_data(&f) < m->length.value)
         return "it is stored through checksum, but its frames cannot be as it "
@@ -415,7 +415,7 @@ static bool is_lost(struct reader *r)
         why = "it is stored in frames of a function that it does not name";
     else if (m->url.len == 0)
         why = "it has no read capability";
-    else if (is_broken_capability(m->url.s))
+    else if (is_broken_capability(&m->parsed))
         why = "its read capability is broken";
     else if (is_framed(m))
         why = find_flaw_of_frames(m);
@@ -430,8 +430,7 @@ static bool is_lost(struct reader *r)
  * allocation says. */
 static uint64_t object_size(const struct mapping *m, uint64_t object_end)
 {
-    struct xd_url u;
-    bool is_full = xd_url_split(m->url.s, &u) && u.scheme != XD_SCHEME_IBP;
+    bool is_full = m->parsed.is_valid && m->parsed.scheme != XD_SCHEME_IBP;
     bool is_long_enough = m->alloc_length.is_given &&
                           m->alloc_length.value >= object_end &&
                           m->alloc_length.value <= XD_FILE_MAX;
@@ -535,6 +534,7 @@ static int end_mapping(void *user)
         return rc;
     if (m->url.failed || m->functions.failed || r->copy.text.failed)
         return xd_fail_nomem(r->b->err);
+    xd_url_parse(&m->parsed, m->url.len > 0 ? m->url.s : "");
     r->n_mappings++;
     if (end > r->end)
         r->end = end;

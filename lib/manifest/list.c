@@ -100,20 +100,16 @@ static int warn(struct reader *r, const char *format, ...)
 /* ---- URLs ---- */
 
 /* Why `url` is none; what may be a secret of it is not said. */
-static int fail_url(const struct reader *r, const char *url)
+static int fail_url(const struct reader *r, const char *url,
+                    const struct xd_url *parsed)
 {
-    struct xd_url parts;
     struct xd_quoted q;
-    char *said = xd_url_public(url);
     int rc;
-    if (!said)
-        return xd_fail_nomem(r->err);
-    xd_quote(&q, xd_span_of(said));
-    xd_free(said);
+    xd_quote(&q, xd_span_of(xd_url_name(parsed).s));
     if (url[0] == '<')
         rc = fail(r, "this is XML or HTML, and no list: a manifest is given "
                      "without --input-file");
-    else if (xd_url_split(url, &parts))
+    else if (parsed->is_valid)
         rc = fail(r, "%s: only URLs with http, https, ftp and ftps are fetched",
                   q.s);
     else if (strstr(url, "://") && strpbrk(url, " \t"))
@@ -134,7 +130,7 @@ static int fail_url(const struct reader *r, const char *url)
 static int add_url(struct reader *r, struct xd_span text)
 {
     struct xd_list *l = r->list;
-    struct xd_url parts;
+    struct xd_url parsed;
     const char *url = xd_pool_copy(&l->pool, text);
     const char **more =
         xd_grow(l->urls, l->n_urls, &l->urls_capacity, sizeof *more);
@@ -142,8 +138,8 @@ static int add_url(struct reader *r, struct xd_span text)
         l->urls = more;
     if (!more || !url)
         return xd_fail_nomem(r->err);
-    if (!xd_url_split(url, &parts) || !xd_scheme_is_web(parts.scheme))
-        return fail_url(r, url);
+    if (!xd_url_parse(&parsed, url) || !xd_scheme_is_web(parsed.scheme))
+        return fail_url(r, url, &parsed);
     l->urls[l->n_urls++] = url;
     l->rows[l->n - 1].file.n_urls++;
     return 0;

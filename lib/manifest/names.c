@@ -155,33 +155,21 @@ const char *xd_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1])
 {
     struct xd_url u;
-    if (!xd_url_split(url, &u) || u.scheme == XD_SCHEME_IBP)
+    if (!xd_url_parse(&u, url))
         return false;
-    size_t begin = u.path_len;
-    while (begin > 0 && u.path[begin - 1] != '/')
+    struct xd_span path = xd_url_path(&u);
+    size_t begin = path.len;
+    while (begin > 0 && path.s[begin - 1] != '/')
         begin--;
     char decoded[XD_URL_MAX];
     size_t n = 0;
-    for (size_t i = begin; i < u.path_len && n < sizeof decoded; n++) {
-        int high = -1, low = -1;
-        if (u.path[i] == '%' && u.path_len - i > 2) {
-            high = hex_digit(u.path[i + 1]);
-            low = hex_digit(u.path[i + 2]);
-        }
-        bool escaped = high >= 0 && low >= 0;
-        decoded[n] = escaped ? (char)(high * 16 + low) : u.path[i];
-        i += escaped ? 3 : 1;
+    for (size_t i = begin; i < path.len && n < sizeof decoded; n++) {
+        int escaped = xd_url_unescape(path.s + i);
+        decoded[n] = escaped >= 0 ? (char)escaped : path.s[i];
+        i += escaped >= 0 ? 3 : 1;
     }
     return xd_name_safe(xd_span(decoded, n), out);
 }

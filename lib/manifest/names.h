@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "manifest/span.h"
+#include "base/span.h"
 
 #define XD_NAME_MAX 255
 

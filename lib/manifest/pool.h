@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "manifest/span.h"
+#include "base/span.h"
 
 struct xd_pool {
     struct xd_pool_chunk *chunks;

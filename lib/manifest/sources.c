@@ -43,7 +43,7 @@ const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url)
 static const char *reject_url(const struct xd_builder *b, const char *url)
 {
     struct xd_url u;
-    if (!url || !xd_url_split(url, &u))
+    if (!url || !xd_url_parse(&u, url))
         return "it has no URL that could be used";
     switch (u.scheme) {
     case XD_SCHEME_HTTP:

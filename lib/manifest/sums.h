@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "manifest/hashes.h"
-#include "manifest/span.h"
+#include "base/span.h"
 
 struct xd_sums {
     struct xd_span rest; /* what was not read yet */

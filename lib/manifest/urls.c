@@ -15,7 +15,7 @@ static bool is_url(struct xd_span s)
         return false;
     memcpy(copy, s.s, s.len);
     copy[s.len] = '\0';
-    return xd_url_split(copy, &parts);
+    return xd_url_parse(&parts, copy);
 }
 
 static int read_line(struct xd_builder *b, struct xd_span line)

@@ -66,10 +66,10 @@ static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
                                uint64_t length)
 {
     struct xd_url u;
-    bool is_ibp = xd_url_split(r->url, &u) && u.scheme == XD_SCHEME_IBP;
+    xd_url_parse(&u, r->url);
     if (r->object_size != XD_SIZE_UNKNOWN)
         write_number(to, MAPPING_METADATA, "alloc_length", r->object_size);
-    else if (is_ibp)
+    else if (u.scheme == XD_SCHEME_IBP)
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 

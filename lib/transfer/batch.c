@@ -198,55 +198,35 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 
 /* ---- asking ---- */
 
-/* Why no request may be made to this URL, or NULL. */
-static const char *find_objection(const struct xd_batch *b,
-                                  const struct xd_url *url, bool *out_no_memory)
-{
-    const struct xd_transport_kind *kind =
-        xd_registry_find(xd_registry(), url->scheme);
-    int is_excluded = xd_hosts_have(b->config.exclude, url);
-
-    *out_no_memory = is_excluded < 0;
-    if (is_excluded != 0)
-        return "its host is excluded";
-    if (!kind)
-        return "its scheme is not supported: use " XD_SCHEMES_FETCHED;
-    if (kind->reads_machine && !b->config.allow_file)
-        return "files of this machine are read with allow-file only";
-    return NULL;
-}
-
-/* Why a request may not be made, or 0. */
-static int check(const struct xd_batch *b, const struct xd_request *request,
+/* Whether a request may be made.  Errors: NOREPLICA, NOMEM. */
+static int check(const struct xd_batch *b, const struct xd_url *url,
                  struct xd_error *err)
 {
-    const char *objection;
-    struct xd_url url;
-    bool no_memory;
-    char *name;
+    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
+    int is_excluded = xd_hosts_have(b->config.exclude, url);
+    const char *objection = NULL;
 
-    if (!xd_url_split(request->url, &url))
+    if (is_excluded < 0)
+        return xd_fail_nomem(err);
+    if (!url->is_valid)
         return 0; /* the transport says it */
-    objection = find_objection(b, &url, &no_memory);
-    if (!objection)
-        return 0;
-    name = xd_url_public(request->url);
-    if (no_memory || !name)
-        xd_fail_nomem(err);
-    else
-        xd_fail(err, XD_E_NOREPLICA, "%s: %s", name, objection);
-    xd_free(name);
-    return no_memory || !name ? XD_E_NOMEM : XD_E_NOREPLICA;
+    if (is_excluded > 0)
+        objection = "its host is excluded";
+    else if (!kind)
+        objection = "its scheme is not supported: use " XD_SCHEMES_FETCHED;
+    else if (kind->reads_machine && !b->config.allow_file)
+        objection = "files of this machine are read with allow-file only";
+    return objection ? xd_fail(err, XD_E_NOREPLICA, "%s: %s",
+                               xd_url_name(url).s, objection)
+                     : 0;
 }
 
 /* A number of the depot for the line: one host's requests fail together. */
-static unsigned number_of_depot(const char *url)
+static unsigned number_of_depot(const struct xd_url *url)
 {
-    struct xd_url u;
+    struct xd_span host = xd_url_host(url);
 
-    if (!xd_url_split(url, &u))
-        return 0;
-    return (unsigned)xd_string_hash(u.host, u.host_len) ^ u.port;
+    return (unsigned)xd_string_hash(host.s, host.len) ^ url->port;
 }
 
 static void start(struct xd_batch *b, size_t i, unsigned slot)
@@ -265,7 +245,7 @@ static void start(struct xd_batch *b, size_t i, unsigned slot)
     request.outages = xd_line_outages(b->line);
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
                                     .object_size = XD_SIZE_UNKNOWN};
-    if (check(b, &run->requests[i], &outcome.error) < 0 ||
+    if (check(b, request.url, &outcome.error) < 0 ||
         xd_runner_start(b->runner, slot, &request, &outcome.error) < 0) {
         end_item(run, i, &outcome);
         return;
@@ -310,13 +290,11 @@ static void explain(struct xd_batch *b, size_t i, enum xd_code code,
                     const char *sentence)
 {
     struct item *item = &b->run->items[i];
-    char *name = xd_url_public(b->run->requests[i].url);
 
     item->why.verdict = XD_VERDICT_STOPPED;
     item->why.object_size = XD_SIZE_UNKNOWN;
-    xd_fail(&item->why.error, code, "%s: %s", name ? name : "a depot",
-            sentence);
-    xd_free(name);
+    xd_fail(&item->why.error, code, "%s: %s",
+            xd_url_name(b->run->requests[i].url).s, sentence);
 }
 
 /* When all that have not ended are late, because none has answered. */

@@ -32,7 +32,7 @@ struct xd_batch_config {
     /* Called each second by the batch's thread, while no request has answered:
      * for how long `url` was waited for, and whether it is connected.  May be
      * NULL. */
-    void (*waits)(void *user, const char *url, bool is_connected,
+    void (*waits)(void *user, const struct xd_url *url, bool is_connected,
                   xd_usec waited);
     void *user;
 };

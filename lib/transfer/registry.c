@@ -38,9 +38,7 @@ const struct xd_transport_kind *xd_registry_find(const struct xd_registry *r,
     return NULL;
 }
 
-const struct xd_transport_kind *xd_transport_kind_of(const char *url)
+const struct xd_transport_kind *xd_transport_kind_of(const struct xd_url *url)
 {
-    struct xd_url u;
-
-    return xd_url_split(url, &u) ? xd_registry_find(&ours, u.scheme) : NULL;
+    return xd_registry_find(&ours, url->scheme);
 }

@@ -48,6 +48,6 @@ const struct xd_transport_kind *xd_registry_find(const struct xd_registry *r,
                                                  enum xd_scheme scheme);
 
 /* The same for `url`, which may be no URL at all, and our own transports. */
-const struct xd_transport_kind *xd_transport_kind_of(const char *url);
+const struct xd_transport_kind *xd_transport_kind_of(const struct xd_url *url);
 
 #endif

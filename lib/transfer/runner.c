@@ -296,10 +296,9 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
                     const struct xd_request *request, struct xd_error *err)
 {
     struct slot *s = &d->slots[slot];
-    struct xd_url url;
     const struct xd_transport_kind *kind =
-        xd_url_split(request->url, &url)
-            ? xd_registry_find(registry_of(d), url.scheme)
+        request->url->is_valid
+            ? xd_registry_find(registry_of(d), request->url->scheme)
             : registry_of(d)->kinds; /* which says that it is no URL */
     int rc;
 

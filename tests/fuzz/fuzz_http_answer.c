@@ -34,7 +34,7 @@ static uint64_t read_number(char **at)
  * its size is known. */
 static struct xd_request read_request(char *line)
 {
-    struct xd_request r = {.url = NAME};
+    struct xd_request r = {.url = NULL};
 
     r.offset = read_number(&line);
     r.length = read_number(&line);

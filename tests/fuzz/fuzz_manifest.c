@@ -51,7 +51,7 @@ static void check_replica(const struct xd_replica *r, uint64_t length,
 {
     struct xd_url u;
 
-    FUZZ_CHECK(xd_url_split(r->url, &u) && u.scheme != XD_SCHEME_OTHER);
+    FUZZ_CHECK(xd_url_parse(&u, r->url) && u.scheme != XD_SCHEME_OTHER);
     FUZZ_CHECK(u.scheme != XD_SCHEME_FILE ||
                (may_be_local && xd_url_is_local(&u)));
     FUZZ_CHECK(length == XD_SIZE_UNKNOWN || r->offset <= UINT64_MAX - length);

@@ -167,6 +167,59 @@ def test_a_word_of_http_would_be_found(tmp_path, line, word):
     assert http_words([planted])[0] == ("x.c", word)
 
 
+# Those who send a URL, or write it where it came from: transports, the model of
+# manifests, and inspection, which gives the model what it was given.
+SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
+              "lib/io/http/http_redirect.c", "lib/io/ibp/ibp_wire.c",
+              "lib/manifest/exnode.c", "lib/engine/api/inspect.c"]
+
+
+def url_texts(files):
+    """Texts of URLs, with their secrets."""
+    return [(p.name, m.group()) for p in files
+            for m in re.finditer(r"\b(xd_url_)?secret_text\b", p.read_text())]
+
+
+def url_strings(files):
+    """URLs that are no struct xd_url: strings, but what people may see."""
+    return [(p.name, m.group()) for p in files for m in re.finditer(
+        r"\bchar \*+(const )?\w*(url|origin|told_by)\b(?! = xd_url_public)|"
+        r"\bxd_strn?dup\([^;]*\burl\b", p.read_text())
+            if "shown_url" not in m.group()]
+
+
+# Where strings enter, or go into the journal, which has what people may see.
+NAMES_URLS = ["lib/engine/api/inspect.c", "lib/engine/resume.c",
+              "lib/engine/resume.h"]
+
+
+def test_only_transports_reach_the_secrets_of_a_url():
+    sends = [SOURCE / name for name in SENDS_URLS]
+    assert url_texts([p for p in c_files("lib") if p not in sends]) == []
+    assert all(url_texts([p]) for p in sends)
+
+
+def test_a_url_travels_as_a_value():
+    names = [SOURCE / name for name in NAMES_URLS]
+    assert url_strings([p for p in c_files("lib/transfer", "lib/engine")
+                        if p not in names]) == []
+    assert all(url_strings([p]) for p in names)
+
+
+@pytest.mark.parametrize("find, line", [
+    (url_texts, 'xd_fail(e, XD_E_NET, "%s", url->secret_text);'),
+    (url_texts, "puts(xd_url_secret_text(&source->url));"),
+    (url_strings, "    const char *url;"),
+    (url_strings, "    char *final_url; /* owned */"),
+    (url_strings, "s->text = xd_strdup(replica->url);"),
+])
+def test_a_url_whose_secrets_could_be_printed_would_be_found(tmp_path, find,
+                                                             line):
+    planted = tmp_path / "x.c"
+    planted.write_text(line + "\n")
+    assert len(find([planted])) == 1
+
+
 # ---- objects ----
 
 def objects(layer):

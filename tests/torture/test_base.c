@@ -114,20 +114,21 @@ static int read_urls(void)
     static const char web[] = "HTTP://u:p@Host.example:81/a?b",
                       disk[] = "file:///a%20b";
     struct xd_url u, v;
-    char *depot, *shown, *odd, *path;
+    char *depot, *shown, *path;
+    struct xd_url *copy;
     bool is_complete;
 
-    ck_assert(xd_url_split(web, &u) && xd_url_split(disk, &v));
+    ck_assert(xd_url_parse(&u, web) && xd_url_parse(&v, disk));
     torture_begin();
     depot = xd_url_depot(&u);
-    shown = xd_url_public(web);
-    odd = xd_url_public("no URL");
+    shown = xd_url_public(&u);
+    copy = xd_url_copy(&u);
     path = xd_url_local_path(&v);
     torture_end();
-    is_complete = depot && shown && odd && path;
+    is_complete = depot && shown && copy && path;
     xd_free(depot);
     xd_free(shown);
-    xd_free(odd);
+    xd_free(copy);
     xd_free(path);
     return is_complete ? 0 : XD_E_NOMEM;
 }
@@ -179,7 +180,7 @@ static int look_for_hosts(void)
     struct xd_url u;
     int rc;
 
-    ck_assert(xd_url_split("http://b.example:8080/x", &u));
+    ck_assert(xd_url_parse(&u, "http://b.example:8080/x"));
     torture_begin();
     rc = xd_hosts_have("a.example b.example:8080", &u);
     torture_end();

@@ -83,10 +83,12 @@ static const struct xd_transport_config config = {.n_slots = 2,
  * is how it ended. */
 static int fetch(struct xd_transport *t, const char *from)
 {
+    struct xd_url parsed;
     struct xd_request r = {
-        .url = from, .length = SIZE, .object_size = XD_SIZE_UNKNOWN};
+        .url = &parsed, .length = SIZE, .object_size = XD_SIZE_UNKNOWN};
     int rc;
 
+    xd_url_parse(&parsed, from);
     memset(&caught, 0, sizeof caught);
     rc = xd_transport_start(t, 0, &r, &error);
     if (rc < 0)

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "os/clock.h"
 
 static void release(void *user)
@@ -21,13 +20,12 @@ static void cancel_batch(void *user)
 }
 
 /* "connecting to d3..." or "waiting for d3, 5 s". */
-static void report_wait(void *user, const char *url, bool is_connected,
+static void report_wait(void *user, const struct xd_url *url, bool is_connected,
                         xd_usec waited)
 {
     const struct xd_options *o = user;
     struct xd_text line = {0};
-    struct xd_url u;
-    char *host = xd_url_split(url, &u) ? xd_url_depot(&u) : NULL;
+    char *host = url->is_valid ? xd_url_depot(url) : NULL;
 
     if (host && is_connected)
         xd_text_addf(&line, "waiting for %s, %llu s", host,

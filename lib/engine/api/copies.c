@@ -39,9 +39,7 @@ struct copies {
     const struct xd_options *options;
     struct xd_asker *asker;
     size_t n;
-    const char **urls; /* the manifest's */
-    char **names;      /* the same, for sentences */
-    char **hosts;
+    struct xd_url *urls;       /* their texts are the manifest's */
     struct xd_sample *first;   /* of each URL; behind them: */
     struct xd_sample *further; /* at most FURTHER_PLACES of each URL */
     size_t n_further;
@@ -67,13 +65,13 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
 static struct xd_request request_for(const struct copies *c, size_t i,
                                      struct xd_range at, uint64_t size)
 {
-    return (struct xd_request){.url = c->urls[i],
+    return (struct xd_request){.url = &c->urls[i],
                                .offset = at.begin,
                                .length = xd_range_length(at),
                                .object_size = size,
                                .wants_size = true,
                                .takes_encoded =
-                                   xd_url_names_compressed(c->urls[i])};
+                                   xd_url_names_compressed(&c->urls[i])};
 }
 
 /* Of a short file all the rest is compared. */
@@ -165,7 +163,7 @@ static bool note_further(const struct copies *c, size_t i, struct xd_copy *copy)
     const struct xd_sample *s = c->further, *end = s + c->n_further;
 
     for (size_t k = 1; s < end; s++) {
-        if (s->request.url != c->urls[i] ||
+        if (s->request.url != &c->urls[i] ||
             s->request.object_size != copy->size)
             continue;
         if (xd_sample_was_taken(s))
@@ -182,7 +180,7 @@ static struct xd_copies_vote vote(const struct copies *c)
     for (size_t i = 0; i < c->n; i++) {
         struct xd_copy *copy = &c->votes[i];
 
-        *copy = (struct xd_copy){.host = c->hosts[i],
+        *copy = (struct xd_copy){.url = &c->urls[i],
                                  .size = size_of(&c->first[i]),
                                  .samples = {c->first[i].digest}};
         copy->has_answered =
@@ -200,10 +198,11 @@ static void describe(char *out, size_t out_size, const struct copies *c,
     uint64_t size = size_of(&c->first[i]);
 
     if (size == XD_SIZE_UNKNOWN)
-        snprintf(out, out_size, "%.200s does not say its size", c->names[i]);
+        snprintf(out, out_size, "%.200s does not say its size",
+                 xd_url_name(&c->urls[i]).s);
     else
-        snprintf(out, out_size, "%.200s has %llu bytes", c->names[i],
-                 (ull)size);
+        snprintf(out, out_size, "%.200s has %llu bytes",
+                 xd_url_name(&c->urls[i]).s, (ull)size);
 }
 
 static int fail_different(const struct copies *c,
@@ -235,7 +234,7 @@ static void warn(struct xd_text *out, const struct copies *c, size_t i,
     describe(what, sizeof what, c, i);
     if (!c->votes[i].has_answered)
         xd_text_addf(out, "%s: could not be compared, and is not used%s%s",
-                     c->names[i], why->code < 0 ? ": " : "",
+                     xd_url_name(&c->urls[i]).s, why->code < 0 ? ": " : "",
                      why->code < 0 ? why->msg : "");
     else if (size_of(&c->first[i]) != size_of(&c->first[v->file]))
         xd_text_addf(out, "%s, but most others have %llu: it is not used", what,
@@ -244,7 +243,7 @@ static void warn(struct xd_text *out, const struct copies *c, size_t i,
         xd_text_addf(out,
                      "%s: its bytes differ from those of most others: it "
                      "is not used",
-                     c->names[i]);
+                     xd_url_name(&c->urls[i]).s);
 }
 
 /* A URL that did not answer may still be of use later, and the engine compares
@@ -307,38 +306,22 @@ static int judge(struct xd_manifest **out, struct copies *c,
 
 /* ---- life ---- */
 
-static int add_url(struct copies *c, size_t i)
-{
-    struct xd_replica replica = {.struct_size = sizeof replica};
-    struct xd_url url;
-
-    xd_manifest_replica(c->manifest, 0, 0, i, &replica);
-    c->urls[i] = replica.url;
-    c->names[i] = xd_url_public(replica.url);
-    if (xd_url_split(replica.url, &url))
-        c->hosts[i] = xd_url_depot(&url);
-    return c->names[i] && c->hosts[i] ? 0 : XD_E_NOMEM;
-}
-
 static int init(struct copies *c, struct xd_error *err)
 {
-    int rc = 0;
+    struct xd_replica replica = {.struct_size = sizeof replica};
 
     c->urls = xd_alloc(c->n, sizeof *c->urls);
-    c->names = xd_alloc(c->n, sizeof *c->names);
-    c->hosts = xd_alloc(c->n, sizeof *c->hosts);
     /* Each may be asked twice, for the list's size and for its own. */
     c->first = xd_alloc(c->n, (1 + 2 * FURTHER_PLACES) * sizeof *c->first);
     c->votes = xd_alloc(c->n, sizeof *c->votes);
     c->keeps = xd_alloc(c->n, sizeof *c->keeps);
-    if (!c->urls || !c->names || !c->hosts || !c->first || !c->votes ||
-        !c->keeps)
+    if (!c->urls || !c->first || !c->votes || !c->keeps)
         return xd_fail_nomem(err);
     c->further = c->first + c->n;
-    for (size_t i = 0; rc == 0 && i < c->n; i++)
-        rc = add_url(c, i);
-    if (rc < 0)
-        return xd_fail_nomem(err);
+    for (size_t i = 0; i < c->n; i++) {
+        xd_manifest_replica(c->manifest, 0, 0, i, &replica);
+        xd_url_parse(&c->urls[i], replica.url);
+    }
     c->is_one_name =
         c->options->same_file || xd_copies_have_one_name(c->urls, c->n);
     return 0;
@@ -346,17 +329,9 @@ static int init(struct copies *c, struct xd_error *err)
 
 static void fini(struct copies *c)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->names)
-            xd_free(c->names[i]);
-        if (c->hosts)
-            xd_free(c->hosts[i]);
-    }
     if (c->first)
         xd_samples_fini(c->first, c->n + c->n_further);
     xd_free(c->urls);
-    xd_free(c->names);
-    xd_free(c->hosts);
     xd_free(c->first);
     xd_free(c->votes);
     xd_free(c->keeps);

@@ -196,7 +196,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
     depot = e->depots.list[i];
     now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
     s.host = depot->host;
-    s.url = depot->url;
+    s.url = depot->shown_url;
     s.state = depot->state;
     s.bytes_held = depot->bytes_held;
     s.bytes = depot->bytes;

@@ -1,8 +1,6 @@
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
@@ -19,10 +17,10 @@
 #define MAX_SLOTS 16u
 
 struct item {
-    const char *url;
-    char *name;          /* the URL, for sentences */
-    char *final_url;     /* after redirects: what it says is relative to this */
-    struct xd_text text; /* what came, while it may be a manifest */
+    struct xd_url url;        /* its text is the caller's */
+    struct xd_url *final_url; /* after redirects: what it says is relative to
+                                  this */
+    struct xd_text text;      /* what came, while it may be a manifest */
     bool is_manifest;
     bool may_be_page; /* in place of the file: base/page.h */
     uint64_t size;
@@ -51,10 +49,11 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     xd_text_fini(&item->text);
     item->is_manifest = false;
     item->may_be_page = in->what == FIND_OUT && !in->accepts_html &&
-                        xd_page_is_likely(item->url, head->media_type);
+                        xd_page_is_likely(&item->url, head->media_type);
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->final_url);
-    item->final_url = xd_strdup(head->final_url ? head->final_url : item->url);
+    item->final_url =
+        xd_url_copy(head->final_url ? head->final_url : &item->url);
     return item->final_url ? 0 : xd_fail_nomem(&item->error);
 }
 
@@ -72,7 +71,7 @@ static int on_bytes(void *user, size_t i, const void *data, size_t len)
         return xd_fail(&item->error, XD_E_MANIFEST,
                        "%s: longer than 64 MiB: no manifest is, and no file of "
                        "checksums",
-                       item->name);
+                       xd_url_name(&item->url).s);
     if (in->what != FIND_OUT || item->is_manifest)
         return 0;
     is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
@@ -92,7 +91,8 @@ static void understand(struct xd_inspection *in, struct item *item)
     if (in->what == ARE_TEXTS || (in->what == FIND_OUT && !item->is_manifest))
         return;
     if (xd_manifest_parse(&item->manifest, item->text.s, item->text.len,
-                          item->final_url, &item->error) < 0)
+                          xd_url_secret_text(item->final_url),
+                          &item->error) < 0)
         item->manifest = NULL;
 }
 
@@ -107,7 +107,7 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
         item->error = outcome->error;
     if (item->error.code == XD_OK && item->may_be_page && !item->is_manifest &&
         xd_may_be_html(item->text.s, item->text.len))
-        xd_page_fail(&item->error, item->url);
+        xd_page_fail(&item->error, &item->url);
     if (in->what != ARE_TEXTS || item->error.code < 0)
         xd_text_fini(&item->text);
 }
@@ -124,11 +124,8 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
         goto fail;
     in->n = n;
     for (size_t i = 0; i < n; i++) {
-        in->items[i].url = urls[i];
+        xd_url_parse(&in->items[i].url, urls[i]);
         in->items[i].size = XD_SIZE_UNKNOWN;
-        in->items[i].name = xd_url_public(urls[i]);
-        if (!in->items[i].name)
-            goto fail;
     }
     *out = in;
     return 0;
@@ -158,7 +155,7 @@ static int ask(struct xd_inspection *in, const struct xd_asker *a, size_t n,
 
         item->error = (struct xd_error){0};
         requests[i] = (struct xd_request){
-            .url = item->url,
+            .url = &item->url,
             .length = XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
@@ -250,7 +247,8 @@ int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
         return xd_fail(err, XD_E_INVAL,
                        "%s is a manifest, but %s is a copy of a file: give "
                        "either manifests or the URLs of one file",
-                       in->items[manifest].name, in->items[copy].name);
+                       xd_url_name(&in->items[manifest].url).s,
+                       xd_url_name(&in->items[copy].url).s);
     if (in->what == ARE_MANIFESTS || manifest < in->n)
         return (int64_t)in->n;
     if (copy < in->n)
@@ -290,7 +288,7 @@ static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
         return xd_fail_nomem(err);
     for (size_t i = 0; i < in->n; i++) {
         if (in->items[i].error.code != XD_E_DIFFERENT)
-            urls[n++] = in->items[i].url;
+            urls[n++] = xd_url_secret_text(&in->items[i].url);
     }
     rc = xd_manifest_from_urls(out, urls, n, common_size(in), err);
     xd_free(urls);
@@ -326,7 +324,7 @@ static int take_only(struct xd_manifest **out, const struct xd_inspection *in,
         return xd_fail(err, XD_E_INVAL,
                        "%s: it is a manifest, as are others of the %zu URLs: "
                        "fetch each by itself",
-                       in->items[0].name, in->n);
+                       xd_url_name(&in->items[0].url).s, in->n);
     return n < 0 ? (int)n : xd_inspection_manifest(out, in, 0, err);
 }
 
@@ -390,7 +388,6 @@ void xd_inspection_free(struct xd_inspection *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->n; i++) {
-        xd_free(in->items[i].name);
         xd_free(in->items[i].final_url);
         xd_text_fini(&in->items[i].text);
         xd_manifest_unref(in->items[i].manifest);

@@ -22,6 +22,7 @@ struct xd_probe {
     char **errors;          /* likewise, or NULL; the rows point to them */
     size_t n;
     struct xd_request *requests; /* while they run */
+    struct xd_url *urls;         /* of each request; the manifest's texts */
     size_t *asked;               /* the row of each */
     size_t n_asked;
 };
@@ -86,24 +87,25 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     return rc;
 }
 
-/* Whether the replica's depot can be asked. */
-static bool can_be_probed(const struct xd_replica *replica)
-{
-    const struct xd_transport_kind *kind = xd_transport_kind_of(replica->url);
-
-    return kind && kind->can_probe;
-}
-
+/* Ask for replica `i`, if its depot can be asked. */
 static void add_request(struct xd_probe *p, const struct xd_model_file *f,
                         size_t i)
 {
     const struct xd_exnode_part *part = f->mappings ? f->mappings[i] : NULL;
     const char *manage = part ? part->manage : NULL;
+    struct xd_url *url = &p->urls[p->n_asked];
+    const struct xd_transport_kind *kind;
 
+    xd_url_parse(url, f->replicas[i].url);
+    kind = xd_transport_kind_of(url);
+    if (!kind || !kind->can_probe)
+        return;
+    if (manage)
+        xd_url_parse(url, manage);
     p->rows[i].right = manage ? XD_MAY_MANAGE : XD_MAY_READ;
     p->asked[p->n_asked] = i;
     p->requests[p->n_asked++] =
-        (struct xd_request){.url = manage ? manage : f->replicas[i].url,
+        (struct xd_request){.url = url,
                             .length = 1,
                             .object_size = XD_SIZE_UNKNOWN,
                             .asks_state = true};
@@ -121,12 +123,12 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
     p->errors = xd_alloc(p->n, sizeof *p->errors);
     p->requests = xd_alloc(p->n, sizeof *p->requests);
     p->asked = xd_alloc(p->n, sizeof *p->asked);
-    if (!p->rows || !p->errors || !p->requests || !p->asked)
+    p->urls = xd_alloc(p->n, sizeof *p->urls);
+    if (!p->urls || !p->rows || !p->errors || !p->requests || !p->asked)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < p->n; i++) {
         p->rows[i].struct_size = sizeof p->rows[i];
-        if (can_be_probed(&f->replicas[i]))
-            add_request(p, f, i);
+        add_request(p, f, i);
     }
     return 0;
 }
@@ -193,6 +195,7 @@ void xd_probe_free(struct xd_probe *p)
     xd_free(p->errors);
     xd_free(p->rows);
     xd_free(p->requests);
+    xd_free(p->urls);
     xd_free(p->asked);
     xd_manifest_unref(p->manifest);
     xd_free(p);

@@ -179,8 +179,8 @@ static void ban_locked(struct xd_engine *e, unsigned number,
         return;
     xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
-            e->depots.list[number]->url, (ull)range.begin, (ull)(range.end - 1),
-            e->verify.pieces.algorithm);
+            e->depots.list[number]->shown_url, (ull)range.begin,
+            (ull)(range.end - 1), e->verify.pieces.algorithm);
     xd_blame_convict_locked(e, number, &error);
 }
 

@@ -50,7 +50,7 @@ static bool is_vote(const struct xd_copy *list, size_t i)
         return false;
     for (size_t j = 0; j < i; j++) {
         if (list[j].file == list[i].file &&
-            strcmp(list[j].host, list[i].host) == 0)
+            xd_url_compare_depots(list[j].url, list[i].url) == 0)
             return false;
     }
     return true;
@@ -97,26 +97,10 @@ struct xd_copies_vote xd_copies_vote(struct xd_copy *list, size_t n)
     return vote;
 }
 
-/* From behind the last '/' of the path on, without the fragment. */
-static size_t find_name(const char *url, const char **out)
+bool xd_copies_have_one_name(const struct xd_url *urls, size_t n)
 {
-    size_t path = strcspn(url, "?#"), end = strcspn(url, "#");
-
-    while (path > 0 && url[path - 1] != '/')
-        path--;
-    *out = url + path;
-    return end - path;
-}
-
-bool xd_copies_have_one_name(const char *const *urls, size_t n)
-{
-    const char *first, *name;
-    size_t first_len = n > 0 ? find_name(urls[0], &first) : 0;
-
     for (size_t i = 1; i < n; i++) {
-        size_t len = find_name(urls[i], &name);
-
-        if (len != first_len || memcmp(name, first, len) != 0)
+        if (!xd_url_same_name(&urls[0], &urls[i]))
             return false;
     }
     return true;

@@ -16,13 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/url.h"
+
 #define XD_NO_COPY SIZE_MAX
 
 #define XD_COPY_SAMPLES 3
 
 struct xd_copy {
     /* Set by the caller. */
-    const char *host;
+    const struct xd_url *url;
     bool has_answered;
     uint64_t size; /* or XD_SIZE_UNKNOWN */
     /* Digests: the first one of its first bytes.  NULL: it was not asked for
@@ -41,6 +43,6 @@ struct xd_copies_vote {
 struct xd_copies_vote xd_copies_vote(struct xd_copy *list, size_t n);
 
 /* Whether the last components of all URLs, query included, are the same. */
-bool xd_copies_have_one_name(const char *const *urls, size_t n);
+bool xd_copies_have_one_name(const struct xd_url *urls, size_t n);
 
 #endif

@@ -241,7 +241,6 @@ static enum finding compare_places_locked(struct xd_engine *e,
 static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
                             enum finding finding, const struct answers *answers)
 {
-    char *url;
 
     s->validators = XD_VALIDATORS_CHANGED;
     if (finding == FOUND_NOTHING) {
@@ -259,13 +258,11 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
         if (s->varies)
             return;
         s->varies = true;
-        url = xd_url_public(s->url);
         xd_engine_say_locked(e, XD_LOG_WARN,
                              "%s: its validators differ "
                              "between answers, but samples of its bytes are "
                              "the same: the validators are ignored",
-                             url ? url : "a depot");
-        xd_free(url);
+                             xd_url_name(&s->url).s);
     }
 }
 

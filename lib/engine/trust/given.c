@@ -83,7 +83,7 @@ void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
 
     if (depot < e->depots.n) /* not what an earlier run brought */
         xd_error_locate(&error, e->depots.list[depot]->host,
-                        e->depots.list[depot]->url);
+                        e->depots.list[depot]->shown_url);
 
     for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];

@@ -353,9 +353,9 @@ static void convict_locked(struct xd_engine *e)
     xd_fail(&why, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: without them the %s of the "
             "file matches",
-            d->url, (unsigned long long)where.begin,
+            d->shown_url, (unsigned long long)where.begin,
             (unsigned long long)(where.end - 1), e->verify.whole_algorithm);
-    xd_error_locate(&why, d->host, d->url);
+    xd_error_locate(&why, d->host, d->shown_url);
     xd_depot_note_failure(d, &why);
     xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);

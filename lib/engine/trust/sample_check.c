@@ -97,7 +97,7 @@ static void ask(struct check *k, size_t place, size_t depot)
     k->place_of[k->n_samples] = place;
     k->depot_of[k->n_samples] = depot;
     k->samples[k->n_samples++] = (struct xd_sample){
-        .request = {.url = source->url,
+        .request = {.url = &source->url,
                     .offset = source->object_offset +
                               (p->at.begin - source->range.begin),
                     .length = xd_range_length(p->at),
@@ -220,7 +220,7 @@ static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
     int known = 0;
 
     for (size_t i = 0; known == 0 && i < d->n_sources; i++) {
-        char *url = xd_url_public(d->sources[i].url);
+        char *url = xd_url_public(&d->sources[i].url);
 
         *out_no_mem |= !url;
         before = url ? xd_resume_find_validator(k->c->known, url, &len) : NULL;
@@ -295,7 +295,7 @@ static int heed_validators(struct check *k, bool *out_decides,
         k->c->verdict = XD_SAMPLES_OUTDATED;
         xd_fail(&k->c->error, XD_E_DIFFERENT,
                 "%s: leads to a new version of the file",
-                k->c->depots->list[outdated]->url);
+                k->c->depots->list[outdated]->shown_url);
         *out_decides = true;
     }
     return rc;
@@ -320,7 +320,7 @@ static void judge(struct check *k)
         c->verdict = XD_SAMPLES_DIFFER;
         xd_fail(&c->error, XD_E_CORRUPT,
                 "its bytes %llu-%llu differ from those of %s", (ull)p->at.begin,
-                (ull)(p->at.end - 1), c->depots->list[p->differs]->url);
+                (ull)(p->at.end - 1), c->depots->list[p->differs]->shown_url);
         return;
     }
     if (n_open > 0)

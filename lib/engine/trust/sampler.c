@@ -145,7 +145,7 @@ static void convict_locked(struct xd_engine *e, unsigned depot,
 static void outvote_locked(struct xd_engine *e, struct xd_case *c,
                            const struct xd_opinion *right)
 {
-    const char *witness = e->depots.list[right->depot]->url;
+    const char *witness = e->depots.list[right->depot]->shown_url;
     struct xd_error error = {0};
 
     for (size_t i = c->n; i-- > 0;) {
@@ -155,7 +155,7 @@ static void outvote_locked(struct xd_engine *e, struct xd_case *c,
             continue;
         xd_fail(&error, XD_E_CORRUPT,
                 "%s: its bytes within %llu-%llu are not those of %s and others",
-                e->depots.list[depot]->url, (ull)c->range.begin,
+                e->depots.list[depot]->shown_url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
         convict_locked(e, depot, &error);
         right = xd_case_majority(c); /* the list was moved together */
@@ -171,8 +171,8 @@ static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
 
     xd_fail(&error, XD_E_CORRUPT,
             "%s: its bytes within %llu-%llu are not those of %s",
-            e->depots.list[depot]->url, (ull)c->range.begin,
-            (ull)(c->range.end - 1), e->depots.list[other]->url);
+            e->depots.list[depot]->shown_url, (ull)c->range.begin,
+            (ull)(c->range.end - 1), e->depots.list[other]->shown_url);
     xd_blame_expel_locked(e, depot, &error);
 }
 
@@ -193,8 +193,9 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
     xd_fail(&error, XD_E_CORRUPT,
             "%s and %s differ within bytes %llu-%llu, and no hash or third "
             "depot tells which is right",
-            e->depots.list[one->depot]->url, e->depots.list[other->depot]->url,
-            (ull)c->range.begin, (ull)(c->range.end - 1));
+            e->depots.list[one->depot]->shown_url,
+            e->depots.list[other->depot]->shown_url, (ull)c->range.begin,
+            (ull)(c->range.end - 1));
     for (size_t i = 0; i < c->n; i++) {
         if (xd_case_of(c, c->opinions[i].depot))
             distrust_locked(e, c, c->opinions[i].depot,

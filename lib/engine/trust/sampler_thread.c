@@ -47,11 +47,11 @@ static struct xd_request request_locked(const struct xd_engine *e,
                                         const struct xd_depot_source *source,
                                         struct xd_range range)
 {
-    const char *url = xd_depot_source_url(source);
+    const struct xd_url *url = xd_depot_source_url(source);
 
     return (struct xd_request){
         .url = url,
-        .origin = source->url,
+        .origin = &source->url,
         .reach = xd_depot_source_reach(source),
         .if_range = xd_validators_if_range_locked(e, source, url),
         .takes_encoded = true, /* other bytes are other bytes */

@@ -46,7 +46,8 @@ static void forget_validator(struct xd_depot_source *s)
     xd_free(s->validator);
     xd_free(s->told_by);
     s->n_alike = 0;
-    s->validator = s->told_by = NULL;
+    s->validator = NULL;
+    s->told_by = NULL;
     s->validators = XD_VALIDATORS_HOLD;
     s->is_gone = false;
 }

@@ -1,7 +1,5 @@
 #include "engine/trust/validators.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
@@ -16,7 +14,7 @@ static bool are_needed_locked(const struct xd_engine *e)
 
 const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_depot_source *s,
-                                          const char *url)
+                                          const struct xd_url *url)
 {
     if (!s || !s->validator || s->knows_no_conditions ||
         s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e) ||
@@ -30,7 +28,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 {
     char *validator = xd_strdup(head->validator);
-    char *told_by = xd_strdup(head->final_url);
+    struct xd_url *told_by = xd_url_copy(head->final_url);
 
     if (validator && told_by) {
         s->validator = validator;
@@ -52,15 +50,12 @@ static bool differs_locked(const struct xd_depot_source *s,
 
 static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
 {
-    char *url = xd_url_public(s->url);
-
     s->validators = XD_VALIDATORS_VARY;
     if (XD_DEFENDS("validators"))
         xd_engine_say_locked(e, XD_LOG_WARN,
                              "%s: its validators differ between answers; they "
                              "are ignored, since hashes prove the bytes",
-                             url ? url : "a depot");
-    xd_free(url);
+                             xd_url_name(&s->url).s);
 }
 
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
@@ -78,13 +73,10 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                !are_needed_locked(e)) {
         ignore_locked(e, s);
     } else if (head->validator && differs_locked(s, head)) {
-        char *url = xd_url_public(s->url);
-
         rc = xd_fail(&error, XD_E_DIFFERENT,
                      "%s: its file has changed during the download: its "
                      "validator was %.60s, and is %.60s now",
-                     url ? url : "a depot", s->validator, head->validator);
-        xd_free(url);
+                     xd_url_name(&s->url).s, s->validator, head->validator);
         lane->odd_validator = xd_doubt_hash(head->validator);
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,
@@ -120,14 +112,11 @@ static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
 /* The depot is asked again after a pause. */
 static void postpone_locked(struct xd_lane *lane)
 {
-    char *url = xd_url_public(lane->source->url);
-
     lane->outcome.verdict = XD_VERDICT_AGAIN;
     xd_fail(&lane->outcome.error, XD_E_NET,
             "%s: answered with another validator, and then to no request for a "
             "sample",
-            url ? url : "a depot");
-    xd_free(url);
+            xd_url_name(&lane->source->url).s);
 }
 
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,

@@ -24,12 +24,13 @@ struct xd_depot_source;
 struct xd_engine;
 struct xd_head;
 struct xd_lane;
+struct xd_url;
 
 /* The validator that goes with a request for `s` at `url`, or NULL.  `s` may be
  * NULL. */
 const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_depot_source *s,
-                                          const char *url);
+                                          const struct xd_url *url);
 
 /* What the answer on `lane` says: 0, or DIFFERENT, and then lane->outcome is
  * decided.  Called without the lock, before the first byte. */

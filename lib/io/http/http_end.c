@@ -43,8 +43,8 @@ static void fail_early(struct xd_http_fetch *f)
 {
     xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
     xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: the connection was closed early, at offset %" PRIu64, f->name,
-            f->at);
+            "%s: the connection was closed early, at offset %" PRIu64,
+            f->name.s, f->at);
 }
 
 static void fail_kept_out(struct xd_http_fetch *f)
@@ -53,7 +53,7 @@ static void fail_kept_out(struct xd_http_fetch *f)
     xd_fail(&f->outcome.error, XD_E_NET,
             "%s: redirects to an address of %s, where only "
             "allow-private-redirs lets it",
-            f->name,
+            f->name.s,
             f->reach == XD_REACH_PRIVATE ? "this machine"
                                          : "this machine or a private network");
 }
@@ -77,7 +77,7 @@ static void fail_line_too_long(struct xd_http_fetch *f)
 {
     xd_http_fetch_decide(f, XD_VERDICT_GONE);
     xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: sent a header line of more than 100 KiB", f->name);
+            "%s: sent a header line of more than 100 KiB", f->name.s);
 }
 
 static bool ran_out_of_descriptors(const struct xd_http_fetch *f,
@@ -91,7 +91,7 @@ static void fail_locally(struct xd_http_fetch *f)
 {
     xd_http_fetch_decide(f, XD_VERDICT_LOCAL);
     xd_fail_errno(&f->outcome.error, XD_E_IO, EMFILE,
-                  "%s: no descriptor is left to connect with", f->name);
+                  "%s: no descriptor is left to connect with", f->name.s);
 }
 
 /* Whatever else libcurl says is the depot's failure: there is no code that a server
@@ -109,9 +109,9 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
     f->outcome.is_refusal = has_hung_up(f, result);
     if (f->is_judged)
         xd_fail(&f->outcome.error, XD_E_NET, "%s: %s at offset %" PRIu64,
-                f->name, reason, f->at);
+                f->name.s, reason, f->at);
     else
-        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name, reason);
+        xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name.s, reason);
     if (curl_easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK)
         f->outcome.error.os_errno = (int)os_errno;
     f->outcome.is_unanswered =
@@ -128,10 +128,10 @@ static void conclude_ftp(struct xd_http_fetch *f, CURLcode result)
         xd_http_fetch_judge(f);
     } else if (result == CURLE_FTP_COULDNT_USE_REST) {
         f->is_decided = true;
-        xd_ftp_judge_no_ranges(&f->answer, f->name, &f->outcome);
+        xd_ftp_judge_no_ranges(&f->answer, f->name.s, &f->outcome);
     } else if (xd_ftp_has_refused(&f->answer)) {
         f->is_decided = true;
-        xd_ftp_judge_refusal(&f->answer, f->name, &f->outcome);
+        xd_ftp_judge_refusal(&f->answer, f->name.s, &f->outcome);
     }
 }
 
@@ -215,12 +215,12 @@ static void fail_silent(struct xd_http_fetch *f, xd_usec silence)
     xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
     if (f->connect.phase == XD_HTTP_NAMES)
         xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: could not resolve the host's name within %.1f s", f->name,
-                seconds);
+                "%s: could not resolve the host's name within %.1f s",
+                f->name.s, seconds);
     else
         xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: no bytes for %.1f s at offset %" PRIu64, f->name, seconds,
-                f->at);
+                "%s: no bytes for %.1f s at offset %" PRIu64, f->name.s,
+                seconds, f->at);
 }
 
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
@@ -242,7 +242,7 @@ void xd_http_fetch_end_flood(struct xd_http_fetch *f)
     xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
     xd_fail(&f->outcome.error, XD_E_NET,
             "%s: kept libcurl busy and sent no bytes, at offset %" PRIu64,
-            f->name, f->at);
+            f->name.s, f->at);
 }
 
 void xd_http_fetch_stop(struct xd_http_fetch *f)
@@ -252,5 +252,5 @@ void xd_http_fetch_stop(struct xd_http_fetch *f)
         return;
     xd_http_fetch_decide(f, XD_VERDICT_STOPPED);
     xd_fail(&f->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
-            f->name, f->at);
+            f->name.s, f->at);
 }

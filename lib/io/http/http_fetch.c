@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "base/hosts.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "io/http/http_hear.h"
 #include "io/http/http_redirect.h"
 #include "io/window.h"
@@ -151,7 +151,8 @@ void xd_http_fetch_fini(struct xd_http_fetch *f)
     xd_free(f->url);
     xd_free(f->if_range);
     f->easy = NULL;
-    f->first = f->url = f->if_range = NULL;
+    f->first = f->url = NULL;
+    f->if_range = NULL;
 }
 
 /* FTP knows no end of a range: it is read up to there. */
@@ -201,15 +202,14 @@ static long keep_idle(const struct xd_http_fetch *f)
 static bool set_request(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
-    struct xd_url u;
-    bool is_url = xd_url_split(f->url, &u);
-    bool is_https = is_url && u.scheme == XD_SCHEME_HTTPS;
+    bool is_https = f->url->scheme == XD_SCHEME_HTTPS;
     bool is_trusted = f->is_trusted && xd_url_same_origin(f->first, f->url);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
-    f->is_ftp = is_url && xd_scheme_is_ftp(u.scheme);
+    f->is_ftp = xd_scheme_is_ftp(f->url->scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
-    return SET(CURLOPT_URL, f->url) && SET(CURLOPT_FORBID_REUSE, 0L) &&
+    return SET(CURLOPT_URL, xd_url_secret_text(f->url)) &&
+           SET(CURLOPT_FORBID_REUSE, 0L) &&
            SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
            SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
@@ -228,17 +228,18 @@ static void reset_answer(struct xd_http_fetch *f)
     f->paused = f->quit = false;
 }
 
-static int set_urls(struct xd_http_fetch *f, const char *first, const char *url)
+static int set_urls(struct xd_http_fetch *f, const struct xd_url *first,
+                    const struct xd_url *url)
 {
-    int rc = xd_http_options_trust(f->options, first);
+    int rc = xd_hosts_have(f->options->net->auth_hosts, first);
 
     if (rc < 0)
         return rc;
     f->is_trusted = rc > 0;
     xd_free(f->first);
     xd_free(f->url);
-    f->first = xd_strdup(first);
-    f->url = xd_strdup(url);
+    f->first = xd_url_copy(first);
+    f->url = xd_url_copy(url);
     return f->first != NULL && f->url != NULL ? 0 : XD_E_NOMEM;
 }
 
@@ -267,7 +268,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
 {
-    const char *first =
+    const struct xd_url *first =
         request->origin != NULL ? request->origin : request->url;
 
     f->request = *request;
@@ -276,8 +277,8 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     /* Cookies hold for a request and the redirects that it meets: some servers
      * set one and redirect to where it is wanted. */
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");
-    if (xd_request_name(f->name, request->url) < 0 ||
-        set_urls(f, first, request->url) < 0 ||
+    f->name = xd_url_name(request->url);
+    if (set_urls(f, first, request->url) < 0 ||
         set_if_range(f, request->if_range) < 0 || !set_request(f))
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,

@@ -41,10 +41,11 @@ struct xd_http_fetch {
     struct xd_request request; /* but for its URLs */
     char *if_range; /* owned: the line for request.if_range, or NULL */
     struct curl_slist header; /* that line, and after it those of `options` */
-    char name[XD_REQUEST_NAME_BYTES];
+    struct xd_url_name name;
     bool is_ftp;
-    char *first, *url; /* owned: what was asked first, and after redirects */
-    bool is_trusted;   /* the server of `first` may see credentials */
+    struct xd_url *first, *url; /* owned: what was asked first, and after
+                                   redirects */
+    bool is_trusted;            /* the server of `first` may see credentials */
     uint64_t n_redirects;
     enum xd_reach reach;   /* of `url`: what lies nearer is refused */
     bool is_kept_out;      /* an address of it did */

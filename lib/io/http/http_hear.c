@@ -39,7 +39,7 @@ static void refuse(struct xd_http_fetch *f, int rc)
 {
     xd_http_fetch_decide(f, XD_VERDICT_STOPPED);
     f->quit = true;
-    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name);
+    xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name.s);
 }
 
 static void set_retry_after(struct xd_http_fetch *f)
@@ -129,16 +129,16 @@ static void judge_redirect(struct xd_http_fetch *f)
 {
     struct xd_error *error = &f->outcome.error;
     uint64_t most = f->options->net->max_redirs;
-    char *next = NULL;
+    struct xd_url *next = NULL;
     int rc = 0;
 
     drop_body(f);
     if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
         rc = xd_fail(error, XD_E_NET, "%s: more than %" PRIu64 " redirects",
-                     f->name, most);
+                     f->name.s, most);
     else
         rc = xd_http_redirect(&next, f->first, f->url, f->answer.location,
-                              f->name, error);
+                              f->name.s, error);
     if (rc < 0) {
         xd_http_fetch_decide(f, rc == XD_E_NOMEM ? XD_VERDICT_AGAIN
                                                  : XD_VERDICT_GONE);
@@ -165,9 +165,9 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
         return;
     }
     if (f->is_ftp)
-        xd_ftp_judge(a, &f->request, f->name, &f->judgement);
+        xd_ftp_judge(a, &f->request, f->name.s, &f->judgement);
     else
-        xd_http_judge(a, &f->request, f->name, &f->judgement);
+        xd_http_judge(a, &f->request, f->name.s, &f->judgement);
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         f->outcome.is_cut = f->judgement.outcome.is_cut;
         tell_head(f);
@@ -188,7 +188,7 @@ static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
     if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
         xd_http_fetch_decide(f, XD_VERDICT_GONE);
         xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: the header is longer than %zu bytes", f->name,
+                "%s: the header is longer than %zu bytes", f->name.s,
                 MAX_HEADER_BYTES);
         return 0;
     }

@@ -15,9 +15,7 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "base/hosts.h"
 #include "base/time.h"
-#include "base/url.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -198,13 +196,6 @@ bool xd_http_options_apply(const struct xd_http_options *o, CURL *e)
            set_quick_exit(e);
 }
 
-int xd_http_options_trust(const struct xd_http_options *o, const char *url)
-{
-    struct xd_url u;
-
-    return xd_url_split(url, &u) ? xd_hosts_have(o->net->auth_hosts, &u) : 0;
-}
-
 static bool set_certificate(CURL *e, const struct xd_http_options *o,
                             bool is_trusted)
 {
@@ -223,14 +214,12 @@ struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
 
 /* The nearest holds: what the URL says itself, a token, a name, the file. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
-                               const char *url, bool is_trusted)
+                               const struct xd_url *url, bool is_trusted)
 {
     const struct xd_net_options *net = o->net;
-    struct xd_url u;
-    bool is_url = xd_url_split(url, &u);
-    bool is_open = is_trusted && is_url && u.userinfo == NULL;
+    bool is_open = is_trusted && url->is_valid && !xd_url_has_login(url);
     const char *bearer =
-        is_open && !xd_scheme_is_ftp(u.scheme) ? net->oauth2_bearer : NULL;
+        is_open && !xd_scheme_is_ftp(url->scheme) ? net->oauth2_bearer : NULL;
     const char *user = is_open && bearer == NULL ? net->user : NULL;
     bool uses_file = is_open && bearer == NULL && user == NULL &&
                      (net->netrc || net->netrc_file != NULL);

@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 
+#include "base/url.h"
 #include "io/http/http_names.h"
 #include "io/net_options.h"
 
@@ -32,9 +33,6 @@ void xd_http_options_fini(struct xd_http_options *o);
  * sizes; `o` outlives the handle.  False when out of memory. */
 bool xd_http_options_apply(const struct xd_http_options *o, CURL *e);
 
-/* Whether credentials may go to the server of `url`: 1, 0 or NOMEM. */
-int xd_http_options_trust(const struct xd_http_options *o, const char *url);
-
 /* The header for a server that sees the credentials, or does not. */
 struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
                                           bool is_trusted);
@@ -43,6 +41,6 @@ struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
  * of `url` sees the credentials, but for those in the header.  False when out
  * of memory. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
-                               const char *url, bool is_trusted);
+                               const struct xd_url *url, bool is_trusted);
 
 #endif

@@ -6,10 +6,8 @@
 
 #include <curl/curl.h>
 
-#include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "base/url.h"
 
 #define NO_URL "to what is no URL that could be used"
 
@@ -35,20 +33,23 @@ static CURLUcode set_login(CURLU *u, CURLU *from)
 }
 
 /* The URL in `u`, with the login of `first` if it is of the same origin. */
-static CURLUcode get_url(CURLU *u, const char *first, char **out)
+static CURLUcode get_url(CURLU *u, const struct xd_url *first, char **out)
 {
     CURLU *origin = NULL;
     CURLUcode rc = set_login(u, NULL);
+    struct xd_url plain;
 
     if (rc == CURLUE_OK)
         rc = curl_url_get(u, CURLUPART_URL, out, 0);
-    if (rc != CURLUE_OK || !xd_url_same_origin(first, *out))
+    if (rc != CURLUE_OK || !xd_url_parse(&plain, *out) ||
+        !xd_url_same_origin(first, &plain))
         return rc;
     curl_free(*out);
     *out = NULL;
     origin = curl_url();
-    rc = origin != NULL ? curl_url_set(origin, CURLUPART_URL, first, 0)
-                        : CURLUE_OUT_OF_MEMORY;
+    rc = origin != NULL
+             ? curl_url_set(origin, CURLUPART_URL, xd_url_secret_text(first), 0)
+             : CURLUE_OUT_OF_MEMORY;
     if (rc == CURLUE_OK)
         rc = set_login(u, origin);
     if (rc == CURLUE_OK)
@@ -58,12 +59,13 @@ static CURLUcode get_url(CURLU *u, const char *first, char **out)
 }
 
 /* libcurl resolves it, so that it is resolved as its server expects. */
-static CURLUcode resolve(const char *first, const char *from,
+static CURLUcode resolve(const struct xd_url *first, const struct xd_url *from,
                          const char *location, char **out)
 {
     CURLU *u = curl_url();
-    CURLUcode rc = u != NULL ? curl_url_set(u, CURLUPART_URL, from, 0)
-                             : CURLUE_OUT_OF_MEMORY;
+    CURLUcode rc =
+        u != NULL ? curl_url_set(u, CURLUPART_URL, xd_url_secret_text(from), 0)
+                  : CURLUE_OUT_OF_MEMORY;
 
     if (rc == CURLUE_OK)
         rc = curl_url_set(u, CURLUPART_URL, location, CURLU_URLENCODE);
@@ -71,13 +73,6 @@ static CURLUcode resolve(const char *first, const char *from,
         rc = get_url(u, first, out);
     curl_url_cleanup(u);
     return rc;
-}
-
-static enum xd_scheme scheme_of(const char *url)
-{
-    struct xd_url u;
-
-    return xd_url_split(url, &u) ? u.scheme : XD_SCHEME_OTHER;
 }
 
 /* How long its scheme is (RFC 3986, section 3.1); 0: it has none. */
@@ -113,10 +108,10 @@ static bool has_two_hosts(const char *location)
 }
 
 /* NULL: we go there. */
-static const char *refusal(const char *from, const char *location,
-                           const char *to)
+static const char *refusal(const struct xd_url *from, const char *location,
+                           const struct xd_url *to)
 {
-    enum xd_scheme scheme = scheme_of(to);
+    enum xd_scheme scheme = to->scheme;
 
     if (!XD_DEFENDS("redirects"))
         return NULL;
@@ -126,25 +121,27 @@ static const char *refusal(const char *from, const char *location,
         (scheme != XD_SCHEME_HTTP && scheme != XD_SCHEME_HTTPS))
         return "to what is neither http nor https";
     /* What began encrypted stays so. */
-    return scheme == XD_SCHEME_HTTP && scheme_of(from) == XD_SCHEME_HTTPS
+    return scheme == XD_SCHEME_HTTP && from->scheme == XD_SCHEME_HTTPS
                ? "from https to http"
                : NULL;
 }
 
-int xd_http_redirect(char **out, const char *first, const char *from,
-                     const char *location, const char *name,
-                     struct xd_error *err)
+int xd_http_redirect(struct xd_url **out, const struct xd_url *first,
+                     const struct xd_url *from, const char *location,
+                     const char *name, struct xd_error *err)
 {
-    char *url = NULL;
-    CURLUcode rc = resolve(first, from, location, &url);
+    char *text = NULL;
+    CURLUcode rc = resolve(first, from, location, &text);
     const char *why = NO_URL;
+    struct xd_url url;
 
     *out = NULL;
     if (rc == CURLUE_OK) {
-        why = refusal(from, location, url);
-        *out = why == NULL ? xd_strdup(url) : NULL;
+        xd_url_parse(&url, text);
+        why = refusal(from, location, &url);
+        *out = why == NULL ? xd_url_copy(&url) : NULL;
     }
-    curl_free(url);
+    curl_free(text);
     if (rc == CURLUE_OUT_OF_MEMORY || (why == NULL && *out == NULL))
         return xd_fail_nomem(err);
     if (why != NULL)

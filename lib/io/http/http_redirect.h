@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <xdownload/error.h>
 
+#include "base/url.h"
+
 /*
  * The URL to ask next, when `from` was asked, because of `first`, and pointed
  * to `location`.  Where it is of the origin of `first` it has that one's user
@@ -13,8 +15,8 @@
  * Errors:    NET: it is no URL of http or https, or turns from https to http;
  *            NOMEM.  `name` stands for `first` in sentences.
  */
-int xd_http_redirect(char **out, const char *first, const char *from,
-                     const char *location, const char *name,
-                     struct xd_error *err);
+int xd_http_redirect(struct xd_url **out, const struct xd_url *first,
+                     const struct xd_url *from, const char *location,
+                     const char *name, struct xd_error *err);
 
 #endif

@@ -62,6 +62,6 @@ bool xd_is_proxy(const char *s)
         is_known = strlen(schemes[i]) == (size_t)(rest - s) &&
                    strncasecmp(schemes[i], s, (size_t)(rest - s)) == 0;
     snprintf(url, sizeof url, "http://%s", rest != NULL ? rest + 3 : s);
-    return is_known && xd_url_split(url, &u) &&
-           (*u.path == '\0' || strcmp(u.path, "/") == 0);
+    return is_known && xd_url_parse(&u, url) &&
+           (url[u.path] == '\0' || strcmp(url + u.path, "/") == 0);
 }

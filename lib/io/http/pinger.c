@@ -33,7 +33,7 @@
 
 struct question {
     unsigned number;
-    const char *url;
+    const struct xd_url *url;
 };
 
 /* A ping on its way: by a socket, or else by a handle of libcurl. */
@@ -116,13 +116,14 @@ static socklen_t address_of(const struct xd_url *u,
     struct sockaddr_in *in = (struct sockaddr_in *)out;
     struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
     char host[INET6_ADDRSTRLEN];
-    size_t bracket = u->host_len > 1 && u->host[0] == '[';
-    size_t len = u->host_len - 2 * bracket;
+    struct xd_span name = xd_url_host(u);
+    size_t bracket = name.len > 1 && name.s[0] == '[';
+    size_t len = name.len - 2 * bracket;
 
     memset(out, 0, sizeof *out);
     if (len == 0 || len >= sizeof host)
         return 0;
-    memcpy(host, u->host + bracket, len);
+    memcpy(host, name.s + bracket, len);
     host[len] = '\0';
     if (!bracket && inet_pton(AF_INET, host, &in->sin_addr) == 1) {
         in->sin_family = AF_INET;
@@ -208,8 +209,8 @@ static bool set_server(CURL *e, const struct xd_url *u)
 {
     char url[XD_URL_MAX + 32];
 
-    snprintf(url, sizeof url, "http://%.*s:%u/", (int)u->host_len, u->host,
-             u->port);
+    snprintf(url, sizeof url, "http://%.*s:%u/", (int)u->host_len,
+             xd_url_host(u).s, u->port);
     return curl_easy_setopt(e, CURLOPT_URL, url) == CURLE_OK;
 }
 
@@ -231,19 +232,17 @@ static void connect_by_name(struct xd_pinger *p, unsigned number,
 static void begin(struct xd_pinger *p, const struct question *q)
 {
     struct sockaddr_storage address;
-    struct xd_url u;
     socklen_t len;
 
-    if (p->has_proxy || !xd_url_split(q->url, &u) ||
-        !xd_scheme_is_web(u.scheme)) {
+    if (p->has_proxy || !xd_scheme_is_web(q->url->scheme)) {
         answer(p, q->number, XD_PING_UNKNOWN, 0, 0);
         return;
     }
-    len = p->has_own_way ? 0 : address_of(&u, &address);
+    len = p->has_own_way ? 0 : address_of(q->url, &address);
     if (len > 0)
         connect_plainly(p, q->number, &address, len);
     else
-        connect_by_name(p, q->number, &u);
+        connect_by_name(p, q->number, q->url);
 }
 
 /* The last one takes the place of the one that is over. */
@@ -444,7 +443,8 @@ static void *pinger_main(void *arg)
     return NULL;
 }
 
-int xd_pinger_ask(struct xd_pinger *p, unsigned number, const char *url)
+int xd_pinger_ask(struct xd_pinger *p, unsigned number,
+                  const struct xd_url *url)
 {
     struct question *list;
     bool is_first;

@@ -120,7 +120,7 @@ static void connect_anew(struct ibp *b, struct xd_ibp_request *q)
         q->outcome.verdict = XD_VERDICT_GONE;
         xd_fail(&q->outcome.error, XD_E_NET,
                 "%s: IBP cannot go through a proxy that is reached by https",
-                q->name);
+                q->name.s);
     } else if (!xd_ibp_connect_begin(c, q->peer)) {
         xd_ibp_request_fail_nomem(q);
     }
@@ -307,7 +307,7 @@ static void collect(struct ibp *b)
         } else {
             q->is_decided = true;
             c->lacks_descriptor |= result == CURLE_OK;
-            xd_ibp_connect_explain(c, result, q->name, &q->outcome);
+            xd_ibp_connect_explain(c, result, q->name.s, &q->outcome);
         }
     }
 }

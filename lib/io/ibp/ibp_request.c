@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/url.h"
 #include "io/ibp/ibp_frames.h"
 #include "io/window.h"
 
@@ -77,48 +76,48 @@ static void bound(struct xd_ibp_request *q)
         q->wants_probe = true;
     if (q->at > q->end || (q->at == q->end && q->at > 0)) {
         q->is_decided = true;
-        xd_request_is_different(r, q->name, size, &q->outcome);
+        xd_request_is_different(r, q->name.s, size, &q->outcome);
     }
     locate(q);
 }
 
-static int set_peer(struct xd_ibp_request *q, const struct xd_url *u)
+static int set_peer(struct xd_ibp_request *q)
 {
-    bool is_bare = u->host[0] != '[' && memchr(u->host, ':', u->host_len);
+    struct xd_span host = xd_url_host(q->url);
+    bool is_bare = host.s[0] != '[' && memchr(host.s, ':', host.len);
     struct xd_text peer = {.s = NULL};
 
-    xd_text_addf(&peer, "%s%.*s%s:%u", is_bare ? "[" : "", (int)u->host_len,
-                 u->host, is_bare ? "]" : "", u->port);
+    xd_text_addf(&peer, "%s%.*s%s:%u", is_bare ? "[" : "", (int)host.len,
+                 host.s, is_bare ? "]" : "", q->url->port);
     xd_free(q->peer);
     q->peer = peer.s;
     return peer.failed ? XD_E_NOMEM : 0;
 }
 
 /* Which capability may be asked: for bytes that to read alone. */
-static bool split(struct xd_ibp_request *q, const struct xd_url *u)
+static bool split(struct xd_ibp_request *q)
 {
-    return q->asked.asks_state ? xd_ibp_split_any(u, &q->capability)
-                               : xd_ibp_split(u, &q->capability);
+    return q->asked.asks_state ? xd_ibp_split_any(q->url, &q->capability)
+                               : xd_ibp_split(q->url, &q->capability);
 }
 
 static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
 {
-    struct xd_url u;
-
     xd_free(q->url);
-    q->url = xd_strdup(r->url);
-    if (q->url == NULL || xd_request_name(q->name, r->url) < 0)
+    q->url = xd_url_copy(r->url);
+    if (q->url == NULL)
         return XD_E_NOMEM;
-    if (!xd_url_split(q->url, &u) || !split(q, &u) ||
+    q->name = xd_url_name(r->url);
+    if (!split(q) ||
         (framing(q) != NULL && !xd_framing_is_possible(framing(q)))) {
         decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_NET, "%s: is not a %scapability of IBP",
-                q->name, r->asks_state ? "" : "read ");
+                q->name.s, r->asks_state ? "" : "read ");
         return 0;
     }
     if (!r->asks_state)
         bound(q);
-    return set_peer(q, &u);
+    return set_peer(q);
 }
 
 /* Room for a frame, or for what is received at a time. */
@@ -146,7 +145,8 @@ int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
                          struct xd_error *err)
 {
     q->asked = *r;
-    q->asked.url = q->asked.origin = q->asked.if_range = NULL;
+    q->asked.url = q->asked.origin = NULL;
+    q->asked.if_range = NULL;
     q->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
     q->object_size = XD_SIZE_UNKNOWN;
@@ -199,7 +199,7 @@ static void report_head(struct xd_ibp_request *q,
     rc = q->handler->head(q->handler->user, q->slot, &head);
     if (rc < 0) {
         decide(q, XD_VERDICT_STOPPED);
-        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name);
+        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name.s);
     }
 }
 
@@ -256,7 +256,7 @@ static void fail_garbage(struct xd_ibp_request *q)
     }
     decide(q, XD_VERDICT_GONE);
     xd_fail(&q->outcome.error, XD_E_NET,
-            "%s: answers with what is not a reply of IBP", q->name);
+            "%s: answers with what is not a reply of IBP", q->name.s);
 }
 
 static void fail_by_code(struct xd_ibp_request *q, int64_t code)
@@ -265,7 +265,7 @@ static void fail_by_code(struct xd_ibp_request *q, int64_t code)
 
     decide(q, may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
     q->outcome.is_refusal = may_pass;
-    xd_fail(&q->outcome.error, XD_E_NET, "%s: %s (%" PRId64 ")", q->name,
+    xd_fail(&q->outcome.error, XD_E_NET, "%s: %s (%" PRId64 ")", q->name.s,
             xd_ibp_words(code), code);
 }
 
@@ -280,12 +280,12 @@ static void fail_connection(struct xd_ibp_request *q, int os_errno)
     q->outcome.is_refusal = !q->has_reported_head;
     if (os_errno != 0)
         xd_fail_errno(&q->outcome.error, XD_E_NET, os_errno,
-                      "%s: the connection broke at offset %" PRIu64, q->name,
+                      "%s: the connection broke at offset %" PRIu64, q->name.s,
                       q->at);
     else
         xd_fail(&q->outcome.error, XD_E_NET,
                 "%s: the connection was closed early, at offset %" PRIu64,
-                q->name, q->at);
+                q->name.s, q->at);
 }
 
 void xd_ibp_request_stop(struct xd_ibp_request *q)
@@ -294,7 +294,7 @@ void xd_ibp_request_stop(struct xd_ibp_request *q)
         return;
     decide(q, XD_VERDICT_STOPPED);
     xd_fail(&q->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
-            q->name, q->at);
+            q->name.s, q->at);
 }
 
 void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence)
@@ -304,7 +304,7 @@ void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence)
     decide(q, XD_VERDICT_AGAIN);
     q->outcome.is_unanswered = true;
     xd_fail(&q->outcome.error, XD_E_NET,
-            "%s: no bytes for %.1f s at offset %" PRIu64, q->name,
+            "%s: no bytes for %.1f s at offset %" PRIu64, q->name.s,
             (double)silence / XD_SECOND, q->at);
 }
 
@@ -327,7 +327,7 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
     if (framing(q) != NULL) {
         if (q->stop > written) {
             q->is_decided = true;
-            xd_request_is_different(r, q->name, XD_SIZE_UNKNOWN, &q->outcome);
+            xd_request_is_different(r, q->name.s, XD_SIZE_UNKNOWN, &q->outcome);
         }
         return;
     }
@@ -336,7 +336,7 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
         (r->offset >= written && !is_all) ||
         q->next > written /* it has delivered more */) {
         q->is_decided = true;
-        xd_request_is_different(r, q->name, written, &q->outcome);
+        xd_request_is_different(r, q->name.s, written, &q->outcome);
         return;
     }
     if (q->end > written)
@@ -418,7 +418,7 @@ static void take_load(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
         decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_NET,
                 "%s: answers with %" PRIu64 " bytes instead of %" PRIu64,
-                q->name, n, wanted);
+                q->name.s, n, wanted);
         return;
     }
     if (n == 0) {
@@ -487,7 +487,7 @@ static bool hand_over(struct xd_ibp_request *q, const unsigned char *bytes,
     }
     if (rc < 0) {
         decide(q, XD_VERDICT_STOPPED);
-        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name);
+        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name.s);
         return false;
     }
     q->at += n;
@@ -512,7 +512,7 @@ static bool hand_over_frame(struct xd_ibp_request *q)
         xd_fail(&q->outcome.error, XD_E_CORRUPT,
                 "%s: the frame at offset %" PRIu64
                 " is corrupt: its MD5 is another",
-                q->name, frame.stored.begin);
+                q->name.s, frame.stored.begin);
         return true;
     }
     if (!hand_over(q, q->buffer + XD_FRAME_HEAD + skip, (size_t)(end - q->at)))

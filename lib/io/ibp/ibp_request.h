@@ -35,8 +35,9 @@ struct xd_ibp_request {
 
     /* The request. */
     struct xd_request asked; /* but for its strings */
-    char *url, *peer;        /* owned; peer: "HOST:PORT" */
-    char name[XD_REQUEST_NAME_BYTES];
+    struct xd_url *url;      /* owned */
+    char *peer;              /* owned: "HOST:PORT" */
+    struct xd_url_name name;
     struct xd_ibp_capability capability; /* points into url */
     struct xd_hasher *md5;               /* for frames */
     uint64_t at, end;     /* the next byte of data, and where it ends */

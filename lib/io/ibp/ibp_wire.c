@@ -84,7 +84,7 @@ static bool split(const struct xd_url *u, struct xd_ibp_capability *out,
                   const char **out_right)
 {
     struct xd_ibp_capability c;
-    const char *s = u->path;
+    const char *s = xd_url_secret_text(u) + u->path;
 
     if (u->scheme != XD_SCHEME_IBP || *s++ != '/')
         return false;

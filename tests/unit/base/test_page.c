@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "suite.h"
+#include "url_of.h"
 
 START_TEST(html_is_known_by_its_beginning)
 {
@@ -95,9 +96,10 @@ START_TEST(a_page_is_likely_where_a_file_is_asked_for_and_html_comes)
         {"no URL.iso", "text/html", false},
     };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        ck_assert_msg(xd_page_is_likely(answers[i].url, answers[i].type) ==
-                          answers[i].is_likely,
-                      "%s", answers[i].url);
+        ck_assert_msg(
+            xd_page_is_likely(url_of(answers[i].url), answers[i].type) ==
+                answers[i].is_likely,
+            "%s", answers[i].url);
 }
 END_TEST
 
@@ -105,7 +107,7 @@ START_TEST(the_sentence_names_the_url_without_its_secrets)
 {
     struct xd_error err;
 
-    ck_assert_int_eq(xd_page_fail(&err, "http://u:p@a/d.iso?token=1"),
+    ck_assert_int_eq(xd_page_fail(&err, url_of("http://u:p@a/d.iso?token=1")),
                      XD_E_DIFFERENT);
     ck_assert_int_eq(err.code, XD_E_DIFFERENT);
     ck_assert_str_eq(err.msg,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "suite.h"
+#include "url_of.h"
 
 #define NOW UINT64_C(1800000000)
 #define HEADER "xdownload depots 1\n" /* without what was learned */
@@ -40,7 +41,7 @@ static void named(const char *url, const char *expected)
 {
     char *name = NULL;
 
-    ck_assert_int_eq(xd_server_name(&name, url), 0);
+    ck_assert_int_eq(xd_server_name(&name, url_of(url)), 0);
     ck_assert_str_eq(name, expected);
     xd_free(name);
 }
@@ -62,10 +63,11 @@ START_TEST(what_is_no_server_of_the_web_has_no_name)
     char *name = NULL;
 
     memset(long_host + 7, 'a', 320);
-    ck_assert_int_eq(xd_server_name(&name, "file:///etc/passwd"), XD_E_INVAL);
-    ck_assert_int_eq(xd_server_name(&name, "http:///f"), XD_E_INVAL);
-    ck_assert_int_eq(xd_server_name(&name, "a.example"), XD_E_INVAL);
-    ck_assert_int_eq(xd_server_name(&name, long_host), XD_E_INVAL);
+    ck_assert_int_eq(xd_server_name(&name, url_of("file:///etc/passwd")),
+                     XD_E_INVAL);
+    ck_assert_int_eq(xd_server_name(&name, url_of("http:///f")), XD_E_INVAL);
+    ck_assert_int_eq(xd_server_name(&name, url_of("a.example")), XD_E_INVAL);
+    ck_assert_int_eq(xd_server_name(&name, url_of(long_host)), XD_E_INVAL);
     ck_assert_ptr_null(name);
 }
 END_TEST
@@ -238,7 +240,7 @@ START_TEST(the_longest_text_of_ours_is_within_its_bound)
 
     memset(name + 8, 'a', 284);
     memcpy(name + 292, ":65535", 7);
-    ck_assert_int_eq(xd_server_name(&proper, name), 0);
+    ck_assert_int_eq(xd_server_name(&proper, url_of(name)), 0);
     xd_free(proper);
     for (unsigned i = 0; i < XD_SERVERS_MOST; i++) {
         snprintf(name + 8, 5, "%04u", i);

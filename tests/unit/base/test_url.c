@@ -4,24 +4,25 @@
 #include "base/alloc.h"
 #include "base/url.h"
 #include "suite.h"
+#include "url_of.h"
 
-static struct xd_url split(const char *s)
+static struct xd_url parse(const char *s)
 {
     struct xd_url u;
 
-    ck_assert_msg(xd_url_split(s, &u), "refused: %s", s);
+    ck_assert_msg(xd_url_parse(&u, s), "refused: %s", s);
     return u;
 }
 
-static void is_text(const char *s, size_t len, const char *expected)
+static void is_text(struct xd_span s, const char *expected)
 {
-    ck_assert_uint_eq(len, strlen(expected));
-    ck_assert_mem_eq(s, expected, len);
+    ck_assert_uint_eq(s.len, strlen(expected));
+    ck_assert_mem_eq(s.s, expected, s.len);
 }
 
 static void has_depot(const char *url, const char *expected)
 {
-    struct xd_url u = split(url);
+    struct xd_url u = parse(url);
     char *depot = xd_url_depot(&u);
 
     ck_assert_ptr_nonnull(depot);
@@ -31,10 +32,11 @@ static void has_depot(const char *url, const char *expected)
 
 static void is_shown_as(const char *url, const char *expected)
 {
-    char *shown = xd_url_public(url);
+    char *shown = xd_url_public(url_of(url));
 
     ck_assert_ptr_nonnull(shown);
     ck_assert_str_eq(shown, expected);
+    ck_assert_str_eq(xd_url_name(url_of(url)).s, expected);
     xd_free(shown);
 }
 
@@ -43,7 +45,7 @@ static void refuses(const char *const *urls, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct xd_url u;
 
-        ck_assert_msg(!xd_url_split(urls[i], &u), "accepted: %s", urls[i]);
+        ck_assert_msg(!xd_url_parse(&u, urls[i]), "accepted: %s", urls[i]);
     }
 }
 
@@ -52,14 +54,14 @@ static void refuses(const char *const *urls, size_t n)
 START_TEST(a_url_falls_into_its_parts)
 {
     struct xd_url u =
-        split("http://me:pw@Mirror.example:8080/pub/a%20b.iso?x=1&y@z#top");
+        parse("http://me:pw@Mirror.example:8080/pub/a%20b.iso?x=1&y@z#top");
 
     ck_assert_int_eq(u.scheme, XD_SCHEME_HTTP);
-    is_text(u.userinfo, u.userinfo_len, "me:pw");
-    is_text(u.host, u.host_len, "Mirror.example");
+    ck_assert(xd_url_has_login(&u));
+    is_text(xd_url_host(&u), "Mirror.example");
     ck_assert_uint_eq(u.port, 8080);
     ck_assert(!u.port_is_default);
-    is_text(u.path, u.path_len, "/pub/a%20b.iso");
+    is_text(xd_url_path(&u), "/pub/a%20b.iso");
 }
 END_TEST
 
@@ -82,84 +84,85 @@ START_TEST(each_scheme_is_known_in_either_case_with_its_own_port)
     };
 
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        struct xd_url u = split(samples[i].url);
+        struct xd_url u = parse(samples[i].url);
 
         ck_assert_int_eq(u.scheme, samples[i].scheme);
         ck_assert_uint_eq(u.port, samples[i].port);
         ck_assert(u.port_is_default);
-        ck_assert_ptr_null(u.userinfo);
+        ck_assert(!xd_url_has_login(&u));
     }
 }
 END_TEST
 
 START_TEST(a_path_may_be_missing_and_ends_at_query_and_fragment)
 {
-    struct xd_url bare = split("http://h"), query = split("http://h?q/r"),
-                  fragment = split("http://h/a#b?c"),
-                  at_sign = split("http://h/@scope/p"),
-                  beyond_ascii = split("http://h/caf\xc3\xa9");
+    struct xd_url bare = parse("http://h"), query = parse("http://h?q/r"),
+                  fragment = parse("http://h/a#b?c"),
+                  at_sign = parse("http://h/@scope/p"),
+                  beyond_ascii = parse("http://h/caf\xc3\xa9");
 
-    is_text(bare.path, bare.path_len, "");
-    is_text(query.path, query.path_len, "");
-    is_text(query.host, query.host_len, "h");
-    is_text(fragment.path, fragment.path_len, "/a");
-    is_text(at_sign.path, at_sign.path_len, "/@scope/p");
-    is_text(beyond_ascii.path, beyond_ascii.path_len, "/caf\xc3\xa9");
+    is_text(xd_url_path(&bare), "");
+    is_text(xd_url_path(&query), "");
+    is_text(xd_url_host(&query), "h");
+    is_text(xd_url_path(&fragment), "/a");
+    is_text(xd_url_path(&at_sign), "/@scope/p");
+    is_text(xd_url_path(&beyond_ascii), "/caf\xc3\xa9");
 }
 END_TEST
 
 START_TEST(a_local_file_has_no_host)
 {
-    struct xd_url u = split("file:///data/x.bin");
+    struct xd_url u = parse("file:///data/x.bin");
 
-    is_text(u.host, u.host_len, "");
-    is_text(u.path, u.path_len, "/data/x.bin");
+    is_text(xd_url_host(&u), "");
+    is_text(xd_url_path(&u), "/data/x.bin");
 }
 END_TEST
 
 START_TEST(a_capability_keeps_all_that_follows_the_host)
 {
-    struct xd_url u = split("ibp://host:6714/0#IBP-key?/123/READ");
+    struct xd_url u = parse("ibp://host:6714/0#IBP-key?/123/READ");
 
     ck_assert_int_eq(u.scheme, XD_SCHEME_IBP);
     ck_assert_uint_eq(u.port, 6714);
-    is_text(u.path, u.path_len, "/0#IBP-key?/123/READ");
+    ck_assert_uint_eq(u.path_len, strlen("/0#IBP-key?/123/READ"));
+    is_text(xd_url_path(&u), ""); /* it is a secret */
 }
 END_TEST
 
 START_TEST(the_port_0_of_a_capability_is_that_of_ibp)
 {
-    struct xd_url u = split("ibp://host:0/k/1/READ"), other;
+    struct xd_url u = parse("ibp://host:0/k/1/READ"), other;
 
     ck_assert_uint_eq(u.port, 6714);
     ck_assert(u.port_is_default);
-    ck_assert(!xd_url_split("http://host:0/", &other));
+    ck_assert(!xd_url_parse(&other, "http://host:0/"));
 }
 END_TEST
 
 START_TEST(an_ipv6_host_of_a_capability_may_lack_its_brackets)
 {
-    struct xd_url bare = split("ibp://2001:db8::1:6715/k/1/READ"),
-                  bracketed = split("ibp://[::1]:6715/k/1/READ"), other;
+    struct xd_url bare = parse("ibp://2001:db8::1:6715/k/1/READ"),
+                  bracketed = parse("ibp://[::1]:6715/k/1/READ"), other;
 
-    is_text(bare.host, bare.host_len, "2001:db8::1");
+    is_text(xd_url_host(&bare), "2001:db8::1");
     ck_assert_uint_eq(bare.port, 6715);
-    is_text(bracketed.host, bracketed.host_len, "[::1]");
+    is_text(xd_url_host(&bracketed), "[::1]");
     ck_assert_uint_eq(bracketed.port, 6715);
-    ck_assert(!xd_url_split("http://2001:db8::1:80/", &other));
-    ck_assert(!xd_url_split("ibp://a.example:1:6714/k", &other));
-    ck_assert(!xd_url_split("ibp://::1:99999/k", &other));
+    ck_assert(!xd_url_parse(&other, "http://2001:db8::1:80/"));
+    ck_assert(!xd_url_parse(&other, "ibp://a.example:1:6714/k"));
+    ck_assert(!xd_url_parse(&other, "ibp://::1:99999/k"));
 }
 END_TEST
 
 START_TEST(an_ipv6_host_stays_in_its_brackets)
 {
-    struct xd_url bare = split("http://[2001:DB8::1]/x"),
-                  port = split("https://u@[::1]:8443/x");
+    struct xd_url bare = parse("http://[2001:DB8::1]/x"),
+                  port = parse("https://u@[::1]:8443/x");
 
-    is_text(bare.host, bare.host_len, "[2001:DB8::1]");
+    is_text(xd_url_host(&bare), "[2001:DB8::1]");
     ck_assert_uint_eq(bare.port, 80);
-    is_text(port.host, port.host_len, "[::1]");
+    is_text(xd_url_host(&port), "[::1]");
     ck_assert_uint_eq(port.port, 8443);
     has_depot("http://[2001:DB8::1]/x", "[2001:db8::1]");
     has_depot("https://[::1]:8443/", "[::1]:8443");
@@ -207,7 +210,7 @@ END_TEST
 
 START_TEST(a_host_may_have_letters_of_any_script)
 {
-    struct xd_url u = split("http://caf\xc3\xa9.example:81/x");
+    struct xd_url u = parse("http://caf\xc3\xa9.example:81/x");
 
     ck_assert_uint_eq(u.host_len, strlen("caf\xc3\xa9.example"));
     ck_assert_uint_eq(u.port, 81);
@@ -224,8 +227,8 @@ START_TEST(a_port_that_cannot_be_is_no_url)
     };
 
     REFUSES(urls);
-    ck_assert_uint_eq(split("http://h:65535/").port, 65535);
-    ck_assert_uint_eq(split("http://h:1/").port, 1);
+    ck_assert_uint_eq(parse("http://h:65535/").port, 65535);
+    ck_assert_uint_eq(parse("http://h:1/").port, 1);
 }
 END_TEST
 
@@ -268,10 +271,10 @@ START_TEST(a_url_may_be_long_but_not_endless)
 
     memset(url + 9, 'x', sizeof url - 9);
     url[XD_URL_MAX] = '\0';
-    ck_assert(xd_url_split(url, &u));
+    ck_assert(xd_url_parse(&u, url));
     url[XD_URL_MAX] = 'x';
     url[XD_URL_MAX + 1] = '\0';
-    ck_assert(!xd_url_split(url, &u));
+    ck_assert(!xd_url_parse(&u, url));
 }
 END_TEST
 
@@ -317,7 +320,7 @@ END_TEST
 
 static void has_path(const char *url, const char *expected)
 {
-    struct xd_url u = split(url);
+    struct xd_url u = parse(url);
     char *path;
 
     ck_assert_msg(xd_url_is_local(&u), "%s", url);
@@ -345,7 +348,7 @@ START_TEST(what_names_more_or_less_than_a_path_here_is_not_local)
         "file:///a%g0",        "file:///a%0g", "file://me@localhost/a"};
 
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-        struct xd_url u = split(urls[i]);
+        struct xd_url u = parse(urls[i]);
 
         ck_assert_msg(!xd_url_is_local(&u), "%s", urls[i]);
     }
@@ -361,9 +364,117 @@ START_TEST(names_of_compressed_files_end_so)
                                      "a.gz/", "",    "http://h.gz/a"};
 
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        ck_assert_msg(xd_url_names_compressed(yes[i]), "%s", yes[i]);
+        ck_assert_msg(xd_name_is_compressed(yes[i]) &&
+                          xd_url_names_compressed(url_of(yes[i])),
+                      "%s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        ck_assert_msg(!xd_url_names_compressed(no[i]), "%s", no[i]);
+        ck_assert_msg(!xd_name_is_compressed(no[i]) &&
+                          !xd_url_names_compressed(url_of(no[i])),
+                      "%s", no[i]);
+}
+END_TEST
+
+static bool depots_are_one(const char *a, const char *b)
+{
+    return xd_url_compare_depots(url_of(a), url_of(b)) == 0;
+}
+
+/* What each URL gives away, and what it keeps. */
+static const struct odd {
+    const char *url, *depot, *shown;
+    unsigned port;
+    const char *secret; /* not to be seen, or NULL */
+} odd[] = {
+    {"http://[2001:DB8::1]:8080/f", "[2001:db8::1]:8080",
+     "http://[2001:DB8::1]:8080/f", 8080, NULL},
+    {"https://[::1]/f?key=1", "[::1]", "https://[::1]/f", 443, "key"},
+    {"http://user:pw@h/f", "h", "http://h/f", 80, "user"},
+    {"http://@h/f", "h", "http://h/f", 80, "@"},
+    {"http://:pw@h:80/f", "h", "http://h:80/f", 80, "pw"},
+    {"ftp://user@h/f;type=i", "h", "ftp://h/f;type=i", 21, "user"},
+    {"ftps://user:pw@h/f", "h", "ftps://h/f", 990, "pw"},
+    {"http://h:/f", NULL, "http://h:/f", 0, NULL}, /* an empty port */
+    {"http://caf\xc3\xa9.example/f", "caf\xc3\xa9.example",
+     "http://caf\xc3\xa9.example/f", 80, NULL},
+    {"http://xn--caf-dma.example./f", "xn--caf-dma.example",
+     "http://xn--caf-dma.example./f", 80, NULL},
+    {"http://h?token=1", "h", "http://h", 80, "token"},
+    {"http://h/a#secret", "h", "http://h/a", 80, "secret"},
+    {"ibp://h:6715/0#IBP-key?x/77/READ", "h:6715", "ibp://h:6715/...", 6715,
+     "key"},
+    {"ibp://::1:6714/k/1/READ", "::1:6714", "ibp://::1:6714/...", 6714, "k/1"},
+    {"ibp://me:pw@h/k/1/READ", "h:6714", "ibp://h/...", 6714, "pw"},
+    {"file:///a%20b", "file:", "file:///a%20b", 0, NULL},
+    {"file://localhost/a?b", "file:", "file://localhost/a", 0, "b"},
+    {"http://h/a b", NULL, "http://h/a b", 0, NULL}, /* a raw blank */
+    {"http://u:pw@h/a b", NULL, "(not a URL)", 0, "pw"},
+    {"http://h/\xc3\xa9?q", "h", "http://h/\xc3\xa9", 80, "q"},
+    {"gopher://me:pw@h:70/x", "h:70", "gopher://h:70/x", 70, "pw"},
+};
+
+START_TEST(an_odd_url_says_what_it_may)
+{
+    const struct odd *o = &odd[_i];
+    struct xd_url u, *copy;
+
+    ck_assert_int_eq(xd_url_parse(&u, o->url), o->depot != NULL);
+    ck_assert_int_eq(u.is_valid, o->depot != NULL);
+    is_shown_as(o->url, o->shown);
+    if (o->secret != NULL)
+        ck_assert_ptr_null(strstr(xd_url_name(&u).s, o->secret));
+    if (o->depot != NULL)
+        has_depot(o->url, o->depot);
+    ck_assert_uint_eq(u.port, o->port);
+    copy = xd_url_copy(&u);
+    ck_assert_ptr_nonnull(copy);
+    ck_assert_ptr_ne(xd_url_secret_text(copy), o->url);
+    ck_assert_str_eq(xd_url_secret_text(copy), o->url);
+    ck_assert_int_eq(xd_url_compare(copy, &u), 0);
+    ck_assert_str_eq(xd_url_name(copy).s, o->shown);
+    ck_assert_int_eq(xd_url_same_origin(copy, &u), u.is_valid);
+    xd_free(copy);
+}
+END_TEST
+
+START_TEST(depots_compare_as_their_names_do)
+{
+    size_t n = sizeof odd / sizeof *odd;
+
+    for (size_t i = 0; i < n * n; i++) {
+        const struct odd *a = &odd[i / n], *b = &odd[i % n];
+
+        if (a->depot != NULL && b->depot != NULL)
+            ck_assert_msg(depots_are_one(a->url, b->url) ==
+                              (strcmp(a->depot, b->depot) == 0),
+                          "%s and %s", a->url, b->url);
+    }
+    ck_assert(depots_are_one("http://A.Example/", "ftps://a.example./x"));
+    ck_assert(!depots_are_one("http://a.example/", "http://a.example.org/"));
+    ck_assert(!depots_are_one("http://h:6714/", "http://h/"));
+    ck_assert_int_lt(
+        xd_url_compare_depots(url_of("http://a/"), url_of("http://B/")), 0);
+    ck_assert_int_gt(
+        xd_url_compare_depots(url_of("http://B/"), url_of("http://a/")), 0);
+}
+END_TEST
+
+START_TEST(a_long_url_is_cut_in_sentences)
+{
+    char url[1000] = "http://user:pw@h/";
+    struct xd_url_name name;
+
+    memset(url + strlen(url), 'x', sizeof url - strlen(url) - 1);
+    name = xd_url_name(url_of(url));
+    ck_assert_uint_eq(strlen(name.s), sizeof name.s - 1);
+    ck_assert_int_eq(strncmp(name.s, "http://h/xxx", 12), 0);
+    ck_assert_str_eq(name.s + strlen(name.s) - 4, "x...");
+}
+END_TEST
+
+START_TEST(a_value_is_small)
+{
+    /* There may be one for each of 200 000 replicas. */
+    ck_assert_uint_le(sizeof(struct xd_url), 24);
 }
 END_TEST
 
@@ -392,5 +503,10 @@ int main(void)
     tcase_add_test(t, a_file_url_names_a_path_of_this_machine);
     tcase_add_test(t, what_names_more_or_less_than_a_path_here_is_not_local);
     tcase_add_test(t, names_of_compressed_files_end_so);
+    tcase_add_loop_test(t, an_odd_url_says_what_it_may, 0,
+                        sizeof odd / sizeof *odd);
+    tcase_add_test(t, depots_compare_as_their_names_do);
+    tcase_add_test(t, a_long_url_is_cut_in_sentences);
+    tcase_add_test(t, a_value_is_small);
     return run_suite("base.url", t);
 }

@@ -3,10 +3,11 @@
 #include <xdownload/manifest.h>
 
 #include "suite.h"
+#include "url_of.h"
 
-static struct xd_copy copy(const char *host, uint64_t size, const char *samples)
+static struct xd_copy copy(const char *url, uint64_t size, const char *samples)
 {
-    return (struct xd_copy){.host = host,
+    return (struct xd_copy){.url = url_of(url),
                             .has_answered = true,
                             .size = size,
                             .samples = {"first", samples}};
@@ -14,7 +15,8 @@ static struct xd_copy copy(const char *host, uint64_t size, const char *samples)
 
 START_TEST(equal_copies_are_one_file)
 {
-    struct xd_copy list[] = {copy("a", 9, "x"), copy("b", 9, "x")};
+    struct xd_copy list[] = {copy("http://a", 9, "x"),
+                             copy("http://b", 9, "x")};
     struct xd_copies_vote v = xd_copies_vote(list, 2);
 
     ck_assert_uint_eq(v.file, 0);
@@ -26,8 +28,10 @@ END_TEST
 
 START_TEST(one_against_one_decides_nothing)
 {
-    struct xd_copy sizes[] = {copy("a", 9, "x"), copy("b", 8, "x")};
-    struct xd_copy bytes[] = {copy("a", 9, "x"), copy("b", 9, "y")};
+    struct xd_copy sizes[] = {copy("http://a", 9, "x"),
+                              copy("http://b", 8, "x")};
+    struct xd_copy bytes[] = {copy("http://a", 9, "x"),
+                              copy("http://b", 9, "y")};
 
     ck_assert(!xd_copies_vote(sizes, 2).is_decided);
     ck_assert_uint_eq(xd_copies_vote(sizes, 2).other, 1);
@@ -37,8 +41,9 @@ END_TEST
 
 START_TEST(more_than_half_of_the_votes_decide)
 {
-    struct xd_copy list[] = {copy("a", 1, "x"), copy("b", 9, "x"),
-                             copy("c", 9, "x"), copy("d", 2, "x")};
+    struct xd_copy list[] = {copy("http://a", 1, "x"), copy("http://b", 9, "x"),
+                             copy("http://c", 9, "x"),
+                             copy("http://d", 2, "x")};
     struct xd_copies_vote v = xd_copies_vote(list, 4);
 
     ck_assert_uint_eq(v.file, 1);
@@ -52,8 +57,9 @@ END_TEST
 
 START_TEST(a_host_has_one_vote_for_a_file)
 {
-    struct xd_copy list[] = {copy("a", 1, "x"), copy("a", 1, "x"),
-                             copy("b", 9, "x"), copy("a", 9, "x")};
+    struct xd_copy list[] = {copy("http://a", 1, "x"), copy("http://a", 1, "x"),
+                             copy("http://b", 9, "x"),
+                             copy("http://a", 9, "x")};
     struct xd_copies_vote v = xd_copies_vote(list, 3);
 
     ck_assert(!v.is_decided); /* a against b */
@@ -65,7 +71,8 @@ END_TEST
 
 START_TEST(what_does_not_answer_has_no_vote)
 {
-    struct xd_copy list[] = {copy("a", 1, "x"), copy("b", 9, "x")};
+    struct xd_copy list[] = {copy("http://a", 1, "x"),
+                             copy("http://b", 9, "x")};
     struct xd_copies_vote v;
 
     list[0].has_answered = false;
@@ -82,8 +89,9 @@ END_TEST
 
 START_TEST(of_unknown_size_the_first_bytes_tell)
 {
-    struct xd_copy list[] = {copy("a", XD_SIZE_UNKNOWN, NULL),
-                             copy("b", 9, "x"), copy("c", 8, "x")};
+    struct xd_copy list[] = {copy("http://a", XD_SIZE_UNKNOWN, NULL),
+                             copy("http://b", 9, "x"),
+                             copy("http://c", 8, "x")};
 
     ck_assert_uint_eq(xd_copies_vote(list, 2).other, XD_NO_COPY);
     ck_assert_uint_eq(list[0].file, 1);
@@ -95,8 +103,8 @@ END_TEST
 
 START_TEST(what_a_copy_cannot_show_is_not_compared)
 {
-    struct xd_copy list[] = {copy("a", 8, "x"), copy("b", 9, "x"),
-                             copy("c", 9, NULL)};
+    struct xd_copy list[] = {copy("http://a", 8, "x"), copy("http://b", 9, "x"),
+                             copy("http://c", 9, NULL)};
     struct xd_copies_vote v = xd_copies_vote(list, 3);
 
     ck_assert_uint_eq(v.file, 1);
@@ -121,7 +129,7 @@ static const struct {
 
 START_TEST(the_last_component_and_the_query_are_the_name)
 {
-    const char *urls[] = {names[_i].one, names[_i].other};
+    struct xd_url urls[] = {*url_of(names[_i].one), *url_of(names[_i].other)};
 
     ck_assert_int_eq(xd_copies_have_one_name(urls, 2), names[_i].is_one_name);
     ck_assert_int_eq(xd_copies_have_one_name(urls, 1), true);

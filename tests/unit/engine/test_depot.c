@@ -2,6 +2,7 @@
 
 #include "engine/depot.h"
 #include "suite.h"
+#include "url_of.h"
 
 static struct xd_manifest *manifest;
 static struct xd_depots depots;
@@ -77,7 +78,7 @@ START_TEST(urls_of_one_host_are_one_depot)
                        "</file>"));
     ck_assert_uint_eq(depots.n, 2);
     ck_assert_str_eq(depots.list[0]->host, "a.example");
-    ck_assert_str_eq(depots.list[0]->url, "https://A.example/f");
+    ck_assert_str_eq(depots.list[0]->shown_url, "https://A.example/f");
     ck_assert_uint_eq(depots.list[0]->n_sources, 2);
     ck_assert_str_eq(depots.list[1]->host, "b.example:8080");
 }
@@ -92,10 +93,8 @@ START_TEST(an_ibp_depot_and_a_web_server_of_one_port_are_two)
                    MAPPING_AT("0", "10", "0", "ibp://a.example:6714/k/1/READ")
                        MAPPING_AT("0", "10", "0", "https://a.example:6714/g")));
     ck_assert_uint_eq(depots.n, 2);
-    ck_assert_int_eq(xd_depots_find(&depots, "http://a.example:6714/h", &web),
-                     0);
-    ck_assert_int_eq(
-        xd_depots_find(&depots, "ibp://a.example:6714/l/2/READ", &ibp), 0);
+    web = xd_depots_find(&depots, url_of("http://a.example:6714/h"));
+    ibp = xd_depots_find(&depots, url_of("ibp://a.example:6714/l/2/READ"));
     ck_assert(web && ibp && web != ibp);
     ck_assert_uint_eq(web->n_sources, 2);
     ck_assert_uint_eq(ibp->n_sources, 1);
@@ -112,10 +111,10 @@ START_TEST(the_best_source_serves_until_it_is_gone)
                        "<url priority=\"1\">https://a.example/f</url>"
                        "</file>"));
     source = xd_depot_source(depots.list[0], all);
-    ck_assert_str_eq(source->url, "https://a.example/f");
+    ck_assert_str_eq(xd_url_secret_text(&source->url), "https://a.example/f");
     source->is_gone = true;
     source = xd_depot_source(depots.list[0], all);
-    ck_assert_str_eq(source->url, "http://a.example/f");
+    ck_assert_str_eq(xd_url_secret_text(&source->url), "http://a.example/f");
     source->is_gone = true;
     ck_assert_ptr_null(xd_depot_source(depots.list[0], all));
 }
@@ -142,7 +141,7 @@ START_TEST(a_fragment_is_found_among_many)
                          MAPPING("0", "10", "http://a.example/1")
                              MAPPING("10", "10", "http://a.example/2")));
     source = xd_depot_source(depots.list[0], (struct xd_range){12, 18});
-    ck_assert_str_eq(source->url, "http://a.example/2");
+    ck_assert_str_eq(xd_url_secret_text(&source->url), "http://a.example/2");
     ck_assert_uint_eq(source->object_offset, 7);
     ck_assert_ptr_null(
         xd_depot_source(depots.list[0], (struct xd_range){8, 12}));
@@ -249,7 +248,7 @@ START_TEST(a_port_is_excluded_alone)
     read_without("a.example:443 b.example:80", FOUR);
     ck_assert_uint_eq(depots.n, 3);
     ck_assert_uint_eq(depots.list[0]->n_sources, 1);
-    ck_assert_str_eq(depots.list[0]->url, "http://a.example/f");
+    ck_assert_str_eq(depots.list[0]->shown_url, "http://a.example/f");
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "suite.h"
+#include "url_of.h"
 
 struct catcher caught[SLOTS];
 struct mock_server *server;
@@ -19,7 +20,8 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     c->head = *head;
     snprintf(c->validator, sizeof c->validator, "%s",
              head->validator != NULL ? head->validator : "");
-    snprintf(c->final_url, sizeof c->final_url, "%s", head->final_url);
+    snprintf(c->final_url, sizeof c->final_url, "%s",
+             xd_url_secret_text(head->final_url));
     return c->head_answer;
 }
 
@@ -79,7 +81,7 @@ void start(unsigned slot, struct xd_request r)
         .bytes_answer = caught[slot].bytes_answer,
     };
     if (r.url == NULL)
-        r.url = mock_url(server);
+        r.url = url_of(mock_url(server));
     ck_assert_int_eq(xd_transport_start(transport, slot, &r, &err), 0);
 }
 

@@ -14,6 +14,7 @@
 #include "io/net_options.h"
 #include "os/clock.h"
 #include "suite.h"
+#include "url_of.h"
 
 static void open_transport(xd_usec silence)
 {
@@ -390,7 +391,7 @@ START_TEST(connection_refused_may_pass)
     struct xd_request r = range(0, 100);
 
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
     ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
     ck_assert_int_ne(caught[0].outcome.error.os_errno, 0);
@@ -422,7 +423,7 @@ START_TEST(want_of_descriptors_is_no_failure_of_the_depot)
     check_end(fetch(NULL, r), XD_VERDICT_LOCAL, 0);
     ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
     check_says(&caught[0], "no descriptor is left");
-    r.url = "http://a-name.invalid/";
+    r.url = url_of("http://a-name.invalid/");
     check_end(fetch(NULL, r), XD_VERDICT_LOCAL, 0);
 }
 END_TEST
@@ -447,7 +448,7 @@ START_TEST(name_that_does_not_resolve_may_pass)
 
     memset(url + strlen(url), 'a', 70);
     strcat(url, "/x");
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
 }
 END_TEST
@@ -460,7 +461,7 @@ START_TEST(tls_that_breaks_off_may_pass)
 
     server = mock_start(range_script);
     snprintf(url, sizeof url, "https%s", mock_url(server) + 4);
-    r.url = url;
+    r.url = url_of(url);
     start(0, r);
     while (mock_connections(server) == 0)
         turn();
@@ -479,7 +480,7 @@ START_TEST(other_schemes_are_refused)
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         struct xd_request r = range(0, 100);
 
-        r.url = urls[i];
+        r.url = url_of(urls[i]);
         start(0, r);
         run_to_end(0);
         check_end(&caught[0], XD_VERDICT_GONE, 0);
@@ -644,7 +645,7 @@ START_TEST(validator_of_one_server_does_not_go_to_another)
 
     server = mock_start(script);
     snprintf(url, sizeof url, "http://localhost:%u/x", mock_port(server));
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(NULL, r), XD_VERDICT_OK, 200);
     ck_assert(asks_if(0) && !asks_if(1));
 }
@@ -759,7 +760,7 @@ START_TEST(unanswered_connect_is_silence)
 
     use_silence(200 * XD_MS);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
     check_says(&caught[0], ": no bytes for 0.2 s at offset 0");
     for (int i = 0; i < 3; i++)
@@ -780,7 +781,7 @@ START_TEST(connecting_that_takes_too_long_fails)
     xd_transport_free(transport);
     ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
     /* libcurl says "Failed to connect" or "Connection timeout", depending on
      * which of its clocks sees it first. */
@@ -1053,7 +1054,7 @@ START_TEST(free_with_requests_in_flight_calls_nobody)
 
     server = mock_start(script);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
-    r.url = url;
+    r.url = url_of(url);
     start(0, range(0, 1000));
     start(1, r);
     while (caught[0].received == 0)
@@ -1078,7 +1079,7 @@ START_TEST(secrets_of_a_url_are_not_told)
     server = mock_start(script);
     snprintf(url, sizeof url, "http://user:secret@%s?key=secret",
              mock_url(server) + 7);
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(script, r), XD_VERDICT_GONE, 0);
     ck_assert_ptr_null(strstr(caught[0].outcome.error.msg, "secret"));
     check_says(&caught[0], mock_url(server));
@@ -1095,7 +1096,7 @@ START_TEST(long_url_leaves_room_for_the_reason)
     server = mock_start(script);
     strcpy(url, mock_url(server));
     memset(url + strlen(url), 'x', 1000);
-    r.url = url;
+    r.url = url_of(url);
     check_end(fetch(script, r), XD_VERDICT_GONE, 0);
     check_says(&caught[0], "xxx...: answered 404");
 }

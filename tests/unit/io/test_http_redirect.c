@@ -3,19 +3,21 @@
 #include "base/alloc.h"
 #include "io/http/http_redirect.h"
 #include "suite.h"
+#include "url_of.h"
 
 static void check(const char *first, const char *from, const char *location,
                   const char *expected)
 {
     struct xd_error err = {0};
-    char *to;
-    int rc = xd_http_redirect(&to, first, from, location, "NAME", &err);
+    struct xd_url *to;
+    int rc = xd_http_redirect(&to, url_of(first), url_of(from), location,
+                              "NAME", &err);
 
     if (expected != NULL && strncmp(expected, "http", 4) == 0) {
         ck_assert_msg(rc == 0, "%s: %s", location, err.msg);
-        ck_assert_str_eq(to, expected);
+        ck_assert_str_eq(xd_url_secret_text(to), expected);
     } else {
-        ck_assert_msg(rc == XD_E_NET, "%s -> %s", location, to);
+        ck_assert_msg(rc == XD_E_NET, "%s", location);
         ck_assert_ptr_null(to);
         ck_assert_ptr_nonnull(strstr(err.msg, "NAME: redirects"));
         if (expected != NULL)

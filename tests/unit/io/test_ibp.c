@@ -7,6 +7,7 @@
 #include "catcher.h"
 #include "io/net_options.h"
 #include "suite.h"
+#include "url_of.h"
 
 #define KEY "0#IBP-key"
 #define TYPE_KEY "18446744073709551615"
@@ -416,7 +417,7 @@ START_TEST(nobody_who_listens_is_a_refusal)
     char url[64];
 
     snprintf(url, sizeof url, "ibp://127.0.0.1:%u/k/1/READ", mock_dead_port());
-    r.url = url;
+    r.url = url_of(url);
     start(0, r);
     run_to_end(0);
     check_end(&caught[0], XD_VERDICT_AGAIN, 0);
@@ -439,7 +440,7 @@ START_TEST(what_is_no_capability_to_read_is_not_asked_for)
 
         snprintf(url, sizeof url, "ibp://127.0.0.1:%u%s", mock_port(server),
                  paths[i]);
-        r.url = url;
+        r.url = url_of(url);
         start(0, r);
         run_to_end(0);
         check_end(&caught[0], XD_VERDICT_GONE, 0);
@@ -478,7 +479,7 @@ START_TEST(host_and_port_are_those_of_the_capability)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xd_request r = range(100, 200);
 
-        r.url = rows[i].url;
+        r.url = url_of(rows[i].url);
         start(0, r);
         run_to_end(0);
         check_end(&caught[0], XD_VERDICT_AGAIN, 0);

@@ -11,7 +11,7 @@ static struct xd_ibp_capability capability_of(const char *url)
     struct xd_ibp_capability c;
     struct xd_url u;
 
-    ck_assert_msg(xd_url_split(url, &u), "%s", url);
+    ck_assert_msg(xd_url_parse(&u, url), "%s", url);
     ck_assert_msg(xd_ibp_split(&u, &c), "%s", url);
     return c;
 }
@@ -56,7 +56,7 @@ START_TEST(what_is_no_read_capability_is_refused)
         struct xd_ibp_capability c;
         struct xd_url u;
 
-        ck_assert_msg(xd_url_split(urls[i], &u), "%s", urls[i]);
+        ck_assert_msg(xd_url_parse(&u, urls[i]), "%s", urls[i]);
         ck_assert_msg(!xd_ibp_split(&u, &c), "%s", urls[i]);
     }
 }
@@ -229,7 +229,7 @@ START_TEST(a_probe_may_show_any_capability)
         char url[64];
 
         snprintf(url, sizeof url, "ibp://d3:6714/0#k/12/%s", rights[i].right);
-        ck_assert(xd_url_split(url, &u));
+        ck_assert(xd_url_parse(&u, url));
         ck_assert_msg(xd_ibp_split_any(&u, &c) == rights[i].is_one, "%s", url);
         if (rights[i].is_one)
             ck_assert(strncmp(c.key, "0#k", (size_t)c.key_len) == 0 &&

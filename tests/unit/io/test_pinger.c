@@ -10,6 +10,7 @@
 #include "io/net_options.h"
 #include "os/thread.h"
 #include "suite.h"
+#include "url_of.h"
 
 static struct xd_mutex lock;
 static struct xd_cond answered;
@@ -75,7 +76,7 @@ START_TEST(a_server_that_accepts_answers)
     struct xd_pinger *p = begin(NULL);
 
     ck_assert_int_eq(listen(fd, 5), 0);
-    ck_assert_int_eq(xd_pinger_ask(p, 7, url), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url)), 0);
     wait_for(1);
     ck_assert_int_eq(got[7].result, XD_PING_ANSWERED);
     ck_assert_uint_lt(got[7].round_trip, XD_SECOND);
@@ -90,7 +91,7 @@ START_TEST(one_that_does_not_listen_refuses)
     int fd = bind_socket(url, hosts[_i]);
     struct xd_pinger *p = begin(NULL);
 
-    ck_assert_int_eq(xd_pinger_ask(p, 7, url), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url)), 0);
     wait_for(1);
     ck_assert_int_eq(got[7].result, XD_PING_REFUSED);
     ck_assert_int_eq(got[7].os_errno, ECONNREFUSED);
@@ -107,7 +108,8 @@ START_TEST(each_of_many_is_answered_once)
 
     ck_assert_int_eq(listen(a, 200), 0);
     for (unsigned i = 0; i < 200; i++)
-        ck_assert_int_eq(xd_pinger_ask(p, i, i % 2 ? refuses : listens), 0);
+        ck_assert_int_eq(xd_pinger_ask(p, i, url_of(i % 2 ? refuses : listens)),
+                         0);
     wait_for(200);
     for (unsigned i = 0; i < 200; i++)
         ck_assert_int_eq(got[i].result,
@@ -126,7 +128,7 @@ START_TEST(where_a_proxy_is_between_nothing_is_found_out)
 
     net.proxy = strdup("http://127.0.0.1:1");
     p = begin(&net);
-    ck_assert_int_eq(xd_pinger_ask(p, 1, "http://127.0.0.1:1/f"), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("http://127.0.0.1:1/f")), 0);
     wait_for(1);
     ck_assert_int_eq(got[1].result, XD_PING_UNKNOWN);
     end(p);
@@ -138,7 +140,7 @@ START_TEST(a_file_has_no_server)
 {
     struct xd_pinger *p = begin(NULL);
 
-    ck_assert_int_eq(xd_pinger_ask(p, 1, "file:///etc/hosts"), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("file:///etc/hosts")), 0);
     wait_for(1);
     ck_assert_int_eq(got[1].result, XD_PING_UNKNOWN);
     end(p);
@@ -151,7 +153,7 @@ START_TEST(what_is_on_its_way_does_not_hold_up_the_end)
     xd_usec began = xd_now();
 
     /* RFC 5737: nobody is there. */
-    ck_assert_int_eq(xd_pinger_ask(p, 1, "http://192.0.2.1:9/f"), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("http://192.0.2.1:9/f")), 0);
     end(p);
     ck_assert_uint_lt(xd_now() - began, XD_SECOND);
 }

@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "suite.h"
+#include "url_of.h"
 
 #define MOST 20
 
@@ -115,7 +116,7 @@ static void teardown(void)
 
 static struct xd_request range_of(const char *url, uint64_t offset)
 {
-    return (struct xd_request){.url = url,
+    return (struct xd_request){.url = url_of(url),
                                .offset = offset,
                                .length = 100,
                                .object_size = XD_SIZE_UNKNOWN};

@@ -9,6 +9,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "suite.h"
+#include "url_of.h"
 #include "transfer/budget.h"
 #include "transfer/toy_transport.h"
 
@@ -114,7 +115,7 @@ static void teardown(void)
 static void start_at(unsigned slot, const char *url, uint64_t offset,
                      uint64_t length)
 {
-    struct xd_request request = {.url = url,
+    struct xd_request request = {.url = url_of(url),
                                  .offset = offset,
                                  .length = length,
                                  .object_size = XD_SIZE_UNKNOWN};
@@ -152,7 +153,8 @@ END_TEST
 
 START_TEST(a_url_for_which_there_is_no_transport_is_not_asked)
 {
-    struct xd_request request = {.url = "http://a.example/f", .length = 1};
+    struct xd_request request = {.url = url_of("http://a.example/f"),
+                                 .length = 1};
     struct xd_error error = {0};
 
     ck_assert_int_eq(xd_runner_start(runner, 0, &request, &error),

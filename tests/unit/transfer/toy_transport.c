@@ -72,9 +72,10 @@ static void say_start(const struct xd_request *r)
 
     if (r->length != XD_TO_END)
         snprintf(length, sizeof length, "+%" PRIu64, r->length);
-    snprintf(line, sizeof line, "ask %s %" PRIu64 " %s%s%s%s", r->url,
-             r->offset, length, r->whole ? " whole" : "",
-             r->if_range ? " if " : "", r->if_range ? r->if_range : "");
+    snprintf(line, sizeof line, "ask %s %" PRIu64 " %s%s%s%s",
+             xd_url_secret_text(r->url), r->offset, length,
+             r->whole ? " whole" : "", r->if_range ? " if " : "",
+             r->if_range ? r->if_range : "");
     say(line);
 }
 
@@ -104,7 +105,7 @@ static int toy_start(struct xd_transport *t, unsigned slot,
                               .last_byte_at = xd_now()};
     if (r->length < q->end - q->at)
         q->end = q->at + r->length;
-    snprintf(q->url, sizeof q->url, "%s", r->url);
+    snprintf(q->url, sizeof q->url, "%s", xd_url_secret_text(r->url));
     return 0;
 }
 
@@ -142,13 +143,15 @@ static void answer_head(struct toy *y, unsigned slot)
 {
     struct toy_request *q = &y->requests[slot];
     const struct toy_answer *a = &q->answer;
+    struct xd_url final_url;
     struct xd_head head = {.object_size = a->object_size,
                            .validator = a->validator,
                            .media_type = a->media_type,
-                           .final_url = a->final_url ? a->final_url : q->url,
+                           .final_url = &final_url,
                            .is_range = true,
                            .shares = a->shares};
 
+    xd_url_parse(&final_url, a->final_url ? a->final_url : q->url);
     q->has_told_head = true;
     if (y->handler->head(y->handler->user, slot, &head) < 0)
         decide(q, XD_VERDICT_STOPPED, XD_E_CANCELED, "refused");

@@ -1,6 +1,6 @@
 /* A run of bytes that belongs to somebody else and has no NUL at its end. */
-#ifndef XD_MANIFEST_SPAN_H
-#define XD_MANIFEST_SPAN_H
+#ifndef XD_BASE_SPAN_H
+#define XD_BASE_SPAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
