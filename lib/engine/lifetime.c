@@ -107,7 +107,7 @@ static void obey_max_connections(struct xd_engine *e)
 
 /* What else is opened: the file, its journal and folder, the depot cache, what a
  * sample is asked with; and some to spare. */
-#define OTHER_DESCRIPTORS 12U
+#define OTHER_DESCRIPTORS 18U
 #define LEAST_DESCRIPTORS 8U
 
 static unsigned most_open(const struct xd_engine *e)

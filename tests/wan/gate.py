@@ -107,6 +107,10 @@ class Gate:
         """One connection of the client, to a port of nginx."""
         self.clock.begin()
         writer.transport.set_write_buffer_limits(high=0)
+        # As nginx does: without it the end of each answer waits for the
+        # acknowledgement of what came before, a round trip.
+        writer.get_extra_info("socket").setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             if time.monotonic() < self.banned_until:
                 reset(writer)

@@ -76,35 +76,83 @@ static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
     return d->n_samples_asked < o->n_samples_asked;
 }
 
-/* Who can tell more about case `i`; depots.n: nobody. */
-static unsigned choose_depot_locked(struct xd_engine *e, size_t i,
-                                    bool is_disputed)
+/* The depot that is to deliver the range, by a request in flight; depots.n: there
+ * is none. */
+static unsigned find_deliverer_locked(const struct xd_engine *e,
+                                      struct xd_range range)
 {
-    struct xd_sampler *s = &e->sampler;
-    const struct xd_case *c = &s->cases[i];
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        const struct xd_worker *w = e->workers[i];
+
+        for (unsigned j = 0; w->depot && j < w->n_lanes; j++) {
+            const struct xd_lane *l = &w->lanes[j];
+
+            if (l->state != LANE_FREE && l->range.begin < range.end &&
+                range.begin < l->end)
+                return w->depot->number;
+        }
+    }
+    return (unsigned)e->depots.n;
+}
+
+/* A case that a depot can be asked about now. */
+struct question {
+    size_t i; /* the case */
+    bool is_disputed;
+    unsigned deliverer; /* its copy is on its way: another depot is asked, of
+                           which bytes have come; depots.n: none is */
+};
+
+static bool may_be_asked(const struct xd_engine *e, const struct question *q,
+                         struct xd_depot *d)
+{
+    const struct xd_case *c = &e->sampler.cases[q->i];
+
+    if (has_asked(d, q->i) || xd_case_of(c, d->number) ||
+        !can_tell(e, d, c->range))
+        return false;
+    if (q->deliverer < e->depots.n &&
+        (d->number == q->deliverer || d->bytes + d->bytes_redundant == 0))
+        return false;
+    return q->is_disputed ||
+           (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
+}
+
+/* Which can tell more; depots.n: none. */
+static unsigned choose_depot_locked(struct xd_engine *e,
+                                    const struct question *q)
+{
     unsigned n = (unsigned)e->depots.n, best = n;
 
     for (unsigned j = 0; j < n; j++) {
-        struct xd_depot *d = e->depots.list[j];
-
-        if (has_asked(d, i) || xd_case_of(c, j) || !can_tell(e, d, c->range) ||
-            (!is_disputed &&
-             (d->refuses_samples || d->state == XD_DEPOT_PAUSED)))
-            continue;
-        if (best == n || is_better(e, j, best))
+        if (may_be_asked(e, q, e->depots.list[j]) &&
+            (best == n || is_better(e, j, best)))
             best = j;
     }
     return best;
 }
 
-/* A sample waits for the download to bring it, for one copy less to ask for. */
-static bool is_open_locked(const struct xd_engine *e, const struct xd_case *c)
+/* Whether one copy more is to be asked for.  Two are enough, of which the
+ * download brings one: the other is asked for while that is on its way, so that a
+ * complete file need not wait for it. */
+static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 {
+    const struct xd_case *c = &e->sampler.cases[q->i];
     size_t voices = xd_case_voices(c);
+    unsigned deliverer;
 
-    return voices == 1 ||
-           (voices == 0 &&
-            xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range));
+    q->deliverer = (unsigned)e->depots.n;
+    if (q->is_disputed)
+        return true;
+    if (voices > 1)
+        return false;
+    if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range))
+        return true;
+    deliverer = find_deliverer_locked(e, c->range);
+    if (deliverer == e->depots.n || xd_case_of(c, deliverer))
+        return voices == 1;
+    q->deliverer = deliverer;
+    return voices == 0;
 }
 
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
@@ -114,12 +162,12 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
 
     for (int disputes = 1; disputes >= (s->is_on ? 0 : 1); disputes--) {
         for (size_t i = 0; i < s->n; i++) {
-            bool is_disputed = xd_case_is_disputed(&s->cases[i]);
+            struct question q = {
+                .i = i, .is_disputed = xd_case_is_disputed(&s->cases[i])};
 
-            if (is_disputed != (disputes == 1) ||
-                (!is_disputed && !is_open_locked(e, &s->cases[i])))
+            if (q.is_disputed != (disputes == 1) || !needs_copy_locked(e, &q))
                 continue;
-            *out_depot = choose_depot_locked(e, i, is_disputed);
+            *out_depot = choose_depot_locked(e, &q);
             *out_case = i;
             if (*out_depot < e->depots.n)
                 return true;
@@ -226,13 +274,14 @@ static void judge_locked(struct xd_engine *e)
 
     for (size_t i = 0; i < s->n && !xd_engine_is_over_locked(e); i++) {
         struct xd_case *c = &s->cases[i];
+        struct question q = {
+            .i = i, .is_disputed = true, .deliverer = (unsigned)e->depots.n};
         const struct xd_opinion *right;
 
         if (!xd_case_is_disputed(c))
             continue;
         right = xd_case_majority(c);
-        if (!right &&
-            (s->is_busy || choose_depot_locked(e, i, true) < e->depots.n))
+        if (!right && (s->is_busy || choose_depot_locked(e, &q) < e->depots.n))
             continue;
         if (!s->is_on)
             close_locked(e, c, right);
@@ -246,21 +295,28 @@ static void judge_locked(struct xd_engine *e)
 static void hear_locked(struct xd_engine *e, struct xd_case *c, unsigned depot,
                         struct xd_range range, const unsigned char *data)
 {
-    if (range.begin < c->range.end && range.end > c->range.begin &&
-        xd_case_hear(c, depot, range, data) < 0)
+    size_t voices = xd_case_voices(c);
+
+    if (range.begin >= c->range.end || range.end <= c->range.begin)
+        return;
+    if (xd_case_hear(c, depot, range, data) < 0)
         xd_engine_fail_nomem_locked(e);
+    else if (voices == 1 && xd_case_voices(c) == 2 && !xd_case_is_disputed(c))
+        e->sampler.bytes_compared += xd_range_length(c->range);
 }
 
 void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,
                              const unsigned char *data)
 {
     struct xd_case *c = &e->sampler.cases[i];
+    bool was_disputed;
 
     if (e->depots.list[depot]->is_expelled)
         return;
     hear_locked(e, c, depot, c->range, data);
+    was_disputed = xd_case_is_disputed(c);
     judge_locked(e);
-    if (xd_case_of(c, depot) && xd_case_voices(c) > 1 &&
+    if (was_disputed && xd_case_of(c, depot) && xd_case_voices(c) > 1 &&
         !xd_case_is_disputed(c))
         e->sampler.bytes_compared += xd_range_length(c->range);
 }

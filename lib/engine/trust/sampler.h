@@ -3,9 +3,9 @@
  *
  *     workers:  what comes of a sample (jury.h) is a voice in its case; a copy
  *               of what another depot brought is held against that
- *     sampler:  a thread that asks other depots for those few ranges, beside
- *               the download, until two have told each; when two differ, until
- *               most agree
+ *     sampler:  a thread that asks other depots for those few ranges, while
+ *               the download's own request for them is in flight, until two have
+ *               delivered each; when two differ, until most agree
  *
  * A depot in the minority is not used again, and what it delivered is fetched
  * from others; a reader that has some of that already is informed (given.h).

@@ -235,10 +235,14 @@ static void *sampler_main(void *arg)
     return NULL;
 }
 
+/* One is used, but for each a transport keeps two connections: depots are asked
+ * in turn, and each has a sample or two for eight of them. */
+#define SLOTS 4
+
 static int new_runner(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
-    struct xd_runner_config config = {.n_slots = 1,
+    struct xd_runner_config config = {.n_slots = SLOTS,
                                       .silence = e->options.silence,
                                       .net = &e->options.net,
                                       .commons = e->commons,

@@ -1,0 +1,203 @@
+/*
+ * Which depot is asked for a sample, and when.  That wrong bytes are found is the
+ * integration tests' business.
+ */
+#include "engine/trust/sampler.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "engine/lifetime.h"
+#include "engine/trust/sampler_thread.h"
+#include "suite.h"
+
+#define SIZE ((uint64_t)8 << 20)
+
+static char folder[SUITE_FOLDER];
+static char path[64];
+static unsigned char zeros[XD_SAMPLE_BYTES], ones[XD_SAMPLE_BYTES];
+static struct xd_manifest *manifest;
+static struct xd_options *options;
+static struct xd_engine *engine; /* the tests play its threads */
+static struct xd_lane lane;
+static struct xd_worker worker = {.lanes = &lane, .n_lanes = 1};
+static struct xd_worker *workers[] = {&worker};
+static struct xd_error error;
+
+static void set_up(void)
+{
+    static const char text[] =
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+        "<file name=\"f\"><size>8388608</size>"
+        "<url>http://a.example/f</url><url>http://b.example/f</url>"
+        "<url>http://c.example/f</url></file></metalink>";
+
+    memset(ones, 1, sizeof ones);
+    suite_folder(folder);
+    snprintf(path, sizeof path, "%s/out", folder);
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
+    ck_assert_int_eq(xd_options_new(&options, &error), 0);
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+                                   -1, options, &error),
+                     0);
+    engine->state = ENGINE_RUNNING;
+    engine->wanted = (struct xd_range){0, SIZE};
+    engine->sampler.has_thread = true;
+    engine->workers = workers;
+    engine->n_workers = 1;
+    xd_engine_lock(engine);
+    xd_sampler_start_locked(engine);
+    ck_assert_uint_gt(engine->sampler.n, 1);
+}
+
+static void tear_down(void)
+{
+    engine->sampler.has_thread = false;
+    engine->workers = NULL;
+    engine->n_workers = 0;
+    xd_engine_unlock(engine);
+    xd_engine_unref(engine);
+    xd_manifest_unref(manifest);
+    xd_options_free(options);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* The second sample is asked of `depot`; XD_HELD: of none. */
+static void request_second(unsigned depot)
+{
+    struct xd_range range = engine->sampler.cases[1].range;
+
+    worker.depot = depot == XD_HELD ? NULL : engine->depots.list[depot];
+    lane = (struct xd_lane){
+        .state = LANE_RUNNING, .range = range, .end = range.end};
+}
+
+static bool is_asked(unsigned *out_depot)
+{
+    size_t i;
+
+    if (!xd_sampler_choose_locked(engine, &i, out_depot))
+        return false;
+    ck_assert_uint_eq(i, 1);
+    return true;
+}
+
+static void deliver_sample(unsigned depot, const unsigned char *data)
+{
+    engine->depots.list[depot]->cases_asked |= 2;
+    xd_sampler_heard_locked(engine, 1, depot, data);
+}
+
+static void deliver_second(unsigned depot, const unsigned char *data)
+{
+    xd_sampler_saw_locked(engine, depot, engine->sampler.cases[1].range, data);
+    request_second(XD_HELD);
+}
+
+START_TEST(a_sample_is_asked_for_while_the_bytes_are_in_flight)
+{
+    unsigned depot;
+
+    engine->depots.list[2]->bytes = 1;
+    request_second(XD_HELD);
+    ck_assert(!is_asked(&depot));
+    request_second(0);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_eq(depot, 2);
+}
+END_TEST
+
+/* It may be silent. */
+START_TEST(a_depot_that_has_delivered_nothing_is_asked_later)
+{
+    unsigned depot;
+
+    request_second(0);
+    ck_assert(!is_asked(&depot));
+    deliver_second(0, zeros);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_ne(depot, 0);
+}
+END_TEST
+
+START_TEST(a_depot_is_not_asked_for_what_it_delivers_itself)
+{
+    unsigned depot;
+
+    engine->depots.list[1]->bytes = 1;
+    request_second(1);
+    ck_assert(!is_asked(&depot));
+}
+END_TEST
+
+START_TEST(a_sample_that_came_first_is_compared_with_the_bytes)
+{
+    unsigned depot;
+
+    engine->depots.list[2]->bytes = 1;
+    request_second(0);
+    ck_assert(is_asked(&depot));
+    deliver_sample(2, zeros);
+    ck_assert(!is_asked(&depot));
+    ck_assert_uint_eq(engine->sampler.bytes_compared, 0);
+    deliver_second(0, zeros);
+    ck_assert(!is_asked(&depot));
+    ck_assert_uint_eq(engine->sampler.bytes_compared,
+                      xd_range_length(engine->sampler.cases[1].range));
+}
+END_TEST
+
+START_TEST(a_third_depot_decides_where_the_bytes_differ_from_the_sample)
+{
+    unsigned depot;
+
+    engine->depots.list[2]->bytes = 1;
+    request_second(0);
+    deliver_sample(2, zeros);
+    deliver_second(0, ones);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_eq(depot, 1);
+    ck_assert_uint_eq(engine->sampler.bytes_compared, 0);
+    deliver_sample(1, ones);
+    ck_assert(engine->depots.list[2]->is_expelled);
+    ck_assert_uint_eq(engine->sampler.bytes_compared,
+                      xd_range_length(engine->sampler.cases[1].range));
+}
+END_TEST
+
+/* Its request failed, and the depot that told the sample delivers the bytes. */
+START_TEST(one_depot_that_delivered_both_is_not_compared_with_itself)
+{
+    unsigned depot;
+
+    engine->depots.list[2]->bytes = 1;
+    request_second(0);
+    deliver_sample(2, zeros);
+    request_second(2);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_ne(depot, 2);
+    deliver_second(2, zeros);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_ne(depot, 2);
+    ck_assert_uint_eq(engine->sampler.bytes_compared, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("sampler");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, a_sample_is_asked_for_while_the_bytes_are_in_flight);
+    tcase_add_test(t, a_depot_that_has_delivered_nothing_is_asked_later);
+    tcase_add_test(t, a_depot_is_not_asked_for_what_it_delivers_itself);
+    tcase_add_test(t, a_sample_that_came_first_is_compared_with_the_bytes);
+    tcase_add_test(
+        t, a_third_depot_decides_where_the_bytes_differ_from_the_sample);
+    tcase_add_test(t,
+                   one_depot_that_delivered_both_is_not_compared_with_itself);
+    return run_suite("engine.sampler", t);
+}
