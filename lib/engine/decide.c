@@ -117,6 +117,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->fetch = action->fetch;
     lane->range = action->range;
     lane->end = action->range.end;
+    lane->owns_connection = action->owns_connection;
     lane->stop = false;
     lane->is_distrusted = false;
     if (e->line) {
@@ -517,6 +518,9 @@ static const char *reason_text(enum xd_lanes_reason why)
         break;
     case XD_LANES_PROBE:
         return "all deliver the same rate, trying one more";
+    case XD_LANES_SPREAD:
+        return "more on one connection do not increase the rate, trying "
+               "another one";
     case XD_LANES_TRIAL:
         return "one more was answered without delay, trying all";
     case XD_LANES_USEFUL:
@@ -535,20 +539,30 @@ static const char *reason_text(enum xd_lanes_reason why)
     return "as at the start";
 }
 
-/* Log how many connections to the depot may be used, when that has changed. */
+/* Log how many connections to the depot may be used, or requests that share one,
+ * when that has changed. */
 static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     enum xd_lanes_reason why;
     unsigned n = xd_sched_lanes(e->sched, depot->number, &why);
+    bool shares = xd_sched_shares(e->sched, depot->number);
+    bool was_shared = depot->lanes_share;
 
-    if (depot->n_lanes == n)
+    if (depot->n_lanes == n &&
+        (shares == was_shared || why == XD_LANES_USUAL)) {
+        depot->lanes_share = shares;
         return;
+    }
     if (depot->n_lanes > 0)
         xd_engine_say_locked(
-            e, XD_LOG_INFO, "%s: up to %u %s, %u before: %s", depot->host, n,
-            depot->shares ? "requests at a time" : "connections",
-            depot->n_lanes, reason_text(why));
+            e, XD_LOG_INFO, "%s: up to %u %s, %u%s before: %s", depot->host, n,
+            shares ? "requests at a time" : "connections", depot->n_lanes,
+            shares == was_shared ? ""
+            : was_shared         ? " requests at a time"
+                                 : " connections",
+            reason_text(why));
     depot->n_lanes = n;
+    depot->lanes_share = shares;
 }
 
 static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)

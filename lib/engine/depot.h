@@ -105,6 +105,7 @@ struct xd_depot {
     uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;
     unsigned n_lanes; /* that the scheduler uses at most; 0: not said yet */
+    bool lanes_share; /* these are requests that share one connection */
     uint64_t bytes, bytes_redundant;
     unsigned blocks, requests, failures;
     struct xd_rate rate;

@@ -73,6 +73,7 @@ struct xd_lane {
     struct xd_range range; /* bytes of the file */
     uint64_t end;          /* the end that the scheduler wants by now */
     bool stop;             /* the scheduler took it back */
+    bool owns_connection;  /* io/transport.h */
     bool is_distrusted;    /* what still comes must not count */
     unsigned outages;      /* of the line, when it was asked for */
 

@@ -133,6 +133,7 @@ static void start(struct xd_worker *w, unsigned slot)
                             .if_range = lane->if_range,
                             .outages = lane->outages,
                             .whole = lane->asks_whole,
+                            .owns_connection = lane->owns_connection,
                             .wants_size = lane->wants_size,
                             .framing = source->framing,
                             .takes_encoded = lane->takes_encoded};

@@ -146,26 +146,40 @@ static bool has_answered(const struct xd_worker *w)
     return has_answered;
 }
 
+static bool uses_connection(struct xd_worker *w, unsigned slot)
+{
+    const struct xd_lane *lane = &w->lanes[slot];
+
+    return lane->state == LANE_RUNNING &&
+           (xd_lane_end(lane) > lane->range.begin ||
+            xd_runner_is_connected(w->runner, slot));
+}
+
 /* Count the connections that carry requests of the depot; a request that has
  * ended does not use its connection any more. */
 static void count_connections_locked(struct xd_worker *w)
 {
     struct xd_depot *depot = w->served;
+    bool shares = depot->shares || !has_answered(w);
+    bool is_shared = false, is_shared_now = false;
     unsigned used = 0, in_use = 0;
-    unsigned most = depot->shares || !has_answered(w) ? 1 : w->n_lanes;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         const struct xd_lane *lane = &w->lanes[i];
 
-        if (lane->state != LANE_RUNNING ||
-            (xd_lane_end(lane) == lane->range.begin &&
-             !xd_runner_is_connected(w->runner, i)))
+        if (!uses_connection(w, i))
             continue;
-        used += used < most;
-        in_use += in_use < most && !lane->is_over;
+        if (shares && !lane->owns_connection) {
+            is_shared = true;
+            is_shared_now |= !lane->is_over;
+        } else {
+            used++;
+            in_use += !lane->is_over;
+        }
     }
+    used += is_shared;
     depot->is_connected |= used > 0;
-    depot->connections = in_use;
+    depot->connections = in_use + is_shared_now;
     if (used > depot->most_connections)
         depot->most_connections = used;
 }

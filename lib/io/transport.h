@@ -46,6 +46,9 @@ struct xd_request {
                                 connected before the last time is not used */
     bool whole;              /* ask for the whole object and read past what lies
                                 before `offset`: for depots without ranges */
+    bool owns_connection;    /* no other request shares its connection: where
+                                depots let them, they else do.  If it is
+                                stopped its connection is closed */
     bool wants_size;         /* the head is to say the object's size, though
                                 that may cost a round trip */
     const struct xd_framing *framing; /* the offsets are those of the data in
@@ -77,7 +80,7 @@ struct xd_head {
     bool is_encoded; /* it says that its bytes are, as takes_encoded
                               lets it */
     bool is_range;   /* the answer is a range, not the whole object */
-    bool shares;     /* its connection carries other requests, too */
+    bool shares;     /* its connection can carry other requests, too */
     const struct xd_object_state *state; /* with `asks_state`, else NULL */
 };
 

@@ -21,6 +21,7 @@ struct xd_fetch_state {
     bool is_stopgap;  /* of a depot without ranges, until another proves that it
                          can deliver the bytes: others are asked for them too */
     unsigned depot;
+    bool owns_connection;
     bool has_company; /* others of its depot brought bytes when it began */
     struct xd_range range;
     uint64_t asked_end; /* it may have been shortened since */
@@ -112,7 +113,15 @@ void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 
 /* The first byte of a request has come after this wait. */
-void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait);
+void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
+                   xd_usec wait);
+
+/* Whether each fetch of the depot that begins from now on has a connection of
+ * its own. */
+void xd_core_spread(struct xd_holder *d, bool spreads);
+
+/* Whether the depot has refused one more such fetch. */
+bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads);
 
 /* The depot has delivered a byte: a stopgap gives way to it. */
 void xd_core_has_delivered(struct xd_sched *s, unsigned depot);

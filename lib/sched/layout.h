@@ -28,8 +28,10 @@ struct xd_holding {
 /* What earlier downloads learned of a depot's connections, or of its requests
  * where they share one; 0: not known. */
 struct xd_learned {
-    unsigned useful;  /* so many at a time increased the rate: */
-    double cap;       /* each delivered so many bytes per second */
+    unsigned useful; /* so many at a time increased the rate: */
+    double cap;      /* each delivered so many bytes per second */
+    bool spreads; /* each had a connection of its own, though they could share
+                     one */
     unsigned ceiling; /* the depot refused more at a time */
     xd_usec latency;  /* of the depot when that was learned */
 };

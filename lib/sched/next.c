@@ -418,11 +418,12 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
 }
 
 /* After a request in vain they come one by one, until a byte does. */
-static bool has_free_lane(const struct xd_holder *d, unsigned lane)
+static bool has_free_lane(const struct xd_holder *d, unsigned lane,
+                          bool spreads)
 {
     if (d->failures + d->overtaken > 0 && d->running > 0)
         return false;
-    if (d->ceiling > 0 && d->running >= d->ceiling)
+    if (xd_core_is_at_ceiling(d, spreads))
         return false;
     return d->max_lanes == 0 || lane < d->max_lanes;
 }
@@ -441,18 +442,28 @@ static bool others_hold(const struct xd_sched *s, struct xd_range r)
     return false;
 }
 
+static bool spreads(const struct xd_sched *s, unsigned depot)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+
+    return policy->spreads != NULL && !s->book.depots[depot].no_ranges &&
+           policy->spreads(s->policy, depot);
+}
+
 static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
                      xd_usec now, struct xd_sched_action *a)
 {
     unsigned fetch = slot * s->book.o.lanes_per_depot + lane;
     unsigned depot = s->book.slots[slot];
     struct xd_holder *d = &s->book.depots[depot];
-    bool is_stopgap;
+    bool is_stopgap, owns;
 
     if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
         s->fetches[fetch].is_live)
         return false;
-    if (!has_free_lane(d, lane) || !choose(s, fetch, depot, now, &a->range))
+    owns = spreads(s, depot);
+    if (!has_free_lane(d, lane, owns) ||
+        !choose(s, fetch, depot, now, &a->range))
         return false;
     is_stopgap = d->no_ranges && others_hold(s, a->range);
     xd_core_assign(s, fetch, a->range, is_stopgap);
@@ -461,6 +472,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .is_chosen = !d->no_ranges,
         .is_stopgap = is_stopgap,
         .depot = depot,
+        .owns_connection = owns,
         .has_company = d->flowing > 0,
         .range = a->range,
         .asked_end = a->range.end,
@@ -469,12 +481,14 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .began_at = now,
     };
     d->running++;
+    xd_core_spread(d, owns);
     if (s->heard_at == XD_NEVER)
         s->heard_at = now;
     a->kind = XD_DO_FETCH;
     a->fetch = fetch;
     a->depot = depot;
     a->lane = lane;
+    a->owns_connection = owns;
     return true;
 }
 

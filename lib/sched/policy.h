@@ -50,7 +50,8 @@ struct xd_holder {
     bool no_ranges;        /* sched.c itself gives it work; choose() never hears
                            of it */
     bool has_delivered;    /* a byte, at some time */
-    bool shares;           /* one connection, among its fetches */
+    bool shares;           /* its fetches can share a connection, */
+    bool spreads;          /* but the last one has its own */
     bool resting;          /* failed, and gets nothing before rest_until */
     xd_usec rest_until;    /* while resting */
     uint64_t forgiven_to;  /* the fetches that had begun when it failed last may
@@ -62,9 +63,11 @@ struct xd_holder {
                              do not count again */
     unsigned running;      /* fetches, those being canceled too */
     unsigned flowing;      /* of them, those of which a byte has come, */
-    unsigned most_flowing; /* at most so far */
+    unsigned sharing;      /* of these, those that can share a connection */
+    unsigned most_flowing; /* at most so far; while it spreads, connections */
     unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
                              not */
+    bool ceiling_spreads;  /* that was one with a connection of its own */
     bool ceiling_is_known; /* from an earlier download */
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
     uint64_t idle_search;  /* if this is the book's search */
@@ -197,6 +200,10 @@ struct xd_policy {
     /* When choose() may answer otherwise though nothing was told; later than
      * `now`, or XD_NEVER. */
     xd_usec (*wake)(void *p, xd_usec now);
+
+    /* Whether each fetch of the depot that begins now has a connection of its
+     * own, though they could share one. */
+    bool (*spreads)(void *p, unsigned depot);
 
     /* How many lanes of a depot may be used now, and why. */
     unsigned (*lanes)(void *p, unsigned depot, enum xd_lanes_reason *out_why);

@@ -198,16 +198,24 @@ unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
                         enum xd_lanes_reason *out_why)
 {
     const struct xd_policy *policy = s->book.o.policy;
-    unsigned ceiling = s->book.depots[depot].ceiling;
+    const struct xd_holder *d = &s->book.depots[depot];
     unsigned n = s->book.o.lanes_per_depot;
 
     *out_why = XD_LANES_USUAL;
     if (policy->lanes)
         n = policy->lanes(s->policy, depot, out_why);
-    if (ceiling == 0 || ceiling >= n)
+    if (d->ceiling == 0 || d->ceiling >= n || d->ceiling_spreads != d->spreads)
         return n;
     *out_why = XD_LANES_REFUSED;
-    return ceiling;
+    return d->ceiling;
+}
+
+bool xd_sched_shares(const struct xd_sched *s, unsigned depot)
+{
+    const struct xd_policy *policy = s->book.o.policy;
+
+    return s->book.depots[depot].shares &&
+           !(policy->spreads && policy->spreads(s->policy, depot));
 }
 
 bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)
@@ -219,13 +227,17 @@ bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)
 struct xd_learned xd_sched_learned(const struct xd_sched *s, unsigned depot)
 {
     const struct xd_policy *policy = s->book.o.policy;
+    const struct xd_holder *d;
     struct xd_learned learned = {.useful = 0};
 
     if (depot >= s->book.n_depots)
         return learned;
+    d = &s->book.depots[depot];
     if (policy->learned)
         learned = policy->learned(s->policy, depot);
-    learned.ceiling = s->book.depots[depot].ceiling;
+    /* One connection is what its fetches share in any case. */
+    if (!d->ceiling_spreads || d->ceiling > 1)
+        learned.ceiling = d->ceiling;
     return learned;
 }
 
@@ -285,7 +297,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
     if (xd_range_is_empty(fresh))
         return 0;
     if (f->got == f->range.begin)
-        xd_core_flows(s, f->depot, now - f->began_at);
+        xd_core_flows(s, f, now - f->began_at);
     xd_bottleneck_heard(&s->book.bottleneck, now, fresh.end - f->got);
     f->got = fresh.end;
     s->heard_at = now;
@@ -337,9 +349,13 @@ static int lack(struct xd_sched *s, struct xd_range r)
 static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
                          bool failed)
 {
+    struct xd_holder *d = &s->book.depots[f->depot];
+    bool flows = f->got > f->range.begin;
+
     f->is_live = false;
-    s->book.depots[f->depot].running--;
-    s->book.depots[f->depot].flowing -= f->got > f->range.begin;
+    d->running--;
+    d->flowing -= flows;
+    d->sharing -= flows && !f->owns_connection;
     if (xd_core_unassign(s, (unsigned)(f - s->fetches)) < 0)
         return XD_E_NOMEM;
     if (!f->is_chosen)

@@ -186,7 +186,8 @@ struct xd_sched_action {
     enum xd_sched_action_kind kind;
     unsigned fetch, depot, lane;
     struct xd_range range;
-    xd_usec until; /* XD_NEVER: only an event can change anything */
+    bool owns_connection; /* FETCH: no other shares its connection */
+    xd_usec until;        /* XD_NEVER: only an event can change anything */
 };
 
 /* "adaptive", "basic", "aggressive" or "progress"; NULL if there is none of
@@ -227,6 +228,8 @@ void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
 enum xd_lanes_reason {
     XD_LANES_USUAL,  /* as many as every depot begins with, or the user wants */
     XD_LANES_PROBE,  /* all lanes deliver the same rate: one more is tried */
+    XD_LANES_SPREAD, /* more of them on one connection did not increase the
+                        rate: another connection is tried */
     XD_LANES_TRIAL,  /* that one was answered at once: all are tried */
     XD_LANES_USEFUL, /* so many of those that were tried increased the rate */
     XD_LANES_USELESS, /* those that were tried did not increase the rate */
@@ -242,6 +245,9 @@ bool xd_sched_has_pings(const struct xd_sched *s);
 /* How many lanes of a depot the policy uses now, at most, and why: *out_why. */
 unsigned xd_sched_lanes(const struct xd_sched *s, unsigned depot,
                         enum xd_lanes_reason *out_why);
+
+/* Whether those lanes share one connection. */
+bool xd_sched_shares(const struct xd_sched *s, unsigned depot);
 
 /* What is known of the depot's lanes now, which the next download may begin
  * with; all 0 for a depot that it does not know. */

@@ -209,18 +209,46 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
  * a wait that is too long for them tells that the depot is another than it was. */
 #define MOST_LATENCIES 3
 
-void xd_core_flows(struct xd_sched *s, unsigned depot, xd_usec wait)
+/* How many fetches bring bytes, or where each new one has its own connection how
+ * many connections do. */
+static unsigned count_flowing(const struct xd_holder *d)
 {
-    struct xd_holder *d = &s->book.depots[depot];
+    return d->spreads ? d->flowing - d->sharing + (d->sharing > 0) : d->flowing;
+}
+
+void xd_core_spread(struct xd_holder *d, bool spreads)
+{
+    if (d->spreads == spreads)
+        return;
+    d->spreads = spreads;
+    if (spreads)
+        d->most_flowing = count_flowing(d);
+}
+
+bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads)
+{
+    return d->ceiling > 0 && d->ceiling_spreads == spreads &&
+           d->running >= d->ceiling;
+}
+
+void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
+                   xd_usec wait)
+{
+    struct xd_holder *d = &s->book.depots[f->depot];
+    unsigned flowing;
 
     if (d->ceiling_is_known &&
         xd_learned_is_outdated(&d->guess.learned, wait / MOST_LATENCIES))
         d->ceiling = 0;
     d->ceiling_is_known = false;
-    if (++d->flowing > d->most_flowing)
-        d->most_flowing = d->flowing;
-    if (d->ceiling > 0 && d->ceiling < d->flowing)
-        d->ceiling = d->flowing; /* it served one that was not answered yet */
+    d->flowing++;
+    d->sharing += !f->owns_connection;
+    flowing = count_flowing(d);
+    if (flowing > d->most_flowing)
+        d->most_flowing = flowing;
+    if (d->ceiling > 0 && d->ceiling < flowing &&
+        d->ceiling_spreads == d->spreads)
+        d->ceiling = flowing; /* it served one that was not answered yet */
 }
 
 void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
@@ -248,6 +276,7 @@ static bool is_ceiling(struct xd_holder *d, const struct xd_fetch_state *f,
     if (!ev->is_refusal || !f->has_company || f->got > f->range.begin)
         return false;
     d->ceiling = d->most_flowing;
+    d->ceiling_spreads = d->spreads;
     return d->flowing > 0;
 }
 

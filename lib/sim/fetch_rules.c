@@ -23,7 +23,8 @@ static enum xd_rule check_place(const struct xd_rules *r,
             return XD_RULE_LANE;
     if (a->lane >= r->o.lanes_per_depot)
         return XD_RULE_LANE;
-    if (xd_rules_running(r, a->depot) >= xd_rules_lanes(r, a->depot))
+    if (xd_rules_running(r, a->depot) >=
+        xd_rules_lanes(r, a->depot, a->owns_connection))
         return XD_RULE_LIMIT;
     if (d->in_vain >= most_in_vain(r))
         return XD_RULE_VAIN;
@@ -153,8 +154,10 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
         return rule;
     if (r->n_begun == 0)
         r->heard_at = now;
+    xd_rules_spread(r, a->depot, a->owns_connection);
     r->fetches[a->fetch] = (struct xd_ruled_fetch){
         .is_live = true,
+        .owns_connection = a->owns_connection,
         .depot = a->depot,
         .has_company = r->depots[a->depot].flowing > 0,
         .lane = a->lane,

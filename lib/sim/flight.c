@@ -237,7 +237,8 @@ static void hang_up(struct xd_run *r, const struct xd_flight *f,
     struct xd_connection *c = f->connection;
 
     if (r->o->has_http2 &&
-        (xd_tcp_load(c) > 1 || (!has_failed && c->state == XD_CONN_READY)))
+        (xd_tcp_load(c) > 1 ||
+         (!has_failed && !f->owns_connection && c->state == XD_CONN_READY)))
         xd_tcp_stop(&r->tcp, c, f->stream);
     else
         xd_tcp_close(&r->tcp, c);
@@ -371,14 +372,15 @@ void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f)
     set_timer(r, f, XD_SIM_CANCEL_TIMER, r->net.now + (xd_nsec)wait);
 }
 
-/* With HTTP/2 the first, else one that is idle. */
-static struct xd_connection *find_connection(struct xd_run *r, unsigned depot)
+/* One that is idle, or where requests share a connection the first. */
+static struct xd_connection *find_connection(struct xd_run *r, unsigned depot,
+                                             bool shares)
 {
     for (unsigned i = 0; i < r->tcp.n_connections; i++) {
         struct xd_connection *c = r->tcp.connections[i];
 
         if (c->depot == depot && c->state != XD_CONN_CLOSED &&
-            (r->o->has_http2 || xd_tcp_load(c) == 0))
+            (shares || xd_tcp_load(c) == 0))
             return c;
     }
     r->out->depots[depot].connections++;
@@ -404,7 +406,8 @@ static struct xd_flight *flight_of(struct xd_run *r, unsigned fetch)
 void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
 {
     struct xd_flight *f = flight_of(r, a->fetch);
-    struct xd_connection *c = f ? find_connection(r, a->depot) : NULL;
+    bool shares = r->o->has_http2 && !a->owns_connection;
+    struct xd_connection *c = f ? find_connection(r, a->depot, shares) : NULL;
 
     if (!c) {
         xd_run_out_of_memory(r);
@@ -412,6 +415,7 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
     }
     begin_busy(r, a->depot);
     *f = (struct xd_flight){.is_live = true,
+                            .owns_connection = a->owns_connection,
                             .life = ++r->n_begun,
                             .depot = a->depot,
                             .lane = a->lane,

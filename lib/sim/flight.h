@@ -15,7 +15,8 @@
 struct xd_flight {
     bool is_live;
     bool is_refused;
-    uint64_t life; /* tells its timers from those of fetches before it */
+    bool owns_connection; /* no other fetch shares it */
+    uint64_t life;        /* tells its timers from those of fetches before it */
     unsigned depot, lane;
     struct xd_range range;
     uint64_t asked_end; /* before it was shortened */

@@ -206,6 +206,7 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
         return;
     if (ev->is_refusal && f->has_company && f->got == f->range.begin) {
         d->ceiling = d->most_flowing;
+        d->ceiling_spreads = d->spreads;
         if (d->flowing > 0)
             return;
     }
@@ -253,13 +254,34 @@ static void forget_all(struct xd_rules *r)
     xd_rangeset_fini(&r->accepted);
 }
 
-static void flows(struct xd_ruled_depot *d)
+static unsigned count_flowing(const struct xd_ruled_depot *d)
 {
+    unsigned shared = d->sharing > 0;
+
+    return d->spreads ? d->flowing - d->sharing + shared : d->flowing;
+}
+
+void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads)
+{
+    struct xd_ruled_depot *d = &r->depots[depot];
+    bool was = d->spreads;
+
+    d->spreads = spreads;
+    if (spreads && !was)
+        d->most_flowing = count_flowing(d);
+}
+
+static void flows(struct xd_ruled_depot *d, const struct xd_ruled_fetch *f)
+{
+    unsigned n;
+
     d->flowing++;
-    if (d->most_flowing < d->flowing)
-        d->most_flowing = d->flowing;
-    if (d->ceiling > 0 && d->ceiling < d->flowing)
-        d->ceiling = d->flowing;
+    d->sharing += !f->owns_connection;
+    n = count_flowing(d);
+    if (d->most_flowing < n)
+        d->most_flowing = n;
+    if (d->ceiling > 0 && d->ceiling < n && d->ceiling_spreads == d->spreads)
+        d->ceiling = n;
 }
 
 static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
@@ -276,7 +298,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     if (!r->size_is_unknown)
         r->depots[f->depot].failures = r->depots[f->depot].overtaken = 0;
     if (f->got == f->range.begin)
-        flows(&r->depots[f->depot]);
+        flows(&r->depots[f->depot], f);
     f->got = fresh.end;
     r->heard_at = ev->now;
 }
@@ -380,6 +402,8 @@ static enum xd_rule fetch_event(struct xd_rules *r,
         return XD_RULE_NONE;
     f->is_live = false;
     r->depots[f->depot].flowing -= f->got > f->range.begin;
+    r->depots[f->depot].sharing -=
+        f->got > f->range.begin && !f->owns_connection;
     if (ev->kind == XD_EV_FAILED)
         xd_paper_failed(r, f);
     if (r->size_is_unknown &&

@@ -143,13 +143,16 @@ bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now)
            xd_rules_is_awake(r, depot, now);
 }
 
-unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot)
+unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads)
 {
     const struct xd_ruled_depot *d = &r->depots[depot];
 
     if (d->failures + d->overtaken > 0)
         return 1;
-    return d->ceiling > 0 && d->ceiling < d->lanes ? d->ceiling : d->lanes;
+    return d->ceiling > 0 && d->ceiling_spreads == spreads &&
+                   d->ceiling < d->lanes
+               ? d->ceiling
+               : d->lanes;
 }
 
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)
@@ -380,7 +383,7 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
     const struct xd_ruled_depot *d = &r->depots[depot];
 
     if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, depot, now) ||
-        xd_rules_running(r, depot) >= xd_rules_lanes(r, depot))
+        xd_rules_running(r, depot) >= xd_rules_lanes(r, depot, d->spreads))
         return false;
     if (r->size_is_unknown)
         return xd_rules_head(r, r->wanted) == r->wanted.begin;

@@ -54,12 +54,15 @@ struct xd_ruled_depot {
     bool has_delivered;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;
-    unsigned flowing, most_flowing, ceiling; /* 0: there is none */
+    bool spreads; /* its last fetch has a connection of its own */
+    unsigned flowing, sharing, most_flowing;
+    unsigned ceiling; /* 0: there is none */
+    bool ceiling_spreads;
     uint64_t forgiven_to, excused_to;
 };
 
 struct xd_ruled_fetch {
-    bool is_live, is_canceled, has_company;
+    bool is_live, is_canceled, has_company, owns_connection;
     unsigned depot, lane;
     uint64_t block; /* or UINT64_MAX */
     uint64_t number;
@@ -128,7 +131,9 @@ bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
 
 /* How many fetches it may run now: one, after a request in vain. */
-unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot);
+/* Whether the fetches of the depot from now on have connections of their own. */
+void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads);
+unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads);
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
 
 /* A depot that was not dropped holds the byte, and may be asked for it. */

@@ -128,6 +128,43 @@ def test_requests_of_http_2_share_one_connection_in_the_report(lab):
     assert depot.connections() <= len(requests) // 4
 
 
+def test_a_connection_of_http_2_that_is_capped_is_not_the_only_one(lab):
+    """More requests on it are tried first.  Where the machine is busy, rates
+    differ, and nothing need be tried."""
+    data = lab.file("f.bin", 14 << 20)
+    depot = lab.depot(certificate=lab.certificate(), rate=50_000_000,
+                      cap=1_000_000)
+    for _ in range(4):
+        run = lab.xdownload("-v", "--force", lab.exnode("f.bin", [depot]))
+        assert run.rc == 0, run.err
+        assert lab.read("f.bin") == data
+        if run.report["depots"][0]["connections"] >= 4:
+            break
+    assert run.report["depots"][0]["connections"] >= 4
+    assert run.report["depots"][0]["failures"] == 0
+    assert re.search(r"up to 2 connections, \d requests at a time before: more "
+                     "on one connection do not increase the rate", run.err)
+    assert {r["protocol"] for r in depot.requests()} == {"HTTP/2.0"}
+
+
+def test_where_each_request_is_capped_one_connection_of_http_2_is_enough(lab):
+    lab.file("f.bin", 14 << 20)
+    depot = lab.depot(certificate=lab.certificate(), config="limit_rate 1m;")
+    run = lab.xdownload(lab.exnode("f.bin", [depot]))
+    assert run.rc == 0, run.err
+    assert run.report["depots"][0]["connections"] <= 2
+
+
+def test_as_many_connections_of_http_2_are_made_as_the_user_wants(lab):
+    lab.file("f.bin", 14 << 20)
+    depot = lab.depot(certificate=lab.certificate(), rate=50_000_000,
+                      cap=1_000_000)
+    run = lab.xdownload("-t", "8", lab.exnode("f.bin", [depot]))
+    assert run.rc == 0, run.err
+    assert run.report["depots"][0]["connections"] == 8
+    assert depot.connections() >= 8
+
+
 def test_the_report_has_every_field(lab):
     lab.file("f.bin", SIZE)
     run = lab.xdownload(lab.exnode("f.bin", lab.depots(2)))

@@ -139,7 +139,7 @@ def test_a_reader_that_is_slow_holds_up_no_stream_for_ever(lab):
     data = lab.file("f.bin", SIZE)
     depot = lab.depot(certificate=lab.certificate())
     process = lab.start(lab.exnode("f.bin", [depot]), "-o", "-", "-t", 4,
-                        "--lookahead", "64k", "-b", "16k",
+                        "-a", "basic", "--lookahead", "64k", "-b", "16k",
                         stdout=(pipe := os.pipe())[1])
     os.close(pipe[1])
     got = bytearray()

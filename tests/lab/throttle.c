@@ -6,8 +6,9 @@
  *
  * A TCP proxy with one token bucket over all its connections: however many
  * requests a client has at once, together they get --rate bytes a second and
- * share them evenly.  (nginx's limit_rate gives each request its own, with a
- * second's worth free.)
+ * share them evenly.  With --cap each connection has a bucket of its own as
+ * well.  (nginx's limit_rate gives each request its own, with a second's worth
+ * free.)
  *
  * Socket buffers are kept small, so that what is counted here is near what
  * the client has got.  Good to about 50 MB/s: the bucket is filled once a
@@ -54,11 +55,13 @@ struct connection {
     int64_t up_due; /* when `up` may go out */
     bool origin_ended;
     uint64_t passed; /* bytes given to the client */
+    double tokens;   /* of its cap */
 };
 
 struct throttle {
     const char *listen_port;
     double rate;         /* bytes per second; 0: silent */
+    double cap;          /* likewise, of each connection; 0: there is none */
     double burst;        /* bytes */
     int64_t delay;       /* microseconds, before each part of a request */
     uint64_t stop_after; /* bytes to all clients; then at the next rate */
@@ -210,6 +213,7 @@ static void accept_one(struct throttle *t)
     c->client = client;
     c->origin = origin;
     c->number = t->accepted++;
+    c->tokens = t->burst;
     t->connections[t->n++] = c;
 }
 
@@ -254,19 +258,34 @@ static bool pump_origin(struct connection *c)
     return n >= 0 || is_passing();
 }
 
+static double filled(const struct throttle *t, double tokens, double rate,
+                     int64_t now)
+{
+    tokens += rate * (double)(now - t->filled_at) / 1e6;
+    return tokens < t->burst ? tokens : t->burst;
+}
+
 static void refill(struct throttle *t, int64_t now)
 {
-    t->tokens += t->rate * (double)(now - t->filled_at) / 1e6;
-    if (t->tokens > t->burst)
-        t->tokens = t->burst;
+    t->tokens = filled(t, t->tokens, t->rate, now);
+    for (size_t i = 0; i < t->n; i++)
+        t->connections[i]->tokens =
+            filled(t, t->connections[i]->tokens, t->cap, now);
     t->filled_at = now;
+}
+
+/* What a connection may be given now. */
+static double tokens_of(const struct throttle *t, const struct connection *c)
+{
+    return t->cap > 0 && c->tokens < t->tokens ? c->tokens : t->tokens;
 }
 
 /* How many tokens make a turn: fewer are not worth a write, and would cheat
  * whose turn it is. */
 static double least(const struct throttle *t)
 {
-    double fiftieth = t->rate / 50 + 1;
+    double rate = t->cap > 0 && t->cap < t->rate ? t->cap : t->rate;
+    double fiftieth = rate / 50 + 1;
     double most = t->burst < TURN ? t->burst : TURN;
 
     return fiftieth < most ? fiftieth : most;
@@ -285,7 +304,8 @@ static void will_reset(int fd)
 static ssize_t give(struct throttle *t, struct connection *c)
 {
     uint64_t left = t->stop_after - t->passed;
-    size_t most = t->tokens < TURN ? (size_t)t->tokens : TURN;
+    double tokens = tokens_of(t, c);
+    size_t most = tokens < TURN ? (size_t)tokens : TURN;
 
     if (c->passed >= t->reset_after) {
         will_reset(c->client);
@@ -295,7 +315,7 @@ static ssize_t give(struct throttle *t, struct connection *c)
         most = (size_t)left;
     if (t->reset_after - c->passed < most)
         most = (size_t)(t->reset_after - c->passed);
-    if (most == 0 || held(&c->down) == 0)
+    if (tokens < least(t) || most == 0 || held(&c->down) == 0)
         return 0;
     ssize_t n = empty(&c->down, c->client, most);
     if (n < 0)
@@ -303,6 +323,7 @@ static ssize_t give(struct throttle *t, struct connection *c)
     c->passed += (size_t)n;
     t->passed += (size_t)n;
     t->tokens -= (double)n;
+    c->tokens -= (double)n;
     change_rate(t);
     return n;
 }
@@ -338,7 +359,8 @@ static void watch(const struct throttle *t, const struct connection *c,
                   struct pollfd *client, struct pollfd *origin, int64_t now,
                   int64_t *until)
 {
-    bool may_give = t->tokens >= least(t);
+    double tokens = tokens_of(t, c);
+    bool may_give = tokens >= least(t);
 
     *client = (struct pollfd){.fd = c->client, .events = 0};
     *origin = (struct pollfd){.fd = -1, .events = 0};
@@ -356,7 +378,8 @@ static void watch(const struct throttle *t, const struct connection *c,
     } else if (may_give) {
         client->events |= POLLOUT;
     } else {
-        double wait = (least(t) - t->tokens) / t->rate * 1e6;
+        double rate = tokens < t->tokens ? t->cap : t->rate;
+        double wait = (least(t) - tokens) / rate * 1e6;
         *until = smaller(*until, now + (int64_t)wait);
     }
 }
@@ -413,11 +436,12 @@ static void usage(void)
     fputs("usage: throttle --to HOST:PORT --rate BYTES_PER_S [--listen PORT]\n"
           "                [--burst BYTES] [--delay MS] [--stop-after BYTES]\n"
           "                [--then BYTES_PER_S] [--reset-after BYTES]\n"
-          "                [--log FILE]\n"
+          "                [--cap BYTES_PER_S] [--log FILE]\n"
           "Listens on 127.0.0.1; PORT 0 is any, and is printed.  Rate 0\n"
           "accepts and never answers.  After --stop-after the rate is that\n"
           "of --then, which is 0 if not said.  Each connection is reset\n"
-          "after --reset-after.  Ends when standard input does.\n",
+          "after --reset-after, and given --cap at most.  Ends when\n"
+          "standard input does.\n",
           stderr);
     exit(2);
 }
@@ -450,6 +474,8 @@ static void set_option(struct throttle *t, const char *name, char *value)
         set_origin(t, value);
     } else if (strcmp(name, "--rate") == 0) {
         t->rate = number(value);
+    } else if (strcmp(name, "--cap") == 0) {
+        t->cap = number(value);
     } else if (strcmp(name, "--burst") == 0) {
         t->burst = number(value);
     } else if (strcmp(name, "--delay") == 0) {

@@ -44,6 +44,16 @@ struct http {
     struct xd_silence_clock clock;
 };
 
+/* How many requests libcurl puts on one connection of HTTP/2: its own bound, or
+ * one.  It is that of all requests that have no connection yet. */
+#define MOST_STREAMS 100L
+
+static bool bound_streams(struct http *h, bool owns_connection)
+{
+    return curl_multi_setopt(h->multi, CURLMOPT_MAX_CONCURRENT_STREAMS,
+                             owns_connection ? 1L : MOST_STREAMS) == CURLM_OK;
+}
+
 static int http_start(struct xd_transport *t, unsigned slot,
                       const struct xd_request *request, struct xd_error *err)
 {
@@ -55,7 +65,8 @@ static int http_start(struct xd_transport *t, unsigned slot,
     rc = xd_http_fetch_prepare(f, request, err);
     if (rc < 0)
         return rc;
-    if (curl_multi_add_handle(h->multi, f->easy) != CURLM_OK)
+    if (!bound_streams(h, request->owns_connection) ||
+        curl_multi_add_handle(h->multi, f->easy) != CURLM_OK)
         return xd_fail_nomem(err);
     xd_silence_clock_look(&h->clock, 0);
     f->heard_at = h->clock.watched;

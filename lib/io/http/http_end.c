@@ -189,12 +189,20 @@ static void let_go(struct xd_http_fetch *f)
     f->hangs_up = false;
 }
 
+/* What the depot has written of a request that is stopped would hold up the next
+ * one on its connection. */
+static bool leaves_rest(const struct xd_http_fetch *f)
+{
+    return f->request.owns_connection && f->is_decided &&
+           f->outcome.verdict == XD_VERDICT_STOPPED;
+}
+
 void xd_http_fetch_hang_up(struct xd_http_fetch *f)
 {
     curl_socket_t fd;
 
     let_go(f);
-    if (f->is_silent)
+    if (f->is_silent || leaves_rest(f))
         curl_easy_setopt(f->easy, CURLOPT_FORBID_REUSE, 1L);
     if (f->is_ftp &&
         curl_easy_getinfo(f->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&

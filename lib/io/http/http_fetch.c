@@ -196,7 +196,8 @@ static long keep_idle(const struct xd_http_fetch *f)
 
 /*
  * Requests at one https depot wait for the first one's connection, which
- * HTTP/2 lets them share; without TLS there is none to be shared.  A proxy that
+ * HTTP/2 lets them share, unless each is to have its own; without TLS there is
+ * none to be shared.  A proxy that
  * turned FTP into HTTP would answer with what nobody here reads.
  */
 static bool set_request(struct xd_http_fetch *f)
@@ -212,7 +213,8 @@ static bool set_request(struct xd_http_fetch *f)
            SET(CURLOPT_FORBID_REUSE, 0L) &&
            SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
-           SET(CURLOPT_PIPEWAIT, is_https ? 1L : 0L) &&
+           SET(CURLOPT_PIPEWAIT,
+               is_https && !f->request.owns_connection ? 1L : 0L) &&
            SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
            set_range(f, &f->request) &&
            SET(CURLOPT_HTTPHEADER, choose_header(f, is_trusted)) &&

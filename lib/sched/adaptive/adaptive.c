@@ -343,6 +343,7 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
     p->flows[fetch] = (struct xd_flow){
         .is_running = true,
         .is_new = xd_has_to_connect(p, fetch, depot),
+        .owns_connection = xd_connections_spread(&p->connections, depot),
         .is_queued = xd_shares(p, depot) && p->depots[depot].owed > 0,
         .depot = depot,
         .range = *out,
@@ -413,6 +414,13 @@ static xd_usec adaptive_wake(void *policy, xd_usec now)
     return p->wake_at;
 }
 
+static bool adaptive_spreads(void *policy, unsigned depot)
+{
+    const struct xd_adaptive *p = policy;
+
+    return xd_connections_spread(&p->connections, depot);
+}
+
 static unsigned adaptive_lanes(void *policy, unsigned depot,
                                enum xd_lanes_reason *out_why)
 {
@@ -450,6 +458,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .wants_more = adaptive_wants_more,
                                              .wake = adaptive_wake,
                                              .grown = adaptive_grown,
+                                             .spreads = adaptive_spreads,
                                              .lanes = adaptive_lanes,
                                              .learned = adaptive_learned,
                                              .canceled = xd_adaptive_canceled,

@@ -50,10 +50,11 @@ struct xd_flow {
     bool is_running;
     bool has_begun; /* a byte of it came */
     bool is_canceled;
-    bool is_new;      /* it had to connect */
-    bool is_queued;   /* behind others on their connection */
-    bool is_broken;   /* its lane has no connection any more */
-    bool begins_anew; /* it was cut so that its lane would */
+    bool is_new;          /* it had to connect */
+    bool owns_connection; /* which no other request shares */
+    bool is_queued;       /* behind others on their connection */
+    bool is_broken;       /* its lane has no connection any more */
+    bool begins_anew;     /* it was cut so that its lane would */
     unsigned depot;
     struct xd_range range;
     uint64_t asked_end; /* before it was shortened */
@@ -73,7 +74,8 @@ struct xd_stock {
     xd_usec far_at;     /* it is far if it has not answered by then */
     uint64_t taken_to;  /* it holds none that nobody was asked for before, */
     uint64_t search;    /* if this is that of all */
-    unsigned n_running; /* requests */
+    unsigned n_running; /* requests, */
+    unsigned n_sharing; /* of them those that share a connection */
 };
 
 struct xd_adaptive {
@@ -130,7 +132,8 @@ static inline double xd_seconds(xd_usec t)
 /* Whether its requests share one connection. */
 static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
 {
-    return p->book->depots[depot].shares;
+    return p->book->depots[depot].shares &&
+           !xd_connections_spread(&p->connections, depot);
 }
 
 /* A lane that was cut has lost its connection, unless that is shared. */
@@ -208,6 +211,10 @@ bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot);
 
 /* Likewise, and one more than it has can be opened. */
 bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot);
+
+/* How many connections of the depot have requests under way; where all share one,
+ * how many requests there are. */
+unsigned xd_lanes_in_use(const struct xd_adaptive *p, unsigned depot);
 
 /* What one connection of the depot brings, by the depot's forecast; where they
  * do not bound it, all that the depot brings. */
@@ -399,6 +406,10 @@ bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
 /* Cut a request of the depot that has become faster just now, if it is worth a
  * new connection: as the policy's shorten(). */
 bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end);
+
+/* Likewise one of those that still share a connection, where each is to have
+ * its own. */
+bool xd_separate(struct xd_adaptive *p, unsigned *fetch, uint64_t *end);
 
 /* ends.c */
 

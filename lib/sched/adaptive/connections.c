@@ -41,6 +41,8 @@
 #define SETTLE_LATENCIES 5
 #define COUNT (150 * XD_MS)
 #define COUNT_LATENCIES 3
+#define COUNT_SHARED (100 * XD_MS)
+#define COUNT_LATENCIES_SHARED 2
 #define COUNT_RATIONS (1500 * XD_MS)
 
 /* The part of what they would bring if each were capped that new connections
@@ -48,8 +50,16 @@
 #define GAIN 0.25
 #define GAIN_IN_ALL 0.5
 
-/* Requests that share a connection: one, and the next one behind it. */
-#define FIRST_SHARED 2
+/* Connections that could be one, and bring so many times what they would if each
+ * were capped, are on a line that has become faster. */
+#define MOST_GAIN 1.5
+
+/* The part of what one brings that one more on their connection has to gain. */
+#define GAIN_SHARED 0.5
+
+/* A connection that requests could share takes so many latencies until its first
+ * byte, those of TLS among them, as far as it is not known. */
+#define CONNECT_LATENCIES 3
 
 /* What was learned is checked when the burst is over with which a depot that
  * rations begins, over two of its rations; each connection has to deliver this
@@ -174,6 +184,17 @@ void xd_connections_answered(struct xd_connections *c, unsigned depot,
 
     if (d->least_wait == 0 || wait < d->least_wait)
         d->least_wait = wait;
+    if (!d->spreads) /* else it shares one yet */
+        d->wait = wait;
+}
+
+void xd_connections_connected(struct xd_connections *c, unsigned depot,
+                              xd_usec wait)
+{
+    struct xd_connections_depot *d = &c->depots[depot];
+
+    if (d->connect_wait == 0)
+        d->connect_wait = wait;
     d->wait = wait;
 }
 
@@ -234,10 +255,18 @@ static double mean_rate(uint64_t bytes, xd_usec from, xd_usec to)
 
 /* Trials. */
 
+/* Whether its requests share a connection. */
+static bool shares(const struct xd_connections_depot *d)
+{
+    return d->can_share && !d->spreads;
+}
+
 static unsigned bound_of(const struct xd_connections *c,
+                         const struct xd_connections_depot *d,
                          const struct xd_connections_facts *f)
 {
-    return f->ceiling > 0 && f->ceiling < c->lanes_per_depot
+    return f->ceiling > 0 && f->ceiling_spreads == d->spreads &&
+                   f->ceiling < c->lanes_per_depot
                ? f->ceiling
                : c->lanes_per_depot;
 }
@@ -280,6 +309,8 @@ static void probe(struct xd_connections *c, struct xd_connections_depot *d,
     }
     d->stage_before = d->stage;
     d->allowed_before = d->allowed;
+    d->spread_before = d->spreads;
+    d->is_gauged = !shares(d);
     d->stage = XD_CONNECTIONS_PROBING;
     d->tried_at = f->now;
     d->wait = 0;
@@ -318,7 +349,7 @@ static xd_usec begin_trial(struct xd_connections *c,
                            struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
 {
-    if (d->allowed >= bound_of(c, f) || f->is_held_back || d->heard_at == 0)
+    if (d->allowed >= bound_of(c, d, f) || f->is_held_back || d->heard_at == 0)
         return XD_NEVER;
     if (f->now < d->next_at || (f->now < c->next_at && !f->is_needed))
         return XD_NEVER;
@@ -337,11 +368,13 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
                       unsigned useful, xd_usec now)
 {
     d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : d->stage_before;
+    d->spreads = useful > 0 ? d->spreads : d->spread_before;
     d->allowed = useful > 0 ? d->n_before + useful : d->allowed_before;
     d->why = useful > 0 ? XD_LANES_USEFUL : XD_LANES_USELESS;
     c->has_helped |= useful > 0;
     if (useful > 0)
-        d->learned = (struct xd_learned){.useful = d->allowed};
+        d->learned =
+            (struct xd_learned){.useful = d->allowed, .spreads = d->spreads};
     if (--c->n_trials == 0) {
         c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
         if (c->pause > LONGEST_PAUSE)
@@ -358,9 +391,63 @@ static void give_up(struct xd_connections *c, struct xd_connections_depot *d,
 {
     c->n_trials--;
     d->stage = d->stage_before;
+    d->spreads = d->spread_before;
     d->allowed = d->allowed_before;
     d->why = XD_LANES_NO_WORK;
     d->next_at = now + NOTHING_TO_ASK;
+}
+
+/* Try all lanes; or where they share a connection, first what one more is
+ * worth. */
+static void begin_counting(struct xd_connections *c,
+                           struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    d->stage = XD_CONNECTIONS_TRYING;
+    d->tried_at = f->now;
+    d->is_marked = false;
+    if (!d->is_gauged)
+        return;
+    d->allowed = bound_of(c, d, f);
+    d->why = XD_LANES_TRIAL;
+}
+
+/* A request more on the connection that all share was of no use, or not answered
+ * in time: perhaps that connection is capped, and another one is of use. */
+static void begin_spread(struct xd_connections_depot *d,
+                         const struct xd_connections_facts *f)
+{
+    d->stage = XD_CONNECTIONS_PROBING;
+    d->spreads = d->is_gauged = true;
+    d->is_rationed = false;
+    d->each_before *= d->n_before;
+    d->n_before = 1;
+    d->allowed = 2;
+    d->wait = 0;
+    d->tried_at = f->now;
+    d->why = XD_LANES_SPREAD;
+}
+
+static void end_useless(struct xd_connections *c,
+                        struct xd_connections_depot *d,
+                        const struct xd_connections_facts *f)
+{
+    bool is_refused = f->ceiling_spreads && f->ceiling == 1;
+
+    if (shares(d) && !is_refused)
+        begin_spread(d, f);
+    else
+        end_trial(c, d, 0, f->now);
+}
+
+/* How long a probe of a depot that is not busy waits for its first byte. */
+static xd_usec least_wait(const struct xd_connections_depot *d,
+                          const struct xd_connections_facts *f)
+{
+    if (!d->spreads)
+        return d->least_wait;
+    return d->connect_wait > 0 ? d->connect_wait
+                               : CONNECT_LATENCIES * f->latency;
 }
 
 /* Its first byte has come, or is late. */
@@ -369,19 +456,15 @@ static void look_at_probe(struct xd_connections *c,
                           const struct xd_connections_facts *f)
 {
     xd_usec wait = d->wait > 0 ? d->wait : f->now - d->tried_at;
-    xd_usec most = d->least_wait + d->least_wait / INFLATED_PARTS + INFLATED;
+    xd_usec least = least_wait(d, f);
+    xd_usec most = least + least / INFLATED_PARTS + INFLATED;
 
-    if (wait > most && f->n_running <= d->n_before) {
+    if (wait > most && f->n_running <= d->n_before)
         give_up(c, d, f->now);
-    } else if (wait > most) {
-        end_trial(c, d, 0, f->now);
-    } else if (d->wait > 0) {
-        d->stage = XD_CONNECTIONS_TRYING;
-        d->tried_at = f->now;
-        d->is_marked = false;
-        d->allowed = bound_of(c, f);
-        d->why = XD_LANES_TRIAL;
-    }
+    else if (wait > most)
+        end_useless(c, d, f);
+    else if (d->wait > 0)
+        begin_counting(c, d, f);
 }
 
 /* How many of the new connections, of which there is one at least, deliver what
@@ -398,6 +481,8 @@ static unsigned judge(struct xd_connections *c,
 
     if (useful > 0)
         c->gained += useful * d->each_before;
+    if (d->spreads && rate > MOST_GAIN * f->n_running * d->each_before)
+        return 0;
     if (useful < GAIN * n_new || all - c->all_before < GAIN_IN_ALL * c->gained)
         return 0;
     if (f->n_running < d->allowed) /* there was nothing to ask the others for */
@@ -405,25 +490,66 @@ static unsigned judge(struct xd_connections *c,
     return useful + 1 < n_new ? (unsigned)useful + 1 : n_new;
 }
 
+/* Whether one request more on the connection that all share made it faster. */
+static bool was_of_use(const struct xd_connections_depot *d,
+                       const struct xd_connections_facts *f)
+{
+    double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
+
+    return rate >= (d->n_before + GAIN_SHARED) * d->each_before;
+}
+
+static void end_counting(struct xd_connections *c,
+                         struct xd_connections_depot *d,
+                         const struct xd_connections_facts *f)
+{
+    if (f->n_running <= d->n_before) {
+        give_up(c, d, f->now);
+    } else if (d->is_gauged) {
+        unsigned useful = judge(c, d, f);
+
+        if (useful > 0)
+            end_trial(c, d, useful, f->now);
+        else
+            end_useless(c, d, f);
+    } else if (was_of_use(d, f)) {
+        d->is_gauged = true;
+        begin_counting(c, d, f);
+    } else {
+        end_useless(c, d, f);
+    }
+}
+
+/* How long new connections, or requests, take until what they bring tells. */
+static xd_usec settle_time(const struct xd_connections_depot *d,
+                           const struct xd_connections_facts *f)
+{
+    if (d->is_rationed || !d->is_gauged)
+        return 0;
+    if (d->spreads) /* TLS takes another one */
+        return (SETTLE_LATENCIES + 1) * f->latency;
+    return SETTLE_LATENCIES * f->latency;
+}
+
 static void look_at_trial(struct xd_connections *c,
                           struct xd_connections_depot *d,
                           const struct xd_connections_facts *f)
 {
-    xd_usec settle = d->is_rationed ? 0 : SETTLE_LATENCIES * f->latency;
-    xd_usec count = d->is_rationed
-                        ? COUNT_RATIONS
-                        : longer(COUNT, COUNT_LATENCIES * f->latency);
+    xd_usec settle = settle_time(d, f);
+    xd_usec count = longer(COUNT, COUNT_LATENCIES * f->latency);
+
+    if (d->is_rationed)
+        count = COUNT_RATIONS;
+    else if (!d->is_gauged)
+        count = longer(COUNT_SHARED, COUNT_LATENCIES_SHARED * f->latency);
 
     if (!d->is_marked && f->now >= d->tried_at + settle) {
         d->is_marked = true;
         d->marked_at = f->now;
         d->marked = d->bytes;
         d->marked_in_all = c->bytes;
-    } else if (d->is_marked && f->now >= d->marked_at + count &&
-               f->n_running <= d->n_before) {
-        give_up(c, d, f->now);
     } else if (d->is_marked && f->now >= d->marked_at + count) {
-        end_trial(c, d, judge(c, d, f), f->now);
+        end_counting(c, d, f);
     }
 }
 
@@ -436,6 +562,11 @@ static void end_at_ceiling(struct xd_connections *c,
     c->n_trials--;
     d->stage = XD_CONNECTIONS_BOUND;
     d->allowed = f->ceiling;
+    if (d->spreads && d->allowed == 1) { /* what requests share in any case */
+        d->stage = d->stage_before;
+        d->spreads = false;
+        d->allowed = d->allowed_before;
+    }
     d->why = XD_LANES_REFUSED;
 }
 
@@ -466,7 +597,7 @@ static bool begin_known(struct xd_connections *c,
                         struct xd_connections_depot *d,
                         const struct xd_connections_facts *f)
 {
-    unsigned n = d->learned.useful, most = bound_of(c, f);
+    unsigned n = d->learned.useful, most = bound_of(c, d, f);
 
     if (n == 0 || d->heard_at == 0 || f->is_held_back)
         return false;
@@ -481,6 +612,7 @@ static bool begin_known(struct xd_connections *c,
     if (n <= d->allowed)
         return false;
     d->stage = XD_CONNECTIONS_KNOWN;
+    d->spreads = d->can_share && d->learned.spreads;
     d->allowed = n;
     d->why = XD_LANES_KNOWN;
     d->tried_at = f->now;
@@ -492,6 +624,7 @@ static bool begin_known(struct xd_connections *c,
 static void forget(struct xd_connections *c, struct xd_connections_depot *d)
 {
     d->stage = XD_CONNECTIONS_FIRST;
+    d->spreads = false;
     d->allowed = c->first;
     d->why = XD_LANES_OUTDATED;
     d->learned = (struct xd_learned){.useful = 0};
@@ -521,16 +654,13 @@ static void check_known(struct xd_connections *c,
         d->stage = XD_CONNECTIONS_BOUND;
 }
 
-/* Its requests share a connection.  On a line that limits it more of them only
- * wait for each other, so that those that the user allows are tried as well. */
-static void share(struct xd_connections *c, struct xd_connections_depot *d,
-                  unsigned n_running)
+/* Its requests can share a connection.  Who says how many connections to use
+ * gets as many. */
+static void share(const struct xd_connections *c,
+                  struct xd_connections_depot *d)
 {
-    unsigned first = n_running > FIRST_SHARED ? n_running : FIRST_SHARED;
-
-    d->shares = true;
-    if (c->first == 0 && d->allowed > first)
-        d->allowed = first;
+    d->can_share = true;
+    d->spreads = c->first == 0 && c->lanes_per_depot > 1;
 }
 
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
@@ -538,15 +668,15 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 {
     struct xd_connections_depot *d = &c->depots[depot];
 
-    if (f->shares && !d->shares)
-        share(c, d, f->n_running);
-    if (c->first == 0 && !d->shares)
+    if (f->can_share && !d->can_share)
+        share(c, d);
+    if (c->first == 0)
         return XD_NEVER;
-    if (xd_connections_are_tried(c, depot) && bound_of(c, f) < d->allowed)
+    if (xd_connections_are_tried(c, depot) && bound_of(c, d, f) < d->allowed)
         end_at_ceiling(c, d, f);
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:
-        if (c->first > 0 && begin_known(c, d, f))
+        if (begin_known(c, d, f))
             return XD_NEVER;
         return begin_trial(c, d, f);
     case XD_CONNECTIONS_BOUND:
@@ -562,6 +692,11 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
         break;
     }
     return XD_NEVER;
+}
+
+bool xd_connections_spread(const struct xd_connections *c, unsigned depot)
+{
+    return c->depots[depot].spreads;
 }
 
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot)
@@ -596,6 +731,5 @@ bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
     if (stage == XD_CONNECTIONS_PROBING)
         stage = c->depots[depot].stage_before;
     return stage != XD_CONNECTIONS_FIRST ||
-           (c->first == 0 && c->lanes_per_depot > 2 &&
-            !c->depots[depot].shares);
+           (c->first == 0 && c->lanes_per_depot > 2);
 }

@@ -21,7 +21,9 @@
  *
  * The lanes of a depot are its connections, or the requests that
  * share one, which many servers cap as well; a lane is numbered by its fetch.
- * Time is an argument.
+ * Where requests share a connection, one more of them is tried first; if it is
+ * of no use, each request is given a connection of its own, which is a trial as
+ * any other.  Time is an argument.
  */
 #ifndef XD_SCHED_CONNECTIONS_H
 #define XD_SCHED_CONNECTIONS_H
@@ -52,7 +54,8 @@ enum xd_connections_stage {
 
 struct xd_connections_depot {
     enum xd_connections_stage stage;
-    bool shares;              /* its requests share one connection */
+    bool can_share;           /* its requests can share one connection, */
+    bool spreads;             /* but each has its own */
     unsigned allowed;         /* lanes that may be used, */
     enum xd_lanes_reason why; /* and why */
     uint64_t bytes;           /* that it has brought, ever; the last came */
@@ -61,6 +64,8 @@ struct xd_connections_depot {
     xd_usec burst_at;         /* then */
     xd_usec least_wait, wait; /* for the first byte over a new connection: the
                                   least, and that of the probe; 0: not known */
+    xd_usec connect_wait; /* that of the first request, where it can share its
+                             connection with others; 0: not known */
 
     xd_usec next_at; /* no trial of it begins before */
 
@@ -69,9 +74,11 @@ struct xd_connections_depot {
                                   it does not contradict; without a ceiling */
 
     /* Of the trial, or of the check of what was known. */
+    bool is_gauged;   /* one request more was of use, so that all are tried */
     bool is_rationed; /* it began since the depot was silent */
     enum xd_connections_stage stage_before;
     unsigned allowed_before;
+    bool spread_before;
     xd_usec tried_at;   /* this stage began */
     unsigned n_before;  /* connections before it, */
     double each_before; /* and what each of them brought */
@@ -99,16 +106,18 @@ struct xd_connections {
 /* What is true of a depot when its connections are decided. */
 struct xd_connections_facts {
     xd_usec now;
-    unsigned first_lane; /* of its lanes */
-    unsigned n_running;  /* requests, */
-    unsigned n_usual;    /* as many as there always are */
-    bool shares;         /* its requests share one connection */
-    xd_usec latency;     /* of the depot; 0: not known */
-    double time_left;    /* seconds that the download goes on */
-    double bytes_left;   /* the depot's share of what nobody was asked for */
-    unsigned ceiling;    /* connections: it refused more; 0: it did not */
-    bool is_held_back;   /* by a limit of ours: more would be of no use */
-    bool is_needed;      /* a reader waits for more than comes: at once */
+    unsigned first_lane;  /* of its lanes */
+    unsigned n_running;   /* connections, or requests that share one, */
+    unsigned n_usual;     /* as many as there always are */
+    bool can_share;       /* its requests can share one connection */
+    xd_usec latency;      /* of the depot; 0: not known */
+    double time_left;     /* seconds that the download goes on */
+    double bytes_left;    /* the depot's share of what nobody was asked for */
+    unsigned ceiling;     /* lanes: it refused more; 0: it did not */
+    bool ceiling_spreads; /* each of them with a connection of its own, though
+                             they could share one */
+    bool is_held_back;    /* by a limit of ours: more would be of no use */
+    bool is_needed;       /* a reader waits for more than comes: at once */
 };
 
 /* `first` of the lanes of each depot are used to begin with; 0: all are, as
@@ -142,10 +151,18 @@ void xd_connections_ended(struct xd_connections *c, unsigned lane);
 void xd_connections_answered(struct xd_connections *c, unsigned depot,
                              xd_usec wait);
 
+/* Likewise, of one that could share its connection, which was made for it. */
+void xd_connections_connected(struct xd_connections *c, unsigned depot,
+                              xd_usec wait);
+
 /* Begin a trial, or judge it, if it is time to.  Returns when to look again
  * though nothing is heard; or XD_NEVER. */
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
                               const struct xd_connections_facts *facts);
+
+/* Whether each request of the depot that begins now has a connection of its own,
+ * though it could share one. */
+bool xd_connections_spread(const struct xd_connections *c, unsigned depot);
 
 /* How many lanes of the depot may be used, and why. */
 unsigned xd_connections_allowed(const struct xd_connections *c, unsigned depot);

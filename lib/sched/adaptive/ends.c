@@ -214,7 +214,8 @@ bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
 {
     struct xd_adaptive *p = policy;
 
-    if (xd_begin_anew(p, fetch, end) || shorten_for_player(p, fetch, end))
+    if (xd_begin_anew(p, fetch, end) || xd_separate(p, fetch, end) ||
+        shorten_for_player(p, fetch, end))
         return true;
     if (xd_is_small(p->book) || xd_player_has_time(p) || p->rate <= 0 ||
         p->unasked > p->rate * END_S || xd_line_is_slow(p))

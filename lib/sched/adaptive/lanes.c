@@ -48,18 +48,33 @@ static unsigned usual_of(const struct xd_adaptive *p, unsigned depot)
                : p->book->o.first_lanes;
 }
 
+/* Requests that began before each was given a connection of its own share
+ * one. */
+static unsigned count_beside(const struct xd_adaptive *p, unsigned depot)
+{
+    unsigned n = p->depots[depot].n_sharing;
+
+    return xd_shares(p, depot) || n == 0 ? 0 : n - 1;
+}
+
+unsigned xd_lanes_in_use(const struct xd_adaptive *p, unsigned depot)
+{
+    return p->depots[depot].n_running - count_beside(p, depot);
+}
+
 static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
 {
     struct xd_connections_facts facts = {
         .now = p->now,
         .first_lane = slot * p->book->o.lanes_per_depot,
-        .n_running = p->depots[depot].n_running,
+        .n_running = xd_lanes_in_use(p, depot),
         .n_usual = usual_of(p, depot),
-        .shares = xd_shares(p, depot),
+        .can_share = p->book->depots[depot].shares,
         .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
         .ceiling = p->book->depots[depot].ceiling,
+        .ceiling_spreads = p->book->depots[depot].ceiling_spreads,
         .time_left = p->time_left,
         .bytes_left = p->unasked / p->n_open};
     xd_usec at = xd_connections_decide(&p->connections, depot, &facts);
@@ -145,14 +160,14 @@ bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
         allowed = 1;
     if (p->book->o.first_lanes == 0 && allowed > most_worth(p, depot))
         allowed = most_worth(p, depot);
-    return (lane < allowed || allowed == 1) &&
-           p->depots[depot].n_running < allowed;
+    return (lane < allowed + count_beside(p, depot) || allowed == 1) &&
+           xd_lanes_in_use(p, depot) < allowed;
 }
 
 bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot)
 {
     return xd_connections_want_probe(&p->connections, depot,
-                                     p->depots[depot].n_running);
+                                     xd_lanes_in_use(p, depot));
 }
 
 bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot)
@@ -163,14 +178,14 @@ bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot)
 bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot)
 {
     return xd_connections_bound(p, depot) &&
-           p->depots[depot].n_running <
+           xd_lanes_in_use(p, depot) <
                xd_connections_allowed(&p->connections, depot);
 }
 
 double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot)
 {
     double rate = p->forecasts[depot].rate;
-    unsigned n = p->depots[depot].n_running;
+    unsigned n = xd_lanes_in_use(p, depot);
 
     return xd_connections_bound(p, depot) && n > 1 ? rate / n : rate;
 }

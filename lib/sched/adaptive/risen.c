@@ -45,22 +45,12 @@ static struct xd_flow *find_old(struct xd_adaptive *p, unsigned depot)
     return last;
 }
 
-bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
+/* End it where it is, but for its last packet; its lane then connects. */
+static bool cut_for_new(struct xd_adaptive *p, struct xd_flow *f,
+                        unsigned *fetch, uint64_t *end)
 {
-    unsigned depot = p->risen;
-    struct xd_flow *f;
-    struct xd_range tail;
+    struct xd_range tail = {f->got + LAST_BYTES, f->range.end};
 
-    p->risen = p->book->n_depots;
-    if (depot == p->book->n_depots || p->book->o.window_bytes > 0 ||
-        p->book->o.lanes_per_depot == 1 || xd_shares(p, depot) ||
-        xd_connections_bound(p, depot) ||
-        p->book->depots[depot].slot == XD_NO_SLOT)
-        return false;
-    f = find_old(p, depot);
-    if (f == NULL)
-        return false;
-    tail = (struct xd_range){f->got + LAST_BYTES, f->range.end};
     if (xd_offer(p, f, tail) < 0)
         return false;
     f->range.end = tail.begin;
@@ -69,4 +59,41 @@ bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
     *end = tail.begin;
     xd_take_stock(p, p->now);
     return true;
+}
+
+bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
+{
+    unsigned depot = p->risen;
+    struct xd_flow *f;
+
+    p->risen = p->book->n_depots;
+    if (depot == p->book->n_depots || p->book->o.window_bytes > 0 ||
+        p->book->o.lanes_per_depot == 1 || xd_shares(p, depot) ||
+        xd_connections_bound(p, depot) ||
+        p->book->depots[depot].slot == XD_NO_SLOT)
+        return false;
+    f = find_old(p, depot);
+    return f != NULL && cut_for_new(p, f, fetch, end);
+}
+
+/* Whether it takes from another request of its depot what their connection
+ * carries, and has much to do yet. */
+static bool is_beside(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return f->is_running && f->has_begun && !f->is_canceled &&
+           !f->owns_connection && !f->begins_anew &&
+           !xd_flow_is_offered(p, f) && p->depots[f->depot].n_sharing > 1 &&
+           !xd_shares(p, f->depot) && xd_connections_bound(p, f->depot) &&
+           xd_flow_left(f) >= WORTH_ANEW;
+}
+
+bool xd_separate(struct xd_adaptive *p, unsigned *fetch, uint64_t *end)
+{
+    if (p->book->o.window_bytes > 0)
+        return false;
+    p->visits += p->book->n_fetches;
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (is_beside(p, &p->flows[i]))
+            return cut_for_new(p, &p->flows[i], fetch, end);
+    return false;
 }

@@ -91,6 +91,8 @@ static void count_flows(struct xd_adaptive *p)
             continue;
         overdue_at = xd_flow_overdue_at(p, f);
         d->n_running++;
+        d->n_sharing += p->book->depots[f->depot].shares &&
+                        !f->owns_connection && !f->begins_anew;
         d->is_offered |= xd_flow_is_offered(p, f);
         d->far_at = f->asked_at + XD_FAR;
         p->wake_at = earlier(p->wake_at, far_at(p, f));

@@ -29,6 +29,34 @@ static bool has_connected(const struct xd_adaptive *p, const struct xd_flow *f)
     return f->is_new && !xd_shares(p, f->depot);
 }
 
+/* Into how many parts that wait is cut. */
+static unsigned parts_of_wait(const struct xd_adaptive *p,
+                              const struct xd_flow *f)
+{
+    if (!p->book->depots[f->depot].shares)
+        return FIRST_PARTS_OF_WAIT;
+    return f->is_new ? SHARED_PARTS_OF_WAIT : 1;
+}
+
+static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
+                        xd_usec wait)
+{
+    struct xd_forecast *forecast = &p->forecasts[f->depot];
+    bool can_share = p->book->depots[f->depot].shares;
+    bool is_first = f->is_new && p->depots[f->depot].heard_at == 0;
+
+    if (f->is_queued)
+        xd_forecast_queued(forecast, wait);
+    else
+        xd_forecast_answered(forecast, wait, parts_of_wait(p, f));
+    if (!has_connected(p, f) && !is_first)
+        wait += forecast->latency;
+    if (!can_share || !f->owns_connection)
+        xd_connections_answered(&p->connections, f->depot, wait);
+    if (can_share && (f->owns_connection || is_first))
+        xd_connections_connected(&p->connections, f->depot, wait);
+}
+
 void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
 {
     struct xd_adaptive *p = policy;
@@ -37,16 +65,8 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
 
     if (to <= f->got)
         return;
-    if (!f->has_begun && f->is_queued)
-        xd_forecast_queued(forecast, now - f->asked_at);
-    else if (!f->has_begun)
-        xd_forecast_answered(forecast, now - f->asked_at,
-                             xd_shares(p, f->depot) ? SHARED_PARTS_OF_WAIT
-                                                    : FIRST_PARTS_OF_WAIT);
     if (!f->has_begun)
-        xd_connections_answered(
-            &p->connections, f->depot,
-            now - f->asked_at + (has_connected(p, f) ? 0 : forecast->latency));
+        note_answer(p, f, now - f->asked_at);
     count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
@@ -103,7 +123,7 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
     struct xd_adaptive *p = policy;
     struct xd_flow *f = &p->flows[fetch];
 
-    f->is_broken = f->got < f->asked_end;
+    f->is_broken = f->got < f->asked_end || xd_shares(p, f->depot);
     f->is_running = false;
     xd_connections_ended(&p->connections, fetch);
     if (!is_flowing(p, f->depot))

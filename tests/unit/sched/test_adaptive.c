@@ -890,7 +890,7 @@ END_TEST
 static void init_shared(unsigned n_depots, uint64_t size, double rate)
 {
     init(n_depots, size, rate);
-    w.p.o.lanes_per_depot = 2;
+    w.p.o.lanes_per_depot = w.p.o.first_lanes = 2;
     play_start(&w.p);
     for (unsigned i = 0; i < n_depots; i++)
         play_depot(&w.p, XD_EV_SHARES, i);

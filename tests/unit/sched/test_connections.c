@@ -13,6 +13,7 @@ static struct xd_connections_facts facts;
 static xd_usec now;
 static double rates[DEPOTS * LANES]; /* of lanes, bytes per second */
 static unsigned given;               /* connections, at most */
+static unsigned usual;               /* as many as there always are */
 
 static void set_up(void)
 {
@@ -22,6 +23,7 @@ static void set_up(void)
         .latency = 40 * XD_MS, .time_left = 20, .bytes_left = 40 * MIB};
     now = XD_SECOND;
     given = LANES;
+    usual = 2;
     for (unsigned i = 0; i < DEPOTS * LANES; i++)
         rates[i] = 0;
     for (unsigned i = 0; i < DEPOTS; i++)
@@ -40,7 +42,7 @@ static xd_usec decide(unsigned depot)
     facts.n_running = xd_connections_allowed(&c, depot);
     if (facts.n_running > given)
         facts.n_running = given;
-    facts.n_usual = 2;
+    facts.n_usual = usual;
     return xd_connections_decide(&c, depot, &facts);
 }
 
@@ -343,28 +345,104 @@ START_TEST(a_user_who_asks_for_connections_gets_them)
 }
 END_TEST
 
-/* With as many connections as its user allows, of which three were in use before
- * the depot was seen to share one. */
-START_TEST(requests_that_share_a_connection_are_tried)
+/* The depot's requests can share a connection, which was made in 120 ms; two do,
+ * and one more is tried. */
+static void begin_shared(double each)
+{
+    facts.can_share = true;
+    usual = 1;
+    xd_connections_connected(&c, 0, 120 * XD_MS);
+    set_rates(0, each);
+    ck_assert(is_probed(400 * XD_MS));
+    ck_assert(!xd_connections_spread(&c, 0));
+    expect_why(XD_LANES_PROBE);
+}
+
+START_TEST(requests_that_share_a_connection_are_tried_first)
+{
+    begin_shared(MIB);
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(200 * XD_MS);
+    expect(0, 6);
+    pass(XD_SECOND);
+    expect(0, 6);
+    expect_why(XD_LANES_USEFUL);
+    ck_assert(!xd_connections_spread(&c, 0));
+    ck_assert(!xd_connections_learned(&c, 0, facts.latency).spreads);
+}
+END_TEST
+
+/* Two that share what their connection brings; one more on it brings no more, and
+ * is answered at once, or waits behind what the depot has written.  Then another
+ * connection is probed. */
+static void begin_spread(bool is_answered)
+{
+    begin_shared(MIB / 2);
+    set_rates(0, MIB / 3);
+    if (is_answered)
+        xd_connections_answered(&c, 0, 82 * XD_MS);
+    pass(200 * XD_MS);
+    ck_assert(xd_connections_spread(&c, 0));
+    expect_why(XD_LANES_SPREAD);
+    expect(0, 2);
+    xd_connections_answered(&c, 0, 40 * XD_MS); /* over one that was there */
+    pass(STEP);
+    expect(0, 2);
+    xd_connections_connected(&c, 0, 125 * XD_MS);
+    pass(STEP);
+    expect(0, 6);
+}
+
+START_TEST(then_each_request_gets_a_connection_of_its_own)
+{
+    begin_spread(_i == 0);
+    set_rates(0, MIB);
+    pass(XD_SECOND);
+    expect(0, 6);
+    expect_why(XD_LANES_USEFUL);
+    ck_assert(xd_connections_spread(&c, 0));
+    ck_assert(xd_connections_learned(&c, 0, facts.latency).spreads);
+}
+END_TEST
+
+/* They bring less than two would, or more than each could if it were capped. */
+START_TEST(unless_that_is_of_no_use)
+{
+    static const double each[] = {MIB / 6, 3 * MIB};
+
+    begin_spread(_i % 2);
+    set_rates(0, each[_i / 2]);
+    pass(XD_SECOND);
+    expect(0, 2);
+    expect_why(XD_LANES_USELESS);
+    ck_assert(!xd_connections_spread(&c, 0));
+}
+END_TEST
+
+/* Of connections; of requests that share one it takes as many as before. */
+START_TEST(a_depot_that_refuses_another_connection_keeps_one)
+{
+    begin_spread(_i == 0);
+    facts.ceiling = 1;
+    facts.ceiling_spreads = true;
+    decide(0);
+    expect(0, 2);
+    expect_why(XD_LANES_REFUSED);
+    ck_assert(!xd_connections_spread(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+}
+END_TEST
+
+START_TEST(who_says_how_many_connections_gets_them)
 {
     xd_connections_fini(&c);
     ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, LANES, 0),
                      0);
-    xd_connections_answered(&c, 0, 80 * XD_MS);
-    given = _i ? 3 : 1;
-    facts.shares = true;
+    facts.can_share = true;
     decide(0);
-    expect(0, _i ? 3 : 2);
-    ck_assert(!xd_connections_are_bound(&c, 0));
-    given = LANES;
-    set_rates(0, MIB);
-    for (unsigned i = 0; i < 20 && !xd_connections_are_tried(&c, 0); i++)
-        pass(STEP);
-    expect(0, _i ? 4 : 3);
-    xd_connections_answered(&c, 0, 82 * XD_MS);
-    pass(XD_SECOND);
-    expect(0, 6);
-    ck_assert(xd_connections_are_bound(&c, 0));
+    expect(0, LANES);
+    ck_assert(xd_connections_spread(&c, 0));
+    ck_assert(!xd_connections_spread(&c, 1));
 }
 END_TEST
 
@@ -499,7 +577,13 @@ int main(void)
     tcase_add_loop_test(t, as_many_as_are_known_and_of_use_now_are_opened, 0,
                         sizeof known / sizeof *known);
     tcase_add_test(t, what_a_trial_has_found_is_learned);
-    tcase_add_loop_test(t, requests_that_share_a_connection_are_tried, 0, 2);
+    tcase_add_test(t, requests_that_share_a_connection_are_tried_first);
+    tcase_add_loop_test(t, then_each_request_gets_a_connection_of_its_own, 0,
+                        2);
+    tcase_add_loop_test(t, unless_that_is_of_no_use, 0, 4);
+    tcase_add_loop_test(t, a_depot_that_refuses_another_connection_keeps_one, 0,
+                        2);
+    tcase_add_test(t, who_says_how_many_connections_gets_them);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
     return run_suite("sched.connections", t);
 }
