@@ -41,7 +41,7 @@ int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
 
     for (unsigned i = 0; i < XD_N_STATES; i++)
         illegal |= (unsigned)(changes[t].to[i] == X) << i;
-    XD_ASSERT(xd_runs_are(&l->states, ~illegal, r));
+    XD_ASSERT(!illegal || xd_runs_are(&l->states, ~illegal, r));
     if (t == XD_DISCARD && (xd_runs_reserve(&l->states, 1) < 0 ||
                             xd_runs_change(&l->origins, r, &take_origin) < 0))
         return XD_E_NOMEM;
@@ -74,6 +74,12 @@ struct xd_range xd_ledger_next_gap(const struct xd_ledger *l, unsigned states,
                                    struct xd_range within)
 {
     return xd_runs_next(&l->states, ~states, within);
+}
+
+uint64_t xd_ledger_first_gap(const struct xd_ledger *l, unsigned states,
+                             struct xd_range within)
+{
+    return xd_runs_first_gap(&l->states, states, within);
 }
 
 bool xd_ledger_has(const struct xd_ledger *l, unsigned states,

@@ -97,4 +97,8 @@ struct xd_range xd_ledger_next(const struct xd_ledger *l, unsigned states,
 struct xd_range xd_ledger_next_gap(const struct xd_ledger *l, unsigned states,
                                    struct xd_range within);
 
+/* Where that gap begins, or within.end. */
+uint64_t xd_ledger_first_gap(const struct xd_ledger *l, unsigned states,
+                             struct xd_range within);
+
 #endif

@@ -14,6 +14,17 @@ struct xd_run_node {
     uint8_t present; /* a bit for each state of the nodes from here down */
 };
 
+/* Bytes up to `end` were counted, or, if `end` is 0, the first was looked for. */
+struct xd_run_answer {
+    uint64_t begin, end;
+    uint64_t asked_at; /* so many changes had been made */
+    unsigned states;
+    uint64_t result;
+};
+
+#define N_ANSWERS 64 /* a power of two: answer_to() */
+#define ALL_STATES ((1u << XD_N_STATES) - 1)
+
 /* What a zeroed struct stands for. */
 static const struct xd_run_node untouched[] = {
     {.present = 0}, {.depot = XD_NO_DEPOT, .present = 1}};
@@ -92,6 +103,41 @@ static uint64_t find_behind(const struct xd_runs *m, uint64_t byte,
     return itself ? nodes[itself].begin : UINT64_MAX;
 }
 
+/* Where the answer to this question is, or is to be put; NULL: there is nothing
+ * but one run. */
+static struct xd_run_answer *answer_to(const struct xd_runs *m, unsigned states,
+                                       uint64_t begin, uint64_t end,
+                                       bool *is_known)
+{
+    uint64_t key = (begin ^ (uint64_t)states << 40) * 0x9e3779b97f4a7c15;
+    struct xd_run_answer *a = m->answers ? &m->answers[key >> 58] : NULL;
+
+    *is_known = a && a->begin == begin && a->end == end &&
+                a->states == states && a->asked_at == m->n_changes;
+    if (a && !*is_known)
+        *a = (struct xd_run_answer){begin, end, m->n_changes, states, 0};
+    return a;
+}
+
+/* The first byte from `byte` on that is of one of `states`; UINT64_MAX: there is
+ * none. */
+static uint64_t find_from(const struct xd_runs *m, uint64_t byte,
+                          unsigned states)
+{
+    bool is_known;
+    struct xd_run_answer *a =
+        answer_to(m, states & ALL_STATES, byte, 0, &is_known);
+    uint64_t found = byte;
+
+    if (is_known)
+        return a->result;
+    if (!(states >> nodes_of(m)[find(m, byte)].state & 1))
+        found = find_behind(m, byte, states);
+    if (a)
+        a->result = found;
+    return found;
+}
+
 struct xd_run_of_bytes xd_runs_at(const struct xd_runs *m, uint64_t byte)
 {
     const struct xd_run_node *n = &nodes_of(m)[find(m, byte)];
@@ -100,11 +146,19 @@ struct xd_run_of_bytes xd_runs_at(const struct xd_runs *m, uint64_t byte)
         {n->begin, find_behind(m, byte, ~0u)}, n->state, n->depot};
 }
 
+uint64_t xd_runs_first_gap(const struct xd_runs *m, unsigned states,
+                           struct xd_range within)
+{
+    uint64_t gap = within.end;
+
+    if (!xd_range_is_empty(within))
+        gap = find_from(m, within.begin, ~states);
+    return gap < within.end ? gap : within.end;
+}
+
 bool xd_runs_are(const struct xd_runs *m, unsigned states, struct xd_range r)
 {
-    return xd_range_is_empty(r) ||
-           ((states >> nodes_of(m)[find(m, r.begin)].state & 1) &&
-            find_behind(m, r.begin, ~states) >= r.end);
+    return xd_range_is_empty(r) || find_from(m, r.begin, ~states) >= r.end;
 }
 
 struct xd_range xd_runs_next(const struct xd_runs *m, unsigned states,
@@ -114,11 +168,10 @@ struct xd_range xd_runs_next(const struct xd_runs *m, unsigned states,
 
     if (xd_range_is_empty(within))
         return none;
-    if (!(states >> nodes_of(m)[find(m, within.begin)].state & 1))
-        found.begin = find_behind(m, within.begin, states);
+    found.begin = find_from(m, within.begin, states);
     if (found.begin >= within.end)
         return none;
-    found.end = find_behind(m, found.begin, ~states);
+    found.end = find_from(m, found.begin, ~states);
     return xd_range_clip(found, within);
 }
 
@@ -145,9 +198,19 @@ static uint64_t count_back(const struct xd_run_node *nodes, uint32_t t,
 uint64_t xd_runs_count(const struct xd_runs *m, unsigned states,
                        struct xd_range r)
 {
-    return xd_range_is_empty(r)
-               ? 0
-               : count_back(nodes_of(m), root_of(m), states, r.begin, &r.end);
+    struct xd_run_answer *a;
+    uint64_t bytes;
+    bool is_known;
+
+    if (xd_range_is_empty(r))
+        return 0;
+    a = answer_to(m, states, r.begin, r.end, &is_known);
+    if (is_known)
+        return a->result;
+    bytes = count_back(nodes_of(m), root_of(m), states, r.begin, &r.end);
+    if (a)
+        a->result = bytes;
+    return bytes;
 }
 
 struct xd_range xd_runs_next_depot(const struct xd_runs *m,
@@ -264,6 +327,12 @@ static bool is_same(const struct xd_runs *m, uint32_t a, uint32_t b)
 /* A change makes two new runs at most, one at each end. */
 int xd_runs_reserve(struct xd_runs *m, size_t n)
 {
+    if (!m->answers) {
+        m->answers = xd_alloc(N_ANSWERS, sizeof *m->answers);
+        m->n_changes = 1; /* none of them is an answer */
+    }
+    if (!m->answers)
+        return XD_E_NOMEM;
     while (m->capacity - m->n + m->n_free < 2 * n || !m->nodes) {
         struct xd_run_node *nodes =
             xd_grow(m->nodes, m->capacity, &m->capacity, sizeof *nodes);
@@ -373,6 +442,7 @@ int xd_runs_change(struct xd_runs *m, struct xd_range r,
         return 0;
     if (xd_runs_reserve(m, 1) < 0)
         return XD_E_NOMEM;
+    m->n_changes++;
     split(m, m->root, r.begin, &before, &met);
     split(m, met, r.end, &met, &behind);
     w.last = last_of(m, before);
@@ -409,5 +479,6 @@ int xd_runs_copy_depots(struct xd_runs *m, const struct xd_runs *from,
 void xd_runs_fini(struct xd_runs *m)
 {
     xd_free(m->nodes);
+    xd_free(m->answers);
     *m = (struct xd_runs){.visits = m->visits};
 }

@@ -8,7 +8,8 @@
  * bytes; each node says which states occur below it, so that a search for some
  * states passes over all others.  A search touches O(log n) nodes of n runs, a
  * change O(k + log n), where k is how many runs it meets; those that become
- * equal are one afterwards.
+ * equal are one afterwards.  What was found last is remembered until the next
+ * change, since schedulers ask for the same bytes many times between two changes.
  *
  * A zeroed struct is one run of state 0 without a depot.  Not thread-safe.
  */
@@ -34,6 +35,8 @@ struct xd_runs {
     size_t n_free;      /* of these, not in use now */
     uint32_t root, first_free;
     uint64_t bytes[XD_N_STATES]; /* of each state but 0 */
+    uint64_t n_changes;
+    struct xd_run_answer *answers; /* to what was asked since the last change */
     uint64_t *visits; /* nodes that are touched are counted here, unless NULL
                          (tests) */
 };
@@ -66,6 +69,11 @@ uint64_t xd_runs_count(const struct xd_runs *m, unsigned states,
  * empty at within.end if there are none. */
 struct xd_range xd_runs_next(const struct xd_runs *m, unsigned states,
                              struct xd_range within);
+
+/* The first byte of `within` that is of none of `states`; within.end if all
+ * are. */
+uint64_t xd_runs_first_gap(const struct xd_runs *m, unsigned states,
+                           struct xd_range within);
 
 /* The first of them that have a depot, and *depot that; of its one depot as many
  * as follow. */

@@ -64,9 +64,8 @@ static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
                                uint64_t end)
 {
     while (from < end) {
-        uint64_t byte = xd_ledger_next_gap(s->book.ledger, XD_BYTES_RECEIVED,
-                                           (struct xd_range){from, end})
-                            .begin;
+        uint64_t byte = xd_ledger_first_gap(s->book.ledger, XD_BYTES_RECEIVED,
+                                            (struct xd_range){from, end});
 
         from = in_flight_to(s, byte, is_lasting);
         if (from == byte)

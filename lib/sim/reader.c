@@ -177,7 +177,7 @@ void xd_sim_reader_look(struct xd_run *r)
 {
     struct xd_range rest = {r->reader.in_order, r->o->size};
     uint64_t to =
-        xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_READABLE, rest).begin;
+        xd_ledger_first_gap(&r->driver.ledger, XD_BYTES_READABLE, rest);
 
     if (to > r->reader.in_order)
         note(r, to);

@@ -32,8 +32,12 @@ static void nearer(uint64_t edge, uint64_t at, uint64_t *end)
 static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
                           uint64_t *end)
 {
-    struct xd_range next = xd_rangeset_next(s, (struct xd_range){at, *end});
+    struct xd_range next;
 
+    if (s->n == 0)
+        return;
+    next = s->n == 1 ? s->ranges[0] /* what most depots hold is one range */
+                     : xd_rangeset_next(s, (struct xd_range){at, *end});
     nearer(next.begin, at, end);
     nearer(next.end, at, end);
 }
@@ -103,13 +107,19 @@ static void rank_windows(struct xd_rules *r)
         }
 }
 
-bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
+/* Up to where a fetch is to deliver the bytes from `byte` on; `byte`: none is. */
+static uint64_t in_flight_to(const struct xd_rules *r, uint64_t byte)
 {
     for (unsigned i = 0; i < r->n_fetches; i++)
         if (r->fetches[i].is_live && r->fetches[i].got <= byte &&
             byte < r->fetches[i].range.end)
-            return true;
-    return false;
+            return r->fetches[i].range.end;
+    return byte;
+}
+
+bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
+{
+    return in_flight_to(r, byte) > byte;
 }
 
 /* Neither here nor coming, nor given up. */
@@ -463,10 +473,11 @@ enum xd_rule xd_rules_assigned(const struct xd_rules *r,
 
     while (run = xd_ledger_next(ledger, 1 << XD_BYTE_ASSIGNED, rest),
            !xd_range_is_empty(run)) {
-        for (uint64_t at = run.begin; at < run.end;
-             at = xd_rules_run(r, at, run.end))
-            if (!xd_rules_in_flight(r, at))
+        for (uint64_t at = run.begin, to; at < run.end; at = to) {
+            to = in_flight_to(r, at);
+            if (to == at)
                 return XD_RULE_ASSIGNED;
+        }
         rest.begin = run.end;
     }
     return XD_RULE_NONE;

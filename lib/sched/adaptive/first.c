@@ -110,7 +110,7 @@ unsigned xd_first_to_answer(void *policy)
     xd_usec least = XD_NEVER;
 
     if (xd_range_is_empty(first) ||
-        xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, first).begin !=
+        xd_ledger_first_gap(p->book->ledger, XD_BYTES_ASSIGNED, first) !=
             first.begin)
         return soonest;
     p->visits += b->n_fetches;

@@ -46,17 +46,21 @@ bool xd_is_played(const struct xd_window *w)
 static double lateness_at(const struct xd_adaptive *p,
                           const struct xd_window *w, double share)
 {
-    struct xd_range rest = {w->range.begin, p->book->wanted.end};
-    double rate = p->rate, missing;
+    struct xd_range wanted = p->book->wanted;
+    struct xd_range before = {wanted.begin, w->range.begin};
+    double rate = p->rate;
+    uint64_t received;
 
     if (!xd_is_played(w) || rate <= 0)
         return 0;
     if (p->now > p->began_at)
         rate = greater(rate, p->brought / xd_seconds(p->now - p->began_at));
-    missing =
-        (double)(xd_range_length(rest) -
-                 xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, rest));
-    return greater(0, missing / (share * rate) - shown_in(p, w, rest.end));
+    /* Before the window there are few runs. */
+    received = xd_ledger_bytes(p->book->ledger, XD_BYTES_RECEIVED) -
+               xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, before);
+    return greater(0, (double)(wanted.end - w->range.begin - received) /
+                              (share * rate) -
+                          shown_in(p, w, wanted.end));
 }
 
 double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
@@ -66,8 +70,7 @@ double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
 
 uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
 {
-    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_ACCEPTED, w->range)
-        .begin;
+    return xd_ledger_first_gap(p->book->ledger, XD_BYTES_ACCEPTED, w->range);
 }
 
 bool xd_has_yet_to_begin(const struct xd_adaptive *p, const struct xd_window *w)

@@ -85,9 +85,8 @@ static uint64_t lesser_byte(uint64_t a, uint64_t b)
 /* The first byte of the window that is not here. */
 static uint64_t head_of(const struct xd_adaptive *p)
 {
-    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED,
-                              p->book->window->range)
-        .begin;
+    return xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED,
+                               p->book->window->range);
 }
 
 static double grain(const struct xd_adaptive *p)
@@ -386,8 +385,8 @@ static bool takes_too_long(struct xd_adaptive *p, const struct xd_flow *f,
         return *takes >= mine;
     }
     *takes = xd_time_for_flow(p, f, rest.end);
-    return *takes >= time_given(p, rest) &&
-           *takes >= RUSH_GAIN * mine + XD_LEAST_S;
+    return *takes >= RUSH_GAIN * mine + XD_LEAST_S &&
+           *takes >= time_given(p, rest);
 }
 
 /* Whether a request is going to be late with `rest`, and who needs so long for
@@ -451,9 +450,12 @@ int xd_offer_urgent(struct xd_adaptive *p, unsigned depot)
     p->visits += p->book->n_fetches;
     for (unsigned i = 0; rc == 0 && i < p->book->n_fetches; i++) {
         struct xd_flow *f = &p->flows[i];
-        struct xd_range rest = rest_of(p, f);
+        struct xd_range rest;
 
-        if (!f->is_running || f->depot == depot || xd_range_is_empty(rest))
+        if (!f->is_running || f->depot == depot)
+            continue;
+        rest = rest_of(p, f);
+        if (xd_range_is_empty(rest))
             continue;
         if (is_missed(p, f) ||
             (rate > 0 &&

@@ -117,7 +117,7 @@ static uint64_t first_missing(const struct plank *p, uint64_t block)
 {
     struct xd_range r = xd_blocks_range(&p->blocks, block);
 
-    return xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, r).begin;
+    return xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, r);
 }
 
 static bool runs_at(const struct plank *p, uint64_t block, unsigned depot)
@@ -253,13 +253,12 @@ static struct xd_range missing_in(const struct plank *p, unsigned depot,
                                   struct xd_range r)
 {
     const struct xd_rangeset *held = &p->book->depots[depot].held;
-    uint64_t byte =
-        xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, r).begin;
+    uint64_t byte = xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, r);
     unsigned kept =
         number_at(p, byte) > 0 ? XD_BYTES_ACCEPTED : XD_BYTES_RECEIVED;
     struct xd_range gap, ask;
 
-    ask.begin = ask.end = xd_ledger_next_gap(p->book->ledger, kept, r).begin;
+    ask.begin = ask.end = xd_ledger_first_gap(p->book->ledger, kept, r);
     if (!xd_rangeset_contains(held, (struct xd_range){ask.begin, byte}))
         ask.begin = byte;
     r.begin = byte;
@@ -332,7 +331,7 @@ static struct choice look_at_window(const struct plank *p, unsigned depot)
         return c;
     c.head.begin = w.begin;
     c.head.end = block.end < w.end ? block.end : w.end;
-    byte = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, c.head).begin;
+    byte = xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, c.head);
     if (byte < c.head.end && may_take_at(p, depot, c.next, byte)) {
         c.head_is_open = number_at(p, byte) < p->book->o.redundancy;
         c.head_is_fresh = number_at(p, byte) == 0;
