@@ -22,6 +22,17 @@ static void put_depot(struct json *j, const struct snapshot_depot *d)
     json_close_object(j);
 }
 
+static void put_discarded(struct json *j, const struct xd_progress *p)
+{
+    json_open_object(j, "bytes_discarded");
+    json_count(j, "bad_pieces", p->discarded_bad_pieces);
+    json_count(j, "bad_file", p->discarded_bad_file);
+    json_count(j, "banned", p->discarded_banned);
+    json_count(j, "changed", p->discarded_changed);
+    json_count(j, "restarted", p->discarded_restarted);
+    json_close_object(j);
+}
+
 void report_put(FILE *to, const struct snapshot *s, const char *file,
                 const char *outcome, const char *error)
 {
@@ -37,6 +48,7 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_count(&j, "bytes_redundant", p->bytes_redundant);
     json_count(&j, "bytes_resumed", p->bytes_resumed);
     json_count(&j, "bytes_compared", p->bytes_compared);
+    put_discarded(&j, p);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     json_string(&j, "verified", p->verified);

@@ -47,6 +47,27 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
         fputs("not verified\n", to);
 }
 
+/* Why bytes were fetched again. */
+static void put_discarded(FILE *to, const struct xd_progress *p)
+{
+    const struct {
+        uint64_t bytes;
+        const char *why;
+    } all[] = {
+        {p->discarded_bad_pieces, "their piece did not match its hash"},
+        {p->discarded_bad_file, "the file did not match its hash"},
+        {p->discarded_banned, "their depot was banned"},
+        {p->discarded_changed, "another program had changed them"},
+        {p->discarded_restarted, "the file was fetched from its beginning"},
+    };
+    char size[UNITS_SIZE];
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].bytes > 0)
+            fprintf(to, "discarded: %s, since %s\n",
+                    units_size(size, all[i].bytes), all[i].why);
+}
+
 static bool was_asked(const struct snapshot_depot *depot)
 {
     return depot->requests > 0 || depot->state == XD_DEPOT_FAILED;
@@ -117,6 +138,7 @@ void summary_put(FILE *to, const struct snapshot *s, const char *name,
     struct table table;
 
     put_whole(to, s, name, outcome);
+    put_discarded(to, &s->progress);
     cast_init(&cast, s, was_asked);
     table_init(&table, columns < 50 ? narrow_columns : wide_columns, N_COLUMNS,
                columns, cast.longest);

@@ -47,6 +47,15 @@ struct xd_progress {
     uint64_t bytes_resumed;  /* of bytes_done: those of an earlier run */
     uint64_t bytes_compared; /* came a second time, from another depot, and were
                                 the same; 0 where hashes tell */
+    /* Bytes that were written and then discarded, by the reason.  Those that are
+     * still wanted are fetched again. */
+    uint64_t discarded_bad_pieces; /* their piece did not match its hash */
+    uint64_t discarded_bad_file;   /* the whole file did not match its hash */
+    uint64_t discarded_banned;     /* their depot was banned */
+    uint64_t discarded_changed;    /* another program had changed the file */
+    uint64_t discarded_restarted;  /* the file was fetched from its beginning
+                                      again */
+    uint64_t discarded_dropped;    /* they left the memory of a source */
 };
 
 enum xd_depot_state {

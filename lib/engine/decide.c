@@ -1,5 +1,7 @@
 #include "engine/decide.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot_cache.h"
@@ -91,7 +93,8 @@ static void restart_locked(struct xd_engine *e)
     struct xd_error error = {0};
 
     if (xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) > 0)
-        xd_verify_reject_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN});
+        xd_verify_discard_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN},
+                                 XD_DISCARD_RESTARTED);
     if (e->drained > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
@@ -195,19 +198,24 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
     const struct xd_depot *worst = worst_depot(e, &n_failed);
     const struct xd_error why =
         xd_kept_error_get(worst ? worst->last_error : NULL);
+    enum xd_discard_reason reason;
+    char past[128] = "";
 
+    if (xd_ledger_was_discarded(&e->ledger, at, &reason))
+        snprintf(past, sizeof past, " (bytes that came were discarded: %s)",
+                 xd_discard_reason_text(reason));
     if (!worst)
-        xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu",
-                (ull)at);
+        xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu%s",
+                (ull)at, past);
     else if (n_failed == 1)
         xd_fail_because(out, XD_E_NOREPLICA, &why,
-                        "no depot is left that holds byte %llu: %s", (ull)at,
-                        why.msg);
+                        "no depot is left that holds byte %llu%s: %s", (ull)at,
+                        past, why.msg);
     else
         xd_fail_because(out, XD_E_NOREPLICA, &why,
-                        "no depot is left that holds byte %llu: %u failed, one "
-                        "with: %s",
-                        (ull)at, n_failed, why.msg);
+                        "no depot is left that holds byte %llu%s: %u failed, "
+                        "one with: %s",
+                        (ull)at, past, n_failed, why.msg);
     if (why.code == XD_E_CORRUPT)
         out->code = XD_E_CORRUPT;
 }

@@ -230,7 +230,7 @@ void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
     xd_inform_bytes_locked(e, lane, end);
 }
 
-/* The scheduler may take it for missing: it was rejected while it was on its
+/* The scheduler may take it for missing: it was discarded while it was on its
  * way, or lies beyond what was asked for. */
 static int claim_locked(struct xd_engine *e, struct xd_range range,
                         struct xd_error *err)
@@ -242,13 +242,18 @@ static int claim_locked(struct xd_engine *e, struct xd_range range,
     return 0;
 }
 
-/* What was claimed does not count after all; others may have left it out. */
-static int unclaim_locked(struct xd_engine *e, struct xd_range range,
-                          struct xd_error *err)
+/* The request was distrusted while its bytes were written: they do not count.
+ * Others may have left them out. */
+static int discard_claimed_locked(struct xd_worker *w, struct xd_range range,
+                                  struct xd_error *err)
 {
-    if (xd_ledger_change(&e->ledger, XD_ABANDON, range) < 0)
+    struct xd_engine *e = w->engine;
+
+    if (xd_ledger_written(&e->ledger, range, w->served->number) < 0)
         return xd_fail_nomem(err);
-    xd_verify_reject_locked(e, range);
+    xd_verify_discard_locked(e, range,
+                             w->served->is_expelled ? XD_DISCARD_BANNED
+                                                    : XD_DISCARD_BAD_PIECE);
     return 0;
 }
 
@@ -289,7 +294,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         }
         xd_engine_lock(e);
         if (rc == 0 && lane->is_distrusted) { /* since it was claimed */
-            rc = unclaim_locked(e, gap, &error);
+            rc = discard_claimed_locked(w, gap, &error);
             break;
         }
         if (rc == 0)

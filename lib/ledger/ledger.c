@@ -12,9 +12,9 @@ static const struct xd_run_change changes[] = {
     [XD_ASSIGN] = {.to = {A, A, R, G, W, V, S, L}},
     [XD_RELEASE] = {.to = {M, M, R, G, W, V, S, L}},
     [XD_RECEIVE] = {.to = {R, R, R, G, W, V, R, L}},
+    [XD_LOSE] = {.to = {M, A, M, G, W, V, S, L}},
     [XD_CLAIM] = {.to = {G, G, G, X, X, X, X, X}},
     [XD_WRITTEN] = {.to = {X, X, X, W, X, V, X, X}}, /* V: restored meanwhile */
-    [XD_ABANDON] = {.to = {X, X, X, M, X, V, X, X}},
     [XD_VERIFY] = {.to = {V, V, V, X, V, V, V, L}},
     [XD_DISCARD] = {.to = {M, A, M, G, M, M, M, M}},
     [XD_OUTDATE] = {.to = {M, M, M, G, S, S, S, M}},
@@ -22,11 +22,9 @@ static const struct xd_run_change changes[] = {
     [XD_SET_ASIDE] = {.to = {X, X, X, X, X, M, X, X}},
     [XD_RESTORE] = {.to = {V, V, V, V, V, V, V, V}}};
 
-/* Of the runs of origins those that have one are 1, the others 0. */
-static const struct xd_run_change give_origin = {.to = {1, 1},
+/* What is written anew is not discarded any more. */
+static const struct xd_run_change give_origin = {.to = {1, 1, 1, 1, 1, 1, 1, 1},
                                                  .sets_depot = true};
-static const struct xd_run_change take_origin = {.sets_depot = true,
-                                                 .depot = XD_NO_DEPOT};
 
 void xd_ledger_fini(struct xd_ledger *l)
 {
@@ -42,10 +40,47 @@ int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
     for (unsigned i = 0; i < XD_N_STATES; i++)
         illegal |= (unsigned)(changes[t].to[i] == X) << i;
     XD_ASSERT(!illegal || xd_runs_are(&l->states, ~illegal, r));
-    if (t == XD_DISCARD && (xd_runs_reserve(&l->states, 1) < 0 ||
-                            xd_runs_change(&l->origins, r, &take_origin) < 0))
-        return XD_E_NOMEM;
     return xd_runs_change(&l->states, r, &changes[t]);
+}
+
+int xd_ledger_discard(struct xd_ledger *l, struct xd_range r,
+                      enum xd_discard_reason why)
+{
+    struct xd_run_change take_origin = {
+        .to = {0, (uint8_t)(XD_ORIGIN_DISCARDED + why), 2, 3, 4, 5, 6, 7},
+        .sets_depot = true,
+        .depot = XD_NO_DEPOT};
+    uint64_t before = l->origins.bytes[XD_ORIGIN_DEPOT];
+
+    if (xd_runs_reserve(&l->states, 1) < 0 ||
+        xd_runs_change(&l->origins, r, &take_origin) < 0)
+        return XD_E_NOMEM;
+    l->discarded[why] += before - l->origins.bytes[XD_ORIGIN_DEPOT];
+    return xd_ledger_change(l, XD_DISCARD, r);
+}
+
+const char *xd_discard_reason_text(enum xd_discard_reason why)
+{
+    static const char *const texts[] = {
+        [XD_DISCARD_BAD_PIECE] = "their piece does not match its hash",
+        [XD_DISCARD_BAD_FILE] = "the file does not match its hash",
+        [XD_DISCARD_BANNED] = "their depot is banned",
+        [XD_DISCARD_CHANGED] = "another program has changed them",
+        [XD_DISCARD_RESTARTED] = "the file is fetched from its beginning again",
+        [XD_DISCARD_DROPPED] = "they have left the memory"};
+
+    return texts[why];
+}
+
+bool xd_ledger_was_discarded(const struct xd_ledger *l, uint64_t byte,
+                             enum xd_discard_reason *out_why)
+{
+    struct xd_run_of_bytes run = xd_runs_at(&l->origins, byte);
+
+    if (run.state < XD_ORIGIN_DISCARDED)
+        return false;
+    *out_why = (enum xd_discard_reason)(run.state - XD_ORIGIN_DISCARDED);
+    return true;
 }
 
 int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot)

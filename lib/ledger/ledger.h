@@ -4,7 +4,8 @@
  * lib/README.md has the drawing, ledger.c the table.
  *
  * A byte has an origin from xd_ledger_written() until it is discarded, also while
- * it is set aside.  Costs: runs.h.
+ * it is set aside; from then on the ledger keeps the reason, until the byte is
+ * written again.  Costs: runs.h.
  * Not thread-safe: guarded by the lock of its owner.
  */
 #ifndef XD_LEDGER_LEDGER_H
@@ -41,24 +42,40 @@ enum {
 /* In place of a depot: an earlier run delivered it. */
 #define XD_HELD UINT_MAX
 
+/* Why stored bytes are discarded. */
+enum xd_discard_reason {
+    XD_DISCARD_BAD_PIECE, /* their piece does not match its hash */
+    XD_DISCARD_BAD_FILE,  /* the whole file does not match its hash */
+    XD_DISCARD_BANNED,    /* their depot is banned */
+    XD_DISCARD_CHANGED,   /* another program has changed the file */
+    XD_DISCARD_RESTARTED, /* the file is fetched from its beginning again */
+    XD_DISCARD_DROPPED,   /* they have left the memory: no reader needs them */
+    XD_N_DISCARD_REASONS
+};
+
+/* The states of struct xd_ledger.origins; a discarded byte has this one plus
+ * its reason. */
+enum { XD_ORIGIN_NONE, XD_ORIGIN_DEPOT, XD_ORIGIN_DISCARDED };
+
 struct xd_ledger {
     struct xd_runs states;  /* of each byte, without depots */
-    struct xd_runs origins; /* state 1: delivered by that depot; else 0 */
+    struct xd_runs origins; /* with a depot if XD_ORIGIN_DEPOT */
+    uint64_t
+        discarded[XD_N_DISCARD_REASONS]; /* bytes, each as often as it was */
 };
 
 /* What a transition is not for stays as it is, or is a broken promise. */
 enum xd_transition {
-    XD_ASSIGN,  /* what is missing */
-    XD_RELEASE, /* what is assigned is missing again */
-    XD_RECEIVE, /* what is not here yet */
-    XD_CLAIM,   /* none of it may be claimed */
-    XD_WRITTEN, /* by xd_ledger_written() */
-    XD_ABANDON, /* all of it was claimed by the caller: it does not count */
-    XD_VERIFY,  /* none of it may be WRITING */
-    XD_DISCARD, /* it was wrong, or is dropped: it is missing again, without an
-                    origin */
-    XD_OUTDATE, /* of a file of unknown size: its stream has broken off */
-    XD_LEAVE,   /* likewise: it is dropped, and cannot come again */
+    XD_ASSIGN,    /* what is missing */
+    XD_RELEASE,   /* what is assigned is missing again */
+    XD_RECEIVE,   /* what is not here yet */
+    XD_LOSE,      /* what is received is missing again: its request has ended */
+    XD_CLAIM,     /* none of it may be claimed */
+    XD_WRITTEN,   /* by xd_ledger_written() */
+    XD_VERIFY,    /* none of it may be WRITING */
+    XD_DISCARD,   /* by xd_ledger_discard() */
+    XD_OUTDATE,   /* of a file of unknown size: its stream has broken off */
+    XD_LEAVE,     /* likewise: it is dropped, and cannot come again */
     XD_SET_ASIDE, /* it is verified, and missing for the time of a repair */
     XD_RESTORE    /* all of it is verified after all */
 };
@@ -73,6 +90,18 @@ int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
 /* All of it was claimed by the caller, and is written.  Its origin is `depot`,
  * unless it has one; XD_NO_DEPOT: it gets none.  0, or NOMEM. */
 int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot);
+
+/* What is received or stored of it is missing again, without an origin.  0, or
+ * NOMEM with all as before. */
+int xd_ledger_discard(struct xd_ledger *l, struct xd_range r,
+                      enum xd_discard_reason why);
+
+/* As the end of a sentence about bytes. */
+const char *xd_discard_reason_text(enum xd_discard_reason why);
+
+/* Whether the byte was discarded and not written since; if so, *out_why. */
+bool xd_ledger_was_discarded(const struct xd_ledger *l, uint64_t byte,
+                             enum xd_discard_reason *out_why);
 
 /* So many transitions need no memory, if no others come between. */
 int xd_ledger_reserve(struct xd_ledger *l, size_t n);

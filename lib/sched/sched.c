@@ -335,7 +335,7 @@ static int lack(struct xd_sched *s, struct xd_range r)
     if (xd_range_is_empty(r))
         return 0;
     if (xd_ledger_change(s->book.ledger,
-                         s->size_is_unknown ? XD_OUTDATE : XD_DISCARD, r) < 0)
+                         s->size_is_unknown ? XD_OUTDATE : XD_LOSE, r) < 0)
         return XD_E_NOMEM;
     for (unsigned i = 0; i < s->book.n_fetches; i++)
         s->fetches[i].is_loser = s->fetches[i].is_canceled;

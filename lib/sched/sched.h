@@ -131,7 +131,8 @@ enum xd_sched_event_kind {
     XD_EV_HELD,     /* range: here without a request of the scheduler's, and not
                        yet found good */
     XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
-    XD_EV_REJECTED, /* range: what arrived is wrong; it is missing again */
+    XD_EV_REJECTED, /* range: it was discarded in the ledger, or received and
+                       never stored; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
                        there is in flight) */
     XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST */

@@ -65,10 +65,10 @@ static void tell_rejected(struct xd_run *r, struct xd_range range)
     }
 }
 
-/* Bytes that are here are missing again. */
-static void drop(struct xd_run *r, struct xd_range range)
+static void discard(struct xd_run *r, struct xd_range range,
+                    enum xd_discard_reason why)
 {
-    if (xd_ledger_change(&r->driver.ledger, XD_DISCARD, range) < 0)
+    if (xd_ledger_discard(&r->driver.ledger, range, why) < 0)
         xd_run_out_of_memory(r);
     tell_rejected(r, range);
 }
@@ -118,12 +118,12 @@ static void ban_liars(struct xd_run *r)
     }
     while (lie = next_lie(r, (struct xd_range){0, r->o->size}),
            !xd_range_is_empty(lie) && !r->driver.failed)
-        drop(r, lie);
+        discard(r, lie, XD_DISCARD_BANNED);
 }
 
 static void reject(struct xd_run *r, struct xd_range piece)
 {
-    drop(r, piece);
+    discard(r, piece, XD_DISCARD_BAD_PIECE);
     ban_liars(r);
 }
 

@@ -8,9 +8,12 @@ static void step(struct model *m, struct xd_ledger *l, struct fuzz_input *in)
     unsigned depot = fuzz_below(in, MODEL_DEPOTS);
     unsigned begin = fuzz_below(in, MODEL_BYTES);
     unsigned end = begin + fuzz_below(in, MODEL_BYTES + 1 - begin);
+    unsigned why = fuzz_below(in, XD_N_DISCARD_REASONS);
 
-    FUZZ_CHECK(model_change(m, l, kind, begin, end, depot) == 0);
+    FUZZ_CHECK(model_change(m, l, kind, begin, end, depot,
+                            (enum xd_discard_reason)why) == 0);
     FUZZ_CHECK(model_agrees(m, l, fuzz_byte(in), depot, begin, end));
+    FUZZ_CHECK(model_agrees_on_discards(m, l));
     FUZZ_CHECK(model_has_whole_runs(m, l));
 }
 

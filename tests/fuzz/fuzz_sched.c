@@ -237,13 +237,17 @@ static void accept_what_arrived(struct world *w)
 /* What is accepted may come from elsewhere, but of a file of unknown size. */
 static void range_event(struct world *w, enum xd_sched_event_kind kind)
 {
-    struct xd_range known = {w->rules->wanted.begin, known_end(w)};
+    struct xd_range known = {w->rules->wanted.begin, known_end(w)}, part;
 
-    if (w->rules->size_is_unknown && kind == XD_EV_ACCEPTED)
+    if (w->rules->size_is_unknown && kind == XD_EV_ACCEPTED) {
         accept_what_arrived(w);
-    else if (known.begin < known.end)
-        tell(w, (struct xd_sched_event){.kind = kind,
-                                        .range = draw_part(w, known)});
+    } else if (known.begin < known.end) {
+        part = draw_part(w, known);
+        if (kind == XD_EV_REJECTED)
+            FUZZ_CHECK(
+                xd_ledger_discard(&w->ledger, part, XD_DISCARD_BAD_PIECE) == 0);
+        tell(w, (struct xd_sched_event){.kind = kind, .range = part});
+    }
 }
 
 static bool runs_there(const struct world *w, unsigned depot,

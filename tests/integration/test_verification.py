@@ -76,6 +76,27 @@ def test_of_two_depots_that_share_a_piece_the_liar_is_found_out(lab, block):
     assert blamed(run) == {liar.host}
 
 
+@pytest.mark.parametrize("pieces, lies, reason", [
+    (PIECE, True, "bad_pieces"), (None, True, "bad_file"),
+    (PIECE, False, None)])
+def test_it_is_said_how_much_was_discarded_and_why(lab, pieces, lies, reason):
+    data = lab.file("f.bin", SIZE)
+    first = lab.depot(files={"f.bin": spoiled(data, 1000) if lies else data})
+    second = lab.depot(rate=4_000_000)  # the first has the time to lie
+    manifest = metalink(lab, "f.bin", data, [first, second], pieces)
+    run = lab.xdownload(manifest, "-v", "-a", "basic", "-b", "64k")
+    assert run.rc == 0, run.err
+    discarded = run.report["bytes_discarded"]
+    assert set(discarded) == {"bad_pieces", "bad_file", "banned", "changed",
+                              "restarted"}
+    assert {why for why, n in discarded.items() if n} - {"banned"} == (
+        {reason} if reason else set())
+    assert ("discarded: " in run.err) == bool(reason)
+    if reason == "bad_pieces":
+        assert "bytes are discarded, from byte " in run.err
+        assert "since their piece did not match its hash" in run.err
+
+
 def test_when_all_lie_the_status_is_4_and_the_part_stays(lab):
     data = lab.file("f.bin", SIZE)
     liars = lab.depots(2, files={"f.bin": spoiled(data, 1000)})

@@ -125,6 +125,8 @@ static void check_piece(struct sim *s, uint64_t i)
         below(s, 100) < s->sc->reject_percent) {
         s->was_rejected[i] = true;
         memset(s->here + r.begin, 0, r.end - r.begin);
+        if (xd_ledger_discard(&s->driver.ledger, r, XD_DISCARD_BAD_PIECE) < 0)
+            s->driver.failed = true;
         tell(s, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = r});
         ban_liars(s);
         return;

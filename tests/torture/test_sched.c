@@ -66,6 +66,8 @@ static int answer(struct xd_sched *s, const struct xd_sched_action *a,
     }
     if (n % 7 == 6)
         judgement = XD_EV_REJECTED;
+    if (rc == 0 && judgement == XD_EV_REJECTED)
+        rc = xd_ledger_discard(&ledger, r, XD_DISCARD_BAD_PIECE);
     if (rc == 0)
         rc = tell(s, judgement, a, r);
     if (rc == 0 && n == 11)

@@ -132,6 +132,19 @@ int xd_download_wait(struct xd_download *d, int timeout_ms,
     return rc;
 }
 
+static void count_discarded_locked(const struct xd_engine *e,
+                                   struct xd_progress *p)
+{
+    const uint64_t *discarded = e->ledger.discarded;
+
+    p->discarded_bad_pieces = discarded[XD_DISCARD_BAD_PIECE];
+    p->discarded_bad_file = discarded[XD_DISCARD_BAD_FILE];
+    p->discarded_banned = discarded[XD_DISCARD_BANNED];
+    p->discarded_changed = discarded[XD_DISCARD_CHANGED];
+    p->discarded_restarted = discarded[XD_DISCARD_RESTARTED];
+    p->discarded_dropped = discarded[XD_DISCARD_DROPPED];
+}
+
 static void count_depots_locked(const struct xd_engine *e,
                                 struct xd_progress *p)
 {
@@ -165,6 +178,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_per_s = xd_rate_get(&e->rate, now);
     p.is_paused = e->paused_at != 0;
     count_depots_locked(e, &p);
+    count_discarded_locked(e, &p);
     p.algorithm = xd_options_algorithm(&e->options);
     p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;

@@ -52,7 +52,7 @@ static void drop_locked(struct xd_engine *e, struct xd_range r)
     xd_memory_sink_drop(e->readers.memory, r.begin - e->wanted.begin,
                         r.end - e->wanted.begin);
     if (e->depots.size != XD_SIZE_UNKNOWN) {
-        xd_verify_reject_locked(e, r);
+        xd_verify_discard_locked(e, r, XD_DISCARD_DROPPED);
         return;
     }
     xd_fail(&why, XD_E_NOREPLICA,

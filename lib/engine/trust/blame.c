@@ -103,7 +103,7 @@ static bool may_have_brought_held(const struct xd_engine *e)
 }
 
 /* What it brought is wanted again, but for what is proved or out. */
-static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
+static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
     bool and_held = may_have_brought_held(e);
@@ -129,7 +129,7 @@ static void reject_all_of_locked(struct xd_engine *e, unsigned depot)
         }
         rest.begin = run.end;
         if (!xd_range_is_empty(run))
-            xd_verify_reject_locked(e, run);
+            xd_verify_discard_locked(e, run, XD_DISCARD_BANNED);
     }
 }
 
@@ -155,7 +155,7 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         xd_decide_stop_locked(e, lane);
     }
     xd_inform_banned_locked(e, depot);
-    reject_all_of_locked(e, depot);
+    discard_all_of_locked(e, depot);
 }
 
 void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
@@ -359,7 +359,7 @@ static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
     if (!choose(e, s))
         return false;
     restrict_locked(e, s, true);
-    xd_verify_reject_locked(e, s->range);
+    xd_verify_discard_locked(e, s->range, XD_DISCARD_BAD_PIECE);
     return true;
 }
 
@@ -406,7 +406,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
     if (xd_range_length(xd_runs_next_depot(&s->origins, range, &only)) ==
         xd_range_length(range)) {
         free_one(s);
-        xd_verify_reject_locked(e, range);
+        xd_verify_discard_locked(e, range, XD_DISCARD_BAD_PIECE);
         ban_locked(e, only, range);
     } else {
         s->copy = read_copy_locked(e, s->range);

@@ -39,7 +39,7 @@ static void compare_locked(struct xd_engine *e, unsigned depot,
     now = second_copy_locked(e, depot, run, &still);
     if (rc < 0 || still != bringer || now.begin != run.begin ||
         now.end != run.end || !xd_sampler_listens_locked(e, depot))
-        return; /* it was rejected meanwhile, or is exchanged now */
+        return; /* it was discarded meanwhile, or is exchanged now */
     for (at = 0; at < len; at += part) {
         struct xd_range differs = {run.begin + at, 0};
 

@@ -383,6 +383,19 @@ static void convict_others_locked(struct xd_engine *e)
     }
 }
 
+/* Other bytes have taken the place of those that were wrong. */
+static void discard_exchanged_locked(struct xd_engine *e)
+{
+    const struct xd_rangeset *exchanged = &e->repair.exchanged;
+
+    for (size_t i = 0; i < exchanged->n; i++)
+        if (xd_ledger_discard(&e->ledger, exchanged->ranges[i],
+                              XD_DISCARD_BAD_FILE) < 0)
+            xd_engine_fail_nomem_locked(e);
+    if (exchanged->n > 0)
+        all_is_here_locked(e);
+}
+
 /* The first time: what is needed to repair.  Errors: IO, NOMEM. */
 static int prepare_locked(struct xd_engine *e, struct xd_error *err)
 {
@@ -429,7 +442,7 @@ static bool fetch_held_locked(struct xd_engine *e)
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
     xd_given_disown_locked(e, XD_HELD, e->wanted, &why);
     e->repair.phase = XD_REPAIR_NONE;
-    xd_verify_reject_held_locked(e);
+    xd_verify_discard_held_locked(e);
     return true;
 }
 
@@ -442,6 +455,7 @@ static void judge_locked(struct xd_engine *e)
             convict_locked(e);
         else if (e->repair.exchanged.n > 0)
             convict_others_locked(e);
+        discard_exchanged_locked(e);
         e->state = ENGINE_FINISHING;
         xd_engine_wake_all_locked(e);
         return;

@@ -66,7 +66,7 @@ void xd_single_answer_start_locked(struct xd_engine *e)
     d->is_expelled = d->answers_differ = false;
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);
-    xd_verify_reject_locked(e, e->wanted);
+    xd_verify_discard_locked(e, e->wanted, XD_DISCARD_RESTARTED);
     if (xd_decide_anew_locked(e, &error) < 0) {
         xd_engine_fail_locked(e, &error);
         return;

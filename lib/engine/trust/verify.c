@@ -230,16 +230,31 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
     xd_verify_kept_locked(e, XD_HELD, range, NULL);
 }
 
-void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range)
+/* Of the other reasons users are told where they are found. */
+static void say_discarded_locked(struct xd_engine *e, struct xd_range range,
+                                 uint64_t bytes, enum xd_discard_reason why)
+{
+    if (bytes > 0)
+        xd_engine_say_locked(
+            e, why == XD_DISCARD_BAD_PIECE ? XD_LOG_INFO : XD_LOG_DEBUG,
+            "%llu bytes are discarded, from byte %llu on: %s",
+            (unsigned long long)bytes, (unsigned long long)range.begin,
+            xd_discard_reason_text(why));
+}
+
+void xd_verify_discard_locked(struct xd_engine *e, struct xd_range range,
+                              enum xd_discard_reason why)
 {
     struct xd_verify *v = &e->verify;
+    uint64_t before = e->ledger.discarded[why];
 
     v->era++;
     xd_resume_dropped_locked(e, range);
-    if (xd_ledger_change(&e->ledger, XD_DISCARD, range) < 0) {
+    if (xd_ledger_discard(&e->ledger, range, why) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
+    say_discarded_locked(e, range, e->ledger.discarded[why] - before, why);
     for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;
          i++) {
         if (xd_pieces_range(&v->pieces, i).begin >= range.end)
@@ -256,20 +271,20 @@ uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
     return xd_ledger_bytes_of(&e->ledger, XD_HELD, e->wanted);
 }
 
-void xd_verify_reject_held_locked(struct xd_engine *e)
+void xd_verify_discard_held_locked(struct xd_engine *e)
 {
     struct xd_range run;
 
     while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, e->wanted),
            !xd_range_is_empty(run) && !xd_engine_is_over_locked(e))
-        xd_verify_reject_locked(e, run);
+        xd_verify_discard_locked(e, run, XD_DISCARD_BAD_FILE);
 }
 
 uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from)
 {
     struct xd_range rest = {from, e->wanted.end};
 
-    return xd_ledger_next_gap(&e->ledger, XD_BYTES_READABLE, rest).begin;
+    return xd_ledger_first_gap(&e->ledger, XD_BYTES_READABLE, rest);
 }
 
 uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
@@ -357,7 +372,7 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
     int rc;
 
     if (v->pieces.states[i] != XD_PIECE_QUEUED)
-        return; /* some of it was rejected meanwhile */
+        return; /* some of it was discarded meanwhile */
     v->pieces.states[i] = XD_PIECE_HASHED;
     xd_engine_unlock(e);
     rc = hash_range(e, v->piece_hasher, range, &error);
@@ -392,7 +407,7 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
     }
     xd_engine_say_locked(e, XD_LOG_WARN, "%s: fetched again", error.msg);
     e->repair.phase = XD_REPAIR_NONE;
-    xd_verify_reject_locked(e, range);
+    xd_verify_discard_locked(e, range, XD_DISCARD_CHANGED);
     xd_decide_locked(e);
 }
 
@@ -426,7 +441,7 @@ static void hash_whole_locked(struct xd_engine *e)
 
     if (xd_range_length(range) > STEP)
         range.end = range.begin + STEP;
-    v->hashed_to = range.end; /* what is rejected meanwhile takes it back */
+    v->hashed_to = range.end; /* what is discarded meanwhile takes it back */
     if (e->ordered) /* but not where what has left cannot be read again */
         e->leaving = range.end;
     xd_engine_unlock(e);

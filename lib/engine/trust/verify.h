@@ -24,13 +24,14 @@
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
 #include "io/hash.h"
+#include "ledger/ledger.h"
 
 struct xd_engine;
 struct xd_suspicion; /* blame.c */
 
 struct xd_verify {
     struct xd_pieces pieces;
-    uint64_t era; /* it changes when something is rejected */
+    uint64_t era; /* it changes when bytes are discarded */
     struct xd_suspicion *suspicions;
 
     size_t *queue; /* pieces to hash, first come first served */
@@ -78,12 +79,14 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
 /* How many bytes of earlier runs are kept. */
 uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
 
-/* None of what earlier runs brought is kept any more. */
-void xd_verify_reject_held_locked(struct xd_engine *e);
+/* The whole file does not match its hash: the bytes that earlier runs delivered
+ * are discarded. */
+void xd_verify_discard_held_locked(struct xd_engine *e);
 
-/* What was kept of `range` is not any more, and is fetched again.  Who writes
- * some of it now has it claimed until it has written. */
-void xd_verify_reject_locked(struct xd_engine *e, struct xd_range range);
+/* The stored bytes of `range` are discarded, and the scheduler has them fetched
+ * again.  What a lane writes now it has claimed until it has written. */
+void xd_verify_discard_locked(struct xd_engine *e, struct xd_range range,
+                              enum xd_discard_reason why);
 
 /* Whether there is something to hash now, and the doing of a part of it:
  * releases the lock meanwhile.  Only the keeper calls these. */

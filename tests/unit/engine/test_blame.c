@@ -155,7 +155,7 @@ static int read_and_reject(struct xd_sink *s, uint64_t offset, void *data,
     (void)err;
     memset(data, 0, len);
     xd_engine_lock(engine);
-    xd_verify_reject_locked(engine, first_block);
+    xd_verify_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
     xd_engine_unlock(engine);
     return 0;
 }
@@ -220,7 +220,7 @@ START_TEST(what_is_written_while_its_piece_is_rejected_stays_claimed)
     bring_locked(0, first_block);
     ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, second_block),
                      0);
-    xd_verify_reject_locked(engine, engine->wanted);
+    xd_verify_discard_locked(engine, engine->wanted, XD_DISCARD_BAD_PIECE);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), 0);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_CLAIMED),
                       BLOCK);
@@ -271,7 +271,7 @@ START_TEST(a_piece_that_was_rejected_while_it_was_hashed_is_read_back)
     prepare_engine();
     xd_engine_lock(engine);
     era = engine->verify.era;
-    xd_verify_reject_locked(engine, first_block);
+    xd_verify_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
     bring_hashed_locked(era, true);
     ck_assert(xd_verify_can_work_locked(engine));
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE), 0);
@@ -403,7 +403,8 @@ START_TEST(who_is_found_out_by_one_piece_explains_another)
 
     prepare_two_pieces(2);
     bring_wrong_piece_locked(0, 1);
-    xd_verify_reject_locked(engine, (struct xd_range){0, SIZE});
+    xd_verify_discard_locked(engine, (struct xd_range){0, SIZE},
+                             XD_DISCARD_BAD_PIECE);
     engine->sink = &sink;
     bring_locked(0, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);

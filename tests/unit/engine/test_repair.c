@@ -185,8 +185,9 @@ END_TEST
 
 START_TEST(who_has_no_byte_in_the_file_is_not_suspected)
 {
-    ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_DISCARD,
-                                      (struct xd_range){BLOCK, SIZE}),
+    ck_assert_int_eq(xd_ledger_discard(&engine->ledger,
+                                       (struct xd_range){BLOCK, SIZE},
+                                       XD_DISCARD_BAD_FILE),
                      0);
     dispute_locked(zeros);
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);

@@ -16,15 +16,18 @@ struct model {
     struct {
         enum xd_byte_state state;
         unsigned depot;
+        int why; /* it was discarded, or -1: it was not, or is written again */
     } bytes[MODEL_BYTES];
+    uint64_t discarded[XD_N_DISCARD_REASONS];
 };
 
 static inline void model_init(struct model *m, uint64_t base)
 {
-    m->base = base;
+    *m = (struct model){.base = base};
     for (unsigned i = 0; i < MODEL_BYTES; i++) {
         m->bytes[i].state = XD_BYTE_MISSING;
         m->bytes[i].depot = XD_NO_DEPOT;
+        m->bytes[i].why = -1;
     }
 }
 
@@ -48,7 +51,6 @@ static inline bool model_is_legal(const struct model *m, unsigned transition,
     switch (transition) {
     case XD_CLAIM:
         return s < XD_BYTE_WRITING;
-    case XD_ABANDON:
     case XD_WRITTEN:
         return s == XD_BYTE_WRITING || s == XD_BYTE_VERIFIED;
     case XD_VERIFY:
@@ -66,9 +68,7 @@ static inline enum xd_byte_state model_next(enum xd_byte_state s,
         s == XD_BYTE_WRITTEN || s == XD_BYTE_VERIFIED || s == XD_BYTE_STALE;
 
     if (s == XD_BYTE_WRITING && transition != XD_RESTORE)
-        return transition == XD_WRITTEN   ? XD_BYTE_WRITTEN
-               : transition == XD_ABANDON ? XD_BYTE_MISSING
-                                          : s;
+        return transition == XD_WRITTEN ? XD_BYTE_WRITTEN : s;
     switch (transition) {
     case XD_ASSIGN:
         return s == XD_BYTE_MISSING ? XD_BYTE_ASSIGNED : s;
@@ -77,6 +77,8 @@ static inline enum xd_byte_state model_next(enum xd_byte_state s,
     case XD_RECEIVE:
         return s <= XD_BYTE_ASSIGNED || s == XD_BYTE_STALE ? XD_BYTE_RECEIVED
                                                            : s;
+    case XD_LOSE:
+        return s == XD_BYTE_RECEIVED ? XD_BYTE_MISSING : s;
     case XD_CLAIM:
         return XD_BYTE_WRITING;
     case XD_VERIFY:
@@ -97,10 +99,27 @@ static inline enum xd_byte_state model_next(enum xd_byte_state s,
     return s;
 }
 
+static inline void model_discard(struct model *m, unsigned i, int why)
+{
+    if (m->bytes[i].depot != XD_NO_DEPOT) {
+        m->bytes[i].why = why;
+        m->discarded[why]++;
+    }
+    m->bytes[i].depot = XD_NO_DEPOT;
+}
+
+static inline void model_write(struct model *m, unsigned i, unsigned depot)
+{
+    if (m->bytes[i].depot == XD_NO_DEPOT)
+        m->bytes[i].depot = depot;
+    m->bytes[i].why = -1;
+}
+
 /* The same to both, if it is legal; returns what the ledger does. */
 static inline int model_change(struct model *m, struct xd_ledger *l,
                                unsigned transition, unsigned begin,
-                               unsigned end, unsigned depot)
+                               unsigned end, unsigned depot,
+                               enum xd_discard_reason why)
 {
     struct xd_range r = model_range(m, begin, end);
 
@@ -110,10 +129,12 @@ static inline int model_change(struct model *m, struct xd_ledger *l,
     for (unsigned i = begin; i < end; i++) {
         m->bytes[i].state = model_next(m->bytes[i].state, transition);
         if (transition == XD_DISCARD)
-            m->bytes[i].depot = XD_NO_DEPOT;
-        else if (transition == XD_WRITTEN && m->bytes[i].depot == XD_NO_DEPOT)
-            m->bytes[i].depot = depot;
+            model_discard(m, i, (int)why);
+        else if (transition == XD_WRITTEN)
+            model_write(m, i, depot);
     }
+    if (transition == XD_DISCARD)
+        return xd_ledger_discard(l, r, why);
     if (transition == XD_WRITTEN)
         return xd_ledger_written(l, r, depot);
     return xd_ledger_change(l, (enum xd_transition)transition, r);
@@ -185,6 +206,24 @@ static inline bool model_agrees(const struct model *m,
                       model_depot(m, depot, begin, end));
 }
 
+static inline bool model_agrees_on_discards(const struct model *m,
+                                            const struct xd_ledger *l)
+{
+    enum xd_discard_reason why;
+
+    for (unsigned i = 0; i < XD_N_DISCARD_REASONS; i++)
+        if (l->discarded[i] != m->discarded[i])
+            return false;
+    for (unsigned i = 0; i < MODEL_BYTES; i++) {
+        bool was = xd_ledger_was_discarded(l, m->base + i, &why);
+
+        if (was != (m->bytes[i].why >= 0) ||
+            (was && (int)why != m->bytes[i].why))
+            return false;
+    }
+    return true;
+}
+
 /* Whether `run` is that of byte i, which begins there if that differs from the
  * one before. */
 static inline bool model_is_run(const struct model *m, struct xd_range run,
@@ -207,7 +246,8 @@ static inline bool model_has_whole_runs(const struct model *m,
             !model_is_run(m, state.range, i,
                           m->bytes[i].state != m->bytes[before].state) ||
             !model_is_run(m, origin.range, i,
-                          m->bytes[i].depot != m->bytes[before].depot))
+                          m->bytes[i].depot != m->bytes[before].depot ||
+                              m->bytes[i].why != m->bytes[before].why))
             return false;
     }
     return true;

@@ -25,6 +25,11 @@ static void write_out(uint64_t begin, uint64_t end, unsigned depot)
     ck_assert_int_eq(xd_ledger_written(&ledger, R(begin, end), depot), 0);
 }
 
+static void discard(uint64_t begin, uint64_t end, enum xd_discard_reason why)
+{
+    ck_assert_int_eq(xd_ledger_discard(&ledger, R(begin, end), why), 0);
+}
+
 static void assert_state(uint64_t byte, enum xd_byte_state state,
                          unsigned depot)
 {
@@ -52,12 +57,15 @@ START_TEST(random_transitions_do_what_they_do_to_an_array)
 
         if (i % 3) /* a short one is legal more often */
             end = end < begin + 4 ? end : begin + 4;
-        ck_assert_int_eq(model_change(&m, &ledger,
-                                      draw(&seed, MODEL_TRANSITIONS), begin,
-                                      end, draw(&seed, MODEL_DEPOTS)),
-                         0);
+        ck_assert_int_eq(
+            model_change(
+                &m, &ledger, draw(&seed, MODEL_TRANSITIONS), begin, end,
+                draw(&seed, MODEL_DEPOTS),
+                (enum xd_discard_reason)draw(&seed, XD_N_DISCARD_REASONS)),
+            0);
         ck_assert(model_agrees(&m, &ledger, draw(&seed, 256),
                                draw(&seed, MODEL_DEPOTS), begin, end));
+        ck_assert(model_agrees_on_discards(&m, &ledger));
         ck_assert(model_has_whole_runs(&m, &ledger));
     }
 }
@@ -76,7 +84,7 @@ START_TEST(a_byte_goes_from_missing_to_verified_and_keeps_its_origin)
     change(XD_RELEASE, 0, 100);
     assert_state(0, XD_BYTE_VERIFIED, 7);
     assert_state(50, XD_BYTE_MISSING, XD_NO_DEPOT);
-    change(XD_DISCARD, 0, 50);
+    discard(0, 50, XD_DISCARD_BANNED);
     assert_state(0, XD_BYTE_MISSING, XD_NO_DEPOT);
 }
 END_TEST
@@ -85,11 +93,52 @@ START_TEST(what_is_being_written_is_not_discarded)
 {
     write_out(0, 10, 1);
     change(XD_CLAIM, 10, 20);
-    change(XD_DISCARD, 0, 20);
+    discard(0, 20, XD_DISCARD_BAD_PIECE);
     ck_assert(xd_ledger_has(&ledger, XD_BYTES_CLAIMED, R(10, 20)));
     ck_assert_uint_eq(xd_ledger_count(&ledger, XD_BYTES_CLAIMED, R(0, 10)), 0);
-    change(XD_ABANDON, 10, 20);
+    ck_assert_uint_eq(ledger.discarded[XD_DISCARD_BAD_PIECE], 10);
+}
+END_TEST
+
+static bool was_discarded(uint64_t byte, enum xd_discard_reason why)
+{
+    enum xd_discard_reason kept;
+
+    return xd_ledger_was_discarded(&ledger, byte, &kept) && kept == why;
+}
+
+START_TEST(why_a_byte_was_discarded_is_kept_until_it_is_written_again)
+{
+    enum xd_discard_reason why;
+
+    write_out(0, 100, 1);
+    change(XD_VERIFY, 50, 100);
+    discard(0, 30, XD_DISCARD_BAD_PIECE);
+    discard(20, 60, XD_DISCARD_BANNED);
+    ck_assert(was_discarded(29, XD_DISCARD_BAD_PIECE)); /* it was gone */
+    ck_assert(was_discarded(59, XD_DISCARD_BANNED));
+    ck_assert(!xd_ledger_was_discarded(&ledger, 60, &why));
+    write_out(0, 25, 2);
+    ck_assert(!xd_ledger_was_discarded(&ledger, 24, &why));
+    ck_assert(was_discarded(25, XD_DISCARD_BAD_PIECE));
+    assert_state(24, XD_BYTE_WRITTEN, 2);
+    discard(0, 1, XD_DISCARD_BAD_PIECE);
+    ck_assert_uint_eq(ledger.discarded[XD_DISCARD_BAD_PIECE], 31);
+    ck_assert_uint_eq(ledger.discarded[XD_DISCARD_BANNED], 30);
+}
+END_TEST
+
+/* Nothing was stored of it. */
+START_TEST(what_a_request_received_and_did_not_write_is_lost_not_discarded)
+{
+    enum xd_discard_reason why;
+
+    write_out(0, 10, 1);
+    change(XD_RECEIVE, 10, 20);
+    change(XD_LOSE, 0, 20);
+    assert_state(9, XD_BYTE_WRITTEN, 1);
     assert_state(10, XD_BYTE_MISSING, XD_NO_DEPOT);
+    ck_assert(!xd_ledger_was_discarded(&ledger, 10, &why));
 }
 END_TEST
 
@@ -136,7 +185,7 @@ START_TEST(an_illegal_transition_breaks_a_promise)
         change(XD_SET_ASIDE, 0, 1);
         break;
     case 4:
-        change(XD_ABANDON, 0, 20);
+        change(XD_SET_ASIDE, 10, 20);
         break;
     }
 }
@@ -201,6 +250,10 @@ int main(void)
     tcase_add_test(tcase,
                    a_byte_goes_from_missing_to_verified_and_keeps_its_origin);
     tcase_add_test(tcase, what_is_being_written_is_not_discarded);
+    tcase_add_test(tcase,
+                   why_a_byte_was_discarded_is_kept_until_it_is_written_again);
+    tcase_add_test(
+        tcase, what_a_request_received_and_did_not_write_is_lost_not_discarded);
     tcase_add_test(tcase, what_was_set_aside_has_the_origin_of_the_first_copy);
     tcase_add_test(
         tcase, what_is_verified_of_a_broken_stream_may_be_read_and_is_missing);

@@ -53,6 +53,11 @@ static inline void play_event(struct play *p, struct xd_sched_event ev)
 static inline void play_range(struct play *p, enum xd_sched_event_kind kind,
                               uint64_t begin, uint64_t end)
 {
+    if (kind == XD_EV_REJECTED)
+        ck_assert_int_eq(xd_ledger_discard(&p->ledger,
+                                           (struct xd_range){begin, end},
+                                           XD_DISCARD_BAD_PIECE),
+                         0);
     play_event(p, (struct xd_sched_event){.kind = kind, .range = {begin, end}});
 }
 
