@@ -26,6 +26,7 @@ static const struct xd_framing framing = {.data_bytes = 8,
 
 static struct run {
     struct xd_ibp_request q;
+    struct xd_url url; /* of `asked` */
     struct xd_request asked;
     uint64_t received;
     unsigned n_heads, n_pieces;
@@ -74,10 +75,9 @@ static bool read_request(const uint8_t *at, const uint8_t *end)
 {
     uint64_t offset = take_number(&at, end), length = take_number(&at, end);
     bool is_kept = false;
-    struct xd_url url;
 
-    xd_url_parse(&url, URL);
-    run.asked = (struct xd_request){.url = &url,
+    xd_url_parse(&run.url, URL);
+    run.asked = (struct xd_request){.url = &run.url,
                                     .offset = offset,
                                     .length = length ? length : XD_TO_END,
                                     .object_size = XD_SIZE_UNKNOWN};
