@@ -276,6 +276,7 @@ static int tell_known_locked(struct xd_engine *e)
                                        .depot = (unsigned)i};
 
         event.kind = XD_EV_NORANGES;
+        event.is_last_resort = d->sends_wrong_ranges;
         if (d->knows_no_ranges)
             rc = xd_sched_event(e->sched, &event);
         event.kind = XD_EV_SHARES;

@@ -100,7 +100,8 @@ struct xd_depot {
     bool answers_differ;      /* it was dropped, as they are not of one file */
     unsigned n_single_answers;
     bool knows_no_ranges;
-    bool shares; /* one connection, among its requests */
+    bool sends_wrong_ranges; /* for that reason */
+    bool shares;             /* one connection, among its requests */
     bool has_told_size;
     uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;

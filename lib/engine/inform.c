@@ -259,8 +259,11 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
                may_give_whole_locked(lane)) {
         depot->knows_no_ranges = true;
+        depot->sends_wrong_ranges = outcome->is_wrong_range;
         tell_locked(e, (struct xd_sched_event){.kind = XD_EV_NORANGES,
-                                               .depot = depot->number});
+                                               .depot = depot->number,
+                                               .is_last_resort =
+                                                   outcome->is_wrong_range});
     } else if (is_final(outcome->verdict) && lane->source) {
         lose_locked(e, depot, lane->source);
         depot->answers_differ = has_told_another_size(e, outcome);
@@ -417,6 +420,7 @@ static void tell_census_locked(struct xd_engine *e, struct xd_depot *depot,
         break;
     case XD_VERDICT_NO_RANGES:
         depot->knows_no_ranges = true;
+        depot->sends_wrong_ranges = outcome->is_wrong_range;
         if (!lane->may_be_page)
             break;
         /* The size of a page is not that of the file: asked for the whole it

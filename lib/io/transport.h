@@ -106,6 +106,7 @@ struct xd_outcome {
     bool is_cut; /* with OK: the depot sent less than was asked for, of an
                     object that goes on */
     struct xd_error error; /* code XD_OK if all was well */
+    bool is_wrong_range;   /* with NO_RANGES: it sent another range */
     bool is_refusal;      /* the depot would not serve the request, now: it said
                               so, or hung up before a word of an answer */
     bool is_unanswered;   /* the depot has said nothing to the last, not even

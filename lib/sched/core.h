@@ -159,8 +159,9 @@ void xd_core_ban(struct xd_sched *s, unsigned depot); /* never again */
 /* One that was dropped, or even banned, is used again. */
 void xd_core_take_back(struct xd_sched *s, unsigned depot);
 
-/* It is asked only for what no other depot that has proved itself holds. */
-void xd_core_no_ranges(struct xd_sched *s, unsigned depot);
+/* It is asked only for what no other depot that has proved itself holds; as a
+ * last resort, for what no other holds that could deliver. */
+void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort);
 
 /* Others are of less use than was thought: take back who is needed again. */
 void xd_core_reconsider(struct xd_sched *s, xd_usec now);

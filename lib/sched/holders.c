@@ -24,15 +24,26 @@ static struct xd_range run_at(const struct xd_book *b,
     return r;
 }
 
+/* The depots before which one without ranges gives way, those of them that know
+ * ranges. */
+static const struct xd_depot_set *preferred_to(const struct xd_book *b,
+                                               unsigned depot)
+{
+    return b->depots[depot].is_last_resort ? &b->usable : &b->proven;
+}
+
 uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
                              uint64_t byte)
 {
+    const struct xd_depot_set *others = preferred_to(b, depot);
     uint64_t end = run_at(b, &b->depots[depot], byte).end;
-    unsigned i = xd_depot_set_next(&b->proven, 0);
+    unsigned i = xd_depot_set_next(others, 0);
 
-    for (; i < b->n_depots; i = xd_depot_set_next(&b->proven, i + 1))
-        end = xd_rangeset_next(&b->depots[i].held, (struct xd_range){byte, end})
-                  .begin;
+    for (; i < b->n_depots; i = xd_depot_set_next(others, i + 1))
+        if (!b->depots[i].no_ranges)
+            end = xd_rangeset_next(&b->depots[i].held,
+                                   (struct xd_range){byte, end})
+                      .begin;
     return xd_book_cut(b, (struct xd_range){byte, end}).end;
 }
 
@@ -118,7 +129,8 @@ static unsigned find_without_ranges(const struct xd_book *b, unsigned need,
     for (; i < b->n_depots; i = xd_depot_set_next(&b->without_ranges, i + 1)) {
         const struct xd_holder *d = &b->depots[i];
 
-        if (!fits(d, need) || xd_range_is_empty(run_at(b, d, byte)))
+        if (!fits(d, need) || xd_range_is_empty(run_at(b, d, byte)) ||
+            next_ranged(b, preferred_to(b, i), byte, &unused) < b->n_depots)
             continue;
         *out_end = xd_holders_sole_end(b, i, byte);
         return i;
@@ -150,7 +162,8 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
             continue;
         if (!d->no_ranges)
             return from;
-        if (next_holder(b, &b->proven, 0, from, &run.end) == b->n_depots)
+        if (next_ranged(b, preferred_to(b, depot), from, &run.end) ==
+            b->n_depots)
             return from;
         from = run.end;
     }

@@ -3,7 +3,8 @@
  *
  * A depot *could bring* a byte if it is not dropped, holds it, and knows
  * ranges.  One that knows none could where no other could that has proved
- * itself: has delivered a byte before.
+ * itself, that is, has delivered a byte before; one that is a last resort,
+ * where no other could at all.
  */
 #ifndef XD_SCHED_HOLDERS_H
 #define XD_SCHED_HOLDERS_H

@@ -49,6 +49,7 @@ struct xd_holder {
     bool is_banned;        /* dropped, and never again */
     bool no_ranges;        /* sched.c itself gives it work; choose() never hears
                            of it */
+    bool is_last_resort;   /* without ranges, and perhaps wrong */
     bool has_delivered;    /* a byte, at some time */
     bool shares;           /* its fetches can share a connection, */
     bool spreads;          /* but the last one has its own */

@@ -465,7 +465,7 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
     case XD_EV_JOINED:
         return xd_core_join(s, ev);
     case XD_EV_NORANGES:
-        xd_core_no_ranges(s, ev->depot);
+        xd_core_no_ranges(s, ev->depot, ev->is_last_resort);
         return 0;
     case XD_EV_SHARES:
         s->book.depots[ev->depot].shares = true;

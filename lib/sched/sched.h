@@ -140,7 +140,8 @@ enum xd_sched_event_kind {
                        in one object, for at most max_lanes fetches at a time
                        (0: as before).  A new depot has the number after the
                        last; one that was given up or banned is used again */
-    XD_EV_NORANGES, /* depot: gives only whole objects */
+    XD_EV_NORANGES, /* depot: sends only whole objects; if is_last_resort, it may
+                       be wrong, and is asked for what no other can deliver */
     XD_EV_SHARES,   /* depot: its fetches share one connection: one more begins
                        behind the others, and of one that is cut all comes
                        that the depot has written */
@@ -160,9 +161,10 @@ struct xd_sched_event {
     unsigned fetch, depot, reader;
     struct xd_range range;
     xd_usec retry_at;
-    bool is_refusal; /* FAILED: the depot would not serve it, and said so,
+    bool is_refusal;     /* FAILED: the depot would not serve it, and said so,
                         hung up or said nothing, before a byte of it came */
-    xd_usec due;     /* XD_NEVER: when nobody else wants anything */
+    bool is_last_resort; /* NORANGES */
+    xd_usec due;         /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
     enum xd_ping_result ping; /* PINGED */

@@ -373,10 +373,11 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now)
             xd_core_take_back(s, i);
 }
 
-void xd_core_no_ranges(struct xd_sched *s, unsigned depot)
+void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    d->is_last_resort = is_last_resort;
     /* Without a known size everybody is asked for all of it anyway. */
     d->no_ranges = !s->size_is_unknown;
     d->failures = d->overtaken = 0;

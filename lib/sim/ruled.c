@@ -486,6 +486,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         join(r, ev);
         break;
     case XD_EV_NORANGES:
+        r->depots[ev->depot].is_last_resort = ev->is_last_resort;
         no_ranges(r, &r->depots[ev->depot]);
         break;
     case XD_EV_SHARES:

@@ -174,13 +174,14 @@ unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)
     return n;
 }
 
-/* Whether a depot that knows ranges, and has delivered before, holds the byte. */
-static bool has_proven_holder(const struct xd_rules *r, uint64_t byte)
+/* Whether a depot that knows ranges holds the byte, and has delivered before,
+ * unless `any` may be it. */
+static bool has_better_holder(const struct xd_rules *r, uint64_t byte, bool any)
 {
     for (unsigned i = 0; i < r->n_depots; i++)
         if (xd_rules_has(&r->depots[i].holds, byte) &&
             !r->depots[i].is_dropped && !r->depots[i].no_ranges &&
-            r->depots[i].has_delivered)
+            (any || r->depots[i].has_delivered))
             return true;
     return false;
 }
@@ -191,7 +192,7 @@ bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
     const struct xd_ruled_depot *d = &r->depots[depot];
 
     return xd_rules_has(&d->holds, byte) && !d->is_dropped &&
-           (!d->no_ranges || !has_proven_holder(r, byte));
+           (!d->no_ranges || !has_better_holder(r, byte, d->is_last_resort));
 }
 
 /* Whether the depot could bring a byte of these that is missing. */

@@ -50,7 +50,7 @@ enum xd_rule {
 struct xd_ruled_depot {
     struct xd_rangeset holds;
     unsigned lanes;
-    bool is_pinged, is_open, is_dropped, is_banned, no_ranges;
+    bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
     bool has_delivered;
     xd_usec rest_until;
     unsigned failures, overtaken, in_vain;

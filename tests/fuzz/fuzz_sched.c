@@ -296,6 +296,7 @@ static void depot_event(struct world *w)
     unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
     struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 5)],
                                 .depot = depot,
+                                .is_last_resort = depot % 2 == 1,
                                 .range = w->lost[depot]};
 
     if (ev.kind == XD_EV_LOST)

@@ -287,6 +287,7 @@ static void judge_range(const struct xd_http_answer *a,
         snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
                  a->last);
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, what);
+        out->outcome.is_wrong_range = true;
         out->outcome.object_size = a->total;
     } else {
         allow(out, a->last + 1, a->total);

@@ -24,6 +24,7 @@ static struct xd_engine *engine; /* the tests play its threads */
 static struct xd_lane lane;
 static struct xd_worker worker = {.lanes = &lane, .n_lanes = 1};
 static struct xd_worker *workers[] = {&worker};
+static struct xd_worker **own_workers; /* the engine's, for tear_down() */
 static struct xd_error error;
 
 static void set_up(void)
@@ -46,6 +47,7 @@ static void set_up(void)
     engine->state = ENGINE_RUNNING;
     engine->wanted = (struct xd_range){0, SIZE};
     engine->sampler.has_thread = true;
+    own_workers = engine->workers;
     engine->workers = workers;
     engine->n_workers = 1;
     xd_engine_lock(engine);
@@ -56,7 +58,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     engine->sampler.has_thread = false;
-    engine->workers = NULL;
+    engine->workers = own_workers;
     engine->n_workers = 0;
     xd_engine_unlock(engine);
     xd_engine_unref(engine);

@@ -796,6 +796,33 @@ START_TEST(one_without_ranges_is_asked_before_others_have_delivered)
 }
 END_TEST
 
+START_TEST(a_last_resort_is_asked_when_no_other_is_left)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 3, 40);
+    p.o.max_failures = 1;
+    play_start(&p);
+    expect_opened(&p, 3);
+    for (unsigned i = 0; i < 3; i++)
+        expect_block(&p, i, i);
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_NORANGES,
+                                           .depot = 0,
+                                           .is_last_resort = true});
+    play_failed(&p, 0);
+    play_failed(&p, 1);
+    expect_depot(&p, XD_DO_PARK, 0);
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_wait(&p); /* for the third, which has delivered nothing */
+    play_failed(&p, 2);
+    expect_depot(&p, XD_DO_PARK, 2);
+    expect_depot(&p, XD_DO_OPEN, 0);
+    play_done(&p, expect_fetch(&p, 0, 0, 40));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(one_without_ranges_gives_way_to_the_first_that_delivers)
 {
     struct play p;
@@ -1000,6 +1027,7 @@ int main(void)
         t, one_that_the_window_stops_makes_room_for_the_next_bytes_holder);
     tcase_add_test(t, one_without_ranges_is_not_used_while_another_delivers);
     tcase_add_test(t, one_without_ranges_is_asked_before_others_have_delivered);
+    tcase_add_test(t, a_last_resort_is_asked_when_no_other_is_left);
     tcase_add_test(t, one_without_ranges_gives_way_to_the_first_that_delivers);
     tcase_add_test(t, one_without_ranges_that_is_needed_does_not_give_way);
     tcase_add_test(t,
