@@ -29,6 +29,13 @@ static bool is_lasting(const struct xd_sched *s, const struct xd_fetch_state *f)
            s->book.depots[f->depot].state == XD_HOLDER_DROPPED;
 }
 
+static bool is_any(const struct xd_sched *s, const struct xd_fetch_state *f)
+{
+    (void)s;
+    (void)f;
+    return true;
+}
+
 static bool has_no_ranges(const struct xd_sched *s,
                           const struct xd_fetch_state *f)
 {
@@ -58,22 +65,28 @@ static uint64_t hopeless_to(const struct xd_sched *s, uint64_t byte)
     return run.begin == byte ? run.end : byte;
 }
 
-/* The first byte from `from` on that has not arrived, that no lasting fetch is to
- * deliver and that was not given up; `end` if there is none. */
-static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
-                               uint64_t end)
+/* The first byte from `from` on that has not arrived, that no fetch that counts is
+ * to deliver and that was not given up; `end` if there is none. */
+static uint64_t next_byte(const struct xd_sched *s, uint64_t from, uint64_t end,
+                          counts_fn *counts)
 {
     while (from < end) {
         uint64_t byte = xd_ledger_first_gap(s->book.ledger, XD_BYTES_RECEIVED,
                                             (struct xd_range){from, end});
 
-        from = in_flight_to(s, byte, is_lasting);
+        from = in_flight_to(s, byte, counts);
         if (from == byte)
             from = hopeless_to(s, byte);
         if (from == byte)
             return byte;
     }
     return end;
+}
+
+static uint64_t next_idle_byte(const struct xd_sched *s, uint64_t from,
+                               uint64_t end)
+{
+    return next_byte(s, from, end, is_lasting);
 }
 
 static bool is_to_end(const struct xd_sched *s, unsigned fetch)
@@ -525,18 +538,32 @@ static bool try_fetch(struct xd_sched *s, xd_usec now,
 
 /* The first byte of the most urgent window that has any which is not coming;
  * wanted.end if there is none. */
-static uint64_t first_idle_byte(const struct xd_sched *s)
+static uint64_t first_byte(const struct xd_sched *s, counts_fn *counts)
 {
     const struct xd_book *b = &s->book;
 
     for (unsigned i = 0; i < b->n_windows; i++) {
         struct xd_range w = b->windows[i].range;
-        uint64_t byte = next_idle_byte(s, w.begin, w.end);
+        uint64_t byte = next_byte(s, w.begin, w.end, counts);
 
         if (byte < w.end)
             return byte;
     }
     return b->wanted.end;
+}
+
+/* Whether depots that could bring the next byte are in reserve, and none that
+ * is open and awake could. */
+static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
+{
+    const struct xd_book *b = &s->book;
+    uint64_t unused, byte = first_byte(s, counts);
+
+    return byte < b->wanted.end &&
+           xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) ==
+               b->n_depots &&
+           xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte,
+                              &unused) < b->n_depots;
 }
 
 /* Nothing more can be begun.  If that is because those who could bring the
@@ -546,17 +573,10 @@ static uint64_t first_idle_byte(const struct xd_sched *s)
 static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
 {
     const struct xd_book *b = &s->book;
-    uint64_t byte, unused;
     unsigned victim = b->n_depots;
 
-    if (find_preferred(s) == b->n_depots)
-        return false;
-    byte = first_idle_byte(s);
-    if (byte >= b->wanted.end ||
-        xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) <
-            b->n_depots ||
-        xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &unused) ==
-            b->n_depots)
+    if (find_preferred(s) == b->n_depots ||
+        (!waits_in_reserve(s, is_lasting) && !waits_in_reserve(s, is_any)))
         return false;
     for (unsigned slot = 0; slot < b->n_slots; slot++) {
         unsigned depot = b->slots[slot];
