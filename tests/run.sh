@@ -129,6 +129,7 @@ if [ $all = yes ]; then
     want_command ip iproute2
     want_command mpv mpv
     want_command ffmpeg ffmpeg
+    want_command gnuplot gnuplot-nox
     want_package libmpv-dev
     want_package libavformat-dev
     want_package libgstreamer-plugins-base1.0-dev

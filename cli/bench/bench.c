@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "bench/cost.h"
+#include "bench/plot.h"
 #include "bench/run_live.h"
 #include "bench/run_virtual.h"
 #include "bench/series.h"
+#include "bench/summarize.h"
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
@@ -130,7 +132,7 @@ static int sweep_all(struct bench *b)
     return status;
 }
 
-int bench_run(const struct args *a)
+static int run_sweep(const struct args *a)
 {
     struct bench *b = calloc(1, sizeof *b);
 
@@ -147,4 +149,13 @@ int bench_run(const struct args *a)
         subject_fini(&b->subjects[i]);
     free(b);
     return status;
+}
+
+int bench_run(const struct args *a)
+{
+    if (a->bench.summarize)
+        return summarize_results(a);
+    if (a->bench.plot != NULL)
+        return plot_results(a);
+    return run_sweep(a);
 }

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -437,3 +438,116 @@ def test_no_secret_reaches_the_results(lab):
           "--user", "me:sesame", "--oauth2-bearer", "opensesame", "-o",
           "r.csv")
     assert b"sesame" not in lab.read("r.csv")
+
+
+# ---- what results show ----
+
+@pytest.fixture
+def results(lab, scenario):
+    bench(lab, "--virtual", scenario, "--size", "1m", "--repeat", "2", "-b",
+          "128k,256k", "--depots", "chain,drop-one", "--rate",
+          "1MB/s,2Mbit/s", "-o", "r.csv")
+    return "r.csv"
+
+
+def test_a_summary_names_the_best_setting_and_each_depot(lab, results):
+    out = bench(lab, "--summarize", results).out.decode()
+    best = max((r for r in rows(lab)), key=lambda r: float(r["bytes_per_s"]))
+    assert re.search(rf"(?m)^best: {best['algorithm']} ", out)
+    for name in ("near", "mid", "far"):
+        assert re.search(rf"(?m)^{name} +[\d.]+ %  [+-]\d+ %$", out), out
+    lost = int(re.search(r"(?m)^near .*%  ([+-]\d+) %$", out)[1])
+    assert lost > 20  # it has two thirds of the rate
+    combinations = {tuple(settings(r)[:-1]) for r in rows(lab)}
+    assert len(re.findall(r"(?m) b=\w+ t=\d \S+ +2  ", out)) == \
+        len(combinations)
+
+
+def test_a_summary_counts_a_run_once(lab, results):
+    once = bench(lab, "--summarize", results)
+    twice = bench(lab, "--summarize", results, results)
+    assert twice.out == once.out and "do not count" in twice.err
+
+
+def test_failed_runs_are_told_and_not_averaged(lab):
+    lab.file("f.bin", SIZE)
+    bench(lab, lab.metalink("f.bin", [lab.depot(), lab.dead()]), *LIVE, "-a",
+          "basic", "--retry", "1", "--patience", "0s", "--depots", "E1,2",
+          "-o", "r.csv")
+    out = bench(lab, "--summarize", "r.csv").out.decode()
+    assert re.search(r"basic .* 2 +1  none complete", out)
+    assert "best: basic b=64.0K t=1 E1" in out
+
+
+@pytest.mark.parametrize("how", [["--summarize"], ["--plot", "figures"]])
+@pytest.mark.parametrize("text, words", [
+    (None, "cannot be read: No such file"), (b"", "holds no results"),
+    (b"x\n", "holds no results of this version")])
+def test_results_that_are_none_are_status_5(lab, how, text, words):
+    if text is not None:
+        lab.path("r.csv").write_bytes(text)
+    assert words in bench(lab, *how, "r.csv", rc=5).err
+    assert not lab.path("figures").exists()
+
+
+@pytest.fixture
+def gnuplot():
+    if not shutil.which("gnuplot"):
+        pytest.skip("gnuplot is not installed")
+
+
+def test_figures_are_drawn_as_svg_and_png(lab, results, gnuplot):
+    bench(lab, "--plot", "figures", results)
+    made = {p.name for p in lab.path("figures").iterdir()}
+    assert made == {f"net.scn-{what}.{kind}" for kind in ("svg", "png")
+                    for what in ("bandwidth", "delay-7.629mbit",
+                                 "delay-1.907mbit")}
+    for path in lab.path("figures").iterdir():
+        head = path.read_bytes()[:8]
+        assert head == b"\x89PNG\r\n\x1a\n" or head.startswith(b"<?xml")
+    svg = lab.path("figures/net.scn-bandwidth.svg").read_text()
+    for text in ("depots that hold the file", "bandwidth in Mbit/s", "basic",
+                 "aggressive", "progress", "adaptive", "2 threads, 256K"):
+        assert text in svg
+
+
+HOSTILE = ["x'; system \"touch owned\"; '", "`touch owned`", "@owned",
+           "../../owned", "$(touch owned)", "a\\nb", "\"|touch owned",
+           "-", "..", "\u202egnp"]
+
+
+@pytest.mark.parametrize("column, name", [
+    *(("input", name) for name in HOSTILE),
+    *((column, name) for name in HOSTILE[:3] for column in (
+        "algorithm", "options", "depots", "progress_number", "depot_names"))])
+def test_no_text_of_a_file_is_a_command(lab, scenario, gnuplot, column, name):
+    bench(lab, "--virtual", scenario, "--size", "64k", "--repeat", "1", "-b",
+          "16k", "-t", "1", "--rate", "1MB/s", "-P", "1,2", "-o", "r.csv")
+    hostile = rows(lab)
+    for row in hostile:
+        row[column] = name
+    with open(lab.path("r.csv"), "w", newline="",
+              encoding="utf-8") as f:
+        out = csv.DictWriter(f, list(hostile[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(hostile)
+    bench(lab, "--plot", "figures", "r.csv")
+    bench(lab, "--summarize", "r.csv")
+    assert {p.name for p in lab.work.iterdir()} == {"net.scn", "r.csv",
+                                                    "figures"}
+    assert not [p for p in lab.folder.rglob("*owned*")
+                if p.parent != lab.path("figures")]
+
+
+def test_without_gnuplot_it_is_named(lab, results):
+    lab.environment["PATH"] = str(lab.folder)
+    run = bench(lab, "--plot", "figures", results, rc=5)
+    assert "gnuplot is needed" in run.err
+
+
+def test_figures_need_a_folder_that_can_be_written(lab, results, gnuplot):
+    lab.write("taken", "")
+    run = bench(lab, "--plot", "taken", results, rc=5)
+    assert "taken" in run.err
+    assert "no figure can be written to no/f" in bench(
+        lab, "--plot", "no/f", results, rc=5).err
