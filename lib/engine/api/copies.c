@@ -11,9 +11,11 @@
 #include <xdownload/inspect.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
@@ -43,6 +45,9 @@ struct copies {
     struct xd_sample *first;   /* of each URL; behind them: */
     struct xd_sample *further; /* at most FURTHER_PLACES of each URL */
     size_t n_further;
+    size_t *further_of; /* of each URL: where its own begin among them */
+    uint64_t *sizes;    /* that were found, ascending */
+    size_t n_sizes;
     uint64_t size; /* as the list has it, or XD_SIZE_UNKNOWN */
     struct xd_copy *votes;
     bool *keeps;
@@ -95,6 +100,7 @@ static int add_further(struct copies *c, size_t i, uint64_t size)
         return 0;
     if (find_places(&places, size) < 0)
         return XD_E_NOMEM;
+    c->further_of[i] = c->n_further;
     for (size_t k = 0; k < places.n; k++)
         c->further[c->n_further++].request =
             request_for(c, i, places.list[k], size);
@@ -122,26 +128,39 @@ static uint64_t size_of(const struct xd_sample *first)
                : first->object_size;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void sort_sizes(struct copies *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (xd_sample_was_taken(&c->first[i]))
+            c->sizes[c->n_sizes++] = size_of(&c->first[i]);
+    qsort(c->sizes, c->n_sizes, sizeof *c->sizes, by_size);
+}
+
 /* Only a copy that has the size of another needs to be compared further. */
 static bool has_equal(const struct copies *c, size_t i)
 {
     uint64_t size = size_of(&c->first[i]);
+    size_t n;
 
     if (!xd_sample_was_taken(&c->first[i]) || size == XD_SIZE_UNKNOWN ||
         size <= SAMPLE_BYTES)
         return false;
-    for (size_t j = 0; j < c->n; j++) {
-        if (j != i && xd_sample_was_taken(&c->first[j]) &&
-            size_of(&c->first[j]) == size)
-            return true;
-    }
-    return false;
+    n = xd_count_up_to(size, c->sizes, c->n_sizes, sizeof *c->sizes, 0);
+    return n > 1 && c->sizes[n - 2] == size;
 }
 
 static int take_further(struct copies *c, struct xd_error *err)
 {
     size_t n_taken = c->n_further;
 
+    sort_sizes(c);
     for (size_t i = 0; i < c->n; i++) {
         uint64_t size = size_of(&c->first[i]);
 
@@ -160,17 +179,17 @@ static int take_further(struct copies *c, struct xd_error *err)
  * have to do.  False if it failed to show one otherwise. */
 static bool note_further(const struct copies *c, size_t i, struct xd_copy *copy)
 {
-    const struct xd_sample *s = c->further, *end = s + c->n_further;
+    const struct xd_sample *s = c->further + c->further_of[i];
+    const struct xd_sample *end = c->further + c->n_further;
 
-    for (size_t k = 1; s < end; s++) {
-        if (s->request.url != &c->urls[i] ||
-            s->request.object_size != copy->size)
-            continue;
+    for (size_t k = 1;
+         k < XD_COPY_SAMPLES && s < end && s->request.url == &c->urls[i] &&
+         s->request.object_size == copy->size;
+         s++, k++) {
         if (xd_sample_was_taken(s))
             copy->samples[k] = s->digest;
         else if (!xd_sample_needs_whole(s))
             return false;
-        k++;
     }
     return true;
 }
@@ -315,7 +334,10 @@ static int init(struct copies *c, struct xd_error *err)
     c->first = xd_alloc(c->n, (1 + 2 * FURTHER_PLACES) * sizeof *c->first);
     c->votes = xd_alloc(c->n, sizeof *c->votes);
     c->keeps = xd_alloc(c->n, sizeof *c->keeps);
-    if (!c->urls || !c->first || !c->votes || !c->keeps)
+    c->further_of = xd_alloc(c->n, sizeof *c->further_of);
+    c->sizes = xd_alloc(c->n, sizeof *c->sizes);
+    if (!c->urls || !c->first || !c->votes || !c->keeps || !c->further_of ||
+        !c->sizes)
         return xd_fail_nomem(err);
     c->further = c->first + c->n;
     for (size_t i = 0; i < c->n; i++) {
@@ -335,6 +357,8 @@ static void fini(struct copies *c)
     xd_free(c->first);
     xd_free(c->votes);
     xd_free(c->keeps);
+    xd_free(c->further_of);
+    xd_free(c->sizes);
 }
 
 static int ask(struct copies *c, struct xd_error *err)
