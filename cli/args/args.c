@@ -620,8 +620,8 @@ static int check_bench(struct args *a)
     return 0;
 }
 
-/* Who types a URL means its server to see his credentials.  What is no URL is
- * told of when it is asked. */
+/* A user who types a URL means its server to see the credentials in it.  What is
+ * no URL is reported when it is asked. */
 static int trust_url(struct args *a, const char *url)
 {
     struct xd_error err;

@@ -42,7 +42,7 @@ void inputs_fini(struct inputs *in);
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);
 
-/* The same for who goes no further without it: the reason was said, and so were
+/* The same for a caller that cannot go on without it: the reason was said, and so were
  * its warnings, unless --quiet.  Returns 0, or a status. */
 int inputs_say_manifest(const struct inputs *in, size_t i,
                         struct xd_manifest **out);

@@ -41,7 +41,7 @@ static int bad_line(const struct results *r, size_t number)
     return STATUS_LOCAL;
 }
 
-/* A row at the end of the list; whoever adds to it doubles its room. */
+/* A row at the end of the list, whose room doubles as it grows. */
 static bool keep(struct results *r, const struct row *row)
 {
     if ((r->n & (r->n - 1)) == 0) {

@@ -76,7 +76,7 @@ bool xd_url_parse(struct xd_url *out, const char *s);
  * of memory. */
 struct xd_url *xd_url_copy(const struct xd_url *u);
 
-/* The text with its password, its query and its keys: for those who send it, or
+/* The text with its password, its query and its keys: for code that sends it, or
  * write it where it came from.  It lives as long as the value's text does. */
 static inline const char *xd_url_secret_text(const struct xd_url *u)
 {

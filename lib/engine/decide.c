@@ -220,7 +220,7 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
         out->code = XD_E_CORRUPT;
 }
 
-/* True: only those who read there fail. */
+/* True: only the readers there fail. */
 static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
 {
     struct xd_error error = {0};

@@ -498,7 +498,7 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
     }
 }
 
-/* Depots of whom something is known: as many as decide for others. */
+/* Depots of which something is known: as many as decide for others. */
 struct known {
     const struct xd_depot *list[64];
     size_t n;

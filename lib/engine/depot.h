@@ -1,5 +1,5 @@
 /*
- * The depots of a download: who holds which bytes, under which URL.
+ * The depots of a download: which holds which bytes, under which URL.
  *
  * A manifest lists replicas by extent; here they stand by depot. A source is
  * one replica. Sources of one depot may overlap: two URLs of a mirror, or two

@@ -9,8 +9,8 @@
 /* What fewer bytes tell of a rate is mostly their latency. */
 #define LEAST_BYTES (UINT64_C(256) << 10)
 
-/* How long a silence is borne hangs on the latency: who answered so late was
- * ill, and that is no promise to be so again. */
+/* How long a silence is tolerated depends on the latency: a depot that answered so
+ * late was overloaded, which says nothing of now. */
 #define MOST_LATENCY (300 * XD_MS)
 
 #define LEARNED_SECONDS (UINT64_C(7) * 24 * 3600)
@@ -68,7 +68,7 @@ static void guess(struct xd_depot *depot, const struct xd_servers *servers)
     depot->is_known = server->bytes_per_s > 0 || server->failures > 0;
     depot->promise =
         (double)server->bytes_per_s / (1 + (double)server->failures);
-    /* Who failed may be another one by now. */
+    /* A depot that failed may have recovered by now. */
     if (server->failures > 0)
         return;
     depot->guess.rate = (double)server->bytes_per_s;

@@ -179,7 +179,7 @@ struct xd_engine {
     struct xd_depot_source *doubted;   /* whose validators differ: doubt.h */
     struct xd_depot *single_answer_of; /* to begin: trust/single_answer.h */
     struct xd_repair repair;           /* when the whole file is wrong */
-    struct xd_readers readers;         /* who read while it arrives */
+    struct xd_readers readers;         /* of the file while it arrives */
     struct xd_sink *target; /* where workers write: `sink`, or a scratch */
     uint64_t window; /* in order, and for each reader: so far ahead bytes may
                         lie */

@@ -224,7 +224,7 @@ static bool is_final(enum xd_verdict verdict)
                                        : XD_DEFENDS("refusals");
 }
 
-/* Who refuses a range, and never gave one, may give the whole object. */
+/* A depot that refuses a range, and never sent one, may send the whole object. */
 static bool may_give_whole_locked(const struct xd_lane *lane)
 {
     return lane->outcome.verdict == XD_VERDICT_REFUSED_RANGE && lane->source &&

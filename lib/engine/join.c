@@ -33,7 +33,7 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
     if (kind->reads_machine && !e->options.allow_file)
         return refuse(
             url, "is a file of this machine: allow-file lets it be used", err);
-    /* Who may read a copy of it is decided when the copy is made. */
+    /* The mode of a copy of it is decided when the copy is made. */
     if (kind->reads_machine && e->state != ENGINE_NEW)
         return refuse(url,
                       "a file of this machine can only be added before the "

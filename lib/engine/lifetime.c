@@ -216,7 +216,7 @@ static void fini_tables(struct xd_engine *e)
     xd_depots_fini(&e->depots);
 }
 
-/* Who decides: the scheduler, or the census that finds the size first. */
+/* What decides: the scheduler, or the census that finds the size first. */
 static int init_decisions(struct xd_engine *e, struct xd_error *err)
 {
     if (e->depots.n == 0 && e->depots.size == XD_SIZE_UNKNOWN)

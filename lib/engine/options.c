@@ -33,7 +33,7 @@ static const char *const algorithm_names[N_ALGORITHMS] = {
     [ALG_PROGRESS] = "progress",
 };
 
-/* Who uses an option: a set of algorithms. */
+/* What uses an option: a set of algorithms. */
 enum {
     ADAPTIVE = 1 << ALG_ADAPTIVE,
     BASIC = 1 << ALG_BASIC,

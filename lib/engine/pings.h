@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-/* Ping the depot: who decides is told what comes of it. */
+/* Ping the depot; the scheduler, or the census, learns the outcome. */
 void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot);
 
 /* Ping the depot, whose answer tells the line alone that it is up. */

@@ -41,7 +41,8 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
 /*
  * Point `transport` at the one for `depot`; false if it had to be made, which
  * releases the lock: everything may be otherwise now.  Only afterwards are
- * requests taken, so that who asks for something finds a transport to wake.
+ * requests taken, so that a thread that asks for something finds a transport to
+ * wake.
  */
 static bool choose_transport_locked(struct xd_worker *w)
 {
@@ -63,7 +64,7 @@ static bool choose_transport_locked(struct xd_worker *w)
 }
 
 /* Wait for something to serve; false when the download is over.  While a
- * transport was made it may have ended: then nobody wakes who waits. */
+ * transport was made it may have ended: then nothing wakes a thread that waits. */
 static bool take_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;

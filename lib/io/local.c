@@ -4,8 +4,8 @@
  *     start() opens, poll() reads a piece for each slot, the last piece or the
  *     next poll() after stop() ends
  *
- * A link is followed: who may write a manifest that is obeyed may as well
- * write the name of what the link leads to.
+ * A link is followed: the author of a manifest that is obeyed may as well write
+ * the name of what the link leads to.
  */
 #include <errno.h>
 #include <inttypes.h>

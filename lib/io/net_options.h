@@ -1,8 +1,7 @@
 /*
- * What people may say of how HTTP and FTP depots are asked: curl's options, by
- * curl's names.
+ * The options of curl for requests to HTTP and FTP depots, by curl's names.
  *
- * Whom the credentials among them may reach is decided by http_options.c, for
+ * Which servers the credentials among them may reach is decided by http_options.c, for
  * each server that a request comes to.
  */
 #ifndef XD_IO_NET_OPTIONS_H

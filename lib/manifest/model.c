@@ -23,7 +23,7 @@ struct xd_manifest *xd_manifest_ref(struct xd_manifest *m)
 
 void xd_manifest_unref(struct xd_manifest *m)
 {
-    /* Release and acquire: whoever frees sees all that others did before. */
+    /* Release and acquire: the thread that frees sees all that others did before. */
     if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
         return;
     for (size_t i = 0; i < m->n_files; i++) {

@@ -358,7 +358,7 @@ static uint64_t find_size(const struct xd_census *c, unsigned *out_n)
     return best;
 }
 
-/* Who has answered keeps its slot, so there are never more votes than slots:
+/* A depot that has answered keeps its slot, so there are never more votes than slots:
  * against more than half of them the others can do nothing, however many they
  * are and whatever they would say. */
 static bool is_decided(const struct xd_census *c)

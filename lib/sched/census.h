@@ -7,13 +7,13 @@
  * in reserve, which is pinged first; or, if there is none, asked again after a pause that doubles, up
  * to max_failures times.  It is over when more than half of those that may be
  * asked at once name one size; when all that were asked have answered or failed
- * (who rests is not waited for once somebody has answered); or some time after
+ * (one that is paused is not waited for once another has answered); or some time after
  * the first answer: max(500 ms, twice what that took).  The size that most
  * depots name holds, so that a few that lie are outvoted, be they the quickest;
  * of sizes named equally often, that of the most preferred depot.
  *
  * A state machine like xd_sched, with the same actions: WAIT, OPEN, PARK (of a
- * depot that failed), PING, FETCH, CANCEL, FINISH, or FAIL when nobody answered.
+ * depot that failed), PING, FETCH, CANCEL, FINISH, or FAIL when none answered.
  * Depots that answered stay open.  The number of a fetch is below max_open, and
  * free again after the vote or failure of its depot; after FINISH and FAIL,
  * which are repeated for ever, both mean nothing.

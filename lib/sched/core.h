@@ -163,7 +163,7 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot);
  * last resort, for what no other holds that could deliver. */
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort);
 
-/* Others are of less use than was thought: take back who is needed again. */
+/* Others are of less use than was thought: take back those that are needed. */
 void xd_core_reconsider(struct xd_sched *s, xd_usec now);
 
 /* End the rests that are over, and set wake_at. */

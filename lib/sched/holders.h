@@ -1,5 +1,5 @@
 /*
- * Questions about who holds what, for sched.c and next.c.
+ * Which depot holds what: questions of sched.c and next.c.
  *
  * A depot *could bring* a byte if it is not dropped, holds it, and knows
  * ranges.  One that knows none could where no other could that has proved

@@ -44,8 +44,8 @@ struct xd_guess {
 };
 
 struct xd_layout {
-    uint64_t size;  /* of the file; UINT64_MAX: unknown, and then whoever holds
-                       anything holds all of [0, UINT64_MAX) */
+    uint64_t size;  /* of the file; UINT64_MAX: unknown, and then a depot that
+                       holds anything holds all of [0, UINT64_MAX) */
     uint64_t *cuts; /* ascending, all within (0, size) */
     size_t n_cuts;
     struct xd_holding *depots; /* in order of preference, best first */

@@ -95,7 +95,7 @@ static bool is_to_end(const struct xd_sched *s, unsigned fetch)
     const struct xd_policy *policy = s->book.o.policy;
 
     if (!f->is_live || f->is_canceled || f->got == f->range.end)
-        return false; /* who has brought all ends by himself */
+        return false; /* one that has delivered all ends by itself */
     if (f->is_loser && f->is_chosen && policy->spares &&
         policy->spares(s->policy, fetch))
         return false;
@@ -566,7 +566,7 @@ static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
                               &unused) < b->n_depots;
 }
 
-/* Nothing more can be begun.  If that is because those who could bring the
+/* Nothing more can be begun.  If that is because those that could deliver the
  * next byte are in reserve, or rest, one that runs nothing makes room.  Only
  * the first such byte counts, which then has an open depot: two depots never
  * take turns without work done. */

@@ -26,13 +26,13 @@
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
  * Those that have not failed yet are opened before those that have.
  * A depot that fails is left alone for a pause that doubles, and given up
- * after max_failures in a row; any byte that it brings ends the row.  Fetches
+ * after max_failures in a row; any byte that it delivers ends the row.  Fetches
  * that are canceled before their first byte count as failures do, but for three
  * that are free, and after ten in vain in a row, failures among them, the depot
- * is given up.  Until a byte comes it is asked for one thing at a time.  But who
- * alone holds a missing byte of a known file is given up only when no depot has
- * brought a byte for `patience`; until then those who were given up for failures
- * are asked again if nobody else is left that holds a missing byte.
+ * is given up.  Until a byte comes it is asked for one thing at a time.  But a
+ * depot that alone holds a missing byte of a known file is given up only when no
+ * depot has delivered a byte for `patience`; until then those that were given up
+ * for failures are asked again if no other is left that holds a missing byte.
  *
  * Pings.  Where all depots hold the whole file, and are many more than the policy
  * opens at first, those in reserve are pinged (connected to, and asked for
@@ -200,7 +200,7 @@ const struct xd_policy *xd_policy_find(const char *name);
 /*
  * `wanted` is what to fetch, within the file.  `layout` and `o` are copied.
  * `ledger`, which may know of bytes already, outlives what is made: what events
- * say of bytes is noted there, unless who tells them has done so.
+ * say of bytes is noted there, unless the caller has done so.
  * Options that do not go together with a window are lowered: see
  * xd_sched_options().  Returns NULL when out of memory; nothing else can fail.
  */

@@ -1,6 +1,6 @@
 /*
- * How depots stand: who rests after a failure, who is given up, and who is
- * taken back.
+ * The standing of depots: which is paused after a failure, which is given up,
+ * and which is taken back.
  */
 #include "base/defence.h"
 #include "sched/core.h"
@@ -259,13 +259,7 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
         return;
     d->has_delivered = true;
     xd_core_place(s, depot);
-    for (unsigned i = 0; i < s->book.n_fetches; i++) {
-        struct xd_fetch_state *f = &s->fetches[i];
-
-        if (f->is_live && f->is_stopgap)
-            f->is_unwanted |=
-                xd_holders_work(&s->book, f->depot, f->got) >= f->range.end;
-    }
+    xd_core_find_unwanted(s);
 }
 
 /* A depot that serves others, and not one more.  When it hung up on all of them
@@ -320,7 +314,8 @@ void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
         xd_core_failed(s, f, ev);
 }
 
-/* Who never answers may always be overtaken before that is a failure. */
+/* The requests of a depot that never answers may all be canceled, as others are
+ * faster, before that is a failure. */
 void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now)
 {
@@ -356,7 +351,7 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
 }
 
 /* Depots were given up since others held the same.  If these do not, or were
- * proved wrong, those who only failed are asked again: they may have been
+ * proved wrong, those that only failed are asked again: they may have been
  * silent since others filled their line. */
 void xd_core_reconsider(struct xd_sched *s, xd_usec now)
 {

@@ -127,9 +127,9 @@ static const struct xd_window *first_work(const struct xd_sched *s,
 }
 
 /* The engine holds a fetch without ranges back where no window is.  It may wait
- * there, but not while its depot has something to bring elsewhere; nor may who
- * reads there keep who waits elsewhere from all, when the request has brought
- * what makes it worth its beginning. */
+ * there, but not while its depot has something to bring elsewhere; nor may a
+ * reader there keep one that waits elsewhere from all, when the request has
+ * delivered what makes it worth its beginning. */
 static bool keeps_others_waiting(const struct xd_sched *s,
                                  const struct xd_fetch_state *f)
 {
@@ -142,6 +142,14 @@ static bool keeps_others_waiting(const struct xd_sched *s,
         return true;
     return elsewhere->bytes_per_s > 0 && is_before(s, elsewhere, here) &&
            f->got - f->range.begin >= xd_range_length(elsewhere->range) / 2;
+}
+
+/* Whether depots that have proved themselves hold all that a stopgap is still to
+ * deliver. */
+static bool gives_way(const struct xd_sched *s, const struct xd_fetch_state *f)
+{
+    return f->is_stopgap && f->got < f->range.end &&
+           xd_holders_work(&s->book, f->depot, f->got) >= f->range.end;
 }
 
 /* To bring the last quarter costs less than a new request elsewhere. */
@@ -159,8 +167,9 @@ void xd_core_find_unwanted(struct xd_sched *s)
 
         if (!f->is_live)
             continue;
-        f->is_unwanted = f->is_chosen ? !is_nearly_done(f) && !is_wanted(s, f)
-                                      : keeps_others_waiting(s, f);
+        f->is_unwanted = f->is_chosen
+                             ? !is_nearly_done(f) && !is_wanted(s, f)
+                             : gives_way(s, f) || keeps_others_waiting(s, f);
     }
 }
 

@@ -102,7 +102,7 @@ static struct xd_range next_lie(struct xd_run *r, struct xd_range within)
     return lie;
 }
 
-/* Whoever lied is not believed again, nor what nothing has proved. */
+/* A depot that lied is not trusted again, nor is what nothing has proved. */
 static void ban_liars(struct xd_run *r)
 {
     struct xd_range lie;

@@ -301,8 +301,8 @@ def test_wrong_usage_is_2(lab, args):
 
 
 @pytest.mark.parametrize("args, takers", [
-    (["--json", "m"], "show and play"), (["--repair", "m"], "verify"),
-    (["show", "--limit-rate", "1m", "m"], "get, verify, play and serve"),
+    (["--json", "m"], "show, play and bench"), (["--repair", "m"], "verify"),
+    (["show", "--limit-rate", "1m", "m"], "get, verify, play, serve and bench"),
     (["verify", "--report", "r", "m", "f"], "get"),
 ])
 def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,

@@ -220,6 +220,37 @@ def test_a_url_whose_secrets_could_be_printed_would_be_found(tmp_path, find,
     assert len(find([planted])) == 1
 
 
+# ---- language ----
+
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+PERSON = re.compile(r"\b(user|somebody|attacker|people|person)s? who\b")
+SPARED = "lib/sched/adaptive/"
+
+
+def things_as_people(files):
+    """Comments that say who of what is no person: a depot, a thread."""
+    found = []
+    for p in files:
+        for comment in COMMENT.findall(p.read_text()):
+            text = re.sub(r"\s*\n\s*\*?\s*", " ", comment)
+            if re.search(r"\b(who|whom|whoever)\b", PERSON.sub("", text), re.I):
+                found.append((p, text))
+    return found
+
+
+def test_a_thing_is_no_person():
+    files = [p for p in c_files("lib", "cli", "include")
+             if SPARED not in str(p)]
+    assert things_as_people(files) == []
+
+
+def test_a_thing_that_is_taken_for_a_person_would_be_found(tmp_path):
+    planted = tmp_path / "x.c"
+    planted.write_text("/* Who fails\n * rests. */\n"
+                       "/* An attacker who knows it. */\n")
+    assert things_as_people([planted]) == [(planted, "/* Who fails rests. */")]
+
+
 # ---- objects ----
 
 def objects(layer):

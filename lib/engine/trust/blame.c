@@ -221,9 +221,9 @@ static bool was_asked(const struct xd_suspicion *s, unsigned depot)
     return xd_rangeset_contains(&s->asked, depot_range(depot));
 }
 
-/* Who is asked next, alone: who has proved most, for that one is honest and
- * fast.  While nobody has, who brought most is fast at least, and who had no part
- * in the wrong copy is rather honest. */
+/* The depot that is asked next, alone: the one with the most verified bytes, for
+ * that one is honest and fast.  Where none has any, the one that delivered most is
+ * fast at least, and one that had no part in the wrong copy is rather honest. */
 static bool choose(struct xd_engine *e, struct xd_suspicion *s)
 {
     uint64_t most_proved = 0, most = 0;
@@ -363,8 +363,8 @@ static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
     return true;
 }
 
-/* Of pieces in which one had a part who is known to lie by now: that explains
- * them, and anybody may bring them. */
+/* Pieces in which a depot that is known to lie by now had a part: that explains
+ * them, and any other may deliver them. */
 static void drop_explained_locked(struct xd_engine *e)
 {
     struct xd_suspicion **where = &e->verify.suspicions;

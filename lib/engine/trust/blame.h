@@ -1,12 +1,12 @@
 /*
- * A piece is wrong: who lied?
+ * A piece is wrong: which depot lied?
  *
  * When all of it came from one depot, that one did.  Else the piece is fetched
- * again from one depot alone, who has proved most first, then from the next,
- * until it is right; what differs in the first copy names who had brought it.  A
- * depot that lied is not used again in this run, and what else it brought and
- * nothing has proved is fetched again, from anybody: it explains other pieces
- * that it had a part in.
+ * again from one depot alone, the one with the most verified bytes first, then
+ * from the next, until it is right; what differs in the first copy names the depot
+ * that delivered it.  A depot that lied is not used again in this run, and what
+ * else it delivered and nothing has proved is fetched again, from any other: it
+ * explains other pieces that it had a part in.
  *
  * Every function is called with engine.lock held.
  */
@@ -22,16 +22,16 @@ struct xd_error;
 struct xd_suspicion;
 
 /* `depot` is not to be relied on, as `why` says: it is not used again, and what
- * it brought and no piece has proved is fetched again, but for what has left to
+ * it delivered and no piece has proved is fetched again, but for what has left to
  * a reader or through a pipe: that may well be right. */
 void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
                            const struct xd_error *why);
 
-/* The same of a depot that lied: whoever has bytes of it is told. */
+/* The same of a depot that lied: a reader that has bytes of it is informed. */
 void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
                              const struct xd_error *why);
 
-/* Whether `piece` was wrong, and it is not known yet who lied. */
+/* Whether `piece` was wrong, and it is not known yet which depot lied. */
 bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece);
 
 /* Piece `i`, all of which is kept, does not match its hash.  May release the
@@ -41,8 +41,8 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i);
 /* Piece `i` matches, perhaps after it did not: then compare. */
 void xd_blame_good_locked(struct xd_engine *e, size_t i);
 
-/* Nobody is left who could bring `byte`: if that is because one depot alone
- * was asked, ask the next.  True if there is one. */
+/* No depot is left that could deliver `byte`: if that is because one alone was
+ * asked, ask the next.  True if there is one. */
 bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte);
 
 /* A depot can be asked for more than was known: not for what another is asked

@@ -74,7 +74,7 @@ static unsigned who_gave_least(const struct xd_engine *e)
     return found;
 }
 
-/* Who was outvoted comes first. */
+/* A depot in the minority comes first. */
 static bool choose_suspect(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
@@ -427,8 +427,8 @@ static int put_back_locked(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
-/* Nobody knows whom the bytes of an earlier run are from: they are fetched
- * again before anybody is suspected.  False: there are none. */
+/* It is not known which depots delivered the bytes of an earlier run: they are
+ * fetched again before any depot is suspected.  False: there are none. */
 static bool fetch_held_locked(struct xd_engine *e)
 {
     struct xd_error why = {0};

@@ -1,5 +1,5 @@
 /*
- * What is decided here, under the lock: whom to ask next, and what follows
+ * What is decided here, under the lock: which depot to ask next, and what follows
  * from the answers.  The asking itself is in sampler_thread.c.
  */
 #include "engine/trust/sampler.h"
@@ -44,7 +44,7 @@ void xd_sampler_start_locked(struct xd_engine *e)
     s->is_on = s->n > 0;
 }
 
-/* ---- whom to ask ---- */
+/* ---- which depot to ask ---- */
 
 _Static_assert(XD_CASES_MAX <= 32, "a bit for each in xd_depot.cases_asked");
 
@@ -62,8 +62,8 @@ static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
-/* Whether `one` is rather asked than `other`: who has brought bytes is not
- * silent, and had something to be wrong in. */
+/* Whether `one` is rather asked than `other`: a depot that has delivered bytes is
+ * not silent, and had something to be wrong in. */
 static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 {
     const struct xd_depot *d = e->depots.list[one];
@@ -253,7 +253,7 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
     xd_engine_fail_locked(e, &error);
 }
 
-/* In a repair the hash convicts: this is only whom to suspect. */
+/* In a repair the hash decides: this only finds a suspect. */
 static void close_locked(struct xd_engine *e, struct xd_case *c,
                          const struct xd_opinion *right)
 {

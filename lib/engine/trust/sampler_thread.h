@@ -26,7 +26,7 @@ bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
                                 const struct xd_depot_source *source,
                                 struct xd_range range);
 
-/* What to ask, and whom; false: nothing now. */
+/* What to ask, and of which depot; false: nothing now. */
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
                               unsigned *out_depot);
 

@@ -51,7 +51,7 @@ static void fit_window(struct xd_engine *e)
         e->window = e->least_window;
 }
 
-/* Somebody who is able to may have made another file that has it too. */
+/* An attacker who is able to may have made another file that has it too. */
 static void say_if_weak_locked(struct xd_engine *e)
 {
     const char *proof =
@@ -122,8 +122,8 @@ bool xd_verify_decides(const struct xd_engine *e)
            (e->verify.whole && e->output == XD_OUTPUT_FILE);
 }
 
-/* Whether who wrote piece `i` has hashed it in passing, and nothing of it was
- * written anew since. */
+/* Whether the lane that wrote piece `i` hashed it in passing, and nothing of it
+ * was written anew since. */
 static bool is_proved_locked(const struct xd_engine *e, size_t i,
                              const struct xd_piece_hash *hash)
 {

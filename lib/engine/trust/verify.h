@@ -67,13 +67,13 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e);
  * Constant once what is wanted is known; before that false. */
 bool xd_verify_decides(const struct xd_engine *e);
 
-/* `range`, which nobody had, was brought by `depot` and is written, and who
- * wrote it has added it to `hash`, or that is NULL. */
+/* `range`, which was missing, was delivered by `depot` and is written; the lane
+ * that wrote it has added it to `hash`, or that is NULL. */
 void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
                            struct xd_range range,
                            const struct xd_piece_hash *hash);
 
-/* `range` was brought by an earlier run. */
+/* `range` was received by an earlier run. */
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
 
 /* How many bytes of earlier runs are kept. */

@@ -252,8 +252,9 @@ static uint64_t size_of_object(const struct xd_http_answer *a,
     return a->total != XD_SIZE_UNKNOWN ? a->total : r->object_size;
 }
 
-/* A server may send less than was asked for (RFC 9110, 15.3.7), but who asks
- * for all of an object of unknown size could not tell that from its end. */
+/* A server may send less than was asked for (RFC 9110, 15.3.7), but a
+ * request for all of an object of unknown size could not tell that from its
+ * end. */
 static bool range_is_as_asked(const struct xd_http_answer *a,
                               const struct xd_request *r)
 {

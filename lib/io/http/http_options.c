@@ -148,7 +148,7 @@ static bool set_quick_exit(CURL *e)
 #endif
 }
 
-/* Who is given is believed, and libcurl's own authorities are not. */
+/* A CA file given by the user replaces libcurl's built-in list. */
 static bool set_trust(CURL *e, const struct xd_net_options *net)
 {
     /* Where OpenSSL and curl(1) look too, but not libcurl. */

@@ -208,7 +208,7 @@ static void refresh(struct plank *p, uint64_t block)
     xd_board_publish(&p->board, block, block);
 }
 
-/* Who may try again depends on who else could. */
+/* Whether a depot may try again depends on which others could. */
 static void refresh_tried(struct plank *p)
 {
     for (size_t i = 0; i < p->trials.n; i++)
