@@ -28,7 +28,7 @@ TOO_SLOW="$TOO_SLOW|simulate\$|source\$|add_replica\$|disk\$|shares\$|pings\$"
 SHOWN_ONCE='defences$|outage$|rerun\.|^lint\.|^wan\.|^bench\.'
 
 # For AddressSanitizer, sim.sim and the rest of sim run the same code as these.
-LONG_RUNS='^sim\.(network|player|capped|first_byte)$'
+LONG_RUNS='^sim\.(network|player|capped|first_byte|paper)$'
 
 # ThreadSanitizer is for what has threads; power replays thousands of runs, and
 # these rows of the command are about what it reads and prints.

@@ -67,7 +67,10 @@ def test_exactly_what_was_promised_is_put_down(prefix):
             "cmake/xdownload/xdownloadConfigVersion.cmake",
             "cmake/xdownload/xdownload-shared.cmake",
             "cmake/xdownload/xdownload-static.cmake"]),
-        *(f"share/man/{page}" for page in pages)}
+        *(f"share/man/{page}" for page in pages),
+        *(f"share/xdownload/scenarios/{scenario.name}"
+          for folder in ("examples/paper", "tests/wan")
+          for scenario in (SOURCE / folder / "scenarios").iterdir())}
     there = {str(p.relative_to(prefix)) for p in prefix.rglob("*")
              if not p.is_dir()}
     # CMake adds one file per build type.
