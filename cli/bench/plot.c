@@ -122,7 +122,7 @@ static void name_figure(struct figure *f, const struct subject_plot *s,
                         const char *what, const char *title)
 {
     snprintf(f->name, sizeof f->name, "%.38s-%.39s", s->name, what);
-    snprintf(f->title, sizeof f->title, "%s: %s", s->name, title);
+    snprintf(f->title, sizeof f->title, "%.40s: %.79s", s->name, title);
 }
 
 static bool put_figure(const struct subject_plot *s, const struct figure *f)

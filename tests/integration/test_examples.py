@@ -44,6 +44,21 @@ def test_a_program_says_why_it_failed(lab, program):
     assert "none.xnd" in done.stderr
 
 
+def test_the_benchmark_of_replicas_prints_what_is_best(lab):
+    lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", lab.depots(2))
+    command = Path(os.environ["XDOWNLOAD"]).parent
+    done = subprocess.run(
+        ["sh", SOURCE / "examples" / "replica-benchmark.sh", manifest, "figures",
+         "--repeat", "1", "--cool-down", "0s"],
+        cwd=lab.work, text=True, check=False, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
+        env=dict(os.environ, PATH=f"{command}:{os.environ['PATH']}"))
+    assert done.returncode == 0, done.stdout
+    assert "best" in done.stdout
+    assert (Path(lab.work) / "figures" / "results.csv").exists()
+
+
 def left_behind():
     """What a run of the quickstart must not leave."""
     processes = []
