@@ -1,22 +1,24 @@
 #include "bench/figure.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/groups.h"
-#include "common/units.h"
 
 /* The paper's. */
 #define MBIT 1048576.0
+#define MIB 1048576.0
 #define DELAY_SHIFT_S 0.1
 
 #define LINES_MAX 24
 
 /* Pixels: what fits a README. */
 #define WIDTH 900
-#define PANEL_HEIGHT 340
-#define LEGEND_HEIGHT 110
+#define TITLE_HEIGHT 40.0
+#define PANEL_HEIGHT 320.0
+#define PANEL_TITLE 40.0  /* above the axes */
+#define PANEL_LABELS 60.0 /* below them */
+#define LEGEND_HEIGHT 110.0
 #define LEGEND_ROWS 6
 
 /* One line: what tells it from others of its panel. */
@@ -138,8 +140,8 @@ static bool put_data(FILE *to, const struct figure *f, struct lines *l)
 /* Block sizes differ in their marks and shades; threads in their dashes. */
 static void put_styles(FILE *to, const struct lines *l)
 {
-    static const char *const shades[] = {"#d55e00", "#0072b2", "#009e73",
-                                         "#cc79a7", "#000000", "#e69f00"};
+    static const char *const shades[] = {"#c04000", "#0060a0", "#007a5a",
+                                         "#a03c78", "#000000", "#b07800"};
     static const unsigned marks[] = {1, 2, 4, 8, 6, 12}; /* + x open shapes */
     double threads = -1;
     unsigned dash = 0, block = 0;
@@ -153,7 +155,7 @@ static void put_styles(FILE *to, const struct lines *l)
         /* The first number of threads has dotted lines and open shapes, the
          * second whole lines and filled ones, which follow the open ones. */
         fprintf(
-            to, "set style line %zu lc rgb '%s' lw 1.6 dt %u pt %u ps 0.9\n",
+            to, "set style line %zu lc rgb '%s' lw 1.6 dt %u pt %u ps 1.1\n",
             i + 1, shades[block % 6],
             dash == 1   ? 3
             : dash == 2 ? 1
@@ -165,38 +167,37 @@ static void put_styles(FILE *to, const struct lines *l)
 
 static void put_name(FILE *to, const struct line *line)
 {
-    char size[UNITS_SIZE];
-
     if (line->threads > 0)
         fprintf(to, "'%g thread%s, ", line->threads,
                 line->threads == 1 ? "" : "s");
     else
         fputs("'auto, ", to);
-    fprintf(
-        to, "%s'",
-        units_size_short(size, line->block > 0 ? (uint64_t)line->block : 0));
+    if (line->block < MIB)
+        fprintf(to, "%.4g KiB'", line->block / 1024);
+    else
+        fprintf(to, "%.4g MiB'", line->block / MIB);
 }
 
-/* Where panel i of n stands: two side by side, and the legend below. */
-static void put_place(FILE *to, size_t i, size_t n, double legend)
+/* Where panel i of n stands: two side by side, below the title. */
+static void put_place(FILE *to, size_t i, size_t n, double height)
 {
-    const size_t columns = n > 1 ? 2 : 1, rows = (n + columns - 1) / columns;
+    const size_t columns = n > 1 ? 2 : 1;
     const double width = 1.0 / (double)columns;
-    const double height = (0.94 - legend) / (double)rows;
     const double left = (double)(i % columns) * width;
-    const double top = 0.94 - (double)(i / columns) * height;
+    const double top =
+        1 - (TITLE_HEIGHT + (double)(i / columns) * PANEL_HEIGHT) / height;
 
     fprintf(to,
             "set lmargin at screen %.4f; set rmargin at screen %.4f\n"
             "set tmargin at screen %.4f; set bmargin at screen %.4f\n",
-            left + 0.085, left + width - 0.02, top - 0.05,
-            top - height + 0.075);
+            left + 0.085, left + width - 0.02, top - PANEL_TITLE / height,
+            top - (PANEL_HEIGHT - PANEL_LABELS) / height);
 }
 
 static void put_panel(FILE *to, const struct figure *f, const struct lines *l,
-                      size_t i, double legend)
+                      size_t i, double height)
 {
-    put_place(to, i, f->n_panels, legend);
+    put_place(to, i, f->n_panels, height);
     fprintf(to, "set title '%s'\nplot ", f->panels[i].title);
     for (size_t k = 0; k < l->n; k++)
         fprintf(to,
@@ -215,7 +216,7 @@ static size_t legend_rows(const struct lines *l)
     return n <= LEGEND_ROWS ? n : LEGEND_ROWS;
 }
 
-static void put_legend(FILE *to, const struct lines *l, double legend)
+static void put_legend(FILE *to, const struct lines *l, double height)
 {
     fprintf(to,
             "unset border; unset tics; unset grid; unset title; unset xlabel; "
@@ -224,7 +225,7 @@ static void put_legend(FILE *to, const struct lines *l, double legend)
             "set bmargin at screen 0.01; set tmargin at screen %.4f\n"
             "set key center center maxrows %zu samplen 3 width 1\n"
             "plot [0:1] [0:1] ",
-            legend, legend_rows(l));
+            LEGEND_HEIGHT / height, legend_rows(l));
     for (size_t k = 0; k < l->n; k++) {
         fprintf(to, "%sNaN with linespoints ls %zu title ", k > 0 ? ", " : "",
                 k + 1);
@@ -250,7 +251,7 @@ static void put_axes(FILE *to, const struct figure *f, double top)
     fprintf(to,
             "set xrange [0.7:%g]; set xtics %d\n"
             "set xlabel 'depots that hold the file' offset 0,0.4\n"
-            "set ylabel '%s' offset 1.5,0\n"
+            "set ylabel '%s' offset 0.5,0\n"
             "set grid ytics lc rgb '#cccccc' lt 1 lw 0.5\n"
             "set border 3; set tics nomirror; set bars 0.6\n",
             most_depots(f) + 0.3, most_depots(f) > 12 ? 4 : 1, f->y_title);
@@ -262,26 +263,26 @@ static void put_axes(FILE *to, const struct figure *f, double top)
 }
 
 static void put_drawing(FILE *to, const struct figure *f, const struct lines *l,
-                        double legend)
+                        double height)
 {
     fprintf(to,
             "set multiplot\n"
-            "set label 100 '%s' at screen 0.5, screen 0.965 center\n",
-            f->title);
+            "set label 100 '%s' at screen 0.5, screen %.4f center\n",
+            f->title, 1 - TITLE_HEIGHT / 2 / height);
     put_axes(to, f, l->top);
     for (size_t i = 0; i < f->n_panels; i++) {
-        put_panel(to, f, l, i, legend);
+        put_panel(to, f, l, i, height);
         fputs("unset label 100\n", to);
     }
-    put_legend(to, l, legend);
+    put_legend(to, l, height);
     fputs("unset multiplot\nset output\n", to);
 }
 
 bool figure_put(FILE *to, const struct figure *f)
 {
     const size_t rows = f->n_panels > 1 ? (f->n_panels + 1) / 2 : 1;
-    const int height = (int)rows * PANEL_HEIGHT + LEGEND_HEIGHT;
-    const double legend = (double)LEGEND_HEIGHT / height;
+    const int height =
+        (int)(TITLE_HEIGHT + (double)rows * PANEL_HEIGHT + LEGEND_HEIGHT);
     struct lines l;
 
     find_lines(&l, f);
@@ -294,7 +295,7 @@ bool figure_put(FILE *to, const struct figure *f)
             "background 'white'\n"
             "set output '%s.svg'\n",
             WIDTH, height, f->name);
-    put_drawing(to, f, &l, legend);
+    put_drawing(to, f, &l, height);
     fprintf(to,
             "reset\n"
             "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) { set terminal "
@@ -303,6 +304,6 @@ bool figure_put(FILE *to, const struct figure *f)
             WIDTH, height, WIDTH, height);
     put_styles(to, &l);
     fprintf(to, "set output '%s.png'\n", f->name);
-    put_drawing(to, f, &l, legend);
+    put_drawing(to, f, &l, height);
     return true;
 }

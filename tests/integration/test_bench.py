@@ -507,7 +507,7 @@ def test_figures_are_drawn_as_svg_and_png(lab, results, gnuplot):
         assert head == b"\x89PNG\r\n\x1a\n" or head.startswith(b"<?xml")
     svg = lab.path("figures/net.scn-bandwidth.svg").read_text()
     for text in ("depots that hold the file", "bandwidth in Mbit/s", "basic",
-                 "aggressive", "progress", "adaptive", "2 threads, 256K"):
+                 "aggressive", "progress", "adaptive", "2 threads, 256 KiB"):
         assert text in svg
 
 
