@@ -173,9 +173,6 @@ class Gate:
         for port, behind in ports.items():
             s = socket.socket()
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if self.line.window:  # the system doubles it
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF,
-                             int(self.line.window / 2))
             s.bind((self.line.address, port))
 
             async def client(reader, writer, behind=behind):

@@ -187,13 +187,11 @@ class Wan:
         """nginx's: on the depots' own ports, or behind the gate."""
         listen, fronts = "", ""
         for d in self.scenario.depots:
-            # The system doubles it, for what it takes beside the bytes.
-            size = f" sndbuf={int(d.window / 2)}" if d.window else ""
             port, tls = (PLAIN, TLS) if d.is_gated else (80, 443)
-            listen += (f"listen {d.address}:{port}{size}; "
-                       f"listen {d.address}:{tls} ssl http2{size};\n")
+            listen += (f"listen {d.address}:{port}; "
+                       f"listen {d.address}:{tls} ssl http2;\n")
             if d.per == "request":
-                fronts += (f"server {{ listen {d.address}:443 ssl http2{size}; "
+                fronts += (f"server {{ listen {d.address}:443 ssl http2; "
                            "access_log off; proxy_buffering off; "
                            "location / { proxy_pass http://"
                            f"{d.address}:{EACH_REQUEST}; }} }}\n")

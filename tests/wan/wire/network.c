@@ -1,5 +1,6 @@
 #include "network.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct state {
     struct quality quality;
     struct packet *first, **last;
     double queued;
+    unsigned window_scale;     /* in the client's latest SYN to the depot */
     int64_t last_out, last_in; /* no packet overtakes another of its depot */
     uint64_t loss_random, jitter_random; /* of each the n-th is the n-th
                                             packet's, whenever it comes */
@@ -211,6 +213,62 @@ static bool is_first_of_connection(const unsigned char *ip, size_t len)
     return ip[9] == 6 && len >= head + 20 && (ip[head + 13] & 0x12) == 2;
 }
 
+/* ---- windows ---- */
+
+enum { OPTION_END, OPTION_PADDING, OPTION_WINDOW_SCALE = 3 };
+
+/* By how many bits the window fields of the connection that begins so are
+ * shifted. */
+static unsigned scale_of(const unsigned char *tcp, size_t len)
+{
+    const size_t head = (size_t)(tcp[12] >> 4) * 4;
+
+    for (size_t i = 20; i + 2 < head && head <= len;) {
+        if (tcp[i] == OPTION_WINDOW_SCALE)
+            return tcp[i + 2] & 15;
+        if (tcp[i] == OPTION_END || (tcp[i] != OPTION_PADDING && !tcp[i + 1]))
+            return 0;
+        i += tcp[i] == OPTION_PADDING ? 1 : tcp[i + 1];
+    }
+    return 0;
+}
+
+/* Changes a field of 16 bits, and the checksum accordingly (RFC 1624). */
+static void put_window(unsigned char *tcp, unsigned value)
+{
+    const unsigned old = (unsigned)tcp[14] << 8 | tcp[15];
+    unsigned sum = (unsigned)tcp[16] << 8 | tcp[17];
+
+    sum = (~sum & 0xffff) + (~old & 0xffff) + value;
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = ~(sum + (sum >> 16)) & 0xffff;
+    tcp[14] = (unsigned char)(value >> 8);
+    tcp[15] = (unsigned char)value;
+    tcp[16] = (unsigned char)(sum >> 8);
+    tcp[17] = (unsigned char)sum;
+}
+
+/* Have the client advertise no more than the depot's window, which bounds what
+ * the depot has in flight.  All of the client's connections to it have the same
+ * scale, since they have the same kernel. */
+static void bound_window(struct state *l, unsigned char *ip, size_t len)
+{
+    const size_t head = (size_t)(ip[0] & 15) * 4;
+    unsigned char *tcp = ip + head;
+    double most = l->quality.window;
+
+    if (most <= 0 || ip[9] != 6 || len < head + 20)
+        return;
+    if (is_first_of_connection(ip, len))
+        l->window_scale = scale_of(tcp, len - head);
+    else
+        most = ceil(most / (1U << l->window_scale));
+    if (((unsigned)tcp[14] << 8 | tcp[15]) > most)
+        put_window(tcp, (unsigned)most);
+}
+
+/* ---- packets that enter ---- */
+
 /* The line of the depot whose address stands at `at`; 0 if there is none. */
 static unsigned find_depot(const struct network *n, const unsigned char *data,
                            size_t len, size_t at)
@@ -262,7 +320,9 @@ void network_from_client(struct network *n, const unsigned char *data,
         return;
     if (l->last_in < now + l->quality.delay)
         l->last_in = now + l->quality.delay;
-    schedule(n, new_packet(n, depot, data, len), TO_DEPOT, l->last_in);
+    struct packet *p = new_packet(n, depot, data, len);
+    bound_window(l, p->data, len);
+    schedule(n, p, TO_DEPOT, l->last_in);
 }
 
 static void deliver(struct network *n, struct packet *p)

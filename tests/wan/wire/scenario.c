@@ -55,7 +55,7 @@ static bool read_value(const char *text, const struct unit *unit, double *out)
 /* What the depot's server allows: gate.py reads it, not the wire. */
 static bool is_allowance(const char *key)
 {
-    static const char *const keys[] = {"cap",  "burst",  "per", "window",
+    static const char *const keys[] = {"cap",  "burst",  "per",
                                        "most", "answer", "ban"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -80,6 +80,8 @@ static bool set(struct quality *q, const char *key, const char *value)
         return read_value(value, rates, &q->bytes_per_s);
     if (strcmp(key, "queue") == 0)
         return read_value(value, sizes, &q->queue_bytes);
+    if (strcmp(key, "window") == 0)
+        return read_value(value, sizes, &q->window);
     if (strcmp(key, "loss") == 0)
         return read_value(value, shares, &q->loss) && q->loss <= 1;
     if (!read_value(value, times, &v))

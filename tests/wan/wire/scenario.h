@@ -26,6 +26,7 @@ struct quality {
     double bytes_per_s; /* 0: no limit */
     double queue_bytes; /* what is too much for it is dropped */
     double loss;        /* of packets to the client */
+    double window;      /* bytes that a connection has in flight, or 0 */
     int64_t delay;      /* one way */
     int64_t jitter;     /* up to this much is added on the way to the client */
     bool is_down;       /* drops everything, both ways */
