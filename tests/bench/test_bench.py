@@ -61,6 +61,25 @@ def test_stalls_are_held_against_the_least(tmp_path):
     assert text.count("| silent: ") == 4
 
 
+def test_a_live_sweep_is_held_against_its_simulation(tmp_path):
+    words = ["--size", "1m", "-a", "progress,adaptive", "-b", "256k", "-t", "1",
+             "--depots", "E1,E3"]
+    run("sweep.py", tmp_path, *words)
+    text = (tmp_path / "sweep.md").read_text()
+    cells = re.findall(r"(?m)^\| (progress|adaptive) \| (E1|E3) "
+                       r"\| \**([\d.]+) / ([\d.]+)", text)
+    assert [c[:2] for c in cells] == [(a, e) for a in ("progress", "adaptive")
+                                      for e in ("E1", "E3")]
+    # One depot's window bounds E1.  Other work of the machine makes a live run
+    # longer, never shorter.
+    assert all(float(virtual) < 1.15 * float(live)
+               for _, depots, live, virtual in cells if depots == "E1"), text
+    # A second call has nothing to run.
+    kept = {p: p.read_text() for p in tmp_path.glob("*.csv")}
+    run("sweep.py", tmp_path, *words)
+    assert kept == {p: p.read_text() for p in tmp_path.glob("*.csv")}
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()
