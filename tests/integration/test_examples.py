@@ -1,6 +1,7 @@
 """The programs in examples/ do what they say."""
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -57,6 +58,25 @@ def test_the_benchmark_of_replicas_prints_what_is_best(lab):
     assert done.returncode == 0, done.stdout
     assert "best" in done.stdout
     assert (Path(lab.work) / "figures" / "results.csv").exists()
+
+
+def test_one_command_draws_all_figures_of_the_paper(lab):
+    if not shutil.which("gnuplot"):
+        pytest.skip("gnuplot is not installed")
+    command = Path(os.environ["XDOWNLOAD"]).parent
+    done = subprocess.run(
+        ["sh", SOURCE / "examples" / "paper" / "figures.sh", "figures", "1",
+         "-b", "2m", "-t", "2", "--depots", "E5,E6", "--size", "8m"],
+        cwd=lab.work, text=True, check=False, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
+        env=dict(os.environ, PATH=f"{command}:{os.environ['PATH']}"))
+    assert done.returncode == 0, done.stdout
+    drawn = {p.stem for p in (Path(lab.work) / "figures").glob("*.png")}
+    assert drawn == {
+        *(f"paper-{client}-{what}" for client in ("tennessee", "santa-barbara")
+          for what in ("bandwidth", "delay-1.3mbit", "delay-15mbit",
+                       "delay-50mbit")),
+        "paper-santa-barbara-redundancy", "paper-tennessee-progress-number"}
 
 
 def left_behind():
