@@ -412,7 +412,7 @@ static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
     uint64_t head = UINT64_MAX;
     bool in_reserve = false, has_room = n_open(r) < r->o.max_open;
 
-    if (r->n_pings > 0)
+    if (r->n_pings > 0 || n_open(r) == r->n_depots)
         return false;
     for (size_t i = 0; i < r->n_windows && head == UINT64_MAX; i++) {
         head = xd_rules_head(r, r->windows[i].range);
@@ -433,11 +433,26 @@ static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
     return in_reserve && has_room;
 }
 
+/* Whether a depot could deliver every byte. */
+static bool has_holder_of_all(const struct xd_rules *r)
+{
+    for (unsigned i = 0; i < r->n_depots; i++) {
+        const struct xd_ruled_depot *d = &r->depots[i];
+
+        if (!d->is_dropped && !d->no_ranges &&
+            xd_rangeset_contains(&d->holds, r->wanted))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a byte is due that no depot could bring. */
 static bool is_hopeless(const struct xd_rules *r)
 {
     uint64_t end = r->wanted.end;
 
+    if (has_holder_of_all(r))
+        return false;
     for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
         if (is_due(r, at) && !has_bringer(r, at) &&
             (!r->o.has_gaps || is_in_window(r, at)))
