@@ -3,60 +3,166 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-static bool before(const struct xd_sim_event *a, const struct xd_sim_event *b)
+static bool is_before(const struct xd_event_key *a,
+                      const struct xd_event_key *b)
 {
     return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static bool grow(struct xd_events *e)
-{
-    struct xd_sim_event *heap =
-        xd_grow(e->heap, e->n, &e->capacity, sizeof *heap);
+/* ---- slots ---- */
 
-    if (!heap) {
-        e->failed = true;
-        return false;
+static struct xd_event_slot *slot_of(const struct xd_events *e, uint32_t number)
+{
+    return &e->slots[number - 1];
+}
+
+/* Its number, or 0 without memory. */
+static uint32_t new_slot(struct xd_events *e)
+{
+    const uint32_t number = e->first_free;
+    struct xd_event_slot *slots;
+
+    if (number != 0) {
+        e->first_free = slot_of(e, number)->next;
+        return number;
     }
-    e->heap = heap;
-    return true;
+    slots = xd_grow(e->slots, e->n_slots, &e->slots_capacity, sizeof *slots);
+    if (!slots)
+        return 0;
+    e->slots = slots;
+    return (uint32_t)++e->n_slots;
 }
 
-void xd_events_put(struct xd_events *e, struct xd_sim_event event)
+static void free_slot(struct xd_events *e, uint32_t number)
 {
-    size_t i = e->n;
+    slot_of(e, number)->next = e->first_free;
+    e->first_free = number;
+}
 
-    if (!grow(e))
-        return;
-    event.order = e->n_ever++;
-    for (e->n++; i > 0 && before(&event, &e->heap[(i - 1) / 2]);
-         i = (i - 1) / 2)
+static struct xd_event_key key_of(const struct xd_events *e, uint32_t number)
+{
+    const struct xd_sim_event *event = &slot_of(e, number)->event;
+
+    return (struct xd_event_key){event->at, event->order, number};
+}
+
+/* ---- lists ---- */
+
+/* The last event of the list that such an event may belong to; NULL: it is a
+ * timer. */
+static uint32_t *last_of(struct xd_events *e, enum xd_sim_kind kind,
+                         unsigned number)
+{
+    switch (kind) {
+    case XD_SIM_AT_CLIENT: /* they leave one line, the client's */
+        return &e->last[(unsigned)kind * XD_EVENT_DEPOTS];
+    case XD_SIM_AT_SHARED:
+    case XD_SIM_AT_ACCESS:
+    case XD_SIM_AT_DEPOT:
+        return &e->last[(unsigned)kind * XD_EVENT_DEPOTS +
+                        number % XD_EVENT_DEPOTS];
+    case XD_SIM_DEPOT_TIMER:
+    case XD_SIM_PACE_TIMER:
+    case XD_SIM_CAP_TIMER:
+    case XD_SIM_CLIENT_TIMER:
+    case XD_SIM_FLUSH_TIMER:
+    case XD_SIM_TELL_TIMER:
+    case XD_SIM_SILENCE_TIMER:
+    case XD_SIM_CANCEL_TIMER:
+    case XD_SIM_PING_TIMER:
+        break;
+    }
+    return NULL;
+}
+
+/* Whether it follows others of its list, of which the first is in the heap. */
+static bool append(struct xd_events *e, uint32_t *last,
+                   const struct xd_event_key *key)
+{
+    const uint32_t before = last ? *last : 0;
+
+    if (before != 0 && slot_of(e, before)->event.at > key->at)
+        return false;
+    if (last)
+        *last = key->slot;
+    if (before != 0)
+        slot_of(e, before)->next = key->slot;
+    return before != 0;
+}
+
+/* ---- the heap ---- */
+
+static void push(struct xd_events *e, struct xd_event_key key)
+{
+    size_t i = e->n++;
+
+    for (; i > 0 && is_before(&key, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
         e->heap[i] = e->heap[(i - 1) / 2];
-    e->heap[i] = event;
+    e->heap[i] = key;
 }
 
-bool xd_events_take(struct xd_events *e, struct xd_sim_event *out)
+/* The first key makes place for this one. */
+static void replace_first(struct xd_events *e, struct xd_event_key key)
 {
-    struct xd_sim_event last;
     size_t i = 0, child;
 
-    if (e->n == 0)
-        return false;
-    *out = e->heap[0];
-    last = e->heap[--e->n];
     while (child = 2 * i + 1, child < e->n) {
-        if (child + 1 < e->n && before(&e->heap[child + 1], &e->heap[child]))
+        if (child + 1 < e->n && is_before(&e->heap[child + 1], &e->heap[child]))
             child++;
-        if (!before(&e->heap[child], &last))
+        if (!is_before(&e->heap[child], &key))
             break;
         e->heap[i] = e->heap[child];
         i = child;
     }
-    e->heap[i] = last;
+    e->heap[i] = key;
+}
+
+struct xd_sim_event *xd_events_put(struct xd_events *e, enum xd_sim_kind kind,
+                                   unsigned number, xd_nsec at)
+{
+    struct xd_event_key *heap =
+        xd_grow(e->heap, e->n, &e->capacity, sizeof *heap);
+    const uint32_t slot = heap ? new_slot(e) : 0;
+
+    if (heap)
+        e->heap = heap;
+    if (slot == 0) {
+        e->failed = true;
+        return NULL;
+    }
+    const struct xd_event_key key = {at, e->n_ever++, slot};
+    struct xd_event_slot *s = slot_of(e, slot);
+    s->next = 0;
+    s->event.at = at;
+    s->event.order = key.order;
+    s->event.kind = kind;
+    s->event.number = number;
+    if (!append(e, last_of(e, kind, number), &key))
+        push(e, key);
+    return &s->event;
+}
+
+bool xd_events_take(struct xd_events *e, xd_nsec until,
+                    struct xd_sim_event *out)
+{
+    if (e->n == 0 || e->heap[0].at > until)
+        return false;
+    const uint32_t number = e->heap[0].slot, next = slot_of(e, number)->next;
+    *out = slot_of(e, number)->event;
+    uint32_t *last = last_of(e, out->kind, out->number);
+    if (last && *last == number)
+        *last = 0;
+    free_slot(e, number);
+    if (next != 0)
+        replace_first(e, key_of(e, next));
+    else if (--e->n > 0)
+        replace_first(e, e->heap[e->n]);
     return true;
 }
 
 void xd_events_fini(struct xd_events *e)
 {
     xd_free(e->heap);
+    xd_free(e->slots);
     *e = (struct xd_events){.n = 0};
 }

@@ -1,6 +1,18 @@
 /*
- * What will happen, in order of time; what was put in first comes first among
- * equals.  Costs: O(log n) each.
+ * What will happen, in order of time; among equals the event that was put in
+ * first comes first.
+ *
+ * The packets of a line come nearly always in the order in which they were put
+ * in.  So those of a line are a list, and only its first one is in the heap:
+ *
+ *     heap (by time)  [a] [d] [f]
+ *     lists            |   |   |
+ *                      b   e   timer
+ *                      c
+ *
+ * A packet that is to come before the last one of its line is in the heap
+ * without a list, as timers are.  Costs: O(1) to put a packet, O(log lines) to
+ * take one.
  */
 #ifndef XD_SIM_EVENTS_H
 #define XD_SIM_EVENTS_H
@@ -55,15 +67,42 @@ struct xd_sim_event {
     struct xd_packet packet;
 };
 
+/* Where an event is, and when it comes. */
+struct xd_event_key {
+    xd_nsec at;
+    uint64_t order;
+    uint32_t slot;
+};
+
+/* Slots are numbered from 1 on; 0 is none. */
+struct xd_event_slot {
+    struct xd_sim_event event;
+    uint32_t next; /* in its list, or of those that are free */
+};
+
+/* Four kinds of packets; depots whose numbers are 16 apart share a list. */
+#define XD_EVENT_DEPOTS 16U
+#define XD_EVENT_LISTS (4 * XD_EVENT_DEPOTS)
+
 struct xd_events {
-    struct xd_sim_event *heap;
+    struct xd_event_key *heap;
     size_t n, capacity;
+    struct xd_event_slot *slots;
+    size_t n_slots, slots_capacity;
+    uint32_t first_free;
+    uint32_t last[XD_EVENT_LISTS]; /* of each list, or 0: it is empty */
     uint64_t n_ever;
     bool failed; /* out of memory: something is missing */
 };
 
-void xd_events_put(struct xd_events *e, struct xd_sim_event event);
-bool xd_events_take(struct xd_events *e, struct xd_sim_event *out);
+/* Put in an event, whose `life` or `packet` the caller then sets; it is valid
+ * until the next call.  NULL: no memory. */
+struct xd_sim_event *xd_events_put(struct xd_events *e, enum xd_sim_kind kind,
+                                   unsigned number, xd_nsec at);
+
+/* The next event, unless that is after `until`. */
+bool xd_events_take(struct xd_events *e, xd_nsec until,
+                    struct xd_sim_event *out);
 void xd_events_fini(struct xd_events *e);
 
 #endif

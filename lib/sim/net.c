@@ -78,10 +78,11 @@ static xd_nsec transmit(struct xd_wire *w, xd_nsec now, unsigned bytes)
 static void put(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
                 size_t depot, struct xd_packet p)
 {
-    xd_events_put(&n->events, (struct xd_sim_event){.at = at,
-                                                    .kind = kind,
-                                                    .number = (unsigned)depot,
-                                                    .packet = p});
+    struct xd_sim_event *e =
+        xd_events_put(&n->events, kind, (unsigned)depot, at);
+
+    if (e)
+        e->packet = p;
 }
 
 /* From the last line of its own to the client's. */
@@ -138,9 +139,10 @@ void xd_net_to_depot(struct xd_net *n, size_t depot, struct xd_packet p)
 void xd_net_timer(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
                   unsigned number, uint64_t life)
 {
-    xd_events_put(&n->events,
-                  (struct xd_sim_event){
-                      .at = at, .kind = kind, .number = number, .life = life});
+    struct xd_sim_event *e = xd_events_put(&n->events, kind, number, at);
+
+    if (e)
+        e->life = life;
 }
 
 static void over_shared(struct xd_net *n, const struct xd_sim_event *e)
@@ -177,8 +179,7 @@ static void apply_changes(struct xd_net *n, xd_nsec until)
 
 bool xd_net_next(struct xd_net *n, xd_nsec until, struct xd_sim_event *out)
 {
-    while (n->events.n > 0 && n->events.heap[0].at <= until) {
-        xd_events_take(&n->events, out);
+    while (xd_events_take(&n->events, until, out)) {
         n->now = out->at;
         apply_changes(n, n->now);
         if (out->kind == XD_SIM_AT_CLIENT && out->packet.kind == XD_PACKET_DATA)

@@ -369,6 +369,8 @@ void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
 
+    if (s->timer_set != t->net->now) /* it was set anew, for earlier */
+        return;
     s->timer_set = 0;
     if (s->timer_at == 0 || s->is_dead)
         return;
