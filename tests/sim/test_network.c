@@ -4,6 +4,7 @@
 
 #include "cases.h"
 #include "sched/policy.h"
+#include "sim/net.h"
 #include "sim/random.h"
 #include "sim/run.h"
 #include "suite.h"
@@ -331,6 +332,48 @@ START_TEST(every_rule_is_kept_on_any_network)
 }
 END_TEST
 
+/* Against a list that is searched from its beginning. */
+START_TEST(events_come_in_order_of_time_and_then_as_they_were_put_in)
+{
+    static xd_nsec at[3000];
+    static bool is_taken[3000];
+    struct xd_events events = {.n = 0};
+    struct xd_sim_event e;
+    uint64_t random = (uint64_t)_i;
+    unsigned n = 0, n_taken = 0;
+
+    for (xd_nsec now = 0; n_taken < 3000; now++) {
+        for (uint64_t k = xd_sim_random(&random) % 6; k > 0 && n < 3000; k--) {
+            const uint64_t kind = xd_sim_random(&random) % 13;
+            const uint64_t number = xd_sim_random(&random) % 20;
+
+            at[n] = now + (xd_nsec)(xd_sim_random(&random) % 40);
+            xd_events_put(&events, (enum xd_sim_kind)kind, (unsigned)number,
+                          at[n])
+                ->life = n;
+            n++;
+        }
+        while (xd_events_take(&events, now, &e)) {
+            unsigned first = 0;
+
+            while (is_taken[first])
+                first++;
+            for (unsigned i = first; i < n; i++)
+                if (!is_taken[i] && at[i] < at[first])
+                    first = i;
+            ck_assert_uint_eq(e.life, first);
+            ck_assert(e.at == at[first] && e.at <= now);
+            is_taken[first] = true;
+            n_taken++;
+        }
+        for (unsigned i = 0; i < n; i++)
+            ck_assert(is_taken[i] || at[i] > now);
+    }
+    xd_events_fini(&events);
+    memset(is_taken, 0, sizeof is_taken);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("network");
@@ -358,5 +401,7 @@ int main(void)
     tcase_add_loop_test(t, a_mistake_is_told_with_its_line, 0,
                         sizeof mistakes / sizeof *mistakes);
     tcase_add_loop_test(t, every_rule_is_kept_on_any_network, 0, 3);
+    tcase_add_loop_test(
+        t, events_come_in_order_of_time_and_then_as_they_were_put_in, 0, 4);
     return run_suite("sim.network", t);
 }
