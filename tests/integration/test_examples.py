@@ -1,5 +1,6 @@
 """The programs in examples/ do what they say."""
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -43,6 +44,29 @@ def test_a_program_says_why_it_failed(lab, program):
     done = run(lab, program, "none.xnd", "out")
     assert done.returncode == 1
     assert "none.xnd" in done.stderr
+
+
+def sweep_of(done):
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(r["algorithm"], r["threads"]) for r in runs] == [
+        (a, t) for a in ("basic", "aggressive", "progress", "adaptive")
+        for t in (1, 2)]
+    assert all(r["seconds"] > 0 for r in runs)
+    return runs
+
+
+def test_a_sweep_is_a_loop_over_calls_of_the_library(lab):
+    lab.file("f.bin", SIZE)
+    done = run(lab, "sweep", lab.exnode("f.bin", lab.depots(2)))
+    assert done.returncode == 0, done.stderr
+    assert all(r["bytes_received"] >= SIZE for r in sweep_of(done))
+    assert not lab.path("sweep.tmp").exists()
+    path = SOURCE / "examples" / "paper" / "scenarios" / "paper-tennessee"
+    done = run(lab, "sweep", "--virtual", path)
+    assert done.returncode == 0, done.stderr
+    assert all(r["bytes_received"] >= 8 << 20 for r in sweep_of(done))
+    assert run(lab, "sweep", "--virtual", path).stdout == done.stdout
+    assert run(lab, "sweep", "none.xnd").returncode == 1
 
 
 def test_the_benchmark_of_replicas_prints_what_is_best(lab):

@@ -1,0 +1,121 @@
+/*
+ * Which algorithm, and how many requests per depot?  Fetch a file with each
+ * choice, or with --virtual simulate that, and print a line of JSON for each run:
+ *
+ *     sweep MANIFEST > runs.jsonl
+ *     sweep --virtual SCENARIO > runs.jsonl
+ *
+ * `xdownload bench` does the same with more choices; a notebook would make the
+ * same calls.  What is fetched is deleted.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdownload/xdownload.h>
+
+#define SCRATCH "sweep.tmp"
+#define SIZE (UINT64_C(8) << 20) /* of the file in virtual time */
+
+/* What a run came to. */
+struct outcome {
+    double seconds;
+    uint64_t received;
+};
+
+static int fetch(struct outcome *out, const char *path,
+                 const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_manifest *manifest;
+    struct xd_download *d = NULL;
+    int rc = xd_manifest_read(&manifest, path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_download_new(&d, manifest, 0, SCRATCH, o, err);
+    if (rc == 0)
+        rc = xd_download_start(d, err);
+    if (rc == 0)
+        rc = xd_download_wait(d, -1, err);
+    if (rc == 0) {
+        xd_download_progress(d, &p);
+        *out = (struct outcome){p.seconds, p.bytes_received};
+        unlink(SCRATCH);
+    }
+    xd_download_unref(d);
+    xd_manifest_unref(manifest);
+    return rc;
+}
+
+static int simulate(struct outcome *out, const char *path,
+                    const struct xd_options *o, struct xd_error *err)
+{
+    static char text[1 << 16];
+    struct xd_simulate_what what = {
+        .struct_size = sizeof what, .scenario = text, .size = SIZE, .seed = 1};
+    struct xd_simulated result = {.struct_size = sizeof result};
+    struct xd_simulation *simulation;
+    FILE *f = fopen(path, "r");
+
+    if (f != NULL) {
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        fclose(f);
+    }
+    int rc = xd_simulate(&simulation, &what, o, err);
+    if (rc < 0)
+        return rc;
+    xd_simulation_get(simulation, &result);
+    *out = (struct outcome){result.seconds, result.bytes_received};
+    xd_simulation_free(simulation);
+    return 0;
+}
+
+/* One run, with all other options as in `usual`. */
+static int run(const char *path, int is_virtual, const struct xd_options *usual,
+               const char *algorithm, const char *threads, struct xd_error *err)
+{
+    struct xd_options *options;
+    struct outcome out;
+    int rc = xd_options_dup(&options, usual, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_options_set(options, "algorithm", algorithm, err);
+    if (rc == 0)
+        rc = xd_options_set(options, "threads-per-depot", threads, err);
+    if (rc == 0)
+        rc = is_virtual ? simulate(&out, path, options, err)
+                        : fetch(&out, path, options, err);
+    if (rc == 0)
+        printf("{\"algorithm\": \"%s\", \"threads\": %s, \"seconds\": %.6f, "
+               "\"bytes_received\": %" PRIu64 "}\n",
+               algorithm, threads, out.seconds, out.received);
+    xd_options_free(options);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const algorithms[] = {"basic", "aggressive", "progress",
+                                             "adaptive"};
+    static const char *const threads[] = {"1", "2"};
+    const int is_virtual = argc == 3 && strcmp(argv[1], "--virtual") == 0;
+    struct xd_options *usual;
+    struct xd_error err;
+
+    if (argc != 2 + is_virtual) {
+        fprintf(stderr, "usage: sweep MANIFEST | sweep --virtual SCENARIO\n");
+        return 2;
+    }
+    int rc = xd_options_new(&usual, &err);
+    if (rc == 0)
+        rc = xd_options_set(usual, "depot-cache", "", &err); /* each is cold */
+    for (size_t i = 0; rc == 0 && i < 8; i++)
+        rc = run(argv[argc - 1], is_virtual, usual, algorithms[i / 2],
+                 threads[i % 2], &err);
+    if (rc < 0)
+        fprintf(stderr, "sweep: %s\n", err.msg);
+    xd_options_free(usual);
+    return rc < 0;
+}
