@@ -6,6 +6,7 @@
 #include <xdownload/download.h>
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
+#include <xdownload/playback.h>
 #include <xdownload/stream.h>
 
 #include "engine/depot.h"
@@ -450,6 +451,35 @@ START_TEST(checksums_that_lack_something_are_not_had_and_it_is_said)
 }
 END_TEST
 
+/* What a sweep calls beside the downloads. */
+static int copy_and_compute(void)
+{
+    const struct xd_fetch_record record = {
+        .struct_size = sizeof record, .end = 100, .received = 100, .end_s = 1};
+    char hex[XD_CHECKSUM_HEX_SIZE];
+    struct xd_options *copy;
+    double delay;
+    int rc;
+
+    error = (struct xd_error){.code = XD_OK};
+    torture_begin();
+    rc = xd_options_dup(&copy, options, &error);
+    if (rc == 0)
+        rc = xd_checksum_compute(hex, "sha-256", "abc", 3, &error);
+    if (rc == 0)
+        rc = xd_playback_delay(&delay, &record, 1, 100, 10, 50, 0, &error);
+    torture_end();
+    ck_assert_int_eq(rc, error.code);
+    xd_options_free(copy);
+    return rc;
+}
+
+START_TEST(a_sweep_that_lacks_memory_is_told)
+{
+    torture(copy_and_compute);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("engine");
@@ -470,5 +500,6 @@ int main(void)
     tcase_add_test(
         t, copies_that_cannot_be_compared_for_want_of_memory_are_no_copies);
     tcase_add_test(t, checksums_that_lack_something_are_not_had_and_it_is_said);
+    tcase_add_test(t, a_sweep_that_lacks_memory_is_told);
     return run_suite("torture.engine", t);
 }

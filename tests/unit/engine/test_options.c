@@ -313,6 +313,24 @@ START_TEST(a_copy_does_not_share_its_hosts)
 }
 END_TEST
 
+START_TEST(a_duplicate_has_the_values_and_is_changed_alone)
+{
+    struct xd_options *copy;
+
+    ck_assert_int_eq(set("block-size", "64k"), 0);
+    ck_assert_int_eq(set("header", "A: 1"), 0);
+    ck_assert_int_eq(xd_options_dup(&copy, options, &error), 0);
+    ck_assert_uint_eq(copy->block_bytes, 65536);
+    ck_assert_int_eq(xd_options_set(copy, "block-size", "1m", NULL), 0);
+    ck_assert_int_eq(xd_options_set(copy, "user", "a:b", NULL), 0);
+    ck_assert_uint_eq(options->block_bytes, 65536);
+    ck_assert_ptr_null(options->net.user);
+    ck_assert_int_eq(set("block-size", "2m"), 0);
+    ck_assert_uint_eq(copy->block_bytes, 1 << 20);
+    xd_options_free(copy);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("options");
@@ -341,5 +359,6 @@ int main(void)
     tcase_add_test(tcase, secrets_are_told_apart);
     tcase_add_test(tcase, what_excludes_each_other_is_an_error);
     tcase_add_test(tcase, a_copy_does_not_share_its_hosts);
+    tcase_add_test(tcase, a_duplicate_has_the_values_and_is_changed_alone);
     return run_suite("options", tcase);
 }
