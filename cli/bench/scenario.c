@@ -5,11 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "common/status.h"
 #include "common/words.h"
 
 #define ENVIRONMENT "XDOWNLOAD_SCENARIOS"
 #define BLANKS " \t"
+#define PATH_SIZE 4096
+
+/* Folders of scenarios, from that of the command: of a build, and installed. */
+static const char *const places[] = {"scenarios/paper", "scenarios/wan",
+                                     XD_SCENARIOS};
+
+#define N_PLACES (sizeof places / sizeof *places)
 
 /* No scenario is longer. */
 #define TEXT_MAX (1 << 20)
@@ -21,7 +30,7 @@
 /* "FOLDER/NAME", where the folder is the first of a list; opened, or NULL. */
 static FILE *open_in(const char *folders, const char *name)
 {
-    char path[4096];
+    char path[PATH_SIZE];
 
     for (const char *at = folders;; at++) {
         const size_t len = strcspn(at, ":");
@@ -35,26 +44,58 @@ static FILE *open_in(const char *folders, const char *name)
     }
 }
 
+/* The folder of this place, if there is one. */
+static bool find_place(char out[PATH_SIZE], size_t place)
+{
+    const ssize_t len = readlink("/proc/self/exe", out, PATH_SIZE);
+    char *name = NULL;
+
+    if (len > 0 && len < PATH_SIZE) {
+        out[len] = '\0';
+        name = strrchr(out, '/');
+    }
+    if (name == NULL)
+        return false;
+    const size_t room = PATH_SIZE - (size_t)(name + 1 - out);
+    const int n = snprintf(name + 1, room, "%s", places[place]);
+    return n > 0 && (size_t)n < room && access(out, F_OK) == 0;
+}
+
 static FILE *open_scenario(const char *word)
 {
     const char *folders = getenv(ENVIRONMENT);
+    char folder[PATH_SIZE];
     FILE *f = NULL;
 
     if (strchr(word, '/') != NULL)
         return fopen(word, "r");
     if (folders != NULL)
         f = open_in(folders, word);
-    return f != NULL ? f : open_in(XD_SCENARIOS, word);
+    for (size_t i = 0; f == NULL && i < N_PLACES; i++)
+        if (find_place(folder, i))
+            f = open_in(folder, word);
+    return f;
+}
+
+static int fail_name(const char *word)
+{
+    char folder[PATH_SIZE] = "";
+
+    for (size_t i = 0; folder[0] == '\0' && i < N_PLACES; i++)
+        if (!find_place(folder, i))
+            folder[0] = '\0';
+    words_error("no scenario is called %s: use the path of a file, such as "
+                "./%s%s%s",
+                word, word, folder[0] != '\0' ? ", or one of those in " : "",
+                folder);
+    return STATUS_LOCAL;
 }
 
 static int fail_read(const char *word)
 {
-    if (strchr(word, '/') != NULL)
-        words_error("scenario %s cannot be read: %s", word, strerror(errno));
-    else
-        words_error("no scenario is called %s: use the path of a file, such as "
-                    "./%s, or one of those in %s",
-                    word, word, XD_SCENARIOS);
+    if (strchr(word, '/') == NULL)
+        return fail_name(word);
+    words_error("scenario %s cannot be read: %s", word, strerror(errno));
     return STATUS_LOCAL;
 }
 

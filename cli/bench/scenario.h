@@ -12,8 +12,8 @@
 /*
  * The text of the scenario that the word means: with a '/' it is a path, else a
  * name in the folders of the environment's XDOWNLOAD_SCENARIOS, which colons
- * separate, or among those that were installed.  Returns 0, or a status after
- * the reason was said.
+ * separate, or among those that belong to the command, which are found from where
+ * it lies.  Returns 0, or a status after the reason was said.
  * Ownership: *out is the caller's, to be freed.
  */
 int scenario_read(char **out, const char *word);

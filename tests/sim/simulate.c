@@ -53,10 +53,25 @@ static void fail(const char *what, const char *which)
     exit(2);
 }
 
+/* A file, or by its name one of the scenarios that are kept here. */
+static FILE *open_scenario(const char *word)
+{
+    static const char *const folders[] = {SOURCE "/tests/wan/scenarios",
+                                          SOURCE "/examples/paper/scenarios"};
+    char path[4096];
+    FILE *f = fopen(word, "r");
+
+    for (size_t i = 0; !f && i < 2 && !strchr(word, '/'); i++) {
+        snprintf(path, sizeof path, "%s/%s", folders[i], word);
+        f = fopen(path, "r");
+    }
+    return f;
+}
+
 static char *read_file(const char *path)
 {
     static char text[1 << 20];
-    FILE *f = fopen(path, "r");
+    FILE *f = open_scenario(path);
     size_t n;
 
     if (!f)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = HERE / "scenarios"
+PAPER = HERE.parents[1] / "examples" / "paper" / "scenarios"
 PACKET, SEGMENT = 1500, 1448
 UNITS = {"gbit": 125e6, "mbit": 125e3, "kbit": 125.0, "ms": 1e-3, "s": 1.0,
          "%": 0.01, "k": 1024.0, "m": 1048576.0}
@@ -30,8 +31,8 @@ def names(slow=True):
 
 def find(name):
     """The path of a scenario that is kept here, or of any other file."""
-    kept = SCENARIOS / name
-    path = kept if kept.is_file() else Path(name)
+    kept = [folder / name for folder in (SCENARIOS, PAPER)]
+    path = next((path for path in kept if path.is_file()), Path(name))
     if not path.is_file():
         raise SystemExit(f"there is no scenario {name}; here are: "
                          + " ".join(names()))
