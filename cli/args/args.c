@@ -604,6 +604,10 @@ static int check_bench(struct args *a)
                            a->inputs[0]);
     if (b->n_scenarios == 0 && a->n_inputs == 0)
         return words_usage("bench needs a manifest, or --virtual SCENARIO");
+    if (b->n_scenarios > 0 && b->byte_budget > 0)
+        return words_usage("--byte-budget is for downloads: in virtual time "
+                           "nothing is fetched, and --time-budget can end "
+                           "the sweep");
     if (b->n_scenarios == 0 && b->size > 0)
         return words_usage("--size is for --virtual: the manifest says how "
                            "large the file is");

@@ -89,8 +89,14 @@ int cost_say(const struct series *s)
                     s->n);
     else if (s->n > 0)
         say_live(s, bytes);
-    if (bytes <= UNASKED_BYTES || s->args->bench.yes ||
-        s->args->bench.byte_budget > 0 || s->args->dry_run)
+    if (!is_live || s->args->bench.yes || s->args->bench.byte_budget > 0 ||
+        s->args->dry_run)
+        return 0;
+    if (s->n > 0 && s->subjects[0].size == XD_SIZE_UNKNOWN)
+        return words_usage("no depot says how large the file is: to fetch it "
+                           "%zu times, use --byte-budget SIZE or --yes",
+                           s->n);
+    if (bytes <= UNASKED_BYTES)
         return 0;
     return words_usage("more than 1 GiB is fetched only with --yes or with "
                        "--byte-budget SIZE");

@@ -8,6 +8,7 @@
 #include "common/moment.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "common/words.h"
 
 /* Between two drawings on a terminal, and between two lines elsewhere. */
 #define DRAW_S 0.2
@@ -22,7 +23,7 @@ void meter_init(struct meter *m, bool quiet, size_t total)
                         .put_s = moment_s()};
 }
 
-double meter_seconds(const struct meter *m)
+static double seconds(const struct meter *m)
 {
     return moment_s() - m->began_s;
 }
@@ -34,11 +35,20 @@ void meter_clear(struct meter *m)
     m->is_drawn = false;
 }
 
+bool meter_is_spent(struct meter *m, double budget_s)
+{
+    if (budget_s < 0 || seconds(m) < budget_s)
+        return false;
+    meter_clear(m);
+    words_error("the time budget is spent");
+    return true;
+}
+
 static void put(const struct meter *m, size_t done, size_t failed,
                 const char *now)
 {
     const double left_s =
-        done > 0 ? meter_seconds(m) / (double)done * (double)(m->total - done)
+        done > 0 ? seconds(m) / (double)done * (double)(m->total - done)
                  : INFINITY;
     char left[UNITS_SIZE];
 

@@ -23,7 +23,8 @@ void meter_update(struct meter *m, size_t done, size_t failed, const char *now);
 /* Leave the line, so that words may be said. */
 void meter_clear(struct meter *m);
 
-/* Seconds since init(). */
-double meter_seconds(const struct meter *m);
+/* Whether so many seconds have passed since init(); that is said.  Never, if it
+ * is negative. */
+bool meter_is_spent(struct meter *m, double budget_s);
 
 #endif

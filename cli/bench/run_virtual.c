@@ -30,13 +30,19 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* End the series when no run may begin any more. */
+static void heed_budget(struct series *s, struct meter *m)
+{
+    if (series_has_ended(s) || !meter_is_spent(m, s->args->bench.time_budget_s))
+        return;
+    series_stop(s, 0);
+}
+
 /* While the threads work. */
-static void watch(struct series *s)
+static void watch(struct series *s, struct meter *m)
 {
     const struct timespec tick = {0, TICK_NS};
-    struct meter meter;
 
-    meter_init(&meter, s->args->quiet, s->n);
     while (!series_has_ended(s)) {
         size_t done, failed;
         uint64_t bytes;
@@ -44,24 +50,28 @@ static void watch(struct series *s)
         nanosleep(&tick, NULL);
         if (signals_came())
             series_stop(s, STATUS_INTERRUPTED);
+        heed_budget(s, m);
         series_progress(s, &done, &failed, &bytes);
-        meter_update(&meter, done, failed, NULL);
+        meter_update(m, done, failed, NULL);
     }
-    meter_clear(&meter);
+    meter_clear(m);
 }
 
 void run_virtual(struct series *s)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pthread_t threads[THREADS_MAX];
+    struct meter meter;
     size_t n = 0;
 
+    meter_init(&meter, s->args->quiet, s->n);
+    heed_budget(s, &meter);
     while (n < THREADS_MAX && (long)n < processors &&
            pthread_create(&threads[n], NULL, work, s) == 0)
         n++;
     if (n == 0)
         work(s);
-    watch(s);
+    watch(s, &meter);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 }

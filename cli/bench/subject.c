@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <xdownload/download.h>
+#include <xdownload/inspect.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"
@@ -102,6 +103,38 @@ static int list_depots(struct subject *s, const struct args *a)
     return check_depots(s);
 }
 
+/* What the first of these URLs says that answers. */
+static uint64_t size_at(const char *const *urls, size_t n,
+                        const struct xd_options *o)
+{
+    struct xd_inspected seen = {.struct_size = sizeof seen};
+    uint64_t size = XD_SIZE_UNKNOWN;
+    struct xd_inspection *in;
+
+    if (xd_inspect(&in, urls, n, false, o, NULL) < 0)
+        return size;
+    for (size_t i = 0;
+         size == XD_SIZE_UNKNOWN && xd_inspection_get(in, i, &seen) == 0; i++)
+        if (seen.error.code == XD_OK)
+            size = seen.size;
+    xd_inspection_free(in);
+    return size;
+}
+
+/* What a depot says of the file, where the manifest does not; such a file has
+ * one extent.  A dry run asks none. */
+static uint64_t ask_size(const struct subject *s, const struct args *a)
+{
+    struct xd_replica replica = {.struct_size = sizeof replica};
+    const char *urls[SUBSET_DEPOTS_MAX];
+    size_t n = 0;
+
+    while (!a->dry_run && n < SUBSET_DEPOTS_MAX &&
+           xd_manifest_replica(s->manifest, s->file, 0, n, &replica) == 0)
+        urls[n++] = replica.url;
+    return n > 0 ? size_at(urls, n, a->options) : XD_SIZE_UNKNOWN;
+}
+
 static int take_file(struct subject *s, const struct args *a)
 {
     struct xd_file file = {.struct_size = sizeof file};
@@ -115,7 +148,7 @@ static int take_file(struct subject *s, const struct args *a)
                            s->name, xd_manifest_n_files(s->manifest));
     }
     (void)xd_manifest_file(s->manifest, s->file, &file);
-    s->size = file.size;
+    s->size = file.size != XD_SIZE_UNKNOWN ? file.size : ask_size(s, a);
     return 0;
 }
 

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -249,6 +250,27 @@ def test_a_folder_that_is_not_there_is_status_5(lab, scenario):
     assert "no/r.csv cannot be written: No such file" in run.err
 
 
+def test_results_of_another_format_are_left_as_they_are(lab, scenario):
+    command = ["--virtual", scenario, *SMALL, "-o", "r.csv"]
+    bench(lab, *command)
+    other = re.sub(rb"(?m)^1,", b"2,", lab.read("r.csv"))
+    lab.path("r.csv").write_bytes(other)
+    assert "r.csv" in bench(lab, *command, rc=5).err
+    assert lab.read("r.csv") == other
+
+
+@pytest.mark.parametrize("where, words", [
+    ("taken/r.csv", "Not a directory"), ("closed/r.csv", "Permission denied")])
+def test_a_folder_that_cannot_be_written_is_status_5(lab, scenario, where,
+                                                     words):
+    if where.startswith("closed") and os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    lab.write("taken", "")
+    lab.path("closed").mkdir(mode=0o555)
+    run = bench(lab, "--virtual", scenario, *SMALL, "-o", where, rc=5)
+    assert f"{where} cannot be written: {words}" in run.err
+
+
 # ---- sweeps that make no sense ----
 
 @pytest.mark.parametrize("options, words", [
@@ -271,6 +293,7 @@ def test_a_folder_that_is_not_there_is_status_5(lab, scenario):
     (["--byte-budget", "many"], "--byte-budget takes a size"),
     (["--time-budget", "soon"], "--time-budget takes a time"),
     (["manifest.xnd"], "--virtual needs no manifest"),
+    (["--byte-budget", "1g"], "--byte-budget is for downloads"),
 ])
 def test_a_sweep_that_makes_no_sense_is_refused(lab, scenario, options, words):
     run = bench(lab, "--virtual", scenario, *options, "-o", "r.csv", rc=2)
@@ -299,6 +322,24 @@ def test_a_dry_run_says_the_cost_and_writes_nothing(lab, scenario):
                 "--dry-run")
     assert re.search(r"\d+ runs in virtual time", run.err)
     assert not lab.path("r.csv").exists()
+
+
+def test_a_scenario_is_found_from_where_the_command_is(lab):
+    bench(lab, "--virtual", "paper-tennessee-run", *SMALL, "-a", "basic", "-t",
+          "1", "-o", "r.csv")
+    assert {row["input"] for row in rows(lab)} == {"paper-tennessee-run"}
+    run = bench(lab, "--virtual", "nosuchnet", rc=5)
+    folder = re.search(r"one of those in (\S+)$", run.err, re.M)[1]
+    assert "paper-tennessee-run" in os.listdir(folder)
+
+
+def test_a_time_budget_ends_a_sweep_in_virtual_time(lab, scenario):
+    command = ["--virtual", scenario, *SMALL, "-o", "r.csv"]
+    run = bench(lab, *command, "--time-budget", "0s")
+    assert "the time budget is spent" in run.err
+    assert "ended after 0 of" in run.err
+    bench(lab, *command, "--time-budget", "1h")
+    assert rows(lab)
 
 
 # ---- live ----
@@ -377,6 +418,52 @@ def test_a_byte_budget_ends_a_sweep_that_then_goes_on(lab):
         assert len(rows(lab)) == n
     keys = [settings(row) for row in rows(lab)]
     assert len(set(keys)) == 5
+
+
+def test_a_size_that_the_manifest_lacks_is_asked_of_a_depot(lab):
+    lab.file("f.bin", SIZE)
+    path = lab.metalink("f.bin", lab.depots(2))
+    text = re.sub("<size>.*</size>", "", lab.path(path).read_text())
+    lab.path(path).write_text(text)
+    run = bench(lab, path, *LIVE, "-a", "basic", "--repeat", "2", "-o",
+                "r.csv")
+    assert re.search(r"2 runs, about \d+", run.err)
+
+
+def test_a_sweep_of_unknown_cost_needs_consent(lab):
+    lab.file("f.bin", SIZE)
+    path = lab.metalink("f.bin", [lab.dead()])
+    text = re.sub("<size>.*</size>", "", lab.path(path).read_text())
+    lab.path(path).write_text(text)
+    command = [path, *LIVE, "-a", "basic", "--retry", "1", "--patience", "0s",
+               "-o", "r.csv"]
+    run = bench(lab, *command, rc=2)
+    assert "no depot says how large the file is" in run.err
+    assert not lab.path("r.csv").exists()
+    bench(lab, *command, "--byte-budget", "1m", rc=1)
+    assert len(rows(lab)) == 1
+
+
+def test_runs_begin_after_the_cool_down(lab):
+    lab.file("f.bin", SIZE)
+    began = time.monotonic()
+    bench(lab, lab.metalink("f.bin", lab.depots(1)), *LIVE, "-a", "basic",
+          "--repeat", "3", "--cool-down", "400ms", "-o", "r.csv")
+    assert time.monotonic() - began > 2 * 0.4
+
+
+def test_the_seed_decides_the_order_of_runs(lab):
+    lab.file("f.bin", 1000)
+    manifest = lab.metalink("f.bin", lab.depots(1))
+
+    def order(seed, name):
+        bench(lab, manifest, *LIVE, "-b", "16k,32k,64k", "--repeat", "2",
+              "--seed", seed, "-o", name)
+        return [settings(row) for row in rows(lab, name)]
+    first = order("1", "a.csv")
+    assert first == order("1", "b.csv")
+    other = order("2", "c.csv")
+    assert first != other and sorted(first) == sorted(other)
 
 
 def test_a_time_budget_of_nothing_begins_no_run(lab):
