@@ -35,6 +35,23 @@ static void wait_for(unsigned n)
     xd_mutex_unlock(&lock);
 }
 
+#define AT_A_TIME 32
+
+static struct xd_pinger *chained;
+static struct xd_url chain[2]; /* what even numbers ask, and odd ones */
+
+/* Each answer leads to another question. */
+static void hear_and_ask(void *user, const struct xd_ping *pings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned next = pings[i].number + AT_A_TIME;
+
+        if (next < 200)
+            ck_assert_int_eq(xd_pinger_ask(chained, next, &chain[next % 2]), 0);
+    }
+    hear(user, pings, n);
+}
+
 static struct xd_pinger *begin(const struct xd_net_options *net)
 {
     struct xd_pinger *p;
@@ -121,6 +138,39 @@ START_TEST(each_of_many_is_answered_once)
 }
 END_TEST
 
+/* Sockets of those that were refused may serve again. */
+START_TEST(what_was_refused_before_does_not_matter)
+{
+    char listens[64], refuses[64];
+    int a = bind_socket(listens, hosts[0]), b = bind_socket(refuses, hosts[0]);
+    int before = dup(a), after;
+
+    ck_assert_int_eq(listen(a, 200), 0);
+    close(before);
+    ck_assert_int_eq(xd_mutex_init(&lock), 0);
+    ck_assert_int_eq(xd_cond_init(&answered), 0);
+    n_got = 0;
+    xd_url_parse(&chain[0], refuses);
+    xd_url_parse(&chain[1], listens);
+    ck_assert_int_eq(
+        xd_pinger_new(&chained, NULL, NULL, hear_and_ask, NULL, NULL), 0);
+    for (unsigned i = 0; i < AT_A_TIME; i++)
+        ck_assert_int_eq(xd_pinger_ask(chained, i, &chain[0]), 0);
+    wait_for(200);
+    for (unsigned i = 0; i < 200; i++)
+        ck_assert_int_eq(got[i].result, i < AT_A_TIME || i % 2 == 0
+                                            ? XD_PING_REFUSED
+                                            : XD_PING_ANSWERED);
+    ck_assert_uint_eq(n_got, 200);
+    end(chained);
+    after = dup(a); /* the lowest that is free: none was left open */
+    ck_assert_int_eq(after, before);
+    close(after);
+    close(a);
+    close(b);
+}
+END_TEST
+
 START_TEST(where_a_proxy_is_between_nothing_is_found_out)
 {
     struct xd_net_options net = XD_NET_OPTIONS_INIT;
@@ -166,6 +216,7 @@ int main(void)
     tcase_add_loop_test(t, a_server_that_accepts_answers, 0, 2);
     tcase_add_loop_test(t, one_that_does_not_listen_refuses, 0, 2);
     tcase_add_loop_test(t, each_of_many_is_answered_once, 0, 2);
+    tcase_add_test(t, what_was_refused_before_does_not_matter);
     tcase_add_test(t, where_a_proxy_is_between_nothing_is_found_out);
     tcase_add_test(t, a_file_has_no_server);
     tcase_add_test(t, what_is_on_its_way_does_not_hold_up_the_end);
