@@ -1,4 +1,5 @@
 """Servers and URLs that are odd, and that curl fetches from."""
+import hashlib
 import itertools
 import os
 import re
@@ -31,7 +32,7 @@ def answers(data, fields=None):
 
 # ---- Content-Encoding ----
 
-@pytest.mark.parametrize("encoding", ["none", "binary", "UTF-8"])
+@pytest.mark.parametrize("encoding", ["none", "binary", "UTF-8", "aws-chunked"])
 def test_what_is_no_encoding_is_none(lab, encoding):
     data = lab.file("f.bin", SIZE)
     depot = lab.odd(answers(data, {"Content-Encoding": encoding}))
@@ -62,7 +63,22 @@ def test_a_file_of_no_known_size_must_not_be_encoded(lab):
 
 # ---- ranges ----
 
+@pytest.mark.parametrize("how", ["typed", "metalink", "exnode"])
+def test_a_hash_decides_what_an_encoding_means(lab, how):
+    """Of a name that says nothing; or a size that the manifest has."""
+    data = lab.file("f.bin", SIZE)
+    depot = lab.odd(answers(data, {"Content-Encoding": "gzip"}))
+    words = {"typed": [depot.url("f.bin"), "--checksum",
+                       "sha-256=" + hashlib.sha256(data).hexdigest()],
+             "metalink": [lab.metalink("f.bin", [depot])],
+             "exnode": [lab.exnode("f.bin", [depot])]}[how]
+    run = lab.xdownload("-o", "f.bin", *words)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
 @pytest.mark.parametrize("status", ["400 Bad Request", "403 Forbidden",
+                                    "405 Method Not Allowed",
                                     "416 Range Not Satisfiable",
                                     "501 Not Implemented"])
 def test_a_server_that_refuses_each_range_gives_the_whole(lab, status):
@@ -75,6 +91,21 @@ def test_a_server_that_refuses_each_range_gives_the_whole(lab, status):
         return answers(data)(head)
     depot = lab.odd(answer)
     run = lab.xdownload(depot.url("f.bin"), patience=20)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside nginx"])
+@pytest.mark.parametrize("kind", ["typed", "listed"])
+def test_a_part_that_is_said_to_be_200_is_no_whole(lab, kind, beside):
+    """As of programs that set the header of a range, and forget the status."""
+    data = lab.file("f.bin", SIZE)
+    depot = lab.odd(lambda head: answers(data)(head).replace(
+        b"206 Partial Content", b"200 OK"))
+    depots = [depot, *([lab.depot()] if beside else [])]
+    run = lab.xdownload("-o", "f.bin", *(
+        [d.url("f.bin") for d in depots] if kind == "typed"
+        else [lab.urls("f.bin", depots)]))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
 

@@ -123,11 +123,13 @@ static void read_range(struct xd_http_answer *a, struct text value)
 }
 
 /* "identity" takes nothing back; the others are no codings (RFC 9110, 16.6.1),
- * but servers send them. */
+ * but servers send them: an object store, for example, says how an object was
+ * sent to it. */
 static void read_encoding(struct xd_http_answer *a, struct text value)
 {
-    static const char *const plain[] = {"",       "identity", "none",
-                                        "binary", "8bit",     "UTF-8"};
+    static const char *const plain[] = {
+        "",     "identity", "none",       "binary",   "7bit",
+        "8bit", "UTF-8",    "ISO-8859-1", "US-ASCII", "aws-chunked"};
     size_t len =
         value.len < sizeof a->encoding ? value.len : sizeof a->encoding - 1;
 
@@ -208,6 +210,20 @@ const char *xd_http_validator(const struct xd_http_answer *a)
 bool xd_http_asks_for_range(const struct xd_request *r)
 {
     return !r->whole && (r->offset > 0 || r->length != XD_TO_END);
+}
+
+bool xd_http_is_part(const struct xd_http_answer *a, const struct xd_request *r)
+{
+    bool ends_early = a->last + 1 < a->total;
+
+    if (a->status == 206)
+        return true;
+    if (!a->has_range || a->range_is_empty || !a->has_length || a->is_chunked ||
+        a->length != a->last - a->first + 1)
+        return false;
+    if (a->total == XD_SIZE_UNKNOWN)
+        ends_early = xd_http_asks_for_range(r);
+    return a->first > 0 || ends_early;
 }
 
 /* "bytes 0-99", "bytes 5- " or "the whole object", as asked for. */
@@ -297,7 +313,7 @@ static void judge_range(const struct xd_http_answer *a,
     }
 }
 
-/* 200: the body is the object. */
+/* The body is the object. */
 static void judge_whole(const struct xd_http_answer *a,
                         const struct xd_request *r, const char *name,
                         struct xd_http_judgement *out)
@@ -330,7 +346,8 @@ static bool may_refuse_range(const struct xd_http_answer *a,
 {
     if (!xd_http_asks_for_range(r))
         return false;
-    return a->status == 400 || a->status == 403 || a->status == 416 ||
+    return a->status == 400 || a->status == 403 || a->status == 405 ||
+           a->status == 406 || a->status == 416 || a->status == 417 ||
            a->status == 501 || (a->status == 412 && r->if_range != NULL);
 }
 
@@ -370,15 +387,23 @@ static void judge_refusal(const struct xd_http_answer *a,
     xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
 }
 
+/* 203 is the 200 of a proxy which may have changed something: hashes and
+ * comparisons tell whether it has. */
+static bool brings_object(const struct xd_http_answer *a)
+{
+    return a->status == 200 || a->status == 203 || a->status == 206;
+}
+
 /* Whether the bytes are those of the file though they are said to be encoded:
  * no encoding was asked for, and some servers only say what a file's name ends
  * in.  An object of the right size is the file itself. */
 static bool encoding_does_not_matter(const struct xd_http_answer *a,
                                      const struct xd_request *r)
 {
-    uint64_t told = a->status == 206 ? a->total : XD_SIZE_UNKNOWN;
+    bool is_part = xd_http_is_part(a, r);
+    uint64_t told = is_part ? a->total : XD_SIZE_UNKNOWN;
 
-    if (a->status == 200 && a->has_length && !a->is_chunked)
+    if (!is_part && a->has_length && !a->is_chunked)
         told = a->length;
     return a->encoding[0] == '\0' || r->takes_encoded ||
            (told != XD_SIZE_UNKNOWN && told == r->object_size);
@@ -396,7 +421,7 @@ static bool has_changed(const struct xd_http_answer *a,
     now = r->if_range[0] == '"' ? a->etag : a->modified;
     if (now[0] != '\0')
         return strcmp(now, r->if_range) != 0;
-    return a->status == 200 && xd_http_asks_for_range(r);
+    return !xd_http_is_part(a, r) && xd_http_asks_for_range(r);
 }
 
 static void judge_changed(const char *name, struct xd_http_judgement *out)
@@ -413,7 +438,7 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
 
     *out = (struct xd_http_judgement){
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
-    if (a->status != 200 && a->status != 206 && a->status != 416) {
+    if (!brings_object(a) && a->status != 416) {
         judge_refusal(a, r, name, out);
     } else if (a->contradicts) {
         refuse(out, XD_VERDICT_GONE, a, r, name,
@@ -426,7 +451,7 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else if (has_changed(a, r)) {
         judge_changed(name, out);
-    } else if (a->status == 206) {
+    } else if (xd_http_is_part(a, r)) {
         judge_range(a, r, name, out);
     } else {
         judge_whole(a, r, name, out);

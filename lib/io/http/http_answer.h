@@ -49,6 +49,11 @@ const char *xd_http_validator(const struct xd_http_answer *a);
 /* Whether a Range header goes with the request. */
 bool xd_http_asks_for_range(const struct xd_request *r);
 
+/* Whether the body is a part of the object: 206, or a 200 whose Content-Range and
+ * Content-Length say so, as some programs behind servers answer. */
+bool xd_http_is_part(const struct xd_http_answer *a,
+                     const struct xd_request *r);
+
 /* `name` stands for the URL in sentences. */
 void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
                    const char *name, struct xd_http_judgement *out);

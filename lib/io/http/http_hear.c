@@ -83,7 +83,7 @@ static void tell_head(struct xd_http_fetch *f)
     struct xd_head head = {.object_size = f->judgement.object_size,
                            .is_range = f->is_ftp
                                            ? xd_http_asks_for_range(&f->request)
-                                           : a->status == 206,
+                                           : xd_http_is_part(a, &f->request),
                            .is_encoded = !f->is_ftp && a->encoding[0] != '\0',
                            .shares = shares_connection(f)};
 

@@ -268,8 +268,8 @@ END_TEST
 
 START_TEST(what_is_no_coding_is_no_encoding)
 {
-    static const char *const words[] = {"identity", "none", "binary",
-                                        "utf-8",    "8bit", ""};
+    static const char *const words[] = {
+        "identity", "none", "binary", "utf-8", "8bit", "", "aws-chunked"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char text[200];
@@ -313,6 +313,55 @@ START_TEST(whole_object_with_a_content_range_is_still_whole)
     judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
           "Content-Range: bytes 100-199/1000\r\n\r\n",
           some);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+}
+END_TEST
+
+START_TEST(a_200_that_says_that_it_is_a_part_is_one)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n"
+          "Content-Range: bytes 100-199/1000\r\n\r\n",
+          some);
+    check_ok(200, 1000);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n"
+          "Content-Range: bytes 0-0/*\r\n\r\n",
+          (struct xd_request){.length = 1, .object_size = XD_SIZE_UNKNOWN});
+    check_ok(1, XD_SIZE_UNKNOWN);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n"
+          "Content-Range: bytes 0-99/1000\r\n\r\n",
+          some);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+    ck_assert(judgement.outcome.is_wrong_range);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n"
+          "Content-Range: bytes 0-99/1000\r\n\r\n",
+          all);
+    check_refused(XD_VERDICT_GONE, NAME ": answered 200 with a range to a "
+                                        "request for the whole object");
+}
+END_TEST
+
+START_TEST(a_200_with_the_range_of_the_whole_object_is_whole)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
+          "Content-Range: bytes 0-999/1000\r\n\r\n",
+          all);
+    check_ok(1000, 1000);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
+          "Content-Range: bytes 0-999/*\r\n\r\n",
+          all);
+    check_ok(1000, 1000);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
+          "Content-Range: bytes 0-999/1000\r\n\r\n",
+          past);
+    check_ok(200, 1000);
+}
+END_TEST
+
+START_TEST(a_proxy_that_may_have_changed_the_object_brings_it)
+{
+    judge("HTTP/1.1 203 OK\r\nContent-Length: 1000\r\n\r\n", all);
+    check_ok(1000, 1000);
+    judge("HTTP/1.1 203 OK\r\nContent-Length: 1000\r\n\r\n", some);
     ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
 }
 END_TEST
@@ -435,9 +484,10 @@ static struct xd_request some_of(const char *validator)
 
 START_TEST(some_statuses_may_be_meant_for_the_range_alone)
 {
-    static const char *const refusals[] = {"HTTP/1.1 400 No\r\n\r\n",
-                                           "HTTP/1.1 403 No\r\n\r\n",
-                                           "HTTP/1.1 501 No\r\n\r\n"};
+    static const char *const refusals[] = {
+        "HTTP/1.1 400 No\r\n\r\n", "HTTP/1.1 403 No\r\n\r\n",
+        "HTTP/1.1 405 No\r\n\r\n", "HTTP/1.1 406 No\r\n\r\n",
+        "HTTP/1.1 501 No\r\n\r\n"};
 
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         judge(refusals[i], some);
@@ -598,6 +648,9 @@ int main(void)
     tcase_add_test(tcase, range_nobody_asked_for_is_refused);
     tcase_add_test(tcase, whole_object_for_a_range_means_no_ranges);
     tcase_add_test(tcase, whole_object_with_a_content_range_is_still_whole);
+    tcase_add_test(tcase, a_200_that_says_that_it_is_a_part_is_one);
+    tcase_add_test(tcase, a_200_with_the_range_of_the_whole_object_is_whole);
+    tcase_add_test(tcase, a_proxy_that_may_have_changed_the_object_brings_it);
     tcase_add_test(tcase, whole_object_of_another_size_is_a_different_one);
     tcase_add_test(tcase,
                    whole_object_is_accepted_where_it_is_what_was_asked_for);
