@@ -234,8 +234,8 @@ class OddDepot(Depot):
     to send; the connection is closed after each.
     """
 
-    def __init__(self, answer):
-        self._socket = listening_socket()
+    def __init__(self, answer, address="127.0.0.1"):
+        self._socket = listening_socket(address)
         self._answer = answer
         self.heads = []
         super().__init__("%s:%d" % self._socket.getsockname())
@@ -476,8 +476,8 @@ class Lab:
         s = self._open.enter_context(listening_socket())
         return Depot("%s:%d" % s.getsockname())
 
-    def odd(self, answer):
-        depot = OddDepot(answer)
+    def odd(self, answer, **options):
+        depot = OddDepot(answer, **options)
         self._open.callback(depot.close)
         return depot
 

@@ -2,13 +2,15 @@
 command is at one end of a wire and the depots are at the other."""
 import ctypes
 import os
+import signal
 import subprocess
 import threading
 import time
 from contextlib import contextmanager
 
 import pytest
-from lab import asked_range, wait_until
+from lab import PATIENCE, asked_range, wait_until
+from test_oddities import answers
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NETNS = 0x40000000
@@ -180,6 +182,78 @@ def test_an_outage_before_the_first_byte_is_waited_out(lab, wire, how, kind):
     run = process.wait()
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
+
+
+class Away:
+    """Depots at the other end of the wire, and the moment from which on it loses
+    every packet: before the n-th request is answered for which is_it() holds."""
+
+    def __init__(self, lab, wire, data, depots):
+        self.wire, self.answer = wire, answers(data)
+        self.is_it = lambda head: False
+        self.lock, self.n = threading.Lock(), 0
+        self.gone = threading.Event()
+        with wire.at_server():
+            self.depots = [lab.odd(self._answer, address=SERVER)
+                           for _ in range(depots)]
+
+    def begin_at(self, n, is_it=lambda head: True):
+        self.n, self.is_it = n, is_it
+
+    def _answer(self, head):
+        with self.lock:
+            self.n -= self.is_it(head)
+            if self.n == 0 and self.is_it(head):
+                self.wire.lose_packets(True)
+                self.gone.set()
+        return self.answer(head)
+
+    def last(self, seconds):
+        """It lasts so long from then on."""
+        assert self.gone.wait(PATIENCE), "the request never came"
+        time.sleep(seconds)
+        self.wire.lose_packets(False)
+
+
+# Further samples than the first bytes are asked for to compare what depots have.
+def is_behind_the_first_bytes(head):
+    return (asked_range(head) or (0, 0))[0] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["typed", "size unknown"])
+def test_an_outage_while_copies_are_compared_is_waited_out(lab, wire, kind):
+    data = lab.file("f.bin", SIZE)
+    away = Away(lab, wire, data, 3)
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    away.begin_at(1, is_behind_the_first_bytes)
+    words = ([d.url("f.bin") for d in away.depots] if kind == "typed"
+             else [lab.urls("f.bin", away.depots)])
+    process = lab.start(*words, "-o", "f.bin", "--silence", "2s")
+    away.last(LONG)
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.slow
+def test_an_outage_while_a_part_is_compared_is_waited_out(lab, wire):
+    data = lab.file("f.bin", SIZE)
+    away = Away(lab, wire, data, 3)
+    lab.before = ["ip", "netns", "exec", wire.client, *lab.before]
+    manifest = lab.exnode("f.bin", away.depots)
+    process = lab.start(manifest, "-o", "f.bin", "--limit-rate", "1m")
+    part = lab.path("f.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_blocks > 2048, "bytes")
+    process.send(signal.SIGTERM)
+    assert process.wait().rc == 130
+    away.begin_at(3)
+    process = lab.start(manifest, "-o", "f.bin", "--silence", "2s")
+    away.last(LONG)
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert "of it there already" in run.err
 
 
 def test_depots_that_never_answer_may_not_exist(lab, wire):
