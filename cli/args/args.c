@@ -69,16 +69,22 @@ static bool is_file(const char *word)
     return access(word, F_OK) == 0;
 }
 
-/* A copy; the blanks of a URL, which people paste, are escaped in it. */
+/* What a pasted URL may have around it. */
+static const char blanks[] = " \t\r\n";
+
+/* A copy; the blanks of a URL are escaped in it, and left out behind it. */
 static char *copy_word(const char *word)
 {
     char *const copy = malloc(3 * strlen(word) + 1);
     const bool is_url = args_is_url(word);
+    const char *stop = word + strlen(word);
     char *end = copy;
 
     if (copy == NULL)
         return NULL;
-    for (; *word != '\0'; word++) {
+    while (is_url && strchr(blanks, stop[-1]) != NULL)
+        stop--;
+    for (; word < stop; word++) {
         if (is_url && *word == ' ') {
             memcpy(end, "%20", 3);
             end += 3;
@@ -95,6 +101,8 @@ static char *copy_word(const char *word)
  * everybody in. */
 static char *copy_and_hide(char *word)
 {
+    if (args_is_url(word + strspn(word, blanks)))
+        word += strspn(word, blanks);
     size_t len;
     const size_t begin = text_login(word, &len);
     char *copy = copy_word(word);

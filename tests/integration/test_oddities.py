@@ -285,6 +285,14 @@ def test_blanks_of_a_url_that_was_typed_are_escaped(lab):
     assert lab.read("a b c.bin") == data
 
 
+@pytest.mark.parametrize("typed", [" {}", "{} ", "\t{}\r\n"], ids=repr)
+def test_blanks_around_a_url_that_was_typed_are_no_part_of_it(lab, typed):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(typed.format(lab.depot().url("f.bin")))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
 def test_a_host_may_have_a_name_in_any_script(lab):
     """A proxy, which resolves it, is told the name in ASCII."""
     data = lab.file("f.bin", SIZE)
