@@ -525,6 +525,8 @@ static const char *reason_text(enum xd_lanes_reason why)
     switch (why) {
     case XD_LANES_USUAL:
         break;
+    case XD_LANES_FAR:
+        return "the depots are far, so that more are at full speed sooner";
     case XD_LANES_PROBE:
         return "all deliver the same rate, trying one more";
     case XD_LANES_SPREAD:

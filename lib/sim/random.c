@@ -11,7 +11,8 @@
 struct draw {
     struct xd_text *out;
     uint64_t state;
-    double sum; /* of the rates, kbit/s */
+    double least_rtt, most_rtt; /* ms */
+    double sum;                 /* of the rates, kbit/s */
 };
 
 static double between(struct draw *d, double least, double most)
@@ -64,7 +65,7 @@ static void add_depot(struct draw *d, unsigned i, double base, bool has_link)
     double rate = draw_rate(d, base);
 
     xd_text_addf(d->out, "depot d%u 198.18.1.%u rate=%.0fkbit rtt=%.1fms", i,
-                 i + 1, rate, scaled(d, 1, 300));
+                 i + 1, rate, scaled(d, d->least_rtt, d->most_rtt));
     xd_text_addf(d->out, " queue=%.0fk", scaled(d, 32, 1024));
     if (chance(d, 25))
         xd_text_addf(d->out, " loss=%.3f%%", scaled(d, 0.01, 2));
@@ -80,9 +81,9 @@ static void add_depot(struct draw *d, unsigned i, double base, bool has_link)
     d->sum += rate;
 }
 
-uint64_t xd_random_scenario(struct xd_text *out, uint64_t seed)
+static uint64_t draw_scenario(struct draw d)
 {
-    struct draw d = {.out = out, .state = seed};
+    struct xd_text *out = d.out;
     double u = xd_sim_uniform(&d.state), base = scaled(&d, 1000, 60000);
     unsigned n = 1 + (unsigned)(u * u * MOST_DEPOTS);
     bool has_link = chance(&d, 20);
@@ -99,6 +100,18 @@ uint64_t xd_random_scenario(struct xd_text *out, uint64_t seed)
                  scaled(&d, 128, 4096));
     size = fmin(rate, d.sum) * 125 * between(&d, 1, 5);
     return (uint64_t)fmin(fmax(size, LEAST_SIZE), MOST_SIZE);
+}
+
+uint64_t xd_random_scenario(struct xd_text *out, uint64_t seed)
+{
+    return draw_scenario((struct draw){
+        .out = out, .state = seed, .least_rtt = 1, .most_rtt = 300});
+}
+
+uint64_t xd_random_far_scenario(struct xd_text *out, uint64_t seed)
+{
+    return draw_scenario((struct draw){
+        .out = out, .state = seed, .least_rtt = 300, .most_rtt = 800});
 }
 
 const char *xd_bad_kind_name(enum xd_bad_kind kind)

@@ -14,6 +14,9 @@
  * the size of a file that takes some seconds. */
 uint64_t xd_random_scenario(struct xd_text *out, uint64_t seed);
 
+/* Likewise, with round trips of 300 to 800 ms. */
+uint64_t xd_random_far_scenario(struct xd_text *out, uint64_t seed);
+
 enum xd_bad_kind {
     XD_BAD_SLOW,
     XD_BAD_LOSSY,

@@ -3,6 +3,8 @@
  *
  *     simulate [OPTION]... SCENARIO...        those files
  *     simulate --random --seeds 1000          scenarios that seeds make
+ *     simulate --far --seeds 1000             likewise, with round trips of 300
+ *                                             to 800 ms
  *     simulate --warm ...                     each run twice: the second knows what
  *                                             the first has seen of the depots
  *     simulate --bad all --seeds 1000 --repeats 8       the same, without a bad
@@ -34,7 +36,7 @@ struct arguments {
     uint64_t seeds, repeats;
     const char *bad;   /* NULL: none is added */
     double play_share; /* of the sustainable rate; 0: as player says */
-    bool is_random, is_warm, shows_depots, shows_timeline, shows_text;
+    bool is_random, is_far, is_warm, shows_depots, shows_timeline, shows_text;
 };
 
 static const char usage[] =
@@ -43,7 +45,8 @@ static const char usage[] =
     "  --size SIZE  --seed N  --seeds N  --repeats N  --window SIZE  --reader "
     "RATE\n"
     "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
-    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --warm  --depots  "
+    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --far  --warm  "
+    "--depots  "
     "--timeline  --print\n"
     "  --client  --leave-at BYTE  --go-to BYTE\n";
 
@@ -105,6 +108,8 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->shows_depots = true;
     if (strcmp(name, "--random") == 0)
         return a->is_random = true;
+    if (strcmp(name, "--far") == 0)
+        return a->is_random = a->is_far = true;
     if (strcmp(name, "--warm") == 0)
         return a->is_warm = true;
     if (strcmp(name, "--print") == 0)
@@ -389,7 +394,8 @@ static void simulate_random(struct arguments a)
 
     for (a.seeds = 1; a.o.seed < end; a.o.seed++) {
         struct xd_text text = {.s = NULL};
-        uint64_t size = xd_random_scenario(&text, a.o.seed);
+        uint64_t size = a.is_far ? xd_random_far_scenario(&text, a.o.seed)
+                                 : xd_random_scenario(&text, a.o.seed);
 
         if (a.shows_text)
             printf("# --size %llu\n%s", (unsigned long long)size, text.s);

@@ -4,6 +4,7 @@
  * as many connections bring that never idle.
  */
 #include "sched/policy.h"
+#include "sim/random.h"
 #include "sim/run.h"
 #include "suite.h"
 
@@ -57,6 +58,9 @@ static double run(const char *text, unsigned given, unsigned bound)
     xd_scenario_fini(&s);
     return (double)result.took / 1e6 / limit;
 }
+
+#define FAR_SEEDS 20
+static const double most_far[] = {1.42, 1.24}; /* CUBIC, BBR */
 
 #define LINE "rate=200mbit rtt=40ms"
 #define ONE "depot a 1.1.1.1 " LINE
@@ -310,6 +314,26 @@ START_TEST(a_film_gets_the_connections_that_it_needs)
 }
 END_TEST
 
+/* Over round trips of 300 to 800 ms the time until TCP has found its speed counts
+ * for more than all else: the mean of several scenarios is bounded. */
+START_TEST(depots_that_are_far_are_asked_over_more)
+{
+    double sum = 0;
+
+    o.has_bbr = _i;
+    o.sched.max_pings = 64;
+    for (o.seed = 1; o.seed <= FAR_SEEDS; o.seed++) {
+        struct xd_text text = {.s = NULL};
+
+        o.size = xd_random_far_scenario(&text, o.seed);
+        sum += run(text.s, 0, 1);
+        xd_text_fini(&text);
+    }
+    ck_assert_msg(sum / FAR_SEEDS <= most_far[_i], "%.3f times in the mean",
+                  sum / FAR_SEEDS);
+}
+END_TEST
+
 /* Three depots before a line that is far slower than they are. */
 static const unsigned slow_lines[] = {56, 128, 256, 512};
 static const unsigned queues[] = {16, 64, 256};
@@ -436,5 +460,6 @@ int main(void)
         t, a_slow_line_is_shared_by_no_more_than_it_takes_with_bbr, 0, 12);
     tcase_add_loop_test(t, no_depot_fails_since_others_fill_a_slow_line, 0, 3);
     tcase_add_test(t, slow_depots_are_all_asked);
+    tcase_add_loop_test(t, depots_that_are_far_are_asked_over_more, 0, 2);
     return run_suite("sim.capped", t);
 }

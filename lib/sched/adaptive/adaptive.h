@@ -95,6 +95,7 @@ struct xd_adaptive {
     double rushed;      /* asked for twice since a reader waits for them */
     double brought;     /* bytes, by all depots */
     xd_usec began_at;   /* the first request */
+    bool is_far;        /* no depot has answered for long after that */
 
     /* A small file was asked for of one depot, by this fetch, which is late
      * without a byte, or the last one, by then. */
@@ -272,6 +273,10 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
 
 /* What the first request to a depot that is not known asks for. */
 double xd_first_size(const struct xd_adaptive *p);
+
+/* Whether each depot has so much to bring that its first requests are made over
+ * more than one connection. */
+bool xd_opens_both(const struct xd_adaptive *p);
 
 /* The most that one request asks a depot for. */
 double xd_most_of(const struct xd_adaptive *p, unsigned depot);

@@ -11,6 +11,10 @@
  *     bound    connections are what bounds the depot: it keeps as many as were
  *              of use
  *
+ * A depot that is far begins with more of them: TCP sends twice as much after each
+ * round trip, so twice as many connections are at full speed one round trip
+ * sooner.
+ *
  * A server, or a TCP window, that caps each connection shows it: all
  * connections of the depot are steady, and equal; or all are silent together
  * after a burst, where the server rations by the second.  So may connections
@@ -116,6 +120,7 @@ struct xd_connections_facts {
     unsigned ceiling;     /* lanes: it refused more; 0: it did not */
     bool ceiling_spreads; /* each of them with a connection of its own, though
                              they could share one */
+    bool is_far;          /* its TCP needs seconds to find its speed */
     bool is_held_back;    /* by a limit of ours: more would be of no use */
     bool is_needed;       /* a reader waits for more than comes: at once */
 };
@@ -133,6 +138,9 @@ void xd_connections_remember(struct xd_connections *c, unsigned depot,
  * as given.  Without a ceiling. */
 struct xd_learned xd_connections_learned(const struct xd_connections *c,
                                          unsigned depot, xd_usec latency);
+
+/* How many lanes each depot begins with if it is far, or is not. */
+unsigned xd_connections_first(const struct xd_connections *c, bool is_far);
 
 void xd_connections_fini(struct xd_connections *c);
 

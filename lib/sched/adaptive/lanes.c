@@ -10,6 +10,11 @@
 #define WORTH ((double)(1 << 20))
 #define LEAST_LANES 2
 
+/* Depots none of which has answered for so long are far: a connection and a
+ * request take a round trip each, and the line carries no bytes that an answer
+ * could have to wait for. */
+#define FAR_SILENCE (420 * XD_MS)
+
 /* What comes is to be so many times what is shown. */
 #define ENOUGH 1.2
 
@@ -62,6 +67,18 @@ unsigned xd_lanes_in_use(const struct xd_adaptive *p, unsigned depot)
     return p->depots[depot].n_running - count_beside(p, depot);
 }
 
+static void see_if_far(struct xd_adaptive *p)
+{
+    xd_usec at;
+
+    if (p->heard_at > 0 || p->began_at == XD_NEVER || !xd_opens_both(p))
+        return;
+    at = p->began_at + FAR_SILENCE;
+    p->is_far = p->now >= at;
+    if (!p->is_far && at < p->wake_at)
+        p->wake_at = at;
+}
+
 static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
 {
     struct xd_connections_facts facts = {
@@ -70,6 +87,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .n_running = xd_lanes_in_use(p, depot),
         .n_usual = usual_of(p, depot),
         .can_share = p->book->depots[depot].shares,
+        .is_far = p->is_far,
         .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
@@ -130,6 +148,7 @@ void xd_decide_connections(struct xd_adaptive *p)
     const struct xd_book *b = p->book;
 
     decide_surplus(p);
+    see_if_far(p);
     p->visits += b->n_slots;
     for (unsigned slot = 0; slot < b->n_slots; slot++)
         if (b->slots[slot] < b->n_depots)

@@ -10,6 +10,11 @@
  * shorter ones follow the depots sooner. */
 #define MOST_BLOCKS 8
 
+/* Where depots are far, a request asks for what the depot delivers in so many
+ * latencies: between two requests on a connection it is silent for one of
+ * them. */
+#define REQUEST_LATENCIES 8
+
 /* The first of a depot that is not known yet asks for a block, or where that
  * would be more than its share, for no less than this part of one. */
 #define FIRST_PARTS 16
@@ -51,7 +56,7 @@
 #define LEAST_SUPPLY 65536.0
 #define RESTLESS_BLOCKS 8
 
-static bool opens_both(const struct xd_adaptive *p)
+bool xd_opens_both(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
 
@@ -68,15 +73,14 @@ static double least_first(const struct xd_adaptive *p)
 /* Into how many first requests what one depot has to bring is cut. */
 static double parts_of_all(const struct xd_adaptive *p)
 {
-    unsigned lanes = p->book->o.first_lanes > 0 ? p->book->o.first_lanes
-                                                : p->book->o.lanes_per_depot;
+    unsigned lanes = xd_connections_first(&p->connections, p->is_far);
 
     return lanes > PARTS_OF_BOTH / 2 ? 2.0 * lanes : PARTS_OF_BOTH;
 }
 
 double xd_first_size(const struct xd_adaptive *p)
 {
-    bool both = opens_both(p);
+    bool both = xd_opens_both(p);
     double block = (double)p->book->o.block_bytes;
     double share = both ? p->unasked / (parts_of_all(p) * p->n_open)
                         : p->unasked / (2.0 * p->book->n_slots);
@@ -91,8 +95,8 @@ double xd_first_size(const struct xd_adaptive *p)
 /* Nearly all who refuse have said so by now. */
 static bool may_open_second(const struct xd_adaptive *p, unsigned depot)
 {
-    return opens_both(p) && (p->forecasts[depot].latency > 0 ||
-                             p->now >= p->depots[depot].far_at);
+    return xd_opens_both(p) && (p->forecasts[depot].latency > 0 ||
+                                p->now >= p->depots[depot].far_at);
 }
 
 /* Who is not known yet is asked only if there is time to do without. */
@@ -117,12 +121,21 @@ static double most_unheard(const struct xd_adaptive *p,
     return most > least ? most : least;
 }
 
+/* For how long one request is to last, in seconds. */
+static double request_time(const struct xd_adaptive *p,
+                           const struct xd_forecast *f)
+{
+    double latencies = REQUEST_LATENCIES * xd_seconds(f->latency);
+
+    return p->is_far && latencies > XD_REQUEST_S ? latencies : XD_REQUEST_S;
+}
+
 double xd_most_of(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_forecast *f = &p->forecasts[depot];
     const struct xd_stock *d = &p->depots[depot];
     double block = (double)p->book->o.block_bytes;
-    double most = f->rate * XD_REQUEST_S;
+    double most = f->rate * request_time(p, f);
 
     if (xd_connections_are_tried(&p->connections, depot) && d->n_running > 1) {
         most = f->rate / d->n_running * TRIED_S;

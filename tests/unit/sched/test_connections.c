@@ -105,6 +105,38 @@ START_TEST(a_depot_begins_with_the_first_lanes)
 }
 END_TEST
 
+START_TEST(a_depot_that_is_far_begins_with_more)
+{
+    facts.is_far = true;
+    decide(0);
+    expect(0, 4);
+    expect_why(XD_LANES_FAR);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+}
+END_TEST
+
+START_TEST(it_has_no_more_than_it_serves)
+{
+    facts.is_far = true;
+    facts.ceiling = 3;
+    decide(0);
+    expect(0, 3);
+}
+END_TEST
+
+/* One connection finds its speed for all that share it. */
+START_TEST(requests_that_can_share_a_connection_are_no_more_for_that)
+{
+    facts.is_far = true;
+    decide(0);
+    facts.can_share = true;
+    decide(0);
+    expect(0, 2);
+    expect_why(XD_LANES_USUAL);
+}
+END_TEST
+
 START_TEST(a_depot_whose_connections_are_capped_gets_all)
 {
     begin_probe();
@@ -552,6 +584,10 @@ int main(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_depot_begins_with_the_first_lanes);
+    tcase_add_test(t, a_depot_that_is_far_begins_with_more);
+    tcase_add_test(t, it_has_no_more_than_it_serves);
+    tcase_add_test(t,
+                   requests_that_can_share_a_connection_are_no_more_for_that);
     tcase_add_test(t, a_depot_whose_connections_are_capped_gets_all);
     tcase_add_loop_test(t,
                         only_connections_that_are_steady_and_equal_are_probed,
