@@ -47,12 +47,16 @@ class Sweep:
         return self.a.out / f"{self.name}-{kind}.csv"
 
     def bench(self, kind, *words):
-        """The command, with the paper's R and P."""
+        """The command, with the paper's R and P for what uses them."""
+        paper = []
+        if {"aggressive", "progress"} & set(self.a.algorithms):
+            paper = ["-R", "2", "--whole-blocks"]
+        if "progress" in self.a.algorithms:
+            paper += ["-P", "3"]
         return [common.XDOWNLOAD, "bench", "-q", "-o", self.results(kind),
-                "-a", ",".join(self.a.algorithms), "-R", "2", "-P", "3",
-                "--whole-blocks", "-b", ",".join(self.a.blocks),
-                "-t", self.threads, "--depots", self.depots,
-                "--repeat", str(self.a.runs), *words]
+                "-a", ",".join(self.a.algorithms), *paper,
+                "-b", ",".join(self.a.blocks), "-t", self.threads,
+                "--depots", self.depots, "--repeat", str(self.a.runs), *words]
 
     def simulate(self):
         subprocess.run(self.bench("virtual", "--size", self.a.size,
