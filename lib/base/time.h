@@ -10,4 +10,9 @@ typedef uint64_t xd_usec; /* microseconds since some fixed moment */
 #define XD_MS ((xd_usec)1000)
 #define XD_SECOND ((xd_usec)1000000)
 
+static inline xd_usec xd_earlier(xd_usec a, xd_usec b)
+{
+    return a < b ? a : b;
+}
+
 #endif

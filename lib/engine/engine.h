@@ -45,6 +45,7 @@
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/notifier.h"
+#include "os/routes.h"
 #include "os/thread.h"
 #include "sched/census.h"
 #include "sched/sched.h"
@@ -168,8 +169,7 @@ struct xd_engine {
     struct xd_line *line;
     bool is_line_down; /* was said: since line_down_at */
     xd_usec line_down_at;
-    int routes;                /* of os/routes.h, or -1 */
-    xd_usec looked_at;         /* at routes */
+    struct xd_routes routes;
     size_t doubt_next;         /* the depot to be pinged when in doubt */
     struct xd_census *census;  /* NULL once the size is known */
     struct xd_ledger ledger;   /* what is true of every byte of the file */

@@ -12,7 +12,6 @@
 #include "engine/worker.h"
 #include "io/commons.h"
 #include "os/descriptors.h"
-#include "os/routes.h"
 
 static int init_threads(struct xd_engine *e)
 {
@@ -202,7 +201,7 @@ static void fini_tables(struct xd_engine *e)
 {
     xd_sched_free(e->sched);
     xd_line_free(e->line);
-    xd_routes_close(e->routes);
+    xd_routes_close(&e->routes);
     xd_census_free(e->census);
     xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
@@ -252,7 +251,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->output = output;
     e->path_given = SIZE_MAX;
     e->fd = fd;
-    e->routes = -1;
+    e->routes.fd = -1;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
     atomic_init(&e->is_paused, false);

@@ -3,10 +3,6 @@
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/pings.h"
-#include "os/routes.h"
-
-/* How often the system is asked for new routes. */
-#define LOOK_EVERY (200 * XD_MS)
 
 /* So many depots at least are pinged when the line is in doubt: one answer is
  * enough. */
@@ -19,8 +15,8 @@ int xd_outage_start_locked(struct xd_engine *e)
     if (!e->line)
         e->line = xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
                               o->silence, o->patience);
-    if (e->routes < 0)
-        e->routes = xd_routes_open();
+    if (e->routes.fd < 0)
+        xd_routes_open(&e->routes);
     return e->line ? 0 : XD_E_NOMEM;
 }
 
@@ -37,11 +33,6 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
 
     return e->line &&
            xd_line_failed(e->line, lane->fetch, &failure, now, retry_at);
-}
-
-static xd_usec earlier(xd_usec a, xd_usec b)
-{
-    return a < b ? a : b;
 }
 
 /* What was said of the line before is not so any more. */
@@ -67,10 +58,7 @@ bool xd_outage_look_locked(struct xd_engine *e)
 {
     xd_usec now = xd_now();
 
-    if (!e->line || now < e->looked_at + LOOK_EVERY)
-        return false;
-    e->looked_at = now;
-    if (!xd_routes_have_appeared(e->routes))
+    if (!e->line || !xd_routes_have_appeared(&e->routes, now))
         return false;
     xd_line_changed(e->line, now);
     return xd_line_is_down(e->line);
@@ -81,11 +69,11 @@ xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
 {
     xd_usec wake = e->line ? xd_line_wake(e->line) : XD_NEVER;
 
-    if (wake != XD_NEVER && wake > now + LOOK_EVERY)
-        wake = now + LOOK_EVERY;
+    if (wake != XD_NEVER)
+        wake = xd_earlier(wake, now + XD_ROUTES_LOOK_EVERY);
     if (e->line && e->max_pings > 0)
-        wake = earlier(wake, xd_line_doubt_at(e->line));
-    return earlier(wake, until);
+        wake = xd_earlier(wake, xd_line_doubt_at(e->line));
+    return xd_earlier(wake, until);
 }
 
 /* The depots that are pinged are those that nothing is asked of. */

@@ -7,6 +7,9 @@
  * the depots, beside what was to be waited. */
 #define MAX_UNWATCHED (250 * XD_MS)
 
+/* So often at least a depot that is asked is looked after. */
+#define MAX_WAIT XD_SECOND
+
 void xd_silence_clock_init(struct xd_silence_clock *c)
 {
     *c = (struct xd_silence_clock){.looked_at = xd_now()};
@@ -19,4 +22,12 @@ void xd_silence_clock_look(struct xd_silence_clock *c, xd_usec waited)
 
     c->looked_at = now;
     c->watched += passed < most || !XD_DEFENDS("unwatched") ? passed : most;
+}
+
+xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec heard_at,
+                        xd_usec patience)
+{
+    xd_usec silent = c->watched - heard_at;
+
+    return silent < patience ? xd_earlier(patience - silent, MAX_WAIT) : 0;
 }

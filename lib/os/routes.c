@@ -39,7 +39,7 @@ bool xd_routes_lead_out(void)
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-int xd_routes_open(void)
+static int open_reports(void)
 {
     struct sockaddr_nl groups = {
         .nl_family = AF_NETLINK,
@@ -50,14 +50,9 @@ int xd_routes_open(void)
 
     if (fd >= 0 && bind(fd, (struct sockaddr *)&groups, sizeof groups) == 0)
         return fd;
-    xd_routes_close(fd);
-    return -1;
-}
-
-void xd_routes_close(int fd)
-{
     if (fd >= 0)
         close(fd);
+    return -1;
 }
 
 /* Of a message whose body begins at `body`. */
@@ -89,14 +84,12 @@ static bool have_way_out(const unsigned char *messages, size_t n)
 }
 
 /* Where more came than the system keeps for us, something has. */
-bool xd_routes_have_appeared(int fd)
+static bool report_way_out(int fd)
 {
     unsigned char messages[8192];
     bool have = false;
     ssize_t n;
 
-    if (fd < 0)
-        return false;
     while ((n = recv(fd, messages, sizeof messages, 0)) > 0 ||
            (n < 0 && errno == ENOBUFS))
         have |= n < 0 || have_way_out(messages, (size_t)n);
@@ -105,20 +98,35 @@ bool xd_routes_have_appeared(int fd)
 
 #else
 
-int xd_routes_open(void)
+static int open_reports(void)
 {
     return -1;
 }
 
-void xd_routes_close(int fd)
-{
-    (void)fd;
-}
-
-bool xd_routes_have_appeared(int fd)
+static bool report_way_out(int fd)
 {
     (void)fd;
     return false;
 }
 
 #endif
+
+void xd_routes_open(struct xd_routes *r)
+{
+    *r = (struct xd_routes){.fd = open_reports()};
+}
+
+void xd_routes_close(struct xd_routes *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+}
+
+bool xd_routes_have_appeared(struct xd_routes *r, xd_usec now)
+{
+    if (r->fd < 0 || now < r->looked_at + XD_ROUTES_LOOK_EVERY)
+        return false;
+    r->looked_at = now;
+    return report_way_out(r->fd);
+}

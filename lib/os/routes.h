@@ -8,16 +8,26 @@
 
 #include <stdbool.h>
 
+#include "base/time.h"
+
 /* Whether there is a route to hosts outside of the own network.  Nothing is sent.
  * Blocks: no. */
 bool xd_routes_lead_out(void);
 
-/* Opens a descriptor that hears of it, or -1: there is none.  The caller
- * releases it with xd_routes_close(). */
-int xd_routes_open(void);
-void xd_routes_close(int fd); /* -1 does nothing */
+/* How often the system is asked for new ones. */
+#define XD_ROUTES_LOOK_EVERY (200 * XD_MS)
 
-/* Whether one has appeared since the last call.  Blocks: no. */
-bool xd_routes_have_appeared(int fd);
+struct xd_routes {
+    int fd; /* or -1: nothing is reported */
+    xd_usec looked_at;
+};
+
+void xd_routes_open(struct xd_routes *r);
+void xd_routes_close(struct xd_routes *r);
+
+/* Whether one has appeared since it was opened, or the last time that this was
+ * true.  The system is asked every XD_ROUTES_LOOK_EVERY only, so that each turn
+ * of a thread may call it.  Blocks: no. */
+bool xd_routes_have_appeared(struct xd_routes *r, xd_usec now);
 
 #endif

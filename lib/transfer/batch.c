@@ -20,9 +20,6 @@
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
 
-/* How often the system is asked for new routes while nothing is answered. */
-#define LOOK_EVERY (200 * XD_MS)
-
 /* A person wonders after a second. */
 #define REPORT_EVERY XD_SECOND
 
@@ -67,17 +64,11 @@ struct xd_batch {
     struct run *run;
     size_t *slots; /* the item in each, or NO_ITEM */
     struct xd_line *line;
-    int routes; /* of os/routes.h */
-    xd_usec looked_at;
+    struct xd_routes routes;
 
     /* Atomic: set by any thread. */
     atomic_bool is_canceled;
 };
-
-static xd_usec earlier(xd_usec a, xd_usec b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- what the runner reports ---- */
 
@@ -346,8 +337,8 @@ static xd_usec end_late_waiting(struct xd_batch *b, xd_usec now)
         end_late(b, i);
     while (retries <= now && xd_turns_take_retry(&run->turns, XD_NEVER, &i))
         end_late(b, i);
-    return earlier(fresh > now ? fresh : XD_NEVER,
-                   retries > now ? retries : XD_NEVER);
+    return xd_earlier(fresh > now ? fresh : XD_NEVER,
+                      retries > now ? retries : XD_NEVER);
 }
 
 /* Likewise, stop those that were made. */
@@ -363,7 +354,7 @@ static xd_usec stop_late(struct xd_batch *b, xd_usec now)
             continue;
         at = asked_late_at(b->run, &b->run->items[i]);
         if (at > now) {
-            next = earlier(next, at);
+            next = xd_earlier(next, at);
             continue;
         }
         explain(b, i, XD_E_AGAIN, "has not answered yet");
@@ -428,11 +419,8 @@ static xd_usec look_at_line(struct xd_batch *b, xd_usec now)
     xd_usec silent;
     unsigned slot;
 
-    if (now >= b->looked_at + LOOK_EVERY) {
-        b->looked_at = now;
-        if (xd_routes_have_appeared(b->routes))
-            xd_line_changed(b->line, now);
-    }
+    if (xd_routes_have_appeared(&b->routes, now))
+        xd_line_changed(b->line, now);
     if (xd_line_is_lost(b->line, now, &silent)) {
         give_up(b);
         return XD_NEVER;
@@ -440,7 +428,7 @@ static xd_usec look_at_line(struct xd_batch *b, xd_usec now)
     while (xd_line_next_stop(b->line, now, &slot))
         xd_runner_stop(b->runner, slot);
     return xd_line_is_down(b->line)
-               ? earlier(xd_line_wake(b->line), now + LOOK_EVERY)
+               ? xd_earlier(xd_line_wake(b->line), now + XD_ROUTES_LOOK_EVERY)
                : XD_NEVER;
 }
 
@@ -492,13 +480,13 @@ static void *batch_main(void *arg)
         }
         if (b->config.waits && now >= run->report_at)
             report_wait(b, now);
-        next = earlier(next, end_late_waiting(b, now));
-        next = earlier(next, stop_late(b, now));
-        next = earlier(next, look_at_line(b, now));
-        next = earlier(next, start_waiting(b, now));
-        next = earlier(next, run->times.until);
+        next = xd_earlier(next, end_late_waiting(b, now));
+        next = xd_earlier(next, stop_late(b, now));
+        next = xd_earlier(next, look_at_line(b, now));
+        next = xd_earlier(next, start_waiting(b, now));
+        next = xd_earlier(next, run->times.until);
         if (b->config.waits)
-            next = earlier(next, run->report_at);
+            next = xd_earlier(next, run->report_at);
         if (run->n_ended < run->n)
             xd_runner_poll(b->runner, next);
     }
@@ -576,7 +564,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->config = *config;
     b->n_slots = n_slots;
     atomic_init(&b->is_canceled, false);
-    b->routes = xd_routes_open();
+    xd_routes_open(&b->routes);
     b->line = xd_line_new(n_slots, config->silence, config->patience);
     b->slots = xd_alloc(n_slots, sizeof *b->slots);
     for (unsigned i = 0; b->slots && i < n_slots; i++)
@@ -598,7 +586,7 @@ void xd_batch_free(struct xd_batch *b)
         return;
     xd_runner_free(b->runner);
     xd_line_free(b->line);
-    xd_routes_close(b->routes);
+    xd_routes_close(&b->routes);
     xd_free(b->slots);
     xd_commons_free(b->commons);
     xd_free(b);

@@ -55,11 +55,6 @@ static const struct xd_registry *registry_of(const struct xd_runner *d)
     return d->config.registry ? d->config.registry : xd_registry();
 }
 
-static xd_usec earlier(xd_usec a, xd_usec b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- what transports report ---- */
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
@@ -416,7 +411,7 @@ static void poll_transports(struct xd_runner *d, xd_usec timeout)
             continue;
         if (last) {
             xd_transport_poll(last, 0);
-            timeout = earlier(timeout, LONGEST_TURN);
+            timeout = xd_earlier(timeout, LONGEST_TURN);
         }
         last = t;
     }
@@ -432,7 +427,7 @@ void xd_runner_poll(struct xd_runner *d, xd_usec until)
 
     obey_budget(d);
     for (unsigned i = 0; i < d->config.n_slots; i++)
-        until = earlier(until, prepare(d, i, now));
+        until = xd_earlier(until, prepare(d, i, now));
     if (take_wakeup(d))
         until = 0;
     if (until != XD_NEVER)

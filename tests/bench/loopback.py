@@ -91,6 +91,7 @@ def make_file(path, mebibytes):
 
 def metalink(path, size, urls, hashes):
     path.write_text(
+        '<?xml version="1.0" encoding="utf-8"?>\n'  # aria2 asks for it
         '<metalink xmlns="urn:ietf:params:xml:ns:metalink">\n'
         f'<file name="file"><size>{size}</size>\n{hashes}'
         + "".join(f"<url>{u}</url>\n" for u in urls) + "</file></metalink>\n")

@@ -5,6 +5,10 @@
 #include "base/text.h"
 #include "os/clock.h"
 
+/* Requests at a time.  Depots that have answered make room for others, and few
+ * connections of them go to one host. */
+#define MAX_SLOTS 16u
+
 static void release(void *user)
 {
     struct xd_asker *a = user;
@@ -47,7 +51,7 @@ static int copy_options(struct xd_options *out, const struct xd_options *o)
 }
 
 int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
-                 unsigned n_slots, struct xd_error *err)
+                 size_t n_requests, struct xd_error *err)
 {
     struct xd_asker *a = xd_alloc(1, sizeof *a);
     struct xd_batch_config config;
@@ -63,7 +67,9 @@ int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
     if (o->log)
         config.waits = report_wait;
     config.user = &a->options;
-    rc = xd_batch_new(&a->batch, &config, n_slots, err);
+    rc = xd_batch_new(&a->batch, &config,
+                      n_requests < MAX_SLOTS ? (unsigned)n_requests : MAX_SLOTS,
+                      err);
     if (rc < 0) {
         release(a);
         return rc;

@@ -28,10 +28,11 @@ struct xd_asker {
     struct xd_cancel_hook hook, chore;
 };
 
-/* `o` may be NULL: the defaults.  Errors: NOMEM; IO, for a file that the
+/* `o` may be NULL: the defaults.  For runs of at most `n_requests`, of which no
+ * more are asked at a time than there is use for.  Errors: NOMEM; IO, for a file that the
  * options name. */
 int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
-                 unsigned n_slots, struct xd_error *err);
+                 size_t n_requests, struct xd_error *err);
 
 /* Release it, after runs that have returned `rc`, with `o` as new() had it.
  * Returns CANCELED if they were canceled, else `rc`. */

@@ -34,8 +34,6 @@ typedef unsigned long long ull;
 #define SAMPLE_BYTES ((uint64_t)32 << 10)
 #define FURTHER_PLACES ((size_t)XD_COPY_SAMPLES - 1)
 
-#define MAX_SLOTS 16u
-
 struct copies {
     const struct xd_manifest *manifest;
     const struct xd_options *options;
@@ -363,11 +361,7 @@ static void fini(struct copies *c)
 
 static int ask(struct copies *c, struct xd_error *err)
 {
-    /* No host sees more connections than a browser opens. */
-    unsigned n_slots = XD_COPY_SAMPLES * c->n < MAX_SLOTS
-                           ? XD_COPY_SAMPLES * (unsigned)c->n
-                           : MAX_SLOTS;
-    int rc = xd_asker_new(&c->asker, c->options, n_slots, err);
+    int rc = xd_asker_new(&c->asker, c->options, XD_COPY_SAMPLES * c->n, err);
 
     if (rc < 0)
         return rc;

@@ -13,9 +13,6 @@
 /* So much decides what it is. */
 #define DECIDES ((size_t)64 << 10)
 
-/* So many are asked at a time. */
-#define MAX_SLOTS 16u
-
 struct item {
     struct xd_url url;        /* its text is the caller's */
     struct xd_url *final_url; /* after redirects: what it says is relative to
@@ -207,8 +204,7 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
                    struct xd_error *err)
 {
     struct xd_asker *a;
-    int rc = xd_asker_new(&a, o,
-                          in->n < MAX_SLOTS ? (unsigned)in->n : MAX_SLOTS, err);
+    int rc = xd_asker_new(&a, o, in->n, err);
 
     if (rc < 0)
         return rc;

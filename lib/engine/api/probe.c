@@ -12,9 +12,6 @@
 #include "manifest/model.h"
 #include "transfer/registry.h"
 
-/* Requests at a time: an exNode names few depots, and each answers at once. */
-#define MOST_SLOTS 32
-
 struct xd_probe {
     struct xd_manifest *manifest;
     size_t file;
@@ -63,8 +60,6 @@ static int run(struct xd_probe *p, const struct xd_options *o,
         .user = p, .head = on_head, .bytes = on_bytes, .end = on_end};
     struct xd_batch_times times = {
         .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
-    unsigned n_slots =
-        p->n_asked < MOST_SLOTS ? (unsigned)p->n_asked : MOST_SLOTS;
     struct xd_options once;
     struct xd_asker *asker;
     int rc = 0;
@@ -76,7 +71,7 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     if (rc < 0)
         return xd_fail_nomem(err);
     once.retry = 1;
-    rc = xd_asker_new(&asker, &once, n_slots, err);
+    rc = xd_asker_new(&asker, &once, p->n_asked, err);
     if (rc == 0) {
         times.until = asker->until;
         rc = xd_batch_run(asker->batch, p->requests, p->n_asked, &times,

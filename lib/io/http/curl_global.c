@@ -6,7 +6,6 @@
  */
 #include "io/http/curl_global.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -46,12 +45,4 @@ const char *xd_version_libcurl(void)
     pthread_once(&once, init);
     pthread_once(&version_once, find_version);
     return version;
-}
-
-int xd_curl_check_wakeup(CURLM *multi, struct xd_error *err)
-{
-    if (curl_multi_wakeup(multi) == CURLM_OK)
-        return 0;
-    return xd_fail_errno(err, XD_E_IO, EMFILE,
-                         "no descriptors are left for another depot");
 }

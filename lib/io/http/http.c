@@ -13,35 +13,23 @@
 
 #include "base/alloc.h"
 #include "base/check.h"
-#include "base/defence.h"
 #include "base/error.h"
-#include "io/http/curl_global.h"
+#include "io/http/curl_transport.h"
 #include "io/http/http_commons.h"
 #include "io/http/http_fetch.h"
-#include "io/silence.h"
 #include "os/clock.h"
-
-#define MAX_WAIT XD_SECOND /* of depots that are asked */
 
 /* A connection on which nothing came for so long, and then was not waited for
  * any longer, is not used again: it may lead nowhere. */
 #define QUIET XD_SECOND
 
-/* No poll lasts longer, so that a wakeup() which is lost costs no more. */
-#define MAX_POLL (10 * XD_SECOND)
-
 struct http {
-    struct xd_transport base;
+    struct xd_curl_transport base;
     /* Constant after new(). */
-    CURLM *multi;
-    struct xd_http_options options;
-    const struct xd_transport_handler *handler;
-    xd_usec silence;
     unsigned n_fetches;
 
     struct xd_http_fetch *fetches; /* one for each slot */
     struct xd_http_shared shared;
-    struct xd_silence_clock clock;
 };
 
 /* How many requests libcurl puts on one connection of HTTP/2: its own bound, or
@@ -50,7 +38,7 @@ struct http {
 
 static bool bound_streams(struct http *h, bool owns_connection)
 {
-    return curl_multi_setopt(h->multi, CURLMOPT_MAX_CONCURRENT_STREAMS,
+    return curl_multi_setopt(h->base.multi, CURLMOPT_MAX_CONCURRENT_STREAMS,
                              owns_connection ? 1L : MOST_STREAMS) == CURLM_OK;
 }
 
@@ -66,10 +54,10 @@ static int http_start(struct xd_transport *t, unsigned slot,
     if (rc < 0)
         return rc;
     if (!bound_streams(h, request->owns_connection) ||
-        curl_multi_add_handle(h->multi, f->easy) != CURLM_OK)
+        curl_multi_add_handle(h->base.multi, f->easy) != CURLM_OK)
         return xd_fail_nomem(err);
-    xd_silence_clock_look(&h->clock, 0);
-    f->heard_at = h->clock.watched;
+    xd_silence_clock_look(&h->base.clock, 0);
+    f->heard_at = h->base.clock.watched;
     f->wants_resume = false;
     f->is_busy = true;
     return 0;
@@ -105,14 +93,14 @@ static void leave(struct http *h)
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
     f->is_silent =
-        !f->heard && !f->paused && h->clock.watched - f->heard_at >= QUIET;
+        !f->heard && !f->paused && h->base.clock.watched - f->heard_at >= QUIET;
     enter(h);
     xd_http_fetch_hang_up(f);
-    curl_multi_remove_handle(h->multi, f->easy);
+    curl_multi_remove_handle(h->base.multi, f->easy);
     leave(h);
     if (xd_http_fetch_follow(f)) {
-        f->heard_at = h->clock.watched;
-        if (curl_multi_add_handle(h->multi, f->easy) == CURLM_OK)
+        f->heard_at = h->base.clock.watched;
+        if (curl_multi_add_handle(h->base.multi, f->easy) == CURLM_OK)
             return;
         xd_http_fetch_fail_nomem(f);
     }
@@ -122,7 +110,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     f->outcome.needs_login = f->outcome.error.http_status == 401 ||
                              f->outcome.error.http_status == 407;
     xd_request_locate(&f->outcome, f->first, f->url);
-    h->handler->end(h->handler->user, f->slot, &f->outcome);
+    h->base.handler->end(h->base.handler->user, f->slot, &f->outcome);
 }
 
 /* Carry out what sweep(), stop() and resume() noted; true if anything was. */
@@ -149,37 +137,21 @@ static bool obey(struct http *h)
     return happened;
 }
 
-/* When the next request may have been silent for too long. */
+/* For how long no request can have been silent for too long. */
 static xd_usec until_silence(const struct http *h)
 {
-    xd_usec least = MAX_POLL;
+    xd_usec least = XD_LONGEST_POLL;
 
     for (unsigned i = 0; i < h->n_fetches; i++) {
         const struct xd_http_fetch *f = &h->fetches[i];
-        xd_usec silent = h->clock.watched - f->heard_at, limit, left;
 
-        if (!f->is_busy || f->paused)
-            continue;
-        limit = xd_http_fetch_patience(f, h->silence);
-        left = silent < limit ? limit - silent : 0;
-        if (left > MAX_WAIT)
-            left = MAX_WAIT;
-        if (left < least)
-            least = left;
+        if (f->is_busy && !f->paused)
+            least = xd_earlier(
+                least,
+                xd_silence_left(&h->base.clock, f->heard_at,
+                                xd_http_fetch_patience(f, h->base.silence)));
     }
     return least;
-}
-
-static CURLMcode wait_for_bytes(struct http *h, xd_usec timeout)
-{
-    xd_usec silence = until_silence(h);
-    xd_usec most = timeout < silence ? timeout : silence;
-    xd_usec ms = most / XD_MS + (most % XD_MS != 0);
-    CURLMcode rc;
-
-    rc = curl_multi_poll(h->multi, NULL, 0, (int)ms, NULL);
-    xd_silence_clock_look(&h->clock, ms * XD_MS);
-    return rc;
 }
 
 /* Hand back what libcurl is done with. */
@@ -188,7 +160,7 @@ static void collect(struct http *h)
     int left;
     const CURLMsg *m;
 
-    while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
+    while ((m = curl_multi_info_read(h->base.multi, &left)) != NULL) {
         CURLcode result = m->data.result;
         struct xd_http_fetch *f = NULL;
 
@@ -212,11 +184,11 @@ static void sweep(struct http *h)
         if (!f->is_busy)
             continue;
         if (f->heard)
-            f->heard_at = h->clock.watched;
+            f->heard_at = h->base.clock.watched;
         f->heard = false;
-        if (!f->paused && h->clock.watched - f->heard_at >=
-                              xd_http_fetch_patience(f, h->silence))
-            xd_http_fetch_give_up(f, h->silence);
+        if (!f->paused && h->base.clock.watched - f->heard_at >=
+                              xd_http_fetch_patience(f, h->base.silence))
+            xd_http_fetch_give_up(f, h->base.silence);
     }
 }
 
@@ -254,14 +226,15 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
     CURLMcode rc = CURLM_OK;
     int running;
 
-    xd_silence_clock_look(&h->clock, 0);
+    xd_silence_clock_look(&h->base.clock, 0);
     h->shared.alive_at = xd_now();
     if (!obey(h))
-        rc = wait_for_bytes(h, timeout);
+        rc = xd_curl_transport_wait(&h->base, NULL, 0, timeout,
+                                    until_silence(h));
     h->shared.alive_at = xd_now();
     enter(h);
     if (rc == CURLM_OK)
-        rc = curl_multi_perform(h->multi, &running);
+        rc = curl_multi_perform(h->base.multi, &running);
     leave(h);
     end_floods(h);
     collect(h);
@@ -291,11 +264,6 @@ static bool http_is_connected(struct xd_transport *t, unsigned slot)
            usec > 0;
 }
 
-static void http_wakeup(struct xd_transport *t)
-{
-    curl_multi_wakeup(((struct http *)t)->multi);
-}
-
 static void http_free(struct xd_transport *t)
 {
     struct http *h = (struct http *)t;
@@ -304,21 +272,14 @@ static void http_free(struct xd_transport *t)
     for (unsigned i = 0; i < h->n_fetches; i++) {
         if (h->fetches[i].is_busy) {
             xd_http_fetch_hang_up(&h->fetches[i]);
-            curl_multi_remove_handle(h->multi, h->fetches[i].easy);
+            curl_multi_remove_handle(h->base.multi, h->fetches[i].easy);
         }
         xd_http_fetch_fini(&h->fetches[i]);
     }
-    curl_multi_cleanup(h->multi);
+    xd_curl_transport_fini(&h->base);
     xd_watched_end(&h->shared.watched);
-    xd_http_options_fini(&h->options);
     xd_free(h->fetches);
     xd_free(h);
-}
-
-static void http_set_silence(struct xd_transport *t, xd_usec silence)
-{
-    if (XD_DEFENDS("silence"))
-        ((struct http *)t)->silence = silence;
 }
 
 static const struct xd_transport_ops http_ops = {
@@ -326,46 +287,29 @@ static const struct xd_transport_ops http_ops = {
     .stop = http_stop,
     .resume = http_resume,
     .poll = http_poll,
-    .wakeup = http_wakeup,
+    .wakeup = xd_curl_transport_wakeup,
     .limit = http_limit,
-    .set_silence = http_set_silence,
+    .set_silence = xd_curl_transport_set_silence,
     .is_connected = http_is_connected,
     .free = http_free};
 
 /* Kept ones, and for each slot two that are being made. */
 #define SOCKETS_PER_SLOT 4
 
-/* Two for each slot, which is what the engine reckons with: one connection in
- * use and one to where a redirect came from. */
-static bool bound_connections(struct http *h, unsigned n_slots)
-{
-    return curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, 2L * n_slots) ==
-           CURLM_OK;
-}
-
 static int set_up(struct http *h, const struct xd_transport_config *config,
                   struct xd_error *err)
 {
     int rc;
 
-    h->multi = curl_multi_init();
     h->fetches = xd_alloc(config->n_slots, sizeof *h->fetches);
-    if (h->multi == NULL || h->fetches == NULL ||
-        !bound_connections(h, config->n_slots))
+    if (h->fetches == NULL)
         return xd_fail_nomem(err);
-    rc = xd_curl_check_wakeup(h->multi, err);
-    if (rc == 0)
-        rc =
-            xd_watched_begin(&h->shared.watched,
-                             config->commons ? config->commons->watchdog : NULL,
-                             (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
-    if (rc < 0)
-        return rc;
-    rc = xd_http_options_init(&h->options, config->net, err);
-    h->options.names = config->commons ? config->commons->names : NULL;
+    rc = xd_watched_begin(&h->shared.watched,
+                          config->commons ? config->commons->watchdog : NULL,
+                          (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
-        rc = xd_http_fetch_init(&h->fetches[i], i, h->handler, &h->shared,
-                                &h->options, err);
+        rc = xd_http_fetch_init(&h->fetches[i], i, h->base.handler, &h->shared,
+                                &h->base.options, err);
         if (rc == 0)
             h->n_fetches++;
     }
@@ -377,23 +321,21 @@ int xd_http_new(struct xd_transport **out,
                 const struct xd_transport_handler *handler,
                 struct xd_error *err)
 {
-    int rc = xd_curl_global_init(err);
-    struct http *h;
+    struct http *h = xd_alloc(1, sizeof *h);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    h = xd_alloc(1, sizeof *h);
     if (h == NULL)
         return xd_fail_nomem(err);
-    h->base.ops = &http_ops;
-    h->handler = handler;
-    h->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
-    xd_silence_clock_init(&h->clock);
-    rc = set_up(h, config, err);
+    /* Two for each slot, which is what the engine reckons with: one in use and
+     * one to where a redirect came from. */
+    rc = xd_curl_transport_init(&h->base, &http_ops, config, handler,
+                                2 * config->n_slots, err);
+    if (rc == 0)
+        rc = set_up(h, config, err);
     if (rc < 0) {
-        http_free(&h->base);
+        http_free(&h->base.base);
         return rc;
     }
-    *out = &h->base;
+    *out = &h->base.base;
     return 0;
 }

@@ -14,18 +14,21 @@
 #include "io/http/http_names.h"
 #include "io/net_options.h"
 
+struct xd_commons;
+
 struct xd_http_options {
     const struct xd_net_options *net;
-    struct xd_http_names *names;      /* or NULL; outlives it */
+    struct xd_http_names *names;      /* or NULL */
     struct curl_slist *header;        /* for every server */
     struct curl_slist *secret_header; /* with the credentials */
     char *cert, *cert_password;
 };
 
-/* `net` (NULL: the defaults) outlives it.  Errors: IO (a file that net names
+/* `net` (NULL: the defaults) and `commons` (or NULL) outlive it.  Errors: IO (a file that net names
  * cannot be read), NOMEM; then there is nothing to be released. */
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
+                         const struct xd_commons *commons,
                          struct xd_error *err);
 void xd_http_options_fini(struct xd_http_options *o);
 

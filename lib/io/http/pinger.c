@@ -528,10 +528,9 @@ int xd_pinger_new(struct xd_pinger **out, const struct xd_net_options *net,
         return xd_fail_nomem(err);
     p->answered = answered;
     p->user = user;
-    rc = xd_http_options_init(&p->options, net, err);
+    rc = xd_http_options_init(&p->options, net, commons, err);
     if (rc < 0)
         goto free_pinger;
-    p->options.names = commons != NULL ? commons->names : NULL;
     p->has_proxy = has_proxy(p->options.net);
     p->has_own_way = p->options.net->interface != NULL ||
                      p->options.net->ipv4 || p->options.net->ipv6;

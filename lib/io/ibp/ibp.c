@@ -16,20 +16,12 @@
 
 #include "base/alloc.h"
 #include "base/check.h"
-#include "base/defence.h"
 #include "base/error.h"
-#include "io/http/curl_global.h"
-#include "io/http/http_commons.h"
+#include "io/http/curl_transport.h"
 #include "io/ibp/ibp_connect.h"
 #include "io/ibp/ibp_request.h"
-#include "io/silence.h"
 #include "io/window.h"
 #include "os/clock.h"
-
-/* No poll lasts longer, so that a wakeup() which is lost costs no more; and of
- * depots that are asked, as for HTTP. */
-#define MAX_POLL (10 * XD_SECOND)
-#define MAX_WAIT XD_SECOND
 
 /* For so long an idle connection is good: libcurl's own. */
 #define KEEP_IDLE (118 * XD_SECOND)
@@ -42,22 +34,17 @@ struct idle {
 };
 
 struct ibp {
-    struct xd_transport base;
+    struct xd_curl_transport base;
     /* Constant after new(). */
-    const struct xd_transport_handler *handler;
-    struct xd_http_options options;
-    CURLM *multi;
     unsigned n_slots;
 
     /* The owner's. */
-    xd_usec silence;
     uint64_t limit_rate;
     struct xd_ibp_request *requests; /* one for each slot */
     struct xd_ibp_connect *connects; /* likewise */
     struct curl_waitfd *waits;       /* likewise */
     struct idle *idle;               /* so many at most */
     struct xd_http_addresses addresses;
-    struct xd_silence_clock clock;
     bool has_doubts; /* a depot was silent: the next request probes first */
 };
 
@@ -155,8 +142,8 @@ static int ibp_start(struct xd_transport *t, unsigned slot,
     xd_http_connect_note_outages(&b->connects[slot].steps, request->outages);
     if (!q->is_decided)
         choose_connection(b, q);
-    xd_silence_clock_look(&b->clock, 0);
-    q->heard_at = b->clock.watched;
+    xd_silence_clock_look(&b->base.clock, 0);
+    q->heard_at = b->base.clock.watched;
     q->is_busy = true;
     return 0;
 }
@@ -189,7 +176,7 @@ static void finish(struct ibp *b, struct xd_ibp_request *q)
                             b->connects[q->slot].easy);
     q->is_busy = false;
     xd_request_locate(&q->outcome, q->url, q->url);
-    b->handler->end(b->handler->user, q->slot, &q->outcome);
+    b->base.handler->end(b->base.handler->user, q->slot, &q->outcome);
 }
 
 /* Move what a slot carries; true if it has ended. */
@@ -237,35 +224,27 @@ static void move_ready(struct ibp *b)
 static xd_usec patience(const struct ibp *b, const struct xd_ibp_request *q)
 {
     if (q->step == XD_IBP_CONNECTS)
-        return xd_ibp_connect_patience(&b->connects[q->slot], b->silence);
-    return b->silence;
+        return xd_ibp_connect_patience(&b->connects[q->slot], b->base.silence);
+    return b->base.silence;
 }
 
 static xd_usec until_silence(const struct ibp *b)
 {
-    xd_usec least = MAX_POLL;
+    xd_usec least = XD_LONGEST_POLL;
 
     for (unsigned i = 0; i < b->n_slots; i++) {
         const struct xd_ibp_request *q = &b->requests[i];
-        xd_usec silent = b->clock.watched - q->heard_at, limit, left;
 
-        if (!q->is_busy || q->is_paused)
-            continue;
-        limit = patience(b, q);
-        left = silent < limit ? limit - silent : 0;
-        if (left > MAX_WAIT)
-            left = MAX_WAIT;
-        if (left < least)
-            least = left;
+        if (q->is_busy && !q->is_paused)
+            least =
+                xd_earlier(least, xd_silence_left(&b->base.clock, q->heard_at,
+                                                  patience(b, q)));
     }
     return least;
 }
 
 static void wait_for_sockets(struct ibp *b, xd_usec timeout)
 {
-    xd_usec silence = until_silence(b);
-    xd_usec most = timeout < silence ? timeout : silence;
-    xd_usec ms = most / XD_MS + (most % XD_MS != 0);
     unsigned n = 0;
 
     for (unsigned i = 0; i < b->n_slots; i++) {
@@ -278,8 +257,8 @@ static void wait_for_sockets(struct ibp *b, xd_usec timeout)
                               ? CURL_WAIT_POLLOUT
                               : CURL_WAIT_POLLIN};
     }
-    curl_multi_poll(b->multi, b->waits, n, (int)ms, NULL);
-    xd_silence_clock_look(&b->clock, ms * XD_MS);
+    (void)xd_curl_transport_wait(&b->base, b->waits, n, timeout,
+                                 until_silence(b));
 }
 
 /* What libcurl has made of connections. */
@@ -288,7 +267,7 @@ static void collect(struct ibp *b)
     const CURLMsg *m;
     int left;
 
-    while ((m = curl_multi_info_read(b->multi, &left)) != NULL) {
+    while ((m = curl_multi_info_read(b->base.multi, &left)) != NULL) {
         CURLcode result = m->data.result;
         struct xd_ibp_request *q = NULL;
         struct xd_ibp_connect *c;
@@ -323,9 +302,10 @@ static void sweep(struct ibp *b)
         if (!q->is_busy)
             continue;
         if (q->heard || c->has_moved)
-            q->heard_at = b->clock.watched;
+            q->heard_at = b->base.clock.watched;
         q->heard = c->has_moved = false;
-        if (q->is_paused || b->clock.watched - q->heard_at < patience(b, q))
+        if (q->is_paused ||
+            b->base.clock.watched - q->heard_at < patience(b, q))
             continue;
         if (q->step == XD_IBP_CONNECTS && xd_ibp_connect_give_up(c))
             continue;
@@ -340,10 +320,10 @@ static void ibp_poll(struct xd_transport *t, xd_usec timeout)
     CURLMcode rc;
     int running;
 
-    xd_silence_clock_look(&b->clock, 0);
+    xd_silence_clock_look(&b->base.clock, 0);
     if (!move_decided(b))
         wait_for_sockets(b, timeout);
-    rc = curl_multi_perform(b->multi, &running);
+    rc = curl_multi_perform(b->base.multi, &running);
     for (unsigned i = 0; rc != CURLM_OK && i < b->n_slots; i++) {
         if (b->requests[i].is_busy && b->requests[i].step == XD_IBP_CONNECTS)
             xd_ibp_request_fail_nomem(&b->requests[i]);
@@ -368,20 +348,9 @@ static void ibp_limit(struct xd_transport *t, uint64_t bytes_per_s)
     }
 }
 
-static void ibp_set_silence(struct xd_transport *t, xd_usec silence)
-{
-    if (XD_DEFENDS("silence"))
-        ((struct ibp *)t)->silence = silence;
-}
-
 static bool ibp_is_connected(struct xd_transport *t, unsigned slot)
 {
     return ((struct ibp *)t)->requests[slot].fd >= 0;
-}
-
-static void ibp_wakeup(struct xd_transport *t)
-{
-    curl_multi_wakeup(((struct ibp *)t)->multi);
 }
 
 static void ibp_free(struct xd_transport *t)
@@ -396,8 +365,7 @@ static void ibp_free(struct xd_transport *t)
         if (b->idle)
             close_idle(&b->idle[i]);
     }
-    curl_multi_cleanup(b->multi);
-    xd_http_options_fini(&b->options);
+    xd_curl_transport_fini(&b->base);
     xd_free(b->requests);
     xd_free(b->connects);
     xd_free(b->waits);
@@ -405,16 +373,16 @@ static void ibp_free(struct xd_transport *t)
     xd_free(b);
 }
 
-static const struct xd_transport_ops ibp_ops = {.start = ibp_start,
-                                                .stop = ibp_stop,
-                                                .resume = ibp_resume,
-                                                .poll = ibp_poll,
-                                                .wakeup = ibp_wakeup,
-                                                .is_connected =
-                                                    ibp_is_connected,
-                                                .limit = ibp_limit,
-                                                .set_silence = ibp_set_silence,
-                                                .free = ibp_free};
+static const struct xd_transport_ops ibp_ops = {
+    .start = ibp_start,
+    .stop = ibp_stop,
+    .resume = ibp_resume,
+    .poll = ibp_poll,
+    .wakeup = xd_curl_transport_wakeup,
+    .is_connected = ibp_is_connected,
+    .limit = ibp_limit,
+    .set_silence = xd_curl_transport_set_silence,
+    .free = ibp_free};
 
 static int set_up_slots(struct ibp *b, unsigned n, struct xd_error *err)
 {
@@ -428,56 +396,34 @@ static int set_up_slots(struct ibp *b, unsigned n, struct xd_error *err)
         return xd_fail_nomem(err);
     b->n_slots = n;
     for (unsigned i = 0; i < n; i++) {
-        xd_ibp_request_init(&b->requests[i], i, b->handler);
+        xd_ibp_request_init(&b->requests[i], i, b->base.handler);
         b->idle[i].fd = -1;
     }
     for (unsigned i = 0; rc == 0 && i < n; i++)
-        rc = xd_ibp_connect_init(&b->connects[i], &b->requests[i], b->multi,
-                                 &b->addresses, &b->options, err);
+        rc =
+            xd_ibp_connect_init(&b->connects[i], &b->requests[i], b->base.multi,
+                                &b->addresses, &b->base.options, err);
     return rc;
-}
-
-static int set_up(struct ibp *b, const struct xd_transport_config *config,
-                  struct xd_error *err)
-{
-    int rc;
-
-    b->multi = curl_multi_init();
-    if (b->multi == NULL ||
-        curl_multi_setopt(b->multi, CURLMOPT_MAXCONNECTS,
-                          (long)config->n_slots) != CURLM_OK)
-        return xd_fail_nomem(err);
-    rc = xd_curl_check_wakeup(b->multi, err);
-    if (rc == 0)
-        rc = xd_http_options_init(&b->options, config->net, err);
-    if (rc < 0)
-        return rc;
-    b->options.names = config->commons ? config->commons->names : NULL;
-    b->limit_rate = b->options.net->limit_rate;
-    return set_up_slots(b, config->n_slots, err);
 }
 
 int xd_ibp_new(struct xd_transport **out,
                const struct xd_transport_config *config,
                const struct xd_transport_handler *handler, struct xd_error *err)
 {
-    int rc = xd_curl_global_init(err);
-    struct ibp *b;
+    struct ibp *b = xd_alloc(1, sizeof *b);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    b = xd_alloc(1, sizeof *b);
     if (b == NULL)
         return xd_fail_nomem(err);
-    b->base.ops = &ibp_ops;
-    b->handler = handler;
-    b->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
-    xd_silence_clock_init(&b->clock);
-    rc = set_up(b, config, err);
+    rc = xd_curl_transport_init(&b->base, &ibp_ops, config, handler,
+                                config->n_slots, err);
+    if (rc == 0)
+        rc = set_up_slots(b, config->n_slots, err);
     if (rc < 0) {
-        ibp_free(&b->base);
+        ibp_free(&b->base.base);
         return rc;
     }
-    *out = &b->base;
+    b->limit_rate = b->base.options.net->limit_rate;
+    *out = &b->base.base;
     return 0;
 }
