@@ -9,6 +9,7 @@
 #include "base/hosts.h"
 #include "base/limit.h"
 #include "base/url.h"
+#include "manifest/model.h"
 
 /* One replica of the manifest, on its way to its depot: no more than is needed,
  * as there may be 100 000. */
@@ -141,29 +142,26 @@ static int by_promise(const void *a, const void *b)
 }
 
 static int add_entry(struct entries *e, const struct xd_extent *extent,
-                     const struct xd_replica *replica)
+                     const struct xd_replica *replica, const struct xd_url *url)
 {
-    const struct xd_transport_kind *kind;
-    struct xd_url url;
+    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
     int is_excluded;
 
-    xd_url_parse(&url, replica->url);
-    kind = xd_transport_kind_of(&url);
     if (!kind)
         return 0;
     if (kind->reads_machine && !e->allow_file) {
         e->n_files_refused++;
         return 0;
     }
-    is_excluded = xd_hosts_have(e->exclude, &url);
+    is_excluded = xd_hosts_have(e->exclude, url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
     *entry = (struct entry){.kind = kind,
                             .range = {extent->offset, XD_SIZE_UNKNOWN},
                             .object_offset = replica->offset,
                             .object_size = replica->object_size,
-                            .url = url,
+                            .url = *url,
                             .framing = replica->framing,
                             .location = replica->location,
                             .priority = replica->priority,
@@ -175,26 +173,22 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     return 0;
 }
 
-static int collect_entries(const struct xd_depots *d, size_t n_extents,
-                           struct entries *e)
+static int collect_entries(const struct xd_model_file *f, struct entries *e)
 {
-    struct xd_extent extent = {.struct_size = sizeof extent};
     size_t n = 0;
 
-    for (size_t i = 0; i < n_extents; i++) {
-        xd_manifest_extent(d->manifest, d->file, i, &extent);
-        n += extent.n_replicas;
-    }
+    for (size_t i = 0; i < f->row.n_extents; i++)
+        n += f->extents[i].row.n_replicas;
     e->list = xd_alloc(n, sizeof *e->list);
     if (!e->list)
         return XD_E_NOMEM;
-    for (size_t i = 0; i < n_extents; i++) {
-        xd_manifest_extent(d->manifest, d->file, i, &extent);
-        for (size_t j = 0; j < extent.n_replicas; j++) {
-            struct xd_replica replica = {.struct_size = sizeof replica};
+    for (size_t i = 0; i < f->row.n_extents; i++) {
+        const struct xd_model_extent *extent = &f->extents[i];
 
-            xd_manifest_replica(d->manifest, d->file, i, j, &replica);
-            if (add_entry(e, &extent, &replica) < 0)
+        for (size_t j = 0; j < extent->row.n_replicas; j++) {
+            size_t k = extent->first_replica + j;
+
+            if (add_entry(e, &extent->row, &f->replicas[k], &f->urls[k]) < 0)
                 return XD_E_NOMEM;
         }
     }
@@ -456,7 +450,7 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                             .file = file,
                             .size = info.size,
                             .max_connections = info.max_connections};
-    rc = collect_entries(d, info.n_extents, &entries);
+    rc = collect_entries(&m->files[file], &entries);
     if (rc == 0 && entries.n > 0) {
         qsort(entries.list, entries.n, sizeof *entries.list, by_object);
         entries.n = join_entries(entries.list, entries.n);

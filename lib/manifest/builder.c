@@ -52,17 +52,12 @@ static int set_base(struct xd_builder *b, const struct xd_url *u)
 int xd_builder_init(struct xd_builder *b, const char *origin,
                     struct xd_error *err)
 {
-    struct xd_url u = {.scheme = XD_SCHEME_OTHER};
+    struct xd_url u;
     *b = (struct xd_builder){.origin = origin, .err = err, .unit = "line"};
     b->draft.size = XD_SIZE_UNKNOWN;
-    if (origin && xd_url_parse(&u, origin)) {
-        b->origin_said = xd_url_public(&u);
-    } else if (origin && strcmp(origin, "-") == 0) {
-        b->origin_said = xd_strdup("standard input");
-    } else {
-        b->origin_is_path = origin && !strstr(origin, "://");
-        b->origin_said = xd_strdup(origin ? origin : "manifest");
-    }
+    b->origin_is_path =
+        origin && strcmp(origin, "-") != 0 && !strstr(origin, "://");
+    b->origin_said = xd_origin_name(origin ? origin : "manifest", &u);
     b->manifest = xd_alloc(1, sizeof *b->manifest);
     if (!b->manifest || !b->origin_said || set_base(b, &u) < 0) {
         xd_builder_fini(b);

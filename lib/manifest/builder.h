@@ -16,6 +16,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/span.h"
+#include "base/url.h"
 
 struct xd_exnode_part;
 
@@ -48,6 +49,7 @@ struct xd_mapping {
     uint64_t url_hash; /* makes looking for equal URLs quick */
     size_t order;      /* in the manifest */
     struct xd_replica row;
+    struct xd_url url; /* of the row, parsed */
     const char *sha256;
     struct xd_exnode_part *part; /* or NULL; in the manifest's pool */
 };

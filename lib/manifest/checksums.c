@@ -246,10 +246,7 @@ int xd_checksums_parse(struct xd_checksums *c, const void *data, size_t len,
                        const char *origin, struct xd_error *err)
 {
     struct xd_url url;
-    xd_url_parse(&url, origin);
-    char *said = strcmp(origin, "-") == 0        ? xd_strdup("standard input")
-                 : strstr(origin, "://") != NULL ? xd_url_public(&url)
-                                                 : xd_strdup(origin);
+    char *said = xd_origin_name(origin, &url);
     if (!said)
         return xd_fail_nomem(err);
     int rc = parse(c, xd_span(data, len), said, err);
@@ -333,13 +330,13 @@ static int give(struct applying *a, const struct entry *e)
  * are not whole names. */
 static size_t agreement(const struct applying *a, const struct entry *e)
 {
-    struct xd_url u;
+    struct xd_span path = a->file->row.n_extents > 0
+                              ? xd_url_path(&a->file->urls[0])
+                              : xd_span_of("");
     size_t len = strlen(e->path);
-    if (a->file->row.n_extents == 0 ||
-        !xd_url_parse(&u, a->file->replicas[0].url) ||
-        xd_url_path(&u).len <= len)
+    if (path.len <= len)
         return 0;
-    const char *end = xd_url_path(&u).s + u.path_len - len;
+    const char *end = path.s + path.len - len;
     return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
 }
 

@@ -114,6 +114,7 @@ static void take_replica(struct xd_model_file *f, size_t i,
                          const struct xd_mapping *m)
 {
     f->replicas[i] = m->row;
+    f->urls[i] = m->url;
     if (f->mappings)
         f->mappings[i] = m->part;
 }
@@ -200,9 +201,11 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
         return check_cover(b, f);
     f->extents = xd_alloc(n_extents, sizeof *f->extents);
     f->replicas = xd_alloc(n, sizeof *f->replicas);
+    f->urls = xd_alloc(n, sizeof *f->urls);
     if (has_parts(d))
         f->mappings = xd_alloc(n, sizeof *f->mappings);
-    if (!f->extents || !f->replicas || (has_parts(d) && !f->mappings))
+    if (!f->extents || !f->replicas || !f->urls ||
+        (has_parts(d) && !f->mappings))
         b->out_of_memory = true;
     else
         make_extents(b, f, d->mappings, n);

@@ -27,6 +27,7 @@
 struct row {
     struct xd_listed file;
     size_t first_url;
+    struct xd_url first; /* that URL, parsed */
 };
 
 struct xd_list {
@@ -140,8 +141,9 @@ static int add_url(struct reader *r, struct xd_span text)
         return xd_fail_nomem(r->err);
     if (!xd_url_parse(&parsed, url) || !xd_scheme_is_web(parsed.scheme))
         return fail_url(r, url, &parsed);
+    if (l->rows[l->n - 1].file.n_urls++ == 0)
+        l->rows[l->n - 1].first = parsed;
     l->urls[l->n_urls++] = url;
-    l->rows[l->n - 1].file.n_urls++;
     return 0;
 }
 
@@ -320,7 +322,7 @@ static int make_path(struct reader *r, struct row *row)
     r->line = f->line;
     if (f->name) {
         strcpy(name, f->name);
-    } else if (!xd_name_from_url(f->urls[0], name)) {
+    } else if (!xd_name_from_url(&row->first, name)) {
         return fail(r, "the URL does not name the file: write out=NAME in an "
                        "indented line below it");
     }

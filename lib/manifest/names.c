@@ -1,7 +1,9 @@
 #include "manifest/names.h"
 
+#include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "base/unicode.h"
 #include "base/url.h"
 
@@ -155,12 +157,9 @@ const char *xd_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1])
+bool xd_name_from_url(const struct xd_url *url, char out[XD_NAME_MAX + 1])
 {
-    struct xd_url u;
-    if (!xd_url_parse(&u, url))
-        return false;
-    struct xd_span path = xd_url_path(&u);
+    struct xd_span path = xd_url_path(url);
     size_t begin = path.len;
     while (begin > 0 && path.s[begin - 1] != '/')
         begin--;
@@ -172,6 +171,14 @@ bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1])
         i += escaped >= 0 ? 3 : 1;
     }
     return xd_name_safe(xd_span(decoded, n), out);
+}
+
+char *xd_origin_name(const char *origin, struct xd_url *out)
+{
+    xd_url_parse(out, origin);
+    if (strcmp(origin, "-") == 0)
+        return xd_strdup("standard input");
+    return strstr(origin, "://") ? xd_url_public(out) : xd_strdup(origin);
 }
 
 const char *xd_quote(struct xd_quoted *out, struct xd_span text)

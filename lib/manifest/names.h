@@ -21,6 +21,8 @@
 
 #include "base/span.h"
 
+struct xd_url;
+
 #define XD_NAME_MAX 255
 
 /* The last component alone.  False if nothing is left of it: "", ".", "..",
@@ -51,7 +53,12 @@ const char *xd_path_name(const char *path);
 
 /* The same of the last component of the URL's path, percent-decoded.  False
  * also for IBP, whose capabilities carry no name. */
-bool xd_name_from_url(const char *url, char out[XD_NAME_MAX + 1]);
+bool xd_name_from_url(const struct xd_url *url, char out[XD_NAME_MAX + 1]);
+
+/* Where a text comes from, as people may see it: "-" is standard input, a URL is
+ * shown without its secrets, and all else is a path.  *out is the URL.  NULL when
+ * out of memory. */
+char *xd_origin_name(const char *origin, struct xd_url *out);
 
 /* Foreign text within quotation marks, for a sentence of ours: made harmless
  * in the same way, and cut. */

@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "base/string_hash.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "manifest/builder.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
@@ -40,12 +39,12 @@ const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url)
 }
 
 /* NULL if bytes may be fetched from there, else why not. */
-static const char *reject_url(const struct xd_builder *b, const char *url)
+static const char *reject_url(const struct xd_builder *b,
+                              const struct xd_url *u)
 {
-    struct xd_url u;
-    if (!url || !xd_url_parse(&u, url))
+    if (!u->is_valid)
         return "it has no URL that could be used";
-    switch (u.scheme) {
+    switch (u->scheme) {
     case XD_SCHEME_HTTP:
     case XD_SCHEME_HTTPS:
     case XD_SCHEME_FTP:
@@ -56,7 +55,7 @@ static const char *reject_url(const struct xd_builder *b, const char *url)
         if (!b->origin_is_path)
             return "it is a file: URL, which only a manifest that is itself a "
                    "file may name";
-        return xd_url_is_local(&u)
+        return xd_url_is_local(u)
                    ? NULL
                    : "it is a file: URL that names no path on this machine";
     case XD_SCHEME_OTHER:
@@ -76,7 +75,9 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
 {
     struct xd_draft *d = &b->draft;
     const char *url = xd_builder_resolve(b, s->url);
-    const char *why_not = reject_url(b, url);
+    struct xd_url parsed;
+    xd_url_parse(&parsed, url ? url : "");
+    const char *why_not = reject_url(b, &parsed);
     if (b->out_of_memory)
         return;
     if (why_not && s->length != XD_SIZE_UNKNOWN) {
@@ -111,6 +112,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .expires_at = s->expires_at,
                                     .expires = s->expires,
                                     .functions = s->functions},
+                            .url = parsed,
                             .part = s->part,
                             .sha256 = s->sha256};
     d->n_mappings++;

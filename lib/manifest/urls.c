@@ -50,7 +50,7 @@ int xd_urls_end(struct xd_builder *b)
     if (b->draft.n_mappings == 0)
         return b->n_warnings > 0 ? xd_builder_end_file(b)
                                  : xd_builder_fail(b, "there is no URL in it");
-    if (xd_name_from_url(b->draft.mappings[0].row.url, name))
+    if (xd_name_from_url(&b->draft.mappings[0].url, name))
         xd_builder_name(b, xd_span_of(name));
     else
         xd_builder_warn(b, "the first URL tells no name for the file");

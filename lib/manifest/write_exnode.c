@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/url.h"
 #include "manifest/exnode.h"
 #include "manifest/write.h"
 #include "manifest/xml_copy.h"
@@ -63,21 +62,19 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 /* Where the size of an object is not known, none is made up; but IBP's tools
  * want the length of the allocation, and nobody takes that for its size. */
 static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
-                               uint64_t length)
+                               enum xd_scheme scheme, uint64_t length)
 {
-    struct xd_url u;
-    xd_url_parse(&u, r->url);
     if (r->object_size != XD_SIZE_UNKNOWN)
         write_number(to, MAPPING_METADATA, "alloc_length", r->object_size);
-    else if (u.scheme == XD_SCHEME_IBP)
+    else if (scheme == XD_SCHEME_IBP)
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 
 static void write_mapping(struct xd_text *to, const struct xd_extent *e,
-                          const struct xd_replica *r)
+                          const struct xd_replica *r, enum xd_scheme scheme)
 {
     xd_text_addf(to, "  <exnode:mapping>\n");
-    write_alloc_length(to, r, e->length);
+    write_alloc_length(to, r, scheme, e->length);
     write_number(to, MAPPING_METADATA, "alloc_offset", r->offset);
     write_number(to, MAPPING_METADATA, "e2e_blocksize", 0);
     write_number(to, MAPPING_METADATA, "exnode_offset", e->offset);
@@ -119,7 +116,7 @@ static void write_extent(struct xd_text *to, const struct xd_model_file *f,
         if (part)
             write_part(to, part, with_secrets);
         else
-            write_mapping(to, &e->row, &f->replicas[i]);
+            write_mapping(to, &e->row, &f->replicas[i], f->urls[i].scheme);
     }
 }
 

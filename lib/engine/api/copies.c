@@ -39,7 +39,7 @@ struct copies {
     const struct xd_options *options;
     struct xd_asker *asker;
     size_t n;
-    struct xd_url *urls;       /* their texts are the manifest's */
+    const struct xd_url *urls; /* the manifest's */
     struct xd_sample *first;   /* of each URL; behind them: */
     struct xd_sample *further; /* at most FURTHER_PLACES of each URL */
     size_t n_further;
@@ -325,23 +325,16 @@ static int judge(struct xd_manifest **out, struct copies *c,
 
 static int init(struct copies *c, struct xd_error *err)
 {
-    struct xd_replica replica = {.struct_size = sizeof replica};
-
-    c->urls = xd_alloc(c->n, sizeof *c->urls);
+    c->urls = c->manifest->files[0].urls;
     /* Each may be asked twice, for the list's size and for its own. */
     c->first = xd_alloc(c->n, (1 + 2 * FURTHER_PLACES) * sizeof *c->first);
     c->votes = xd_alloc(c->n, sizeof *c->votes);
     c->keeps = xd_alloc(c->n, sizeof *c->keeps);
     c->further_of = xd_alloc(c->n, sizeof *c->further_of);
     c->sizes = xd_alloc(c->n, sizeof *c->sizes);
-    if (!c->urls || !c->first || !c->votes || !c->keeps || !c->further_of ||
-        !c->sizes)
+    if (!c->first || !c->votes || !c->keeps || !c->further_of || !c->sizes)
         return xd_fail_nomem(err);
     c->further = c->first + c->n;
-    for (size_t i = 0; i < c->n; i++) {
-        xd_manifest_replica(c->manifest, 0, 0, i, &replica);
-        xd_url_parse(&c->urls[i], replica.url);
-    }
     c->is_one_name =
         c->options->same_file || xd_copies_have_one_name(c->urls, c->n);
     return 0;
@@ -351,7 +344,6 @@ static void fini(struct copies *c)
 {
     if (c->first)
         xd_samples_fini(c->first, c->n + c->n_further);
-    xd_free(c->urls);
     xd_free(c->first);
     xd_free(c->votes);
     xd_free(c->keeps);

@@ -91,7 +91,7 @@ static void add_request(struct xd_probe *p, const struct xd_model_file *f,
     struct xd_url *url = &p->urls[p->n_asked];
     const struct xd_transport_kind *kind;
 
-    xd_url_parse(url, f->replicas[i].url);
+    *url = f->urls[i];
     kind = xd_transport_kind_of(url);
     if (!kind || !kind->can_probe)
         return;

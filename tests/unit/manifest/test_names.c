@@ -1,5 +1,7 @@
 #include "manifest/names.h"
 
+#include "base/url.h"
+
 #include "suite.h"
 
 static char name[XD_NAME_MAX + 1];
@@ -239,7 +241,9 @@ START_TEST(the_name_of_a_url_is_its_last_component_decoded)
         {"not a URL", NULL},
     };
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-        bool has_name = xd_name_from_url(urls[i].url, name);
+        struct xd_url url;
+        xd_url_parse(&url, urls[i].url);
+        bool has_name = xd_name_from_url(&url, name);
         ck_assert_msg(has_name == (urls[i].wanted != NULL), "%s", urls[i].url);
         if (has_name)
             ck_assert_str_eq(name, urls[i].wanted);
