@@ -127,7 +127,7 @@ static void tell_bbr(struct xd_sender *s, xd_nsec now,
     if (g->sent_at - g->first_sent_at > interval)
         interval = g->sent_at - g->first_sent_at;
     s->first_sent_at = g->sent_at;
-    if (interval > 0 && interval >= s->bbr.least_rtt)
+    if (interval > 0 && interval >= s->least_rtt)
         sample.rate =
             (double)(s->delivered - g->delivered) / (double)interval * 1e9;
     xd_bbr_acked(&s->bbr, now, &sample);

@@ -84,19 +84,28 @@ void xd_bbr_begin(struct xd_bbr *b, xd_nsec now, xd_nsec rtt)
     b->pacing = HIGH_GAIN * b->window / (double)rtt * 1e9;
 }
 
+/* Rates of old rounds are forgotten when there is a new one, and no sooner. */
+static void note_rate(struct xd_bbr *b, double rate)
+{
+    for (; b->noted < b->round; b->noted++)
+        b->rates[(b->noted + 1) % XD_BBR_ROUNDS] = 0;
+    if (rate > b->rates[b->round % XD_BBR_ROUNDS])
+        b->rates[b->round % XD_BBR_ROUNDS] = rate;
+}
+
 static void update_rate(struct xd_bbr *b, const struct xd_rate_sample *s)
 {
-    double *slot;
-
+    b->round_begins = false;
+    if (s->rate < 0)
+        return;
     b->round_begins = s->prior_delivered >= b->round_end;
     if (b->round_begins) {
         b->round_end = s->delivered;
         b->conserves = false;
-        b->rates[++b->round % XD_BBR_ROUNDS] = 0;
+        b->round++;
     }
-    slot = &b->rates[b->round % XD_BBR_ROUNDS];
-    if (s->rate > *slot && (!s->is_app_limited || s->rate >= best_rate(b)))
-        *slot = s->rate;
+    if (!s->is_app_limited || s->rate >= best_rate(b))
+        note_rate(b, s->rate);
 }
 
 static bool phase_is_over(const struct xd_bbr *b, xd_nsec now,

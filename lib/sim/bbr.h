@@ -34,6 +34,7 @@ struct xd_bbr {
     xd_nsec least_rtt, least_rtt_at;
     double rates[XD_BBR_ROUNDS]; /* the best of each of the last rounds */
     uint64_t round, round_end;
+    uint64_t noted; /* the last round that has a rate */
     bool round_begins;
     double full_rate;
     unsigned full_rounds;

@@ -311,6 +311,8 @@ void xd_sender_measure(struct xd_sender *s, xd_nsec rtt)
 {
     xd_nsec off = rtt > s->srtt ? rtt - s->srtt : s->srtt - rtt;
 
+    if (s->least_rtt == 0 || rtt < s->least_rtt)
+        s->least_rtt = rtt;
     if (s->srtt == 0) {
         s->srtt = rtt;
         s->rttvar = rtt / 2;

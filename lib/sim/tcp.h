@@ -86,7 +86,7 @@ struct xd_sender {
     bool is_full;
     uint32_t most_out, usage_end;
 
-    xd_nsec srtt, rttvar, last_sent, synack_at;
+    xd_nsec srtt, rttvar, least_rtt, last_sent, synack_at;
     unsigned n_timeouts;
     uint32_t timed_out_at; /* the last transmission before the first of them, */
     struct xd_cubic before_timeout; /* and the window then */
