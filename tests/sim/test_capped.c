@@ -249,7 +249,7 @@ START_TEST(nor_do_requests_that_share_a_connection_take_longer_there)
     o.has_http2 = true;
     for (o.seed = 1; o.seed <= 4; o.seed++) {
         o.has_bbr = o.seed % 2;
-        run_on_line(lines[_i], 6);
+        run_on_line(lines[_i], 3);
     }
 }
 END_TEST

@@ -54,7 +54,9 @@
  * were capped, are on a line that has become faster. */
 #define MOST_GAIN 1.5
 
-/* The part of what one brings that one more on their connection has to gain. */
+/* The part of what one request delivers that one more on their connection has to
+ * gain; and the part of what the first other connection delivers that is gained,
+ * not taken from the one that all shared. */
 #define GAIN_SHARED 0.5
 
 /* A connection that requests could share takes so many latencies until its first
@@ -145,6 +147,7 @@ static void count_lane(struct xd_connection_watch *w, xd_usec latency,
 {
     if (!w->is_flowing) { /* how long these took is not known */
         w->is_flowing = true;
+        w->began_at = now;
         w->turn_at = now;
         w->bytes = 0;
         return;
@@ -174,6 +177,8 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
     d->heard_at = now;
     d->burst += bytes;
     d->bytes += bytes;
+    if (c->lanes[lane].began_at >= d->spread_at)
+        d->added += bytes;
     c->bytes += bytes;
 }
 
@@ -403,7 +408,7 @@ static void give_up(struct xd_connections *c, struct xd_connections_depot *d,
 }
 
 /* Try all lanes; or where they share a connection, first what one more is
- * worth. */
+ * worth, and then what another connection is. */
 static void begin_counting(struct xd_connections *c,
                            struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
@@ -423,13 +428,13 @@ static void begin_spread(struct xd_connections_depot *d,
                          const struct xd_connections_facts *f)
 {
     d->stage = XD_CONNECTIONS_PROBING;
-    d->spreads = d->is_gauged = true;
+    d->spreads = true;
     d->is_rationed = false;
     d->each_before *= d->n_before;
     d->n_before = 1;
     d->allowed = 2;
     d->wait = 0;
-    d->tried_at = f->now;
+    d->tried_at = d->spread_at = f->now;
     d->why = XD_LANES_SPREAD;
 }
 
@@ -495,13 +500,16 @@ static unsigned judge(struct xd_connections *c,
     return useful + 1 < n_new ? (unsigned)useful + 1 : n_new;
 }
 
-/* Whether one request more on the connection that all share made it faster. */
+/* Whether one request more on the connection that all share made it faster; or
+ * the first other connection did, though its TCP has not found its speed yet. */
 static bool was_of_use(const struct xd_connections_depot *d,
                        const struct xd_connections_facts *f)
 {
     double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
+    double added = mean_rate(d->added, d->marked_at, f->now);
+    double expected = d->spreads ? added : d->each_before;
 
-    return rate >= (d->n_before + GAIN_SHARED) * d->each_before;
+    return rate >= d->n_before * d->each_before + GAIN_SHARED * expected;
 }
 
 static void end_counting(struct xd_connections *c,
@@ -553,6 +561,7 @@ static void look_at_trial(struct xd_connections *c,
         d->marked_at = f->now;
         d->marked = d->bytes;
         d->marked_in_all = c->bytes;
+        d->added = 0;
     } else if (d->is_marked && f->now >= d->marked_at + count) {
         end_counting(c, d, f);
     }
@@ -748,7 +757,7 @@ enum xd_lanes_reason xd_connections_why(const struct xd_connections *c,
 bool xd_connections_want_probe(const struct xd_connections *c, unsigned depot,
                                unsigned n_running)
 {
-    return c->depots[depot].stage == XD_CONNECTIONS_PROBING &&
+    return xd_connections_are_tried(c, depot) &&
            n_running <= c->depots[depot].n_before;
 }
 
@@ -761,10 +770,12 @@ bool xd_connections_are_tried(const struct xd_connections *c, unsigned depot)
 /* A user that wants more than two connections has a reason. */
 bool xd_connections_are_bound(const struct xd_connections *c, unsigned depot)
 {
-    enum xd_connections_stage stage = c->depots[depot].stage;
+    const struct xd_connections_depot *d = &c->depots[depot];
+    enum xd_connections_stage stage = d->stage;
 
-    if (stage == XD_CONNECTIONS_PROBING)
-        stage = c->depots[depot].stage_before;
+    if (stage == XD_CONNECTIONS_PROBING ||
+        (stage == XD_CONNECTIONS_TRYING && !d->is_gauged))
+        stage = d->stage_before;
     return stage != XD_CONNECTIONS_FIRST ||
            (c->first == 0 && c->lanes_per_depot > 2);
 }

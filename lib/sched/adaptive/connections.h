@@ -25,9 +25,9 @@
  *
  * The lanes of a depot are its connections, or the requests that
  * share one, which many servers cap as well; a lane is numbered by its fetch.
- * Where requests share a connection, one more of them is tried first; if it is
- * of no use, each request is given a connection of its own, which is a trial as
- * any other.  Time is an argument.
+ * Where requests share a connection, one more of them is tried first, and then
+ * one more connection; each lane is tried only if one of them was of use, for
+ * there all requests are equal, whatever limits them.  Time is an argument.
  */
 #ifndef XD_SCHED_CONNECTIONS_H
 #define XD_SCHED_CONNECTIONS_H
@@ -41,6 +41,7 @@
 /* What one connection brings, measured in turns of some latencies. */
 struct xd_connection_watch {
     bool is_flowing;     /* bytes of a request come */
+    xd_usec began_at;    /* the first of them came then */
     xd_usec turn_at;     /* the turn began then */
     uint64_t bytes;      /* in this turn */
     double rate, before; /* bytes per second, in the two turns before it; 0:
@@ -78,17 +79,19 @@ struct xd_connections_depot {
                                   it does not contradict; without a ceiling */
 
     /* Of the trial, or of the check of what was known. */
-    bool is_gauged;   /* one request more was of use, so that all are tried */
+    bool is_gauged;   /* one more was of use, so that all are tried */
     bool is_rationed; /* it began since the depot was silent */
     enum xd_connections_stage stage_before;
     unsigned allowed_before;
     bool spread_before;
     xd_usec tried_at;   /* this stage began */
+    xd_usec spread_at;  /* since then each request has its own connection */
     unsigned n_before;  /* connections before it, */
     double each_before; /* and what each of them brought */
     bool is_marked;     /* TCP has found its speed; since then are counted: */
     xd_usec marked_at;
     uint64_t marked, marked_in_all;
+    uint64_t added; /* by requests that began after spread_at */
 };
 
 struct xd_connections {

@@ -404,10 +404,10 @@ START_TEST(requests_that_share_a_connection_are_tried_first)
 }
 END_TEST
 
-/* Two that share what their connection brings; one more on it brings no more, and
- * is answered at once, or waits behind what the depot has written.  Then another
- * connection is probed. */
-static void begin_spread(bool is_answered)
+/* Two that share what their connection delivers; one more on it delivers no more,
+ * and is answered at once, or waits behind what the depot has written.  Then
+ * another connection is probed. */
+static void probe_spread(bool is_answered)
 {
     begin_shared(MIB / 2);
     set_rates(0, MIB / 3);
@@ -421,9 +421,40 @@ static void begin_spread(bool is_answered)
     pass(STEP);
     expect(0, 2);
     xd_connections_connected(&c, 0, 125 * XD_MS);
+    xd_connections_ended(&c, 1);
     pass(STEP);
-    expect(0, 6);
+    expect(0, 2);
 }
+
+/* Its TCP looks for its speed, and the first one keeps what it had. */
+static void begin_spread(bool is_answered)
+{
+    probe_spread(is_answered);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    rates[0] = MIB;
+    rates[1] = MIB / 4;
+    pass(150 * XD_MS);
+    expect(0, 6);
+    ck_assert(xd_connections_are_bound(&c, 0));
+}
+
+/* The other connection takes from the first one what it delivers: no third is
+ * opened. */
+START_TEST(two_connections_that_share_a_line_are_enough)
+{
+    probe_spread(_i == 0);
+    ck_assert(xd_connections_want_probe(&c, 0, 1)); /* till it is counted */
+    ck_assert(!xd_connections_want_probe(&c, 0, 2));
+    rates[0] = 3 * MIB / 4;
+    rates[1] = MIB / 4;
+    pass(200 * XD_MS);
+    expect(0, 2);
+    expect_why(XD_LANES_USELESS);
+    ck_assert(!xd_connections_spread(&c, 0));
+    ck_assert(!xd_connections_are_tried(&c, 0));
+    ck_assert(!xd_connections_are_bound(&c, 0));
+}
+END_TEST
 
 START_TEST(then_each_request_gets_a_connection_of_its_own)
 {
@@ -617,6 +648,7 @@ int main(void)
     tcase_add_loop_test(t, then_each_request_gets_a_connection_of_its_own, 0,
                         2);
     tcase_add_loop_test(t, unless_that_is_of_no_use, 0, 4);
+    tcase_add_loop_test(t, two_connections_that_share_a_line_are_enough, 0, 2);
     tcase_add_loop_test(t, a_depot_that_refuses_another_connection_keeps_one, 0,
                         2);
     tcase_add_test(t, who_says_how_many_connections_gets_them);
