@@ -76,7 +76,7 @@ static int run(const char *path, int is_virtual, const struct xd_options *usual,
                const char *algorithm, const char *threads, struct xd_error *err)
 {
     struct xd_options *options;
-    struct outcome out;
+    struct outcome out = {0};
     int rc = xd_options_dup(&options, usual, err);
 
     if (rc < 0)
