@@ -38,8 +38,15 @@ static unsigned parts_of_wait(const struct xd_adaptive *p,
     return f->is_new ? SHARED_PARTS_OF_WAIT : 1;
 }
 
-/* The wait for another connection of a depot whose requests can share one is no
- * latency of those that do. */
+/* For another connection of a depot whose requests can share one; that is no
+ * latency of those that do.  For a reader it is: what it needs first may have to
+ * come over such a one. */
+static bool waited_for_connection(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
+{
+    return p->book->o.window_bytes == 0 && f->owns_connection && f->is_new;
+}
+
 static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
                         xd_usec wait)
 {
@@ -49,7 +56,7 @@ static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
 
     if (f->is_queued)
         xd_forecast_queued(forecast, wait);
-    else if (!f->owns_connection || !f->is_new || forecast->latency == 0)
+    else if (!waited_for_connection(p, f) || forecast->latency == 0)
         xd_forecast_answered(forecast, wait, parts_of_wait(p, f));
     if (!has_connected(p, f) && !is_first)
         wait += forecast->latency;
