@@ -340,7 +340,8 @@ static size_t agreement(const struct applying *a, const struct entry *e)
     return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
 }
 
-/* All of one name and origin that agree best with the URL.  Returns how many of that name there were, or an error. */
+/* All of one name and origin that agree best with the URL.  Returns how many
+ * of that name there were, or an error. */
 static int64_t give_best(struct applying *a, const char *name, size_t origin)
 {
     const struct xd_checksums *c = a->c;

@@ -16,14 +16,13 @@ import itertools
 import json
 import re
 import subprocess
-import sys
 import tempfile
 
 import common
 from bench import Bench
 from common import ROOT, TOOLS, median, table, xdownload
 from scenario import find, names
-from wan import SKIPPED, Missing, Wan, missing, parse_size
+from wan import Missing, Wan, missing, parse_size
 
 POLICIES = ["adaptive", "basic", "aggressive", "progress"]
 DIFFERENT = 1.05
@@ -140,8 +139,7 @@ def main():
     parser.add_argument("scenario", nargs="*")
     a = parser.parse_args()
     if wants := [] if a.again else missing():
-        print("skipped: " + "; ".join(wants), file=sys.stderr)
-        return SKIPPED
+        raise Missing("; ".join(wants))
     common.set_up(a)
     policies = a.policies.split(",")
     report(measure(a, policies, a.out / "agree.json"), policies, a)
@@ -149,8 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Missing as e:
-        print(f"skipped: {e}", file=sys.stderr)
-        sys.exit(SKIPPED)
+    common.run(main)

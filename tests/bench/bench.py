@@ -23,7 +23,7 @@ from common import (HERE, SCHEME, TOOLS, WARM, Job, choose_tools, median,
                     table)
 from manifest import File
 from scenario import Scenario, fluid, names
-from wan import SKIPPED, Missing, Wan, flood, missing, parse_size
+from wan import Missing, Wan, flood, missing, parse_size
 
 LATE_US = 8192  # p99 of the wire's delay beyond which a run is doubtful
 
@@ -152,8 +152,7 @@ def main():
     parser.add_argument("scenario", nargs="*")
     a = parser.parse_args()
     if wants := missing():
-        print("skipped: " + "; ".join(wants), file=sys.stderr)
-        return SKIPPED
+        raise Missing("; ".join(wants))
     common.set_up(a)
     tools = choose_tools(a.tools)
     with tempfile.TemporaryDirectory(prefix="xd-bench-") as folder:
@@ -164,8 +163,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Missing as e:
-        print(f"skipped: {e}", file=sys.stderr)
-        sys.exit(SKIPPED)
+    common.run(main)

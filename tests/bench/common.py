@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 for folder in ("tests/wan", "tests/integration"):
     sys.path.insert(0, str(ROOT / folder))
 
-from wan import exit_on_signals  # from the path above
+from wan import SKIPPED, Missing, exit_on_signals  # from the path above
 
 
 def newest(built):
@@ -114,6 +114,20 @@ def add_arguments(parser):
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench",
                         help="where results go (default: build/bench)")
     parser.add_argument("-n", "--runs", type=int, default=3)
+
+
+def words(text):
+    """Of an argument that is a list."""
+    return text.split(",")
+
+
+def run(main):
+    """End the program as main() does, or for want of what an emulation takes."""
+    try:
+        sys.exit(main())
+    except Missing as e:
+        print(f"skipped: {e}", file=sys.stderr)
+        sys.exit(SKIPPED)
 
 
 def set_up(a):

@@ -23,7 +23,6 @@ import collections
 import functools
 import json
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,7 +32,7 @@ from common import median, table
 from manifest import MEBIBYTE, File
 from scenario import (arrivals, find, least_stall, names, of_first_depots,
                       sustainable)
-from wan import SKIPPED, Wan, flood_arrivals, missing, parse_size
+from wan import Missing, Wan, flood_arrivals, missing, parse_size
 
 PAPER = ["tennessee", "santa-barbara"]
 RATES = [1.3, 15, 50]
@@ -179,16 +178,13 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     common.add_arguments(parser)
-
-    def words(text):
-        return text.split(",")
-    parser.add_argument("-c", "--cases", type=words, default=CASES)
-    parser.add_argument("-t", "--policies", type=words, default=["adaptive"])
+    parser.add_argument("-c", "--cases", type=common.words, default=CASES)
+    parser.add_argument("-t", "--policies", type=common.words, default=["adaptive"])
     parser.add_argument("-j", "--jobs", type=int, default=1,
                         help="so many at a time (default 1)")
-    parser.add_argument("--rates", type=lambda t: [float(x) for x in words(t)],
+    parser.add_argument("--rates", type=lambda t: [float(x) for x in common.words(t)],
                         default=RATES, help="of the paper's case, Mbit/s")
-    parser.add_argument("--depots", type=lambda t: [int(x) for x in words(t)],
+    parser.add_argument("--depots", type=lambda t: [int(x) for x in common.words(t)],
                         default=range(1, 7), help="of the paper's case")
     parser.add_argument("--size", default="50m")
     parser.add_argument("--film", type=float, default=60,
@@ -205,8 +201,7 @@ def parse_arguments():
 def main():
     a = parse_arguments()
     if wants := missing():
-        print("skipped: " + "; ".join(wants), file=sys.stderr)
-        return SKIPPED
+        raise Missing("; ".join(wants))
     common.set_up(a)
     with tempfile.TemporaryDirectory(prefix="xd-bench-") as folder:
         bench = Bench(folder, a)
@@ -222,4 +217,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

@@ -17,7 +17,6 @@ import argparse
 import csv
 import itertools
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,7 +25,7 @@ import common
 from common import ROOT, median, table
 from manifest import File
 from scenario import find
-from wan import SKIPPED, Missing, Wan, missing, parse_size
+from wan import Missing, Wan, missing, parse_size
 
 SCENARIO = ROOT / "examples/paper/scenarios/paper-tennessee"
 ALGORITHMS = ["basic", "aggressive", "progress", "adaptive"]
@@ -145,13 +144,10 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     common.add_arguments(parser)
-
-    def words(text):
-        return text.split(",")
-    parser.add_argument("-a", "--algorithms", type=words, default=ALGORITHMS)
-    parser.add_argument("-b", "--blocks", type=words, default=["512k", "2m"])
-    parser.add_argument("-t", "--threads", type=words, default=["1", "2"])
-    parser.add_argument("--depots", type=words, default=["E1", "E3", "E6"])
+    parser.add_argument("-a", "--algorithms", type=common.words, default=ALGORITHMS)
+    parser.add_argument("-b", "--blocks", type=common.words, default=["512k", "2m"])
+    parser.add_argument("-t", "--threads", type=common.words, default=["1", "2"])
+    parser.add_argument("--depots", type=common.words, default=["E1", "E3", "E6"])
     parser.add_argument("--size", default="50m")
     parser.add_argument("--minutes", type=float, default=600,
                         help="begin no run after so many (default 600)")
@@ -169,8 +165,7 @@ def parse_arguments():
 def main():
     a = parse_arguments()
     if wants := [] if a.again else missing():
-        print("skipped: " + "; ".join(wants), file=sys.stderr)
-        return SKIPPED
+        raise Missing("; ".join(wants))
     common.set_up(a)
     sweeps = [Sweep(a, *key) for key in itertools.product(a.depots, a.threads)]
     with tempfile.TemporaryDirectory(prefix="xd-sweep-") as folder, \
@@ -186,8 +181,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Missing as e:
-        print(f"skipped: {e}", file=sys.stderr)
-        sys.exit(SKIPPED)
+    common.run(main)

@@ -28,9 +28,8 @@ struct xd_asker {
     struct xd_cancel_hook hook, chore;
 };
 
-/* `o` may be NULL: the defaults.  For runs of at most `n_requests`, of which no
- * more are asked at a time than there is use for.  Errors: NOMEM; IO, for a file that the
- * options name. */
+/* For runs of at most `n_requests`.  `o` may be NULL: the defaults.
+ * Errors: NOMEM; IO, for a file that the options name. */
 int xd_asker_new(struct xd_asker **out, const struct xd_options *o,
                  size_t n_requests, struct xd_error *err);
 

@@ -24,8 +24,9 @@ struct xd_http_options {
     char *cert, *cert_password;
 };
 
-/* `net` (NULL: the defaults) and `commons` (or NULL) outlive it.  Errors: IO (a file that net names
- * cannot be read), NOMEM; then there is nothing to be released. */
+/* `net` (NULL: the defaults) and `commons` (or NULL) outlive it.  Errors: IO (a
+ * file that net names cannot be read), NOMEM; then there is nothing to be
+ * released. */
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
                          const struct xd_commons *commons,

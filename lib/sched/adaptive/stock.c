@@ -73,11 +73,6 @@ static xd_usec far_at(const struct xd_adaptive *p, const struct xd_flow *f)
     return at;
 }
 
-static xd_usec earlier(xd_usec a, xd_usec b)
-{
-    return a < b ? a : b;
-}
-
 static void count_flows(struct xd_adaptive *p)
 {
     p->overdue = 0;
@@ -95,10 +90,10 @@ static void count_flows(struct xd_adaptive *p)
                         !f->owns_connection && !f->begins_anew;
         d->is_offered |= xd_flow_is_offered(p, f);
         d->far_at = f->asked_at + XD_FAR;
-        p->wake_at = earlier(p->wake_at, far_at(p, f));
+        p->wake_at = xd_earlier(p->wake_at, far_at(p, f));
         if (overdue_at > p->now) {
             d->owed += xd_flow_left(f);
-            p->wake_at = earlier(p->wake_at, overdue_at);
+            p->wake_at = xd_earlier(p->wake_at, overdue_at);
             continue;
         }
         d->is_overdue |= is_silent(p, f->depot);
