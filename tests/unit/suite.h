@@ -1,4 +1,5 @@
-/* Every test program runs one test case and says by its status how it went. */
+/* Every test program runs its test cases, one most often, and says by its
+ * status how they went. */
 #ifndef XD_TESTS_SUITE_H
 #define XD_TESTS_SUITE_H
 
@@ -27,18 +28,24 @@ static inline void suite_rest_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static inline int run_suite(const char *name, TCase *tcase)
+static inline int run_suite_of(const char *name, size_t n, TCase *const *tcases)
 {
     Suite *suite = suite_create(name);
     SRunner *runner;
     int failed;
 
-    suite_add_tcase(suite, tcase);
+    for (size_t i = 0; i < n; i++)
+        suite_add_tcase(suite, tcases[i]);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static inline int run_suite(const char *name, TCase *tcase)
+{
+    return run_suite_of(name, 1, &tcase);
 }
 
 #endif

@@ -2,38 +2,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "catcher.h"
 #include "io/net_options.h"
-#include "os/clock.h"
 #include "suite.h"
 #include "url_of.h"
-
-static void open_transport(xd_usec silence)
-{
-    struct xd_transport_config config = {.n_slots = SLOTS, .silence = silence};
-
-    ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
-}
 
 /* A proxy of the environment is not meant for us. */
 static void set_up(void)
 {
-    setenv("NO_PROXY", "*", 1);
-    open_transport(60 * XD_SECOND);
-}
+    struct xd_transport_config config = {.n_slots = SLOTS,
+                                         .silence = 60 * XD_SECOND};
 
-static void use_silence(xd_usec silence)
-{
-    xd_transport_free(transport);
-    open_transport(silence);
+    setenv("NO_PROXY", "*", 1);
+    ck_assert_int_eq(xd_http_new(&transport, &config, &handler, &err), 0);
 }
 
 /* Play `script` to the request `r`, on slot 0. */
@@ -336,17 +323,6 @@ START_TEST(more_bytes_than_the_range_are_not_handed_on)
 }
 END_TEST
 
-START_TEST(connection_closed_early_is_told_with_what_came)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 150), CLOSE, END};
-    const struct catcher *c = fetch(script, range(100, 200));
-
-    check_end(c, XD_VERDICT_AGAIN, 150);
-    check_says(c, ": the connection was closed early, at offset 250");
-}
-END_TEST
-
 START_TEST(length_shorter_than_the_range_is_an_early_end)
 {
     static const struct mock_step script[] = {PARTIAL("100-299/1000", "150"),
@@ -367,35 +343,12 @@ START_TEST(reset_in_the_body_is_told_with_what_came)
 }
 END_TEST
 
-START_TEST(connection_closed_without_an_answer_may_pass)
-{
-    static const struct mock_step script[] = {CLOSE, END};
-
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
-    ck_assert_uint_eq(caught[0].heads, 0);
-}
-END_TEST
-
 START_TEST(connection_closed_in_the_header_may_pass)
 {
     static const struct mock_step script[] = {
         SAY("HTTP/1.1 206 Partial Content\r\nContent-Ra"), CLOSE, END};
 
     check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
-}
-END_TEST
-
-START_TEST(connection_refused_may_pass)
-{
-    char url[64];
-    struct xd_request r = range(0, 100);
-
-    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_dead_port());
-    r.url = url_of(url);
-    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
-    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_NET);
-    ck_assert_int_ne(caught[0].outcome.error.os_errno, 0);
-    check_says(&caught[0], url);
 }
 END_TEST
 
@@ -718,56 +671,6 @@ START_TEST(refusal_is_told_although_its_body_breaks_off)
 }
 END_TEST
 
-START_TEST(silence_before_the_header_ends_the_request)
-{
-    static const struct mock_step script[] = {HOLD, END};
-    xd_usec begin;
-
-    use_silence(200 * XD_MS);
-    begin = xd_now();
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
-    ck_assert_uint_ge(xd_now() - begin, 200 * XD_MS);
-    check_says(&caught[0], ": no bytes for 0.2 s at offset 100");
-}
-END_TEST
-
-START_TEST(silence_after_some_bytes_ends_the_request)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 150), HOLD, END};
-
-    use_silence(200 * XD_MS);
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 150);
-    check_says(&caught[0], ": no bytes for 0.2 s at offset 250");
-}
-END_TEST
-
-START_TEST(silence_after_the_header_ends_the_request)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              HOLD, END};
-
-    use_silence(200 * XD_MS);
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_AGAIN, 0);
-}
-END_TEST
-
-START_TEST(unanswered_connect_is_silence)
-{
-    int hold[3];
-    char url[64];
-    struct xd_request r = range(0, 100);
-
-    use_silence(200 * XD_MS);
-    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
-    r.url = url_of(url);
-    check_end(fetch(NULL, r), XD_VERDICT_AGAIN, 0);
-    check_says(&caught[0], ": no bytes for 0.2 s at offset 0");
-    for (int i = 0; i < 3; i++)
-        close(hold[i]);
-}
-END_TEST
-
 START_TEST(connecting_that_takes_too_long_fails)
 {
     struct xd_net_options net = XD_NET_OPTIONS_INIT;
@@ -791,155 +694,6 @@ START_TEST(connecting_that_takes_too_long_fails)
 }
 END_TEST
 
-START_TEST(poll_waits_no_longer_than_until_the_next_silence)
-{
-    static const struct mock_step script[] = {HOLD, END};
-
-    use_silence(300 * XD_MS); /* libcurl itself wakes up after 200 */
-    server = mock_start(script);
-    start(0, range(0, 100));
-    while (caught[0].ends == 0)
-        xd_transport_poll(transport, XD_NEVER);
-}
-END_TEST
-
-START_TEST(slow_but_steady_bytes_are_no_silence)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 50),
-                                              SLEEP(600),
-                                              BODY(150, 50),
-                                              SLEEP(600),
-                                              BODY(200, 50),
-                                              SLEEP(600),
-                                              BODY(250, 50),
-                                              END};
-
-    use_silence(1500 * XD_MS);
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
-}
-END_TEST
-
-START_TEST(idle_time_before_a_request_is_no_silence)
-{
-    static const struct mock_step script[] = {
-        SLEEP(100), PARTIAL("100-299/1000", "200"), BODY(100, 200), END};
-    xd_usec begin;
-
-    use_silence(1500 * XD_MS);
-    begin = xd_now();
-    while (xd_now() - begin < 2000 * XD_MS)
-        turn();
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
-}
-END_TEST
-
-static void sleep_ms(long ms)
-{
-    nanosleep(
-        &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
-        NULL);
-}
-
-/* The process was stopped, or its owner busy: the depot cannot help it. */
-START_TEST(time_in_which_nobody_polls_is_no_silence)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 100), SLEEP(1300),
-                                              BODY(200, 100), END};
-
-    use_silence(1000 * XD_MS);
-    server = mock_start(script);
-    start(0, range(100, 200));
-    while (caught[0].received < 100)
-        turn();
-    sleep_ms(1100);
-    run_to_end(0);
-    check_end(&caught[0], XD_VERDICT_OK, 200);
-}
-END_TEST
-
-START_TEST(connection_is_used_again)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 200), END};
-
-    for (int i = 0; i < 10; i++)
-        check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
-    ck_assert_uint_eq(mock_requests(server), 10);
-    ck_assert_uint_eq(mock_connections(server), 1);
-}
-END_TEST
-
-START_TEST(slots_run_side_by_side_and_keep_their_connections)
-{
-    static const struct mock_step script[] = {
-        PARTIAL("0-99999/100000", "100000"), BODY(0, 50000), SLEEP(50),
-        BODY(50000, 50000), END};
-
-    server = mock_start(script);
-    for (int round = 0; round < 3; round++) {
-        for (unsigned i = 0; i < SLOTS; i++)
-            start(i, range(0, 100000));
-        for (unsigned i = 0; i < SLOTS; i++) {
-            run_to_end(i);
-            check_end(&caught[i], XD_VERDICT_OK, 100000);
-        }
-    }
-    ck_assert_uint_le(mock_connections(server), SLOTS);
-}
-END_TEST
-
-START_TEST(stop_ends_a_request_in_the_next_poll)
-{
-    static const struct mock_step script[] = {
-        PARTIAL("0-99999/100000", "100000"), BODY(0, 50000), HOLD, NEXT,
-        PARTIAL("100-299/1000", "200"),      BODY(100, 200), END};
-
-    server = mock_start(script);
-    start(0, range(0, 100000));
-    while (caught[0].received < 50000)
-        turn();
-    xd_transport_stop(transport, 0);
-    ck_assert_uint_eq(caught[0].ends, 0);
-    xd_transport_poll(transport, XD_NEVER);
-    ck_assert_uint_eq(caught[0].ends, 1);
-    check_end(&caught[0], XD_VERDICT_STOPPED, 50000);
-    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_CANCELED);
-    check_end(fetch(script, range(100, 200)), XD_VERDICT_OK, 200);
-}
-END_TEST
-
-START_TEST(stop_of_a_request_that_was_never_polled_ends_it)
-{
-    server = mock_start(range_script);
-    start(0, range(100, 200));
-    xd_transport_stop(transport, 0);
-    run_to_end(0);
-    check_end(&caught[0], XD_VERDICT_STOPPED, 0);
-}
-END_TEST
-
-START_TEST(stop_and_resume_of_a_free_slot_do_nothing)
-{
-    xd_transport_stop(transport, 0);
-    xd_transport_resume(transport, 0);
-    turn();
-    ck_assert_uint_eq(caught[0].ends, 0);
-}
-END_TEST
-
-static const struct mock_step large_script[] = {
-    PARTIAL("0-999999/1000000", "1000000"), BODY(0, 1000000), END};
-
-START_TEST(paused_bytes_come_again_exactly_once)
-{
-    caught[0].pause_every = 2;
-    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_OK, 1000000);
-    ck_assert_uint_gt(caught[0].calls, 20);
-}
-END_TEST
-
 START_TEST(paused_bytes_come_again_behind_what_is_read_past)
 {
     static const struct mock_step script[] = {
@@ -950,122 +704,6 @@ START_TEST(paused_bytes_come_again_behind_what_is_read_past)
     r.whole = true;
     caught[0].pause_every = 2;
     check_end(fetch(script, r), XD_VERDICT_OK, 400003);
-}
-END_TEST
-
-START_TEST(paused_request_is_never_silent)
-{
-    static const struct mock_step script[] = {PARTIAL("100-299/1000", "200"),
-                                              BODY(100, 200), END};
-
-    use_silence(200 * XD_MS);
-    server = mock_start(script);
-    caught[0].pause_every = 1;
-    start(0, range(100, 200));
-    while (!caught[0].paused)
-        turn();
-    for (int i = 0; i < 10; i++)
-        turn();
-    ck_assert_uint_eq(caught[0].ends, 0);
-    ck_assert_uint_eq(caught[0].calls, 1);
-    caught[0].pause_every = 0;
-    xd_transport_resume(transport, 0);
-    run_to_end(0);
-    check_end(&caught[0], XD_VERDICT_OK, 200);
-}
-END_TEST
-
-START_TEST(paused_request_can_be_stopped)
-{
-    server = mock_start(large_script);
-    caught[0].pause_every = 1;
-    start(0, range(0, 1000000));
-    while (!caught[0].paused)
-        turn();
-    xd_transport_stop(transport, 0);
-    turn();
-    ck_assert_uint_eq(caught[0].ends, 1);
-    check_end(&caught[0], XD_VERDICT_STOPPED, 0);
-}
-END_TEST
-
-START_TEST(handler_that_refuses_the_head_gets_no_bytes)
-{
-    caught[0].head_answer = XD_E_DIFFERENT;
-    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_STOPPED, 0);
-    ck_assert_uint_eq(caught[0].calls, 0);
-    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_DIFFERENT);
-}
-END_TEST
-
-START_TEST(handler_that_refuses_bytes_gets_no_more)
-{
-    caught[0].bytes_answer = XD_E_IO;
-    check_end(fetch(large_script, range(0, 1000000)), XD_VERDICT_STOPPED, 0);
-    ck_assert_uint_eq(caught[0].calls, 1);
-    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
-}
-END_TEST
-
-static void *wake_main(void *arg)
-{
-    sleep_ms(100);
-    xd_transport_wakeup(transport);
-    return arg;
-}
-
-START_TEST(wakeup_from_another_thread_ends_poll)
-{
-    static const struct mock_step script[] = {HOLD, END};
-    pthread_t thread;
-
-    server = mock_start(script);
-    start(0, range(0, 100));
-    while (mock_requests(server) == 0)
-        turn();
-    pthread_create(&thread, NULL, wake_main, NULL);
-    xd_transport_poll(transport, XD_NEVER); /* or ctest ends us */
-    pthread_join(thread, NULL);
-    ck_assert_uint_eq(caught[0].ends, 0);
-}
-END_TEST
-
-START_TEST(wakeup_before_poll_is_not_lost)
-{
-    xd_transport_wakeup(transport);
-    xd_transport_poll(transport, XD_NEVER);
-}
-END_TEST
-
-START_TEST(poll_of_an_idle_transport_returns_in_time)
-{
-    xd_transport_poll(transport, 10 * XD_MS);
-    xd_transport_poll(transport, 0);
-}
-END_TEST
-
-START_TEST(free_with_requests_in_flight_calls_nobody)
-{
-    static const struct mock_step script[] = {PARTIAL("0-999/1000", "1000"),
-                                              BODY(0, 100), HOLD, END};
-    int hold[3];
-    char url[64];
-    struct xd_request r = range(0, 100);
-
-    server = mock_start(script);
-    snprintf(url, sizeof url, "http://127.0.0.1:%u/x", mock_mute_port(hold));
-    r.url = url_of(url);
-    start(0, range(0, 1000));
-    start(1, r);
-    while (caught[0].received == 0)
-        turn();
-    start(2, range(0, 1000));
-    xd_transport_free(transport);
-    transport = NULL;
-    for (int i = 0; i < SLOTS; i++)
-        ck_assert_uint_eq(caught[i].ends, 0);
-    for (int i = 0; i < 3; i++)
-        close(hold[i]);
 }
 END_TEST
 
@@ -1161,12 +799,9 @@ int main(void)
     tcase_add_test(tcase, body_without_a_length_must_reach_what_is_wanted);
     tcase_add_test(tcase, more_bytes_than_promised_are_not_handed_on);
     tcase_add_test(tcase, more_bytes_than_the_range_are_not_handed_on);
-    tcase_add_test(tcase, connection_closed_early_is_told_with_what_came);
     tcase_add_test(tcase, length_shorter_than_the_range_is_an_early_end);
     tcase_add_test(tcase, reset_in_the_body_is_told_with_what_came);
-    tcase_add_test(tcase, connection_closed_without_an_answer_may_pass);
     tcase_add_test(tcase, connection_closed_in_the_header_may_pass);
-    tcase_add_test(tcase, connection_refused_may_pass);
     tcase_add_test(tcase, want_of_descriptors_is_no_failure_of_the_depot);
     tcase_add_test(tcase,
                    without_descriptors_to_wake_it_by_there_is_no_transport);
@@ -1187,30 +822,8 @@ int main(void)
     tcase_add_test(tcase, redirect_to_another_scheme_is_refused);
     tcase_add_test(tcase, busy_server_tells_how_long_to_wait);
     tcase_add_test(tcase, refusal_is_told_although_its_body_breaks_off);
-    tcase_add_test(tcase, silence_before_the_header_ends_the_request);
-    tcase_add_test(tcase, silence_after_some_bytes_ends_the_request);
-    tcase_add_test(tcase, silence_after_the_header_ends_the_request);
-    tcase_add_test(tcase, unanswered_connect_is_silence);
     tcase_add_test(tcase, connecting_that_takes_too_long_fails);
-    tcase_add_test(tcase, poll_waits_no_longer_than_until_the_next_silence);
-    tcase_add_test(tcase, slow_but_steady_bytes_are_no_silence);
-    tcase_add_test(tcase, idle_time_before_a_request_is_no_silence);
-    tcase_add_test(tcase, time_in_which_nobody_polls_is_no_silence);
-    tcase_add_test(tcase, connection_is_used_again);
-    tcase_add_test(tcase, slots_run_side_by_side_and_keep_their_connections);
-    tcase_add_test(tcase, stop_ends_a_request_in_the_next_poll);
-    tcase_add_test(tcase, stop_of_a_request_that_was_never_polled_ends_it);
-    tcase_add_test(tcase, stop_and_resume_of_a_free_slot_do_nothing);
-    tcase_add_test(tcase, paused_bytes_come_again_exactly_once);
     tcase_add_test(tcase, paused_bytes_come_again_behind_what_is_read_past);
-    tcase_add_test(tcase, paused_request_is_never_silent);
-    tcase_add_test(tcase, paused_request_can_be_stopped);
-    tcase_add_test(tcase, handler_that_refuses_the_head_gets_no_bytes);
-    tcase_add_test(tcase, handler_that_refuses_bytes_gets_no_more);
-    tcase_add_test(tcase, wakeup_from_another_thread_ends_poll);
-    tcase_add_test(tcase, wakeup_before_poll_is_not_lost);
-    tcase_add_test(tcase, poll_of_an_idle_transport_returns_in_time);
-    tcase_add_test(tcase, free_with_requests_in_flight_calls_nobody);
     tcase_add_test(tcase, secrets_of_a_url_are_not_told);
     tcase_add_test(tcase, long_url_leaves_room_for_the_reason);
     tcase_add_test(tcase, sockets_to_depots_are_close_on_exec);
