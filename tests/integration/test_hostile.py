@@ -340,6 +340,7 @@ def test_what_was_scribbled_on_meanwhile_is_no_complete_file(lab, hashes,
     run = process.wait()
     if checks and hashes == "pieces":
         assert run.rc == 0 and "another program has changed it" in run.err
+        assert run.report["bytes_discarded"]["changed"] == length
         assert lab.read("big.bin") == data
     elif checks:
         assert run.rc == 4 and not lab.path("big.bin").exists()

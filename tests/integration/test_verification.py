@@ -1,5 +1,6 @@
 """No byte is believed that the manifest can prove wrong."""
 import hashlib
+import itertools
 
 import pytest
 
@@ -95,6 +96,29 @@ def test_it_is_said_how_much_was_discarded_and_why(lab, pieces, lies, reason):
     if reason == "bad_pieces":
         assert "bytes are discarded, from byte " in run.err
         assert "since their piece did not match its hash" in run.err
+
+
+def test_what_a_new_beginning_discards_is_told(lab):
+    """The size is not known, and the fetch breaks off."""
+    data = lab.file("f.bin", SIZE)
+    came = len(data) // 2
+    answers = itertools.count(1)
+
+    def answer(_):
+        # The first ones are to the questions for the size.
+        cut = next(answers) <= 3
+        body = data[:came] if cut else data
+        return (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                b"Connection: close\r\n\r\n%x\r\n%b\r\n%b"
+                % (len(body), body, b"" if cut else b"0\r\n\r\n"))
+
+    run = lab.xdownload("-v", lab.odd(answer).url("f.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    discarded = run.report["bytes_discarded"]
+    assert discarded == {"bad_pieces": 0, "bad_file": 0, "banned": 0,
+                         "changed": 0, "restarted": came}
+    assert "since the file was fetched from its beginning" in run.err
 
 
 def test_when_all_lie_the_status_is_4_and_the_part_stays(lab):
