@@ -155,6 +155,45 @@ START_TEST(a_connection_that_is_capped_is_not_shared)
 }
 END_TEST
 
+/* A connection that was tried to a depot whose line is the limit is of no use, and
+ * slow to end; the others deliver its tail. */
+START_TEST(a_connection_of_no_use_delays_nothing_where_another_depot_is_capped)
+{
+    o.has_http2 = true;
+    for (o.seed = 1; o.seed <= 4; o.seed++) {
+        double times = run("depot a 1.1.1.1 rate=200mbit rtt=40ms cap=1m\n"
+                           "depot b 1.1.1.2 rate=20mbit rtt=40ms\n"
+                           "depot c 1.1.1.3 rate=40mbit rtt=80ms",
+                           0, 6);
+
+        ck_assert_msg(times <= 1.18, "%.3f times the limit", times);
+    }
+}
+END_TEST
+
+#define LOSSY_SEEDS 24
+
+/* Each loss halves one connection, so that several are of use to those depots
+ * where it limits them; one depot fills its line and is probed in vain at once,
+ * which delays no other.  The limit is what two connections deliver. */
+START_TEST(lines_that_lose_packets_get_connections_over_http2)
+{
+    double sum = 0;
+
+    o.has_http2 = true;
+    for (o.seed = 1; o.seed <= LOSSY_SEEDS; o.seed++)
+        sum += run("client rate=100mbit queue=512k\n"
+                   "depot a 1.1.1.1 rate=50mbit rtt=20ms loss=0.5%\n"
+                   "depot b 1.1.1.2 rate=50mbit rtt=60ms loss=0.2%\n"
+                   "depot c 1.1.1.3 rate=30mbit rtt=40ms loss=1% jitter=5ms\n"
+                   "depot d 1.1.1.4 rate=20mbit rtt=120ms loss=2%\n"
+                   "depot e 1.1.1.5 rate=10mbit rtt=30ms",
+                   0, 6);
+    ck_assert_msg(sum / LOSSY_SEEDS <= 0.56, "%.3f times in the mean",
+                  sum / LOSSY_SEEDS);
+}
+END_TEST
+
 /* It refuses once what is one connection too many, and then is asked over those
  * that it serves, or over one. */
 START_TEST(
@@ -442,6 +481,9 @@ int main(void)
         t,
         a_depot_that_refuses_another_connection_is_asked_over_those_it_serves,
         0, 4);
+    tcase_add_test(
+        t, a_connection_of_no_use_delays_nothing_where_another_depot_is_capped);
+    tcase_add_test(t, lines_that_lose_packets_get_connections_over_http2);
     tcase_add_loop_test(t, what_was_learned_of_http2_is_of_use_to_the_next_run,
                         0, 2);
     tcase_add_loop_test(

@@ -137,6 +137,14 @@ static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
            !xd_connections_spread(&p->connections, depot);
 }
 
+/* Whether the request shares its connection with others: one that has its own goes
+ * on beside those that do. */
+static inline bool xd_flow_shares(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
+{
+    return xd_shares(p, f->depot) && !f->owns_connection;
+}
+
 /* A lane that was cut has lost its connection, unless that is shared. */
 static inline bool xd_has_to_connect(const struct xd_adaptive *p,
                                      unsigned fetch, unsigned depot)

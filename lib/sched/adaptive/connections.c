@@ -355,13 +355,22 @@ static bool is_rationed_trial(struct xd_connections_depot *d,
     return f->is_needed || is_worth_a_trial(d, f, d->each_before);
 }
 
+/* What a trial of no use delays: where requests share a connection all are equal,
+ * whatever limits them, so that it says nothing of other depots. */
+static struct xd_trial_pause *pause_of(struct xd_connections *c,
+                                       struct xd_connections_depot *d)
+{
+    return d->can_share ? &d->pause : &c->pause;
+}
+
 static xd_usec begin_trial(struct xd_connections *c,
                            struct xd_connections_depot *d,
                            const struct xd_connections_facts *f)
 {
     if (d->allowed >= bound_of(c, d, f) || f->is_held_back || d->heard_at == 0)
         return XD_NEVER;
-    if (f->now < d->next_at || (f->now < c->next_at && !f->is_needed))
+    if (f->now < d->next_at ||
+        (f->now < pause_of(c, d)->ends_at && !f->is_needed))
         return XD_NEVER;
     if (is_rationed_trial(d, f))
         probe(c, d, f, mean_rate(c->bytes, c->began_at, f->now));
@@ -372,11 +381,19 @@ static xd_usec begin_trial(struct xd_connections *c,
     return XD_NEVER;
 }
 
-/* When all that began together are over, and none was of use, the next one
- * has to wait. */
+static void set_pause(struct xd_trial_pause *p, bool has_helped, xd_usec now)
+{
+    p->length = has_helped ? 0 : longer(2 * p->length, FIRST_PAUSE);
+    if (p->length > LONGEST_PAUSE)
+        p->length = LONGEST_PAUSE;
+    p->ends_at = now + p->length;
+}
+
 static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
                       unsigned useful, xd_usec now)
 {
+    struct xd_trial_pause *pause = pause_of(c, d);
+
     d->stage = useful > 0 ? XD_CONNECTIONS_BOUND : d->stage_before;
     d->spreads = useful > 0 ? d->spreads : d->spread_before;
     d->allowed = useful > 0 ? d->n_before + useful : d->allowed_before;
@@ -385,13 +402,9 @@ static void end_trial(struct xd_connections *c, struct xd_connections_depot *d,
     if (useful > 0)
         d->learned =
             (struct xd_learned){.useful = d->allowed, .spreads = d->spreads};
-    if (--c->n_trials == 0) {
-        c->pause = c->has_helped ? 0 : longer(2 * c->pause, FIRST_PAUSE);
-        if (c->pause > LONGEST_PAUSE)
-            c->pause = LONGEST_PAUSE;
-        c->next_at = now + c->pause;
-    }
-    d->next_at = now + longer(c->pause, FIRST_PAUSE);
+    if (--c->n_trials == 0 || d->can_share)
+        set_pause(pause, d->can_share ? useful > 0 : c->has_helped, now);
+    d->next_at = now + longer(pause->length, FIRST_PAUSE);
 }
 
 /* End a trial that opened no connection, since there was nothing to request over

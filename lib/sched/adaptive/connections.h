@@ -21,7 +21,9 @@
  * that share a line, so that more of them are only a trial.  Its use is
  * measured over all depots together, since on a shared line another connection
  * only takes from the others.  When no trial of those that began together was
- * of use, the pause before the next one, of any depot, doubles.
+ * of use, the pause before the next one, of any depot, doubles; where requests
+ * share a connection they are equal whatever limits them, so that a trial in vain
+ * delays those of its own depot alone.
  *
  * The lanes of a depot are its connections, or the requests that
  * share one, which many servers cap as well; a lane is numbered by its fetch.
@@ -57,6 +59,11 @@ enum xd_connections_stage {
     XD_CONNECTIONS_BOUND
 };
 
+/* After trials that were of no use no other begins; unless a reader waits. */
+struct xd_trial_pause {
+    xd_usec length, ends_at;
+};
+
 struct xd_connections_depot {
     enum xd_connections_stage stage;
     bool can_share;           /* its requests can share one connection, */
@@ -72,7 +79,8 @@ struct xd_connections_depot {
     xd_usec connect_wait; /* that of the first request, where it can share its
                              connection with others; 0: not known */
 
-    xd_usec next_at; /* no trial of it begins before */
+    xd_usec next_at;             /* no trial of it begins before, */
+    struct xd_trial_pause pause; /* nor within this one, if it can share */
 
     struct xd_learned
         learned; /* by this download, or by earlier ones as long as
@@ -106,8 +114,7 @@ struct xd_connections {
     double all_before; /* what all depots brought before the first of them */
     double gained;     /* by those that have ended, each for itself */
     bool has_helped;   /* one of those */
-    xd_usec pause;     /* after trials that were of no use */
-    xd_usec next_at;   /* no trial begins before */
+    struct xd_trial_pause pause; /* of depots that cannot share */
 };
 
 /* What is true of a depot when its connections are decided. */

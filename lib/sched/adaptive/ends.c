@@ -52,7 +52,7 @@ static double latency_of(const struct xd_adaptive *p, const struct xd_flow *f)
 static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
 {
     double rate = p->forecasts[f->depot].rate;
-    double own = xd_shares(p, f->depot) ? 0 : f->forecast.rate;
+    double own = xd_flow_shares(p, f) ? 0 : f->forecast.rate;
     double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
 
     if (xd_connections_bound(p, f->depot) && rate > 0)
@@ -70,8 +70,8 @@ static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
 /* How long it goes on coming after it was cut. */
 static double on_wire(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return xd_shares(p, f->depot) ? WRITTEN_S
-                                  : xd_seconds(p->forecasts[f->depot].latency);
+    return xd_flow_shares(p, f) ? WRITTEN_S
+                                : xd_seconds(p->forecasts[f->depot].latency);
 }
 
 /* The last of those that share a connection: it is the least written of all. */
@@ -81,14 +81,15 @@ static bool is_last(const struct xd_adaptive *p, const struct xd_flow *f)
     const struct xd_flow *lane = &p->flows[p->book->depots[f->depot].slot * n];
 
     for (unsigned i = 0; i < n; i++)
-        if (lane[i].is_running && lane[i].asked_at > f->asked_at)
+        if (lane[i].is_running && !lane[i].owns_connection &&
+            lane[i].asked_at > f->asked_at)
             return false;
     return true;
 }
 
 static bool may_be_cut(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return xd_shares(p, f->depot) ? is_last(p, f) : f->has_begun;
+    return xd_flow_shares(p, f) ? is_last(p, f) : f->has_begun;
 }
 
 /* It has been heard for so short a time that its TCP may still be finding its
@@ -371,7 +372,7 @@ bool xd_adaptive_spares(void *policy, unsigned fetch)
     const struct xd_flow *f = &p->flows[fetch];
     double sent = f->has_begun ? rate_of(p, f) * on_wire(p, f) : 0;
 
-    if (xd_shares(p, f->depot) || xd_is_small(p->book) || p->unasked <= 0)
+    if (xd_flow_shares(p, f) || xd_is_small(p->book) || p->unasked <= 0)
         return false;
     if (sent < 2 * f->round.bytes)
         sent = 2 * f->round.bytes;

@@ -16,7 +16,7 @@ xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
 {
     xd_usec at = f->has_begun ? f->heard_at : f->asked_at;
 
-    if (xd_shares(p, f->depot) && at < p->depots[f->depot].heard_at)
+    if (xd_flow_shares(p, f) && at < p->depots[f->depot].heard_at)
         return p->depots[f->depot].heard_at;
     return at;
 }

@@ -26,7 +26,7 @@ static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
  * same. */
 static bool has_connected(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    return f->is_new && !xd_shares(p, f->depot);
+    return f->is_new && !xd_flow_shares(p, f);
 }
 
 /* Into how many parts that wait is cut. */
@@ -47,9 +47,23 @@ static bool waited_for_connection(const struct xd_adaptive *p,
     return p->book->o.window_bytes == 0 && f->owns_connection && f->is_new;
 }
 
-static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
-                        xd_usec wait)
+/* When the connection that all requests of the depot share was begun, if they do:
+ * a later one may be answered first. */
+static xd_usec connected_at(const struct xd_adaptive *p,
+                            const struct xd_flow *f)
 {
+    xd_usec at = f->asked_at;
+
+    for (unsigned i = 0; xd_flow_shares(p, f) && i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].depot == f->depot)
+            at = xd_earlier(at, p->flows[i].asked_at);
+    return at;
+}
+
+static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
+                        xd_usec now)
+{
+    xd_usec wait = now - f->asked_at;
     struct xd_forecast *forecast = &p->forecasts[f->depot];
     bool can_share = p->book->depots[f->depot].shares;
     bool is_first = f->is_new && p->depots[f->depot].heard_at == 0;
@@ -58,7 +72,9 @@ static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
         xd_forecast_queued(forecast, wait);
     else if (!waited_for_connection(p, f) || forecast->latency == 0)
         xd_forecast_answered(forecast, wait, parts_of_wait(p, f));
-    if (!has_connected(p, f) && !is_first)
+    if (is_first)
+        wait = now - connected_at(p, f);
+    else if (!has_connected(p, f))
         wait += forecast->latency;
     if (!can_share || !f->owns_connection)
         xd_connections_answered(&p->connections, f->depot, wait);
@@ -75,7 +91,7 @@ void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
     if (to <= f->got)
         return;
     if (!f->has_begun)
-        note_answer(p, f, now - f->asked_at);
+        note_answer(p, f, now);
     count_round(f, forecast->latency, now);
     f->has_begun = true;
     f->heard_at = p->depots[f->depot].heard_at = now;
@@ -132,7 +148,7 @@ int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
     struct xd_adaptive *p = policy;
     struct xd_flow *f = &p->flows[fetch];
 
-    f->is_broken = f->got < f->asked_end || xd_shares(p, f->depot);
+    f->is_broken = f->got < f->asked_end || xd_flow_shares(p, f);
     f->is_running = false;
     xd_connections_ended(&p->connections, fetch);
     if (!is_flowing(p, f->depot))

@@ -509,6 +509,27 @@ START_TEST(who_says_how_many_connections_gets_them)
 }
 END_TEST
 
+/* Connections that look capped may share a line with those of other depots;
+ * requests that share a connection are equal whatever limits them. */
+START_TEST(a_trial_of_no_use_delays_other_depots_unless_requests_share)
+{
+    facts.can_share = _i;
+    usual = facts.can_share ? 1 : 2;
+    facts.time_left = 1000;
+    xd_connections_connected(&c, 0, 120 * XD_MS);
+    set_rates(0, MIB);
+    ck_assert(is_probed(400 * XD_MS));
+    pass(400 * XD_MS); /* it is not answered */
+    expect(0, 2);
+    expect_why(XD_LANES_USELESS);
+    set_rates(1, MIB);
+    pass(400 * XD_MS);
+    ck_assert_int_eq(xd_connections_why(&c, 1) != XD_LANES_USUAL, _i);
+    pass(2 * XD_SECOND);
+    ck_assert_int_ne(xd_connections_why(&c, 1), XD_LANES_USUAL);
+}
+END_TEST
+
 static void remember(xd_usec latency)
 {
     const struct xd_learned learned = {
@@ -652,6 +673,8 @@ int main(void)
     tcase_add_loop_test(t, a_depot_that_refuses_another_connection_keeps_one, 0,
                         2);
     tcase_add_test(t, who_says_how_many_connections_gets_them);
+    tcase_add_loop_test(
+        t, a_trial_of_no_use_delays_other_depots_unless_requests_share, 0, 2);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
     return run_suite("sched.connections", t);
 }
