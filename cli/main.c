@@ -20,6 +20,7 @@
 #include "play/play.h"
 #include "serve/serve.h"
 #include "show/show.h"
+#include "trace/trace.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
@@ -54,6 +55,20 @@ static int run(const struct args *a)
     return STATUS_USAGE;
 }
 
+/* With what is to be recorded. */
+static int run_traced(struct args *a)
+{
+    int status = 0, closed;
+
+    if (a->trace != NULL && !a->dry_run)
+        status = trace_open(&a->tracer, a->trace);
+    if (status != 0)
+        return status;
+    status = run(a);
+    closed = trace_close(a->tracer);
+    return status != 0 ? status : closed;
+}
+
 /* What was printed has to arrive, too. */
 static int close_output(int status)
 {
@@ -76,7 +91,7 @@ int main(int argc, char **argv)
     setvbuf(stderr, NULL, _IOLBF, 0);
     int status = args_parse(&args, argc, argv);
     if (status == 0 && !args.done)
-        status = run(&args);
+        status = run_traced(&args);
     args_fini(&args);
     return close_output(status);
 }

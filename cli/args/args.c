@@ -311,6 +311,8 @@ static int set_token(struct args *a, char *value)
 /* Obey one option. */
 static int take(struct args *a, const struct option_row *row, char *value)
 {
+    int status;
+
     switch (row->id) {
     case OPTION_OUTPUT:
         return set_once(&a->output, value, row->name);
@@ -320,6 +322,11 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->list, value, row->name);
     case OPTION_REPORT:
         return set_once(&a->report, value, row->name);
+    case OPTION_TRACE:
+        status = set_once(&a->trace, value, row->name);
+        return status != 0 || a->command == COMMAND_BENCH /* whose runs have */
+                   ? status
+                   : set_library(a, "records", "yes");
     case OPTION_PROGRESS:
         return set_progress(a, value);
     case OPTION_CONTINUE:

@@ -64,6 +64,8 @@ enum progress_mode {
     PROGRESS_JSON
 };
 
+struct trace;
+
 struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
@@ -71,7 +73,7 @@ struct args {
     bool adopts; /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
-    const char *output, *directory, *report, *file;
+    const char *output, *directory, *report, *file, *trace;
     const char *list; /* --input-file: then there are no inputs */
     const char *listen, *allow_origin;
     const char *player; /* play's program; NULL: a simulated one */
@@ -90,8 +92,9 @@ struct args {
      * in `output`. */
     const char *const *inputs;
     size_t n_inputs;
-    bool urls;          /* the inputs are URLs, not files */
-    bool are_manifests; /* what the URLs lead to, says --manifests */
+    bool urls;            /* the inputs are URLs, not files */
+    bool are_manifests;   /* what the URLs lead to, says --manifests */
+    struct trace *tracer; /* what main() has opened for `trace`, or NULL */
     struct xd_options *options;
     const char *given[OPTIONS_MAX]; /* values for the rows of the library's
                                        table, the last ones, or NULL */

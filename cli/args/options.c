@@ -24,6 +24,8 @@ static const struct option_row own_rows[] = {
      "auto, bar, plain, none or json", "auto"},
     {OPTION_REPORT, COMMAND_GET, "report", 0, "FILE",
      "write a report in JSON; - is standard error", NULL},
+    {OPTION_TRACE, RUNNING, "trace", 0, "FILE",
+     "record each request and decision in FILE, for Perfetto", NULL},
     {OPTION_DRY_RUN, COMMAND_GET | COMMAND_BENCH, "dry-run", 0, NULL,
      "say what would be fetched, and contact no depot", NULL},
     {OPTION_MANIFESTS, ALL, "manifests", 'M', NULL,

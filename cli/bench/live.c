@@ -12,6 +12,7 @@
 #include "bench/settings.h"
 #include "common/signals.h"
 #include "play/play_simulated.h"
+#include "trace/trace.h"
 
 #define TICK_MS 100
 
@@ -40,6 +41,8 @@ static int make_options(struct xd_options **out, const struct live *l,
         rc = xd_options_set(*out, "depot-cache", "", err);
     if (rc == 0)
         rc = xd_options_set(*out, "records", "yes", err);
+    if (rc == 0 && l->args->tracer != NULL)
+        xd_options_set_log(*out, trace_say, l->args->tracer);
     if (rc == 0)
         return 0;
     xd_options_free(*out);
@@ -50,15 +53,19 @@ static int make_options(struct xd_options **out, const struct live *l,
 /* ---- what it came to ---- */
 
 /* False: no memory, or some were lost. */
-static bool take_records(struct records *records, struct xd_download *d)
+static bool take_records(struct records *records, struct xd_download *d,
+                         struct trace_run *trace)
 {
+    bool good = true;
     struct xd_fetch_record record = {.struct_size = sizeof record};
     uint64_t n_lost = 0;
 
-    while (xd_download_next_record(d, &record, &n_lost))
-        if (!records_add(records, &record))
-            return false;
-    return n_lost == 0;
+    while (xd_download_next_record(d, &record, &n_lost)) {
+        trace_record(trace, &record);
+        good = good && records_add(records, &record);
+    }
+    trace_look(trace);
+    return good && n_lost == 0;
 }
 
 static bool note_depots(struct row *row, struct xd_download *d)
@@ -120,7 +127,8 @@ static int note(struct row *row, const struct live *l, struct xd_download *d,
 /* ---- a file ---- */
 
 static int follow(const struct live *l, struct xd_download *d,
-                  struct records *records, struct xd_error *err)
+                  struct records *records, struct trace_run *trace,
+                  struct xd_error *err)
 {
     int rc = xd_download_start(d, err);
 
@@ -128,7 +136,7 @@ static int follow(const struct live *l, struct xd_download *d,
         return rc;
     do {
         rc = xd_download_wait(d, TICK_MS, err);
-        records->is_torn = !take_records(records, d) || records->is_torn;
+        records->is_torn = !take_records(records, d, trace) || records->is_torn;
         l->tick(l->user);
         if (signals_came())
             xd_download_cancel(d);
@@ -136,19 +144,22 @@ static int follow(const struct live *l, struct xd_download *d,
     return rc;
 }
 
-static int run_file(const struct live *l, const struct subject *s,
-                    const struct xd_options *o, struct row *row,
-                    struct xd_error *err)
+static int run_file(const struct live *l, const char *name,
+                    const struct subject *s, const struct xd_options *o,
+                    struct row *row, struct xd_error *err)
 {
     struct records records = {NULL, 0, false};
     struct xd_download *d;
+    struct trace_run *trace;
     char path[SCRATCH_SIZE + 10];
 
     snprintf(path, sizeof path, "%s/file", l->folder);
     int rc = xd_download_new(&d, s->manifest, s->file, path, o, err);
     if (rc < 0)
         return rc;
-    rc = follow(l, d, &records, err);
+    trace = trace_begin(l->args->tracer, name, d);
+    rc = follow(l, d, &records, trace, err);
+    trace_end(trace, rc, err);
     if (!signals_came())
         rc = note(row, l, d, &records, rc, err);
     free(records.items);
@@ -171,7 +182,7 @@ static bool note_stalls(struct row *row, struct xd_reader *reader)
 
 static int play(const struct live *l, const struct run *r,
                 struct xd_source *source, struct xd_reader *reader,
-                struct row *row)
+                struct trace_run *trace, struct row *row)
 {
     struct xd_download *d = xd_source_download(source);
     struct records records = {NULL, 0, false};
@@ -179,10 +190,10 @@ static int play(const struct live *l, const struct run *r,
     struct xd_error err;
 
     once.rate = r->reader_rate;
-    const int status = play_simulated(&once, reader);
+    const int status = play_simulated(&once, reader, trace);
     if (signals_came())
         return XD_E_CANCELED;
-    records.is_torn = !take_records(&records, d);
+    records.is_torn = !take_records(&records, d, trace);
     int rc = xd_download_wait(d, 0, &err);
     if (rc == XD_E_AGAIN && status == 0)
         rc = 0; /* all was read, and the rest is about to be said */
@@ -193,35 +204,41 @@ static int play(const struct live *l, const struct run *r,
     return rc;
 }
 
-static int run_player(const struct live *l, const struct subject *s,
-                      const struct run *r, const struct xd_options *o,
-                      struct row *row, struct xd_error *err)
+static int run_player(const struct live *l, const char *name,
+                      const struct subject *s, const struct run *r,
+                      const struct xd_options *o, struct row *row,
+                      struct xd_error *err)
 {
     struct xd_source *source;
     struct xd_reader *reader;
+    struct trace_run *trace;
     int rc = xd_source_new(&source, s->manifest, s->file, o, err);
 
     if (rc < 0)
         return rc;
     rc = xd_reader_new(&reader, source, err);
     if (rc == 0) {
-        rc = play(l, r, source, reader, row);
+        trace = trace_begin(l->args->tracer, name, xd_source_download(source));
+        trace_viewer(trace, reader);
+        trace_leave_records(trace);
+        rc = play(l, r, source, reader, trace, row);
+        trace_end(trace, rc, NULL);
         xd_reader_free(reader);
     }
     xd_source_unref(source);
     return rc;
 }
 
-int live_run(const struct live *l, const struct subject *s, const struct run *r,
-             struct row *row, struct xd_error *err)
+int live_run(const struct live *l, const char *name, const struct subject *s,
+             const struct run *r, struct row *row, struct xd_error *err)
 {
     struct xd_options *o;
     int rc = make_options(&o, l, s, r, err);
 
     if (rc < 0)
         return rc;
-    rc = r->reader_rate > 0 ? run_player(l, s, r, o, row, err)
-                            : run_file(l, s, o, row, err);
+    rc = r->reader_rate > 0 ? run_player(l, name, s, r, o, row, err)
+                            : run_file(l, name, s, o, row, err);
     xd_options_free(o);
     return rc;
 }

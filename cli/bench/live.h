@@ -18,10 +18,10 @@ struct live {
     void *user;
 };
 
-/* Carry it out, fill in what it came to, and discard the file.  0, or a
+/* Carry it out under this name, fill in what it came to, and discard the file.  0, or a
  * negative enum xd_code: CANCELED when a signal has come, else it could not even
  * begin; a download that fails is a row. */
-int live_run(const struct live *l, const struct subject *s, const struct run *r,
-             struct row *row, struct xd_error *err);
+int live_run(const struct live *l, const char *name, const struct subject *s,
+             const struct run *r, struct row *row, struct xd_error *err);
 
 #endif

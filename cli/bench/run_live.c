@@ -15,13 +15,12 @@
 #include "common/words.h"
 
 #define LOOK_S 0.1 /* between two looks for a signal */
-#define NAME_SIZE 400
 
 struct runner {
     struct series *series;
     struct live live;
     struct meter meter;
-    char name[NAME_SIZE]; /* of the run that is carried out */
+    char name[RUN_NAME_SIZE]; /* of the run that is carried out */
 };
 
 static void draw(void *user)
@@ -36,23 +35,6 @@ static void draw(void *user)
         meter_clear(&r->meter);
         signals_stop();
     }
-}
-
-/* "progress R=2 P=auto b=2m t=1 E3" */
-static void name_run(char out[NAME_SIZE], const struct run *r)
-{
-    char depots[SUBSET_NAME_SIZE];
-    int len = snprintf(out, NAME_SIZE, "%s", r->algorithm);
-
-    subset_name(depots, r->depots);
-    if (r->redundancy != NULL)
-        len += snprintf(out + len, NAME_SIZE - (size_t)len, " R=%.20s",
-                        r->redundancy);
-    if (r->progress_number != NULL)
-        len += snprintf(out + len, NAME_SIZE - (size_t)len, " P=%.20s",
-                        r->progress_number);
-    snprintf(out + len, NAME_SIZE - (size_t)len, " b=%.20s t=%.20s %s",
-             r->block_size, r->threads, depots);
 }
 
 /* A line for each run, which is what a user waits for. */
@@ -77,8 +59,8 @@ static void carry_out(struct runner *r, const struct run *run, struct row *row)
     const struct subject *s = &r->series->subjects[run->input];
     struct xd_error err = {.code = XD_OK};
 
-    name_run(r->name, run);
-    const int rc = live_run(&r->live, s, run, row, &err);
+    run_name(r->name, run);
+    const int rc = live_run(&r->live, r->name, s, run, row, &err);
     if (rc == 0)
         say_run(r, row);
     series_give(r->series, row, rc, &err);

@@ -1,5 +1,6 @@
 #include "bench/sweep.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,23 @@ void sweep_shuffle(struct sweep *s, uint64_t seed)
         s->runs[k] = s->runs[i - 1];
         s->runs[i - 1] = r;
     }
+}
+
+const char *run_name(char out[RUN_NAME_SIZE], const struct run *r)
+{
+    char depots[SUBSET_NAME_SIZE];
+    int len = snprintf(out, RUN_NAME_SIZE, "%s", r->algorithm);
+
+    subset_name(depots, r->depots);
+    if (r->redundancy != NULL)
+        len += snprintf(out + len, RUN_NAME_SIZE - (size_t)len, " R=%.20s",
+                        r->redundancy);
+    if (r->progress_number != NULL)
+        len += snprintf(out + len, RUN_NAME_SIZE - (size_t)len, " P=%.20s",
+                        r->progress_number);
+    snprintf(out + len, RUN_NAME_SIZE - (size_t)len, " b=%.20s t=%.20s %s",
+             r->block_size, r->threads, depots);
+    return out;
 }
 
 unsigned run_copies(const struct run *r)

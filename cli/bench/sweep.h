@@ -52,6 +52,11 @@ int sweep_add(struct sweep *s, const struct args *a, size_t input,
 /* Put the runs into the random order that belongs to the seed. */
 void sweep_shuffle(struct sweep *s, uint64_t seed);
 
+#define RUN_NAME_SIZE 400
+
+/* "progress R=2 P=auto b=2m t=1 E3".  Returns `out`. */
+const char *run_name(char out[RUN_NAME_SIZE], const struct run *r);
+
 /* Whether a run's depots may deliver a block several times without being slow:
  * the paper's redundancy; else 1. */
 unsigned run_copies(const struct run *r);

@@ -8,6 +8,7 @@
 #include "bench/measures.h"
 #include "bench/scenario.h"
 #include "bench/settings.h"
+#include "trace/trace.h"
 
 /* What the depots sent with, in the simulator. */
 #define CONGESTION_CONTROL "cubic"
@@ -82,6 +83,7 @@ int virtual_run(const struct args *a, const struct subject *s,
                                         r->reader_rate > 0 ? a->prebuffer : 0};
     struct xd_simulation *sim = NULL;
     struct xd_options *o = NULL;
+    char name[RUN_NAME_SIZE];
     char *text = scenario_cut(s->scenario, r->depots);
     int rc = text != NULL ? settings_options(&o, a, r, err) : XD_E_NOMEM;
 
@@ -90,6 +92,9 @@ int virtual_run(const struct args *a, const struct subject *s,
         rc = xd_simulate(&sim, &what, o, err);
     if (rc == 0)
         rc = note(row, a, s, r, sim);
+    if (rc == 0)
+        trace_simulation(a->tracer, run_name(name, r), r->algorithm, sim,
+                         s->size);
     xd_simulation_free(sim);
     xd_options_free(o);
     free(text);

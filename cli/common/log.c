@@ -12,6 +12,12 @@ void log_init(struct log *l, bool quiet, bool verbose)
     pthread_mutex_init(&l->lock, NULL);
 }
 
+void log_forward(struct log *l, xd_log_fn *function, void *user)
+{
+    l->forward = function;
+    l->forward_user = user;
+}
+
 void log_fini(struct log *l)
 {
     log_take(l, NULL);
@@ -22,6 +28,8 @@ void log_say(void *user, enum xd_log_level level, const char *line)
 {
     struct log *l = user;
 
+    if (l->forward != NULL)
+        l->forward(l->forward_user, level, line);
     if (level > l->most)
         return;
     pthread_mutex_lock(&l->lock);

@@ -13,6 +13,7 @@
 #include "tell/records.h"
 #include "tell/report.h"
 #include "tell/view.h"
+#include "trace/trace.h"
 
 #define TICK_MS 100 /* between two drawings, and two looks for a signal */
 
@@ -24,6 +25,7 @@ struct run {
     struct xd_download *download; /* NULL: it could not be made */
     struct snapshot snapshot;
     struct log log;
+    struct trace_run *trace; /* or NULL */
     struct display display;
     char waits[300]; /* what was said last of what is waited for, or "" */
 };
@@ -52,7 +54,7 @@ static char *new_lines(struct run *r)
     if (to == NULL)
         return NULL;
     if (r->job->args->verbose) {
-        records_put(to, r->download, &r->snapshot);
+        records_put(to, r->download, &r->snapshot, r->trace);
         put_wait(to, r);
     }
     log_take(&r->log, to);
@@ -116,6 +118,7 @@ static int follow(struct run *r, struct xd_error *err)
     for (;;) {
         const int rc = xd_download_wait(r->download, TICK_MS, err);
         char *above = new_lines(r);
+        trace_look(r->trace);
         if (rc != XD_E_AGAIN) {
             snapshot_take(&r->snapshot, r->download);
             display_end(&r->display, &r->snapshot,
@@ -159,6 +162,7 @@ static int run(struct run *r, struct xd_error *err)
     if (rc < 0)
         return rc;
     snapshot_take(&r->snapshot, r->download);
+    r->trace = trace_begin(job->args->tracer, job->name, r->download);
     rc = xd_download_start(r->download, err);
     if (rc < 0)
         return rc;
@@ -191,6 +195,7 @@ int fetch_file(const struct job *job)
 
     snapshot_init(&r.snapshot);
     log_init(&r.log, job->args->quiet, job->args->verbose);
+    log_forward(&r.log, trace_say, job->args->tracer);
     /* Before signals are only noted, for it may wait for a reader. */
     const int status =
         target_open(job->target, job->args, err.msg, sizeof err.msg);
@@ -198,6 +203,7 @@ int fetch_file(const struct job *job)
     signals_watch();
     if (status == 0)
         rc = run(&r, &err);
+    trace_end(r.trace, rc, &err);
     log_take(&r.log, stderr);
     if (rc < 0 && status_of(rc) == STATUS_FAILED &&
         !display_sums_up(&r.display))

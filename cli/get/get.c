@@ -1,15 +1,14 @@
 #include "get/get.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "common/output.h"
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
@@ -284,59 +283,15 @@ static int check_directory(const char *path)
     return STATUS_LOCAL;
 }
 
-/* "/dev/fd/3", as shells write it: the descriptor, which is not opened anew;
- * or -1. */
-static int named_descriptor(const char *path)
-{
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-
-    if (strcmp(path, "/dev/stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0)
-        return STDERR_FILENO;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const size_t len = strlen(folders[i]);
-        int fd, end = 0;
-
-        if (strncmp(path, folders[i], len) == 0 &&
-            sscanf(path + len, "%9d%n", &fd, &end) == 1 &&
-            path[len + (size_t)end] == '\0' && fd >= 0)
-            return fd;
-    }
-    return -1;
-}
-
-/* Another user of the folder may put a link there, which could lead to any file
- * of ours: it is not followed. */
-static int open_without_links(const char *path)
-{
-    const int named = named_descriptor(path);
-
-    if (named >= 0)
-        return fcntl(named, F_DUPFD_CLOEXEC, 0);
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                0666);
-}
-
 static int open_report(FILE **out, const char *path)
 {
     *out = NULL;
     if (path == NULL)
         return 0;
-    if (strcmp(path, "-") == 0) {
-        *out = stderr;
-        return 0;
-    }
-    const int fd = open_without_links(path);
-    if (fd >= 0)
-        *out = fdopen(fd, "w");
-    if (*out != NULL)
-        return 0;
-    words_error("%s: the report cannot be written: %s", path,
-                errno == ELOOP ? "it is a symbolic link" : strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return STATUS_LOCAL;
+    if (strcmp(path, "-") != 0)
+        return output_open(out, path, "the report");
+    *out = stderr;
+    return 0;
 }
 
 static void close_report(struct get *g)

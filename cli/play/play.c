@@ -13,6 +13,7 @@
 #include "play/play_simulated.h"
 #include "play/playback.h"
 #include "serve/shelf.h"
+#include "trace/trace.h"
 
 #define TICK_MS 100 /* between two looks for a signal */
 
@@ -58,7 +59,7 @@ static int play_viewed(const struct args *a, const struct shelf *shelf,
 
     if (a->simulate) {
         signals_watch();
-        status = play_simulated(a, viewer);
+        status = play_simulated(a, viewer, f->trace);
         xd_reader_playback(viewer, &p);
     } else {
         signals_watch_each(); /* the player is seen to */
@@ -92,7 +93,9 @@ static int play_shelf(const struct args *a, const struct shelf *shelf,
         words_error("%s", err.msg);
         return status_of(rc);
     }
+    trace_viewer(shelf->files[0].trace, viewer);
     int status = play_viewed(a, shelf, viewer, log);
+    trace_viewer(shelf->files[0].trace, NULL);
     xd_reader_free(viewer);
     /* Wrong bytes that were played are put right in what is kept. */
     if ((status == STATUS_COMPLETE || status == STATUS_CORRUPT) &&
@@ -112,6 +115,7 @@ static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
     struct log log;
 
     log_init(&log, a->quiet, false);
+    log_forward(&log, trace_say, a->tracer);
     xd_options_set_log(a->options, log_say, &log);
     shelf_init(&shelf, NULL);
     int status = shelf_add(&shelf, a, m, i);

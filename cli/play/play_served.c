@@ -37,6 +37,7 @@ static void follow(struct player *p, struct mpv *mpv, const struct shelf *shelf,
             nanosleep(&tick, NULL);
         log_take(log, stderr);
         shelf_say_failures(shelf);
+        shelf_look(shelf);
         if (signals_stop_came())
             obey_stop(mpv);
         player_look(p);

@@ -19,6 +19,7 @@
 
 struct player {
     struct xd_reader *r;
+    struct trace_run *trace;
     double rate;          /* bytes per second */
     double due_s;         /* when the next portion is to be shown */
     double told_s;        /* when the library last heard of it */
@@ -28,9 +29,9 @@ struct player {
 };
 
 /* Until the moment, or a signal, which is seen within LOOK_MS. */
-static void sleep_until(double at_s)
+static void sleep_until(const struct player *p, double at_s)
 {
-    for (;;) {
+    for (;; trace_look(p->trace)) {
         const double left = at_s - moment_s();
         if (left <= 0 || signals_came())
             return;
@@ -43,6 +44,7 @@ static void sleep_until(double at_s)
 static void tell(struct player *p, enum xd_play_state state)
 {
     xd_reader_playhead(p->r, p->shown, p->rate, state);
+    trace_look(p->trace);
     p->told_s = moment_s();
 }
 
@@ -51,9 +53,10 @@ static int64_t read_patiently(struct player *p, unsigned char *to, size_t len)
 {
     int64_t n;
 
-    do
+    do {
         n = xd_reader_read(p->r, to, len, LOOK_MS);
-    while (n == XD_E_AGAIN && !signals_came());
+        trace_look(p->trace);
+    } while (n == XD_E_AGAIN && !signals_came());
     return n;
 }
 
@@ -89,7 +92,7 @@ static int64_t play_on(struct player *p)
     int64_t n = 1;
 
     while (n > 0 && !signals_came()) {
-        sleep_until(p->due_s);
+        sleep_until(p, p->due_s);
         n = show_portion(p);
         if (n > 0) {
             p->shown += (uint64_t)n;
@@ -110,14 +113,15 @@ static int64_t prebuffer(struct player *p, double seconds)
     const int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
     if (n > 0)
         p->shown = (uint64_t)n;
-    sleep_until(begins_s);
+    sleep_until(p, begins_s);
     p->due_s = begins_s;
     return n == XD_E_AGAIN ? 0 : n;
 }
 
-int play_simulated(const struct args *a, struct xd_reader *r)
+int play_simulated(const struct args *a, struct xd_reader *r,
+                   struct trace_run *trace)
 {
-    struct player p = {.r = r, .rate = a->rate};
+    struct player p = {.r = r, .trace = trace, .rate = a->rate};
     struct xd_error err;
 
     p.room = (size_t)(p.rate * PORTION_S) + 1;

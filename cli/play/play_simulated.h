@@ -9,9 +9,11 @@
 #include <xdownload/stream.h>
 
 #include "args/args.h"
+#include "trace/trace.h"
 
 /* Play to the end, or until a signal.  Returns a status after a failure was
- * told. */
-int play_simulated(const struct args *a, struct xd_reader *r);
+ * told.  `trace`, if it is not NULL, records it. */
+int play_simulated(const struct args *a, struct xd_reader *r,
+                   struct trace_run *trace);
 
 #endif

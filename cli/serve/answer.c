@@ -6,17 +6,23 @@
 #include <string.h>
 
 #include "common/http_words.h"
+#include "common/moment.h"
 #include "serve/serve_page.h"
 
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
+
+/* How often its position is recorded. */
+#define TRACE_EVERY_S 0.1
 
 /* A file on its way to a client. */
 struct stream {
     struct leavers *leavers;
     struct shelf_file *file;
     struct xd_reader *reader;
-    uint64_t size; /* of the file */
+    uint64_t size;   /* of the file */
+    unsigned traced; /* its number in the trace */
+    double traced_s; /* moment_s() of its last counter */
 };
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value)
@@ -130,11 +136,16 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
  * the reader says of its end. */
 static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 {
-    const struct stream *s = user;
+    struct stream *s = user;
     char none;
 
     (void)at;
     const int64_t n = xd_reader_read(s->reader, to, room, -1);
+    if (moment_s() - s->traced_s >= TRACE_EVERY_S) {
+        trace_reader_at(s->file->trace, s->traced,
+                        xd_reader_position(s->reader));
+        s->traced_s = moment_s();
+    }
     if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
                    xd_reader_read(s->reader, &none, 1, -1) != 0))
         return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -147,6 +158,9 @@ static void end_stream(void *user)
     struct stream *s = user;
 
     leavers_remove(s->leavers, s->reader);
+    if (s->traced != 0)
+        trace_reader_end(s->file->trace, s->traced,
+                         xd_reader_position(s->reader));
     xd_reader_playback(s->reader, &p);
     atomic_fetch_add(&s->file->blocked_ms, (uint_least64_t)(p.blocked_s * 1e3));
     xd_reader_free(s->reader);
@@ -163,8 +177,7 @@ static struct stream *begin_stream(struct MHD_Connection *c,
 
     if (s == NULL)
         return NULL;
-    s->leavers = l;
-    s->file = f;
+    *s = (struct stream){.leavers = l, .file = f};
     if (xd_reader_new(&s->reader, f->source, &err) < 0) {
         free(s);
         return NULL;
@@ -207,6 +220,7 @@ static struct answer answer_bytes(struct stream *s, const struct shelf_file *f,
 {
     struct answer a = {.status = MHD_HTTP_OK};
 
+    s->traced = trace_reader_begin(f->trace, begin);
     if (xd_reader_seek(s->reader, begin) >= 0)
         a.response = MHD_create_response_from_callback(
             end - begin, PORTION, send_next, s, end_stream);

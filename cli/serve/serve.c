@@ -11,6 +11,7 @@
 #include "serve/listener.h"
 #include "serve/server.h"
 #include "serve/shelf.h"
+#include "trace/trace.h"
 
 #define TICK_NS 100000000 /* between two looks for a signal */
 
@@ -30,6 +31,7 @@ static void wait_for_signal(const struct shelf *shelf, struct log *log)
         nanosleep(&tick, NULL);
         log_take(log, stderr);
         shelf_say_failures(shelf);
+        shelf_look(shelf);
         if (signals_stop_came())
             signals_stop();
     }
@@ -60,6 +62,7 @@ static int serve_at(const struct args *a, const struct inputs *in,
 
     signals_watch();
     log_init(&log, a->quiet, false);
+    log_forward(&log, trace_say, a->tracer);
     xd_options_set_log(a->options, log_say, &log);
     shelf_init(&shelf, a->token);
     int status = shelf_fill(&shelf, a, in);

@@ -20,11 +20,23 @@ void shelf_init(struct shelf *s, const char *token)
         strcpy(s->root, "/");
 }
 
+static void end_trace(struct shelf_file *f)
+{
+    struct xd_error err = {.code = XD_OK};
+
+    if (f->trace != NULL)
+        trace_end(f->trace,
+                  xd_download_wait(xd_source_download(f->source), 0, &err),
+                  &err);
+}
+
 void shelf_fini(struct shelf *s)
 {
     /* All at once, for each takes its time to end. */
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
+        end_trace(&s->files[i]);
         xd_download_cancel(xd_source_download(s->files[i].source));
+    }
     for (size_t i = 0; i < s->n; i++) {
         xd_reader_free(s->files[i].pace);
         xd_source_unref(s->files[i].source);
@@ -93,6 +105,7 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
     snprintf(f->name, sizeof f->name, "%s", file.name != NULL ? file.name : "");
     make_etag(f, m, i, file.size);
     make_paths(s, f);
+    f->trace = trace_begin(a->tracer, f->name, xd_source_download(f->source));
     s->n++;
     return a->rate > 0 ? set_rate(f, a->rate) : 0;
 }
@@ -128,6 +141,12 @@ int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
                              "%zu",
                              s->n);
     return status;
+}
+
+void shelf_look(const struct shelf *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        trace_look(s->files[i].trace);
 }
 
 void shelf_say_failures(const struct shelf *s)

@@ -12,6 +12,7 @@
 
 #include "args/args.h"
 #include "args/inputs.h"
+#include "trace/trace.h"
 
 #define SHELF_PATH 1000 /* a name is at most 255 bytes, encoded 765 */
 
@@ -22,8 +23,9 @@ struct shelf_file {
     char etag[200];        /* with its quotes */
     const char *type;
     struct xd_source *source;
-    struct xd_reader *pace; /* reads nothing: it tells the rate; or NULL */
-    int status;             /* not 0: nobody can bring it, which was said */
+    struct trace_run *trace; /* or NULL */
+    struct xd_reader *pace;  /* reads nothing: it tells the rate; or NULL */
+    int status;              /* not 0: nobody can bring it, which was said */
     atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
 };
 
@@ -46,6 +48,9 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
 /* All files that the arguments mean.  Returns 0, or a status after the reason
  * was said. */
 int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in);
+
+/* Record what is new of each file. */
+void shelf_look(const struct shelf *s);
 
 /* Say once of each file that it has failed, if it has: its clients are only
  * broken off. */

@@ -56,6 +56,8 @@ struct xd_progress {
     uint64_t discarded_restarted;  /* the file was fetched from its beginning
                                       again */
     uint64_t discarded_dropped;    /* they left the memory of a source */
+    uint64_t bytes_in_order; /* of bytes_done, those before the first that is
+                                missing */
 };
 
 enum xd_depot_state {
@@ -90,6 +92,18 @@ struct xd_depot_stats {
     unsigned most_connections; /* the most that they used at a time so far */
 };
 
+/* Why a request was made. */
+enum xd_fetch_reason {
+    XD_FETCH_NEXT,  /* nothing had been asked for these bytes yet */
+    XD_FETCH_PROBE, /* to learn the size of the file */
+    XD_FETCH_AGAIN, /* an earlier request for them failed or was stopped, or
+                       what it brought was discarded */
+    XD_FETCH_SPLIT, /* a slower request was to deliver them, and ends before
+                       them now */
+    XD_FETCH_HEDGE, /* another request is to deliver them as well */
+    XD_FETCH_SAMPLE /* to compare them with what another depot delivered */
+};
+
 /* One finished fetch, for -v, reports and traces. */
 struct xd_fetch_record {
     size_t struct_size;
@@ -102,6 +116,14 @@ struct xd_fetch_record {
     double end_s;        /* likewise */
     enum xd_code code;   /* 0, CANCELED when another brought its bytes, or
                                why it failed */
+    enum xd_fetch_reason reason;
+    unsigned lane;    /* of those of its depot, from 0 on: each runs one request
+                         at a time, over a connection of its own unless that is
+                         shared (HTTP/2) */
+    double queued_s;  /* since the start of the download: when it was decided */
+    double name_s;    /* for how long it waited for the address of its host */
+    double connect_s; /* and then for a connection, with TLS; both 0 for one
+                         that was open, or where that is not known */
 };
 
 XD_BEGIN_DECLS

@@ -88,6 +88,8 @@ struct xd_playback {
     double level_s;         /* media time that is here from the picture on */
     double restart_least_s; /* of restart_s: until the first byte was here */
     double rebuffer_least;  /* rebuffer_ratio, if stalls were the least */
+    uint64_t byte;          /* that xd_reader_playhead() said last */
+    bool is_stalled;        /* the picture stands still for want of bytes now */
 };
 
 /* One stall, or wait after a seek. */

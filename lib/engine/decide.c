@@ -123,6 +123,9 @@ static void fetch_locked(struct xd_engine *e,
     lane->owns_connection = action->owns_connection;
     lane->stop = false;
     lane->is_distrusted = false;
+    lane->reason = action->reason;
+    lane->number = action->lane;
+    lane->queued = xd_now();
     if (e->line) {
         xd_line_begun(e->line, action->fetch, action->depot, xd_now());
         lane->outages = xd_line_outages(e->line);

@@ -77,6 +77,9 @@ struct xd_lane {
     bool owns_connection;  /* io/transport.h */
     bool is_distrusted;    /* what still comes must not count */
     unsigned outages;      /* of the line, when it was asked for */
+    enum xd_fetch_reason reason;
+    unsigned number; /* of those of its worker */
+    xd_usec queued;  /* when it was asked for */
 
     /* Owned by the worker thread while RUNNING. */
     struct xd_depot_source *source; /* NULL: the depot has none any more */

@@ -118,6 +118,11 @@ void xd_inform_demand_locked(struct xd_engine *e, unsigned reader,
                                            .bytes_per_s = demand->bytes_per_s});
 }
 
+static double seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
                           const struct xd_lane *lane, xd_usec now)
 {
@@ -127,14 +132,18 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
         .end = lane->range.end,
         .received = lane->flushed - lane->range.begin,
         .redundant = lane->redundant,
-        .start_s = (double)(lane->started - e->started) / (double)XD_SECOND,
+        .start_s = seconds(lane->started - e->started),
         .first_byte_s = -1,
-        .end_s = (double)(now - e->started) / (double)XD_SECOND,
-        .code = lane->outcome.error.code};
+        .end_s = seconds(now - e->started),
+        .code = lane->outcome.error.code,
+        .reason = lane->reason,
+        .lane = lane->number,
+        .queued_s = seconds(lane->queued - e->started),
+        .name_s = seconds(lane->outcome.name_time),
+        .connect_s = seconds(lane->outcome.connect_time)};
 
     if (lane->first_byte != XD_NEVER)
-        record.first_byte_s =
-            (double)(lane->first_byte - e->started) / (double)XD_SECOND;
+        record.first_byte_s = seconds(lane->first_byte - e->started);
     if (lane->outcome.verdict == XD_VERDICT_STOPPED ||
         lane->outcome.verdict == XD_VERDICT_LOCAL)
         record.code = XD_E_CANCELED;

@@ -119,6 +119,9 @@ struct xd_outcome {
     uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */
     const char *media_type; /* with NO_RANGES: as in a head; only in end() */
+    xd_usec name_time;      /* for which it waited for its host's address, */
+    xd_usec connect_time; /* and then for a connection, with TLS; both 0 for one
+                             that was open */
 };
 
 /*

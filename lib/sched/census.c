@@ -290,6 +290,7 @@ static bool try_fetch(struct xd_census *c, xd_usec now,
     set_state(c, a->depot, VOTER_ASKED);
     c->voters[a->depot].asked_at = now;
     a->kind = XD_DO_FETCH;
+    a->reason = XD_FETCH_PROBE;
     a->range = (struct xd_range){0, 1};
     return true;
 }

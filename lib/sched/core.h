@@ -38,6 +38,7 @@ struct xd_sched {
     bool size_is_unknown;
     unsigned windows_capacity;
     struct xd_rangeset hopeless; /* nobody can bring it, as was told */
+    struct xd_rangeset asked;    /* for by any fetch, ever */
     uint64_t n_begun;            /* fetches, ever */
     xd_usec wake_at;             /* when the next rest ends, or XD_NEVER */
     xd_usec heard_at; /* when a byte came last, or the first fetch began;

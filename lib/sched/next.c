@@ -462,6 +462,36 @@ static bool spreads(const struct xd_sched *s, unsigned depot)
            policy->spreads(s->policy, depot);
 }
 
+/* Whether a request that runs was begun for the byte, which another is asked for
+ * now. */
+static bool was_another_for(const struct xd_sched *s, uint64_t byte)
+{
+    for (unsigned i = 0; i < s->book.n_fetches; i++) {
+        const struct xd_fetch_state *f = &s->fetches[i];
+
+        if (f->is_live && byte >= f->got && byte < f->asked_end)
+            return true;
+    }
+    return false;
+}
+
+/* Why `r` is asked for, before it is assigned.  Nothing is decided by it, so that
+ * want of memory may make it less exact. */
+static enum xd_fetch_reason reason_for(struct xd_sched *s, struct xd_range r)
+{
+    bool is_assigned = xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED,
+                                     (struct xd_range){r.begin, r.begin + 1});
+    bool was_asked = xd_rangeset_contains(
+        &s->asked, (struct xd_range){r.begin, r.begin + 1});
+
+    (void)!xd_rangeset_add(&s->asked, r);
+    if (!was_asked)
+        return XD_FETCH_NEXT;
+    if (is_assigned)
+        return XD_FETCH_HEDGE;
+    return was_another_for(s, r.begin) ? XD_FETCH_SPLIT : XD_FETCH_AGAIN;
+}
+
 static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
                      xd_usec now, struct xd_sched_action *a)
 {
@@ -478,6 +508,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         !choose(s, fetch, depot, now, &a->range))
         return false;
     is_stopgap = d->no_ranges && others_hold(s, a->range);
+    a->reason = reason_for(s, a->range);
     xd_core_assign(s, fetch, a->range, is_stopgap);
     s->fetches[fetch] = (struct xd_fetch_state){
         .is_live = true,

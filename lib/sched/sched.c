@@ -154,6 +154,7 @@ void xd_sched_free(struct xd_sched *s)
     xd_free(s->book.near);
     xd_free(s->book.resting);
     xd_rangeset_fini(&s->hopeless);
+    xd_rangeset_fini(&s->asked);
     xd_free(s->book.windows);
     xd_free(s->book.depots);
     xd_free(s->book.slots);

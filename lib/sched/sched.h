@@ -81,6 +81,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <xdownload/download.h>
+
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/time.h"
@@ -189,8 +191,9 @@ struct xd_sched_action {
     enum xd_sched_action_kind kind;
     unsigned fetch, depot, lane;
     struct xd_range range;
-    bool owns_connection; /* FETCH: no other shares its connection */
-    xd_usec until;        /* XD_NEVER: only an event can change anything */
+    bool owns_connection;        /* FETCH: no other shares its connection */
+    enum xd_fetch_reason reason; /* FETCH: for people */
+    xd_usec until; /* XD_NEVER: only an event can change anything */
 };
 
 /* "adaptive", "basic", "aggressive" or "progress"; NULL if there is none of

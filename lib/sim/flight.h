@@ -19,6 +19,7 @@ struct xd_flight {
     uint64_t life;        /* tells its timers from those of fetches before it */
     unsigned depot, lane;
     struct xd_range range;
+    enum xd_fetch_reason reason;
     uint64_t asked_end; /* before it was shortened */
     uint64_t got, flushed, told, redundant;
     struct xd_connection *connection;

@@ -34,6 +34,7 @@ struct xd_sim_record {
     uint64_t received, redundant;
     xd_usec began, heard, ended; /* heard: XD_NEVER if nothing came */
     enum xd_sim_end how;
+    enum xd_fetch_reason reason;
 };
 
 struct xd_sim_options {

@@ -54,10 +54,12 @@ def test_an_include_that_climbs_would_be_found(tmp_path):
 
 
 COMMAND_USES = {
-    "common": [], "args": ["common"], "tell": ["common", "args"],
-    "get": ["common", "args", "tell"], "show": ["common", "args"],
-    "serve": ["common", "args"], "play": ["common", "args", "serve"],
-    "bench": ["common", "args", "play"],
+    "common": [], "args": ["common"], "trace": ["common", "args"],
+    "tell": ["common", "args", "trace"],
+    "get": ["common", "args", "tell", "trace"], "show": ["common", "args"],
+    "serve": ["common", "args", "trace"],
+    "play": ["common", "args", "serve", "trace"],
+    "bench": ["common", "args", "play", "trace"],
 }
 
 

@@ -167,6 +167,9 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     xd_engine_lock(e);
     now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
     p.bytes_done = xd_ledger_bytes(&e->ledger, XD_BYTES_STORED);
+    p.bytes_in_order =
+        xd_ledger_first_gap(&e->ledger, XD_BYTES_STORED, e->wanted) -
+        e->wanted.begin;
     p.bytes_compared = e->sampler.bytes_compared;
     p.bytes_resumed = xd_verify_held_bytes_locked(e);
     if (e->wanted.end != XD_SIZE_UNKNOWN && !e->census)

@@ -63,7 +63,10 @@ static void on_record(void *user, const struct xd_sim_record *r)
         .start_s = seconds(r->began),
         .first_byte_s = r->heard == XD_NEVER ? -1 : seconds(r->heard),
         .end_s = seconds(r->ended),
-        .code = code_of(r->how)};
+        .code = code_of(r->how),
+        .reason = r->reason,
+        .lane = r->lane,
+        .queued_s = seconds(r->began)};
 }
 
 static uint64_t window_of(const struct xd_simulate_what *what,

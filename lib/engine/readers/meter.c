@@ -264,7 +264,8 @@ void xd_meter_get(const struct xd_meter *m, struct xd_playback *out)
                             .restart_longest_s = m->restarts.longest_s,
                             .restart_least_s = m->restart_least_s,
                             .quality = quality_of(m, &m->stalls),
-                            .level_s = m->level_s};
+                            .level_s = m->level_s,
+                            .is_stalled = m->phase == XD_METER_STALLED};
 
     if (m->phase == XD_METER_STALLED) {
         p.n_stalls++;

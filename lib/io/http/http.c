@@ -89,6 +89,27 @@ static void leave(struct http *h)
     xd_watched_move(&h->shared.watched, XD_OUTSIDE);
 }
 
+/* What libcurl says of the connection, if it was made for this request. */
+static void note_times(struct xd_http_fetch *f)
+{
+    curl_off_t named = 0, connected = 0, secured = 0;
+    long made = 0;
+
+    if (curl_easy_getinfo(f->easy, CURLINFO_NUM_CONNECTS, &made) != CURLE_OK ||
+        curl_easy_getinfo(f->easy, CURLINFO_NAMELOOKUP_TIME_T, &named) !=
+            CURLE_OK ||
+        curl_easy_getinfo(f->easy, CURLINFO_CONNECT_TIME_T, &connected) !=
+            CURLE_OK ||
+        curl_easy_getinfo(f->easy, CURLINFO_APPCONNECT_TIME_T, &secured) !=
+            CURLE_OK ||
+        made == 0)
+        return;
+    connected = secured > connected ? secured : connected;
+    f->outcome.name_time = (xd_usec)named;
+    f->outcome.connect_time =
+        connected > named ? (xd_usec)(connected - named) : 0;
+}
+
 /* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
@@ -107,6 +128,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     if (f->outcome.verdict == XD_VERDICT_AGAIN)
         xd_http_connect_end(&f->connect, f->easy);
     f->is_busy = false;
+    note_times(f);
     f->outcome.needs_login = f->outcome.error.http_status == 401 ||
                              f->outcome.error.http_status == 407;
     xd_request_locate(&f->outcome, f->first, f->url);
