@@ -119,7 +119,7 @@ static const struct special {
     {"depot-cache", 0, FETCHING},
     {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE},
     {"keep", 0, STREAMING},
-    {"spool", 0, STREAMING},
+    {"spool", 0, FETCHING},
     {"accept-html", 0, ALL},
     {"silence", 0, ALL},
     {"max-time", 'm', ALL},

@@ -171,8 +171,12 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
                                             struct xd_error *err);
 
 /*
- * The same, in order, to a descriptor: a pipe, a terminal, a socket.  At most
- * the option `lookahead` is held in memory.
+ * The same, in order, to a descriptor: a pipe, a terminal, a socket.  As much as
+ * the option `lookahead` says is fetched ahead of what was written, and held in
+ * memory, or in a file without a name in the folder that `spool` names.  Bytes of
+ * a piece are written when its hash is right.  The last 16 KiB of a file with a
+ * hash of the whole are written when that is right; if it is not, the download
+ * ends with CORRUPT.
  * Ownership: `fd` stays the caller's and must be open until the last unref(); a reader
  * that goes away ends the download with PIPE and raises no signal.
  * Errors: those of xd_download_new(); INVAL also when `fd` is not open for

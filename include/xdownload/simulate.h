@@ -74,8 +74,7 @@ XD_BEGIN_DECLS
 
 /*
  * Of the options, those count that decide which depot delivers which bytes, and
- * `silence`, `retry`, `patience` and `lookahead`: for a player 32m unless it is
- * set, as of a source (stream.h).
+ * `silence`, `retry`, `patience` and `lookahead`.
  * Ownership: *out is the caller's, to release with xd_simulation_free();
  *            nothing else is kept.
  * Threads:   any.  Blocks: no longer than it computes.

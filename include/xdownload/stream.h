@@ -18,8 +18,8 @@
  * `spool` names, so that going back costs nothing; with `keep`, in a file of
  * that name, as a download has it, which is then fetched to its end; if `spool`
  * is "none", in memory, at most `lookahead` of it, and what was left behind is
- * fetched again.  Of a source `lookahead` is 32m unless it is set, and is how
- * far ahead of each reader is fetched; in memory all readers share it.  Where it
+ * fetched again.  The option `lookahead` is how far ahead of each reader is
+ * fetched; in memory all readers share it.  Where it
  * is a time, like "20s", it is as much as xd_reader_playhead() says that players
  * consume in it, but at least 4m and at most 256m; and 32m until one says it.
  *

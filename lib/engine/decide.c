@@ -95,11 +95,11 @@ static void restart_locked(struct xd_engine *e)
     if (xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) > 0)
         xd_verify_discard_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN},
                                  XD_DISCARD_RESTARTED);
-    if (e->drained > 0) {
+    if (e->handed_out > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
                 "size, which were written out already",
-                (ull)e->drained);
+                (ull)e->handed_out);
         xd_engine_fail_locked(e, &error);
     }
 }
@@ -236,7 +236,7 @@ static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
     return e->readers.by_demand;
 }
 
-/* Memory in front of a pipe bounds how far ahead blocks may lie; the scheduler
+/* The lookahead bounds how far ahead of a reader blocks may lie; the scheduler
  * lowers what does not fit it. */
 static void say_lowered_locked(struct xd_engine *e,
                                const struct xd_sched_options *asked)
@@ -245,16 +245,16 @@ static void say_lowered_locked(struct xd_engine *e,
 
     if (used->block_bytes < asked->block_bytes &&
         xd_options_is_set(&e->options, "block-size"))
-        xd_engine_say_locked(
-            e, XD_LOG_WARN,
-            "block-size is lowered from %llu to %llu: in order, a block is at "
-            "most a quarter of the lookahead",
-            (ull)asked->block_bytes, (ull)used->block_bytes);
+        xd_engine_say_locked(e, XD_LOG_WARN,
+                             "block-size is lowered from %llu to %llu, so that "
+                             "four blocks fit in "
+                             "the lookahead",
+                             (ull)asked->block_bytes, (ull)used->block_bytes);
     if (asked->progress != XD_AUTO && used->progress < asked->progress)
         xd_engine_say_locked(
             e, XD_LOG_WARN,
-            "progress-number is lowered from %llu to %llu: in order, it is at "
-            "most the blocks of the lookahead less two",
+            "progress-number is lowered from %llu to %llu: it is at most the "
+            "blocks of the lookahead less two",
             (ull)asked->progress, (ull)used->progress);
 }
 
@@ -310,16 +310,14 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
 static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
 {
     const struct xd_options *o = &e->options;
-    uint64_t window = e->output == XD_OUTPUT_IN_ORDER
-                          ? e->window
-                          : xd_readers_window_locked(e);
-    struct xd_sched_options options = xd_decide_options(o, window);
+    struct xd_sched_options options =
+        xd_decide_options(o, xd_readers_window_locked(e));
     struct xd_layout layout;
     int rc;
 
     options.has_gaps = e->readers.by_demand;
     options.max_pings = e->max_pings;
-    options.runs_on = !xd_readers_in_memory(e);
+    options.runs_on = !xd_readers_are_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,
@@ -345,7 +343,7 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
 
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
-    e->drained = e->leaving = e->wanted.begin;
+    e->handed_out = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
     if (rc < 0)
         return rc;

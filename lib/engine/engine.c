@@ -115,13 +115,12 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
 {
     /* A complete file only waits for its name; a pipe may still be full. */
     if (e->state == ENGINE_FAILING || e->state == ENGINE_ENDED ||
-        (e->state == ENGINE_FINISHING && !e->ordered &&
+        (e->state == ENGINE_FINISHING && e->output != XD_OUTPUT_PIPE &&
          error->code == XD_E_CANCELED))
         return;
     e->error = *error;
     e->state = ENGINE_FAILING;
-    if (e->ordered)
-        xd_ordered_sink_interrupt(e->ordered);
+    xd_pipe_stop_locked(e);
     if (!e->has_keeper)
         xd_engine_end_locked(e);
     xd_engine_wake_all_locked(e);

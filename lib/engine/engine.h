@@ -3,8 +3,8 @@
  * that carry them out.
  *
  *     worker (one per open depot)          keeper (one)
- *       take: requests from its lanes        takes bytes out in order, or
- *       carry out: transport, sink           gives the finished file its name
+ *       take: requests from its lanes        hashes and syncs, and gives
+ *       carry out: transport, sink           the finished file its name
  *       give: what came, what ended
  *              \          |          /
  *               engine.lock: scheduler, depots, ledger, statistics
@@ -31,6 +31,7 @@
 #include "base/text.h"
 #include "engine/depot.h"
 #include "engine/options.h"
+#include "engine/readers/pipe.h"
 #include "engine/readers/readers.h"
 #include "engine/records.h"
 #include "engine/resume.h"
@@ -54,8 +55,8 @@
 
 enum xd_output_kind {
     XD_OUTPUT_FILE,
-    XD_OUTPUT_IN_ORDER, /* to a descriptor */
-    XD_OUTPUT_READERS   /* to a file, named or not, or memory: readers/ */
+    XD_OUTPUT_PIPE,  /* one reader writes it to a descriptor: readers/pipe.h */
+    XD_OUTPUT_SOURCE /* the program's readers have it: readers/ */
 };
 
 enum engine_state {
@@ -136,7 +137,6 @@ struct xd_engine {
     enum xd_output_kind output;
     char *path;                 /* of the file, or NULL */
     size_t path_given;          /* its first bytes, which no manifest chose */
-    int fd;                     /* of an output in order */
     struct xd_commons *commons; /* of all its transports */
     unsigned max_pings; /* at a time; 0: there are no descriptors for any */
 
@@ -150,7 +150,6 @@ struct xd_engine {
 
     /* Constant after start(). */
     struct xd_sink *sink;
-    struct xd_ordered_sink *ordered; /* the same as `sink`, or NULL */
     struct xd_thread keeper;
     bool has_keeper;
     xd_usec started;
@@ -160,7 +159,7 @@ struct xd_engine {
     struct xd_log log;
     struct xd_mutex lock;
     struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
-    struct xd_cond bytes_ready; /* keeper: bytes in order, or a worker left */
+    struct xd_cond bytes_ready; /* keeper: work for it, or a thread left */
     struct xd_cond ended;       /* wait(): the state is ENDED */
 
     /* Guarded by lock. */
@@ -183,13 +182,12 @@ struct xd_engine {
     struct xd_depot *single_answer_of; /* to begin: trust/single_answer.h */
     struct xd_repair repair;           /* when the whole file is wrong */
     struct xd_readers readers;         /* of the file while it arrives */
+    struct xd_pipe pipe;               /* what one of them writes to */
     struct xd_sink *target; /* where workers write: `sink`, or a scratch */
-    uint64_t window; /* in order, and for each reader: so far ahead bytes may
-                        lie */
-    uint64_t least_window; /* two pieces */
-    uint64_t drained;      /* in order: all before it is out */
-    uint64_t leaving;      /* all before it is, or will be: it is being written
-                              out, or the hash of the whole has it already */
+    uint64_t window;        /* for each reader: so far ahead bytes may lie */
+    uint64_t least_window;  /* two pieces */
+    uint64_t handed_out;    /* all before it has left for good: it was read by
+                              the pipe, or of a file of unknown size */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
     unsigned n_serving;       /* workers that have not left yet */

@@ -98,16 +98,6 @@ void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->shares = true;
 }
 
-void xd_inform_reader_locked(struct xd_engine *e, uint64_t position)
-{
-    struct xd_sched_event event = {.kind = XD_EV_DEMAND,
-                                   .range = {position, UINT64_MAX}};
-
-    if (e->window < UINT64_MAX - position)
-        event.range.end = position + e->window;
-    tell_locked(e, event);
-}
-
 void xd_inform_demand_locked(struct xd_engine *e, unsigned reader,
                              const struct xd_demand *demand)
 {

@@ -40,9 +40,6 @@ void xd_inform_refused_locked(struct xd_engine *e, struct xd_depot *depot,
 
 void xd_inform_shares_locked(struct xd_engine *e, struct xd_depot *depot);
 
-/* The reader took everything before `position`. */
-void xd_inform_reader_locked(struct xd_engine *e, uint64_t position);
-
 /* A reader wants this. */
 void xd_inform_demand_locked(struct xd_engine *e, unsigned reader,
                              const struct xd_demand *demand);

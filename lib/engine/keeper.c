@@ -1,26 +1,18 @@
 #include "engine/keeper.h"
 
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/depot_cache.h"
-#include "engine/inform.h"
 
-static bool can_drain_locked(const struct xd_engine *e)
-{
-    return e->ordered && e->state != ENGINE_FAILING &&
-           xd_verify_frontier_locked(e) > e->drained;
-}
-
-/* For workers to leave.  The watchdog of their transports takes a third of it;
+/* For threads to leave.  The watchdog of their transports takes a third of it;
  * one that a disk or a name server holds up does not hold up the end. */
 #define LEAVING_MOST XD_SECOND
 
-/* Until there are bytes to hash, to sync or to drain, or the end. */
+/* Until there are bytes to hash or to sync, or the end. */
 static void wait_locked(struct xd_engine *e)
 {
     while (!xd_resume_must_open_locked(e) && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
-           !can_drain_locked(e) && !xd_engine_is_over_locked(e))
+           !xd_engine_is_over_locked(e))
         xd_engine_wait_locked(e, &e->bytes_ready, e->resume.sync_at);
 }
 
@@ -29,49 +21,29 @@ static void wait_for_workers_locked(struct xd_engine *e)
 {
     xd_usec until = xd_now() + LEAVING_MOST;
 
-    while (e->n_serving > 0 && xd_engine_wait_locked(e, &e->bytes_ready, until))
+    while ((e->n_serving > 0 || e->pipe.is_running) &&
+           xd_engine_wait_locked(e, &e->bytes_ready, until))
         ;
 }
 
-/* Write out what lies in order, without the lock. */
-static void drain_locked(struct xd_engine *e)
+/* What was the last to come may still be on its way out. */
+static void wait_for_pipe_locked(struct xd_engine *e)
 {
-    uint64_t frontier = xd_verify_frontier_locked(e);
-    uint64_t begin = e->wanted.begin;
-    struct xd_error error = {0};
-    int rc;
-
-    e->leaving = frontier;
-    xd_engine_unlock(e);
-    rc = xd_ordered_sink_drain(e->ordered, frontier - begin, &error);
-    xd_engine_lock(e);
-    if (rc < 0) {
-        xd_engine_fail_locked(e, &error);
-        return;
-    }
-    e->drained = frontier;
-    if (!xd_engine_is_over_locked(e))
-        xd_inform_reader_locked(e, frontier);
-    xd_decide_locked(e);
-    xd_engine_wake_all_locked(e);
+    while (e->pipe.is_running && e->state == ENGINE_FINISHING)
+        xd_engine_wait_locked(e, &e->bytes_ready, XD_NEVER);
 }
 
-/* Give the complete file its name; a pipe is judged only now. */
+/* Give the complete file its name. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
     struct xd_error error = {0};
-    int rc = e->ordered ? xd_verify_judge_locked(e, &error) : 0;
 
-    if (rc == 0) {
-        xd_engine_unlock(e);
-        rc = xd_sink_finish(e->sink, size, &error);
-        if (rc == 0)
-            rc = xd_resume_finish(e, &error);
-        xd_engine_lock(e);
-    }
-    if (rc < 0 || !e->ordered)
-        e->error = error;
+    xd_engine_unlock(e);
+    if (xd_sink_finish(e->sink, size, &error) == 0)
+        (void)xd_resume_finish(e, &error);
+    xd_engine_lock(e);
+    e->error = error;
 }
 
 /* Every byte is written: no worker has to leave before the file has its name.
@@ -101,11 +73,10 @@ static void *keeper_main(void *arg)
             xd_verify_work_locked(e);
         else if (xd_repair_can_work_locked(e))
             xd_repair_work_locked(e);
-        else if (can_drain_locked(e))
-            drain_locked(e);
         else
             break;
     }
+    wait_for_pipe_locked(e);
     if (e->state == ENGINE_FINISHING)
         end_locked(e);
     else

@@ -141,20 +141,14 @@ static void start(struct xd_worker *w, unsigned slot)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
 
-/* Whether bytes up to `end` of the file may be held in memory. */
+/* Whether bytes up to `end` of the file may be taken now. */
 static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
                         uint64_t end)
 {
-    uint64_t front;
-
     if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->is_paused))
         return false;
-    if (e->output == XD_OUTPUT_READERS && !xd_lane_can_go_on_later(lane))
-        return xd_readers_allow(e, lane->flushed + lane->buffered, end);
-    if (!e->ordered)
-        return true;
-    front = e->wanted.begin + xd_ordered_sink_front(e->ordered);
-    return end <= front + e->window;
+    return e->output == XD_OUTPUT_FILE || xd_lane_can_go_on_later(lane) ||
+           xd_readers_allow(e, lane->flushed + lane->buffered, end);
 }
 
 /* The scheduler may have shortened it.  A lane that carries nothing is not the

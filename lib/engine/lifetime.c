@@ -1,6 +1,7 @@
 #include "engine/lifetime.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -161,7 +162,7 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
     unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
-    bool has_readers = e->output == XD_OUTPUT_READERS;
+    bool has_readers = e->output == XD_OUTPUT_SOURCE;
     unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
     unsigned n_free = xd_descriptors_free(most + MOST_PINGS * PING_DESCRIPTORS);
     unsigned n;
@@ -250,7 +251,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     atomic_init(&e->references, 1);
     e->output = output;
     e->path_given = SIZE_MAX;
-    e->fd = fd;
+    e->pipe.fd = fd;
     e->routes.fd = -1;
     e->until = XD_NEVER;
     e->deadline = XD_NEVER;
@@ -259,10 +260,10 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->window = e->options.lookahead;
     e->news_end = &e->news;
     rc = xd_options_check(&e->options, err);
-    if (rc == 0 && e->options.keep && output != XD_OUTPUT_READERS)
+    if (rc == 0 && e->options.keep && output != XD_OUTPUT_SOURCE)
         rc = xd_fail(err, XD_E_INVAL,
                      "keep: is for a source that is read while it arrives");
-    if (rc == 0 && e->options.lookahead_time > 0 && output != XD_OUTPUT_READERS)
+    if (rc == 0 && e->options.lookahead_time > 0 && output != XD_OUTPUT_SOURCE)
         rc = xd_fail(err, XD_E_INVAL,
                      "lookahead: seconds are for a source, whose player tells "
                      "how much one is; here it must be a size");
@@ -335,27 +336,30 @@ static int open_file(struct xd_engine *e, struct xd_sink **out,
 }
 
 static int open_sink(struct xd_engine *e, struct xd_sink **out,
-                     struct xd_ordered_sink **out_ordered, struct xd_error *err)
+                     struct xd_error *err)
 {
+    const char *spool = e->options.spool;
+
     if (e->path)
         return open_file(e, out, err);
-    if (xd_readers_in_memory(e))
-        return xd_memory_sink_new(out, &e->readers.memory, err);
-    if (e->output == XD_OUTPUT_READERS)
-        return xd_spool_sink_new(
-            out, e->options.spool ? e->options.spool : SPOOL, err);
-    return xd_ordered_sink_new(out, out_ordered, e->fd, e->window, err);
+    if (!xd_readers_are_bounded(e))
+        return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
+    if (spool && strcmp(spool, "none") == 0)
+        spool = NULL;
+    return xd_bounded_sink_new(out, &e->readers.store, spool, err);
 }
 
 /* Under the lock, for from now on others may look. */
 static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
-                        struct xd_ordered_sink *ordered, struct xd_error *err)
+                        struct xd_error *err)
 {
+    int rc;
+
     e->sink = e->target = sink;
-    e->ordered = ordered;
-    if (e->sched)
+    rc = xd_pipe_start_locked(e, err);
+    if (rc == 0 && e->sched)
         xd_readers_begin_locked(e);
-    return xd_keeper_start_locked(e, err);
+    return rc < 0 ? rc : xd_keeper_start_locked(e, err);
 }
 
 static void cancel(void *user)
@@ -365,7 +369,6 @@ static void cancel(void *user)
 
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)
 {
-    struct xd_ordered_sink *ordered = NULL;
     struct xd_sink *sink = NULL;
     struct xd_error error = {0};
     int rc;
@@ -381,10 +384,10 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
         e->deadline = e->started + e->options.max_time;
     xd_engine_unlock(e);
 
-    rc = open_sink(e, &sink, &ordered, &error);
+    rc = open_sink(e, &sink, &error);
     xd_engine_lock(e);
     if (rc == 0)
-        rc = begin_locked(e, sink, ordered, &error);
+        rc = begin_locked(e, sink, &error);
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
     else
@@ -417,6 +420,7 @@ static void free_engine(struct xd_engine *e)
     xd_sampler_join(e);
     if (e->has_keeper)
         xd_thread_join(&e->keeper);
+    xd_pipe_free(e);
     for (unsigned i = 0; i < e->n_workers; i++)
         xd_worker_free(e->workers[i]);
     xd_sink_free(e->sink);

@@ -22,7 +22,7 @@ enum xd_byte_state {
     XD_BYTE_VERIFIED, /* as far as can be */
     XD_BYTE_STALE,    /* stored, of a stream that broke off: it may still be
                          read, but the next attempt brings it again */
-    XD_BYTE_LEFT      /* was verified, and has left the memory for good */
+    XD_BYTE_LEFT      /* was verified, and has left the store for good */
 };
 
 /* Sets of states, one bit for each: what sinks and readers ask for, and what
@@ -75,7 +75,7 @@ enum xd_transition {
     XD_VERIFY,    /* none of it may be WRITING */
     XD_DISCARD,   /* by xd_ledger_discard() */
     XD_OUTDATE,   /* of a file of unknown size: its stream has broken off */
-    XD_LEAVE,     /* likewise: it is dropped, and cannot come again */
+    XD_LEAVE,     /* it is dropped, and does not come again */
     XD_SET_ASIDE, /* it is verified, and missing for the time of a repair */
     XD_RESTORE    /* all of it is verified after all */
 };

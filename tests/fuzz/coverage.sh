@@ -57,7 +57,7 @@ measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -v sums.c)
 measure rangeset lib/base/range.c lib/base/range.h
-measure ring lib/io/sinks/ordered_sink.c lib/io/sinks/sink.h
+measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046
 measure sched $(ls lib/sched/*.c | grep -Ev 'census.c|line.c')
 measure sums lib/manifest/checksums.c lib/manifest/sums.c

@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -149,6 +150,44 @@ def test_a_reader_that_goes_away_ends_it_quietly_with_141(lab):
     run = process.wait()
     assert run.rc == 141
     assert run.err == ""
+
+
+def test_a_reader_that_goes_away_is_noticed_while_nothing_comes(lab):
+    lab.file("f.bin", SIZE)
+    process, out = piped(lab, lab.exnode("f.bin", [lab.silent()]))
+    wait_until(lambda: process.threads() > 2, "the workers")
+    out.close()
+    run = process.wait()
+    assert run.rc == 141
+    assert run.err == ""
+
+
+def largest_nameless(pid):
+    """The size of the largest file without a name that the process has open."""
+    def size(fd):
+        try:
+            at = fd.stat()
+        except OSError:  # closed meanwhile
+            return 0
+        is_nameless = stat.S_ISREG(at.st_mode) and at.st_nlink == 0
+        return at.st_size if is_nameless else 0
+
+    return max(map(size, Path(f"/proc/{pid}/fd").iterdir()), default=0)
+
+
+def test_the_spool_of_a_pipe_is_no_longer_than_the_lookahead(lab):
+    data = lab.file("f.bin", 8 * SIZE)
+    process, out = piped(lab, "--spool", lab.work, "--lookahead", "1m",
+                         "-b", "64k", lab.exnode("f.bin", lab.depots(3)))
+    got, longest = bytearray(), 0
+    with out:
+        while part := out.read(1 << 18):
+            got += part
+            longest = max(longest, largest_nameless(process.pid))
+    assert process.wait().rc == 0
+    assert got == data
+    assert 0 < longest <= 3 << 19  # what is on its way comes to a block or two
+    assert not list(lab.work.glob("*.part*"))
 
 
 def test_only_data_is_on_standard_output(lab):

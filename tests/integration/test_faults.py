@@ -350,7 +350,7 @@ def test_a_lie_is_found_where_something_can_tell(world, fault, hashes, target,
         return
     if hashes == "whole" and target == "pipe":
         assert run.rc == 4
-        assert len(run.out) == SIZE and run.out != world.data
+        assert 0 < len(run.out) < SIZE
         return
     assert run.rc == 0, run.err
     assert world.got(run, target) == world.data

@@ -128,8 +128,9 @@ def test_a_pipe_goes_on_without_a_depot_whose_file_changed(
         bad.gate.is_open = True
         run = process.wait()
     assert "has changed" in run.err
-    assert (run.rc, len(run.out)) == (0 if first_is_right else 4, SIZE)
+    assert run.rc == (0 if first_is_right else 4)
     assert (run.out == data) == first_is_right
+    assert first_is_right or 0 < len(run.out) < SIZE
     assert ("not verified" in run.err) == (hashes == "none")
 
 

@@ -208,13 +208,13 @@ def test_a_wrong_whole_is_never_given_its_name(lab):
     assert not (lab.work / "f.bin").exists()
 
 
-def test_a_wrong_whole_in_a_pipe_is_status_4_after_its_bytes(lab):
+def test_a_pipe_does_not_get_the_last_bytes_of_a_wrong_whole(lab):
     data = lab.file("f.bin", SIZE)
     bad = spoiled(data)
     run = lab.xdownload(metalink(lab, "f.bin", data,
                                  [lab.depot(files={"f.bin": bad})]), "-o", "-")
     assert run.rc == 4
-    assert run.out == bad
+    assert 0 < len(run.out) < SIZE and bad.startswith(run.out)
 
 
 def test_mappings_of_an_exnode_are_held_against_their_sha256(lab):

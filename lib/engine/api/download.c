@@ -92,7 +92,7 @@ int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
     if (!xd_file_is_writable(fd))
         return xd_fail(err, XD_E_INVAL, "descriptor %d is not open for writing",
                        fd);
-    rc = xd_engine_new(&e, m, file, XD_OUTPUT_IN_ORDER, NULL, fd, o, err);
+    rc = xd_engine_new(&e, m, file, XD_OUTPUT_PIPE, NULL, fd, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
     return rc;
@@ -162,14 +162,14 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
 {
     struct xd_engine *e = engine_of(d);
     struct xd_progress p = {.bytes_total = XD_SIZE_UNKNOWN};
+    unsigned done = XD_BYTES_STORED | 1 << XD_BYTE_LEFT;
     xd_usec now;
 
     xd_engine_lock(e);
     now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
-    p.bytes_done = xd_ledger_bytes(&e->ledger, XD_BYTES_STORED);
+    p.bytes_done = xd_ledger_bytes(&e->ledger, done);
     p.bytes_in_order =
-        xd_ledger_first_gap(&e->ledger, XD_BYTES_STORED, e->wanted) -
-        e->wanted.begin;
+        xd_ledger_first_gap(&e->ledger, done, e->wanted) - e->wanted.begin;
     p.bytes_compared = e->sampler.bytes_compared;
     p.bytes_resumed = xd_verify_held_bytes_locked(e);
     if (e->wanted.end != XD_SIZE_UNKNOWN && !e->census)

@@ -38,30 +38,41 @@ static struct xd_range whole_chunks(const struct xd_engine *e,
 {
     uint64_t begin = r.begin - e->wanted.begin, end = r.end - e->wanted.begin;
 
-    begin = (begin + XD_MEMORY_CHUNK - 1) / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
-    end = end / XD_MEMORY_CHUNK * XD_MEMORY_CHUNK;
+    begin =
+        (begin + XD_BOUNDED_CHUNK - 1) / XD_BOUNDED_CHUNK * XD_BOUNDED_CHUNK;
+    end = end / XD_BOUNDED_CHUNK * XD_BOUNDED_CHUNK;
     return (struct xd_range){e->wanted.begin + begin, e->wanted.begin + end};
 }
 
-/* A file of unknown size comes in one piece: what was dropped of it does not
- * come again. */
+static void leave_locked(struct xd_engine *e, struct xd_range r)
+{
+    if (xd_ledger_change(&e->ledger, XD_LEAVE, r) < 0)
+        xd_engine_fail_nomem_locked(e);
+}
+
+/* What a pipe has read does not come again.  Nor does what was dropped of a file
+ * of unknown size, which comes in one piece. */
 static void drop_locked(struct xd_engine *e, struct xd_range r)
 {
     struct xd_error why = {0};
 
-    xd_memory_sink_drop(e->readers.memory, r.begin - e->wanted.begin,
-                        r.end - e->wanted.begin);
+    xd_bounded_sink_drop(e->readers.store, r.begin - e->wanted.begin,
+                         r.end - e->wanted.begin);
+    if (e->output == XD_OUTPUT_PIPE && r.end <= e->handed_out) {
+        leave_locked(e, r);
+        return;
+    }
     if (e->depots.size != XD_SIZE_UNKNOWN) {
         xd_verify_discard_locked(e, r, XD_DISCARD_DROPPED);
         return;
     }
+    leave_locked(e, r);
     xd_fail(&why, XD_E_NOREPLICA,
             "byte %llu has left the memory, and of a file of unknown size a "
             "part cannot be fetched again",
             (unsigned long long)(r.begin - e->wanted.begin));
     e->readers.gap_error = why;
-    if (xd_ledger_change(&e->ledger, XD_LEAVE, r) < 0 ||
-        xd_rangeset_add(&e->readers.gaps, r) < 0)
+    if (xd_rangeset_add(&e->readers.gaps, r) < 0)
         xd_engine_fail_nomem_locked(e);
 }
 

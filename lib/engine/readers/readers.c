@@ -44,18 +44,22 @@ uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position)
 
 uint64_t xd_readers_window_locked(struct xd_engine *e)
 {
+    bool are_many = e->output == XD_OUTPUT_SOURCE;
+
     e->readers.by_demand =
-        e->output == XD_OUTPUT_READERS && e->repair.phase == XD_REPAIR_NONE;
+        e->output != XD_OUTPUT_FILE && e->repair.phase == XD_REPAIR_NONE;
     if (!e->readers.by_demand)
         return 0;
-    /* In memory, blocks that many readers can have some of. */
-    return xd_window_least(e) / 4 * (xd_readers_in_memory(e) ? 1 : 3);
+    /* Of a store that they share, blocks that many readers can have some of. */
+    return xd_window_least(e) / 4 *
+           (are_many && xd_readers_are_bounded(e) ? 1 : 3);
 }
 
-bool xd_readers_in_memory(const struct xd_engine *e)
+bool xd_readers_are_bounded(const struct xd_engine *e)
 {
-    return e->output == XD_OUTPUT_READERS && !e->path && e->options.spool &&
-           strcmp(e->options.spool, "none") == 0;
+    return e->output == XD_OUTPUT_PIPE ||
+           (e->output == XD_OUTPUT_SOURCE && !e->path && e->options.spool &&
+            strcmp(e->options.spool, "none") == 0);
 }
 
 static void tell_locked(struct xd_engine *e, unsigned number,
@@ -68,7 +72,8 @@ static void tell_locked(struct xd_engine *e, unsigned number,
 }
 
 /* Head and tail are for a player that is there: they do not get in the way of
- * one that closes its reader only to open another elsewhere. */
+ * one that closes its reader only to open another elsewhere; and not for one
+ * that reads a pipe. */
 static void hint_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
@@ -77,7 +82,7 @@ static void hint_locked(struct xd_engine *e)
 
     for (size_t i = 0; i < all->n; i++)
         is_read |= all->list[i]->has_begun;
-    if (is_read == all->are_hinted)
+    if (is_read == all->are_hinted || e->output == XD_OUTPUT_PIPE)
         return;
     all->are_hinted = is_read;
     xd_inform_demand_locked(e, NUMBER_HEAD, is_read ? &all->head : &nothing);
@@ -136,7 +141,7 @@ void xd_readers_moved_locked(struct xd_reader *r)
     hint_locked(e);
     if (others_change)
         tell_changed_locked(e);
-    if (e->readers.memory)
+    if (e->readers.store)
         xd_readers_drop_locked(e);
     xd_decide_locked(e);
     wake_held_back_locked(e);
@@ -191,6 +196,8 @@ void xd_readers_begin_locked(struct xd_engine *e)
         tail.begin = w.end - TAIL_BYTES;
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
+    if (e->output == XD_OUTPUT_PIPE)
+        head = tail = nothing.range;
     all->head = (struct xd_demand){xd_window_pieces(e, head), soon, 0};
     all->tail = (struct xd_demand){xd_window_pieces(e, tail), soon, 0};
     all->are_hinted = false;
@@ -213,7 +220,7 @@ static int grow(struct xd_engine *e)
     if (!list)
         return XD_E_NOMEM;
     all->list = list;
-    if (xd_readers_in_memory(e)) {
+    if (xd_readers_are_bounded(e)) {
         shares = xd_realloc(all->shares, n, sizeof *shares);
         if (!shares)
             return XD_E_NOMEM;
@@ -287,8 +294,6 @@ void xd_readers_measure_locked(struct xd_reader *r)
 
 void xd_readers_wake_locked(struct xd_engine *e)
 {
-    if (e->output != XD_OUTPUT_READERS)
-        return;
     for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];
 
@@ -345,7 +350,7 @@ static uint64_t goes_on_to(const struct xd_demand *d, uint64_t byte, bool leads)
 bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
 {
     const struct xd_readers *all = &e->readers;
-    bool leads = !xd_readers_in_memory(e);
+    bool leads = !xd_readers_are_bounded(e);
     uint64_t from, to = begin;
 
     xd_engine_lock(e);

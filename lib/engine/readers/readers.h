@@ -42,7 +42,7 @@
 #include "os/thread.h"
 
 struct xd_engine;
-struct xd_memory_sink;
+struct xd_bounded_sink;
 struct xd_share;
 
 /* A window as the scheduler knows it. */
@@ -101,7 +101,7 @@ struct xd_readers {
     size_t n, capacity;
     unsigned next_number;
     bool by_demand;                /* the scheduler knows windows */
-    struct xd_memory_sink *memory; /* the store, or NULL: it is a file */
+    struct xd_bounded_sink *store; /* or NULL: all is kept, in a file */
     struct xd_demand rest, head, tail;
     bool are_hinted;     /* the scheduler knows of head and tail */
     uint64_t media_rate; /* bytes per second: the most that one of the players
@@ -118,7 +118,7 @@ void xd_readers_fini(struct xd_readers *r);
 uint64_t xd_readers_window_locked(struct xd_engine *e);
 
 /* Whether bytes are dropped that no reader wants any more. */
-bool xd_readers_in_memory(const struct xd_engine *e);
+bool xd_readers_are_bounded(const struct xd_engine *e);
 
 /* The byte of the file at a position. */
 uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position);

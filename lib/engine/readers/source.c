@@ -27,8 +27,8 @@ int xd_source_new(struct xd_source **out, struct xd_manifest *m, size_t file,
     int rc;
 
     *out = NULL;
-    rc = xd_engine_new(&e, m, file, XD_OUTPUT_READERS, o ? o->keep : NULL, -1,
-                       o, err);
+    rc = xd_engine_new(&e, m, file, XD_OUTPUT_SOURCE, o ? o->keep : NULL, -1, o,
+                       err);
     if (rc == 0)
         *out = (struct xd_source *)e;
     return rc;
@@ -273,6 +273,9 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
     if (xd_given_note_locked(r, from) < 0)
         return xd_fail_nomem(&r->error);
     r->copied = from;
+    if ((e->depots.size == XD_SIZE_UNKNOWN || xd_pipe_reads(e, r)) &&
+        e->handed_out < from.end)
+        e->handed_out = from.end;
     xd_engine_unlock(e);
     rc = xd_sink_read(e->sink, from.begin - e->wanted.begin, buf, len, &error);
     xd_engine_lock(e);
@@ -284,8 +287,6 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
         return rc;
     }
     r->position += len;
-    if (e->depots.size == XD_SIZE_UNKNOWN && e->drained < from.end)
-        e->drained = e->leaving = from.end;
     if (r->position - r->told_at >= STEP)
         xd_readers_moved_locked(r);
     return (int64_t)len;

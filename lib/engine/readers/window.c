@@ -4,9 +4,8 @@
 #include "engine/readers/readers.h"
 #include "engine/readers/shares.h"
 
-/* What a reader has ahead of it unless the user says otherwise, or as long as
- * nobody knows how much a second is. */
-#define DEFAULT_BYTES ((uint64_t)32 << 20)
+/* What a reader has ahead of it as long as nobody knows how much a second is. */
+#define UNTIL_KNOWN ((uint64_t)32 << 20)
 
 /* A time comes to no less, or requests would be too small; and to no more, for
  * the rate is what the file says of itself, which may be anything. */
@@ -15,6 +14,10 @@
 
 /* Where no player reports a rate; between those of music and of video in 4K. */
 #define ASSUMED_RATE ((uint64_t)1 << 20)
+
+/* Nothing reports how fast a pipe is read.  No film is faster than this (Ultra HD
+ * Blu-ray: 128 Mbit/s), so that a player on the pipe is not kept waiting. */
+#define ASSUMED_RATE_OF_PIPE ((uint64_t)16 << 20)
 
 /* A reader that reads nothing for so long, though it could, has no window:
  * its client sleeps, or has asked anew elsewhere and forgotten this one. */
@@ -31,12 +34,10 @@ static uint64_t timed(uint64_t bytes_per_s, xd_usec time)
 
 uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate)
 {
-    if (!xd_options_is_set(o, "lookahead"))
-        return DEFAULT_BYTES;
     if (o->lookahead_time == 0)
         return o->lookahead;
     return media_rate > 0 ? timed(media_rate, (xd_usec)o->lookahead_time)
-                          : DEFAULT_BYTES;
+                          : UNTIL_KNOWN;
 }
 
 uint64_t xd_window_least(const struct xd_engine *e)
@@ -148,9 +149,12 @@ struct xd_demand xd_window_demand(const struct xd_reader *r)
         return (struct xd_demand){.due = XD_NEVER};
     if (rate == 0) /* it may read for one that told it */
         rate = r->engine->readers.media_rate;
+    if (rate == 0)
+        rate =
+            xd_pipe_reads(r->engine, r) ? ASSUMED_RATE_OF_PIPE : ASSUMED_RATE;
     return (struct xd_demand){.range = window_of(r),
                               .due = due_at(r, from, xd_now()),
-                              .bytes_per_s = rate > 0 ? rate : ASSUMED_RATE};
+                              .bytes_per_s = rate};
 }
 
 static bool has_share(const struct xd_reader *r, xd_usec now)

@@ -107,7 +107,7 @@ static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
     bool and_held = may_have_brought_held(e);
-    struct xd_range rest = {e->leaving, e->wanted.end}, run, proved;
+    struct xd_range rest = {e->handed_out, e->wanted.end}, run, proved;
     unsigned origin;
     size_t piece;
 

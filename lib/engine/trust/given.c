@@ -77,7 +77,6 @@ static void fail_pipe_locked(struct xd_engine *e, uint64_t byte,
 void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range, const struct xd_error *why)
 {
-    struct xd_range out = {range.begin, e->leaving};
     struct xd_error error = *why;
     uint64_t at;
 
@@ -89,13 +88,10 @@ void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
         struct xd_reader *r = e->readers.list[i];
 
         at = find(e, &r->given, depot, range);
-        if (at < range.end)
+        if (at < range.end && xd_pipe_reads(e, r))
+            fail_pipe_locked(e, at, &error);
+        else if (at < range.end)
             tell_reader_locked(r, at, &error);
     }
     xd_readers_wake_locked(e);
-    if (!e->ordered || xd_range_is_empty(out))
-        return;
-    at = find(e, &e->ledger.origins, depot, out);
-    if (at < out.end)
-        fail_pipe_locked(e, at, &error);
 }

@@ -27,7 +27,7 @@ bool xd_repair_begins_locked(struct xd_engine *e)
         e->repair.phase = XD_REPAIR_COMPARING;
         e->target = e->sink;
     } else if ((e->verify.whole || xd_verify_reads_back_locked(e)) &&
-               !e->ordered) {
+               e->output != XD_OUTPUT_PIPE) {
         e->repair.phase = XD_REPAIR_JUDGING;
         e->verify.n_read_back = 0;
     } else {

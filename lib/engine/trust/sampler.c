@@ -361,7 +361,7 @@ void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
         return;
     for (size_t i = 0; i < s->n; i++)
         hear_locked(e, &s->cases[i], depot, range, data);
-    if (!e->ordered && !xd_readers_in_memory(e))
+    if (!xd_readers_are_bounded(e))
         xd_copies_compare_locked(e, depot, range, data);
     judge_locked(e);
     if (s->n > 0)

@@ -21,20 +21,19 @@
  * again; after that somebody does it all the time. */
 #define MOST_CHANGED 16
 
-/* Pieces of which two do not fit in so much memory are not used in order. */
+/* Pieces of which two do not fit in so much are not used where what was read is
+ * dropped. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
-/* In order a piece is hashed while it lies in the window, and a block beside
- * it must be on its way. */
+/* A piece is hashed while it lies in the window, and a block beside it must be
+ * on its way. */
 static void fit_window(struct xd_engine *e)
 {
     uint64_t longest = 0;
 
-    e->window = e->options.lookahead;
-    if (e->output == XD_OUTPUT_READERS)
-        e->window = xd_window_bytes(&e->options, e->readers.media_rate);
     if (e->output == XD_OUTPUT_FILE)
         return;
+    e->window = xd_window_bytes(&e->options, e->readers.media_rate);
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
         uint64_t length =
             xd_range_length(xd_pieces_range(&e->verify.pieces, i));
@@ -42,8 +41,7 @@ static void fit_window(struct xd_engine *e)
         if (length > longest)
             longest = length;
     }
-    if (longest > MAX_WINDOW / 2 &&
-        (e->output == XD_OUTPUT_IN_ORDER || xd_readers_in_memory(e)))
+    if (longest > MAX_WINDOW / 2 && xd_readers_are_bounded(e))
         xd_pieces_fini(&e->verify.pieces);
     else
         e->least_window = 2 * longest;
@@ -74,8 +72,10 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     fit_window(e);
     v->hashed_to = e->wanted.begin;
-    /* Of what was dropped no hash of the whole can be had. */
-    if (xd_options_want_all(&e->options) && !xd_readers_in_memory(e))
+    /* Of what was dropped no hash of the whole can be had, but by a pipe, which
+     * hashes what it reads. */
+    if (xd_options_want_all(&e->options) &&
+        (e->output == XD_OUTPUT_PIPE || !xd_readers_are_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
     if (rc == 0 && v->pieces.n > 0)
@@ -141,7 +141,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
     }
     xd_inform_accepted_locked(e, range);
     xd_readers_wake_locked(e);
-    if (e->ordered || e->verify.whole)
+    if (e->verify.whole)
         xd_cond_signal(&e->bytes_ready);
 }
 
@@ -287,16 +287,6 @@ uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from)
     return xd_ledger_first_gap(&e->ledger, XD_BYTES_READABLE, rest);
 }
 
-uint64_t xd_verify_frontier_locked(const struct xd_engine *e)
-{
-    uint64_t frontier = xd_verify_readable_to_locked(e, e->drained);
-
-    /* What has left the memory in front of a pipe cannot be hashed. */
-    if (e->verify.whole && frontier > e->verify.hashed_to)
-        return e->verify.hashed_to;
-    return frontier;
-}
-
 /* Other programs may write to the file until it is complete.  What is proved of
  * it is proved of the bytes that are on the disk then. */
 static bool hashes_at_the_end(const struct xd_engine *e)
@@ -322,13 +312,14 @@ static bool can_hash_whole_locked(const struct xd_engine *e)
     bool is_last = e->repair.phase == XD_REPAIR_JUDGING;
     uint64_t ready;
 
-    if (!v->whole || e->wanted.end == v->hashed_to ||
+    if (!v->whole || e->output == XD_OUTPUT_PIPE ||
+        e->wanted.end == v->hashed_to ||
         (e->repair.phase != XD_REPAIR_NONE && !is_last))
         return false;
     ready = xd_verify_readable_to_locked(e, v->hashed_to) - v->hashed_to;
     if (hashes_at_the_end(e))
         return ready > 0 && is_last;
-    return ready >= STEP || (ready > 0 && (e->ordered || is_last));
+    return ready >= STEP || (ready > 0 && is_last);
 }
 
 bool xd_verify_can_work_locked(const struct xd_engine *e)
@@ -442,8 +433,6 @@ static void hash_whole_locked(struct xd_engine *e)
     if (xd_range_length(range) > STEP)
         range.end = range.begin + STEP;
     v->hashed_to = range.end; /* what is discarded meanwhile takes it back */
-    if (e->ordered) /* but not where what has left cannot be read again */
-        e->leaving = range.end;
     xd_engine_unlock(e);
     if (range.begin == e->wanted.begin)
         xd_proof_restart(v->whole);

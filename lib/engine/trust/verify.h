@@ -96,9 +96,6 @@ void xd_verify_work_locked(struct xd_engine *e);
 /* The end of the bytes from `from` on that may be read. */
 uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from);
 
-/* All bytes of the file before this may be handed out in order. */
-uint64_t xd_verify_frontier_locked(const struct xd_engine *e);
-
 /* At the end of all work: 0, or CORRUPT if the whole is not what it should
  * be. */
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);

@@ -1,5 +1,6 @@
 /*
- * Where the bytes of a download go: a file, or in order to a descriptor.
+ * Where the bytes of a download are stored: a file, or as many as readers still
+ * want.
  *
  * Threads: write() by any number of threads at once, for disjoint ranges;
  *          everything else by one.
@@ -76,52 +77,20 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
                       struct xd_error *err);
 
 /*
- * Bytes in memory, wherever they belong.  drop() gives those chunks back that
- * lie in a range as a whole; to read what was dropped, or never written, is
- * BUG.  finish() does nothing.  Threads: any, drop() too.
- * Ownership: `*out_self` is `*out` by another name.  Errors: NOMEM.
+ * Bytes wherever they belong, of which no more are kept than are wanted: in a
+ * file without a name in `folder`, or in memory, if that is NULL.  drop() gives
+ * those chunks back that lie in a range as a whole; to read what was dropped, or
+ * never written, is BUG.  finish() does nothing.  Threads: any, drop() too.
+ * Ownership: `*out_self` is `*out` by another name.  Errors: IO, NOMEM.
  */
-#define XD_MEMORY_CHUNK ((uint64_t)64 * 1024)
+#define XD_BOUNDED_CHUNK ((uint64_t)64 * 1024)
 
-struct xd_memory_sink;
+struct xd_bounded_sink;
 
-int xd_memory_sink_new(struct xd_sink **out, struct xd_memory_sink **out_self,
-                       struct xd_error *err);
-void xd_memory_sink_drop(struct xd_memory_sink *m, uint64_t begin,
-                         uint64_t end);
-
-/*
- * A window of memory in front of a descriptor:
- *
- *     written to fd |========== held, with gaps ==========|  not yet allowed
- *                 front                             front + window
- *
- * Offsets count from the first byte of the output.  write() keeps bytes inside
- * the window (outside is BUG) and returns at once; one thread calls drain() to
- * write out what lies in order.  The caller's lock orders a write() before the
- * drain() of its bytes.
- *
- * Ownership: `fd` stays the caller's; `*out_self` is `*out` by another name.
- * Errors: NOMEM, INVAL (no window), IO.  SIGPIPE is the caller's to block.
- */
-struct xd_ordered_sink;
-
-int xd_ordered_sink_new(struct xd_sink **out, struct xd_ordered_sink **out_self,
-                        int fd, uint64_t window, struct xd_error *err);
-
-/*
- * Write all bytes before `end` that are not out yet, all of which are in the
- * window.  Returns 0, CANCELED after interrupt(), PIPE when the reader went
- * away, or IO.  Blocks: until the reader took them.
- */
-int xd_ordered_sink_drain(struct xd_ordered_sink *o, uint64_t end,
-                          struct xd_error *err);
-
-/* How many bytes are out.  Threads: any. */
-uint64_t xd_ordered_sink_front(struct xd_ordered_sink *o);
-
-/* Ends drain(), now and for ever.  Threads: any.  Blocks: no. */
-void xd_ordered_sink_interrupt(struct xd_ordered_sink *o);
+int xd_bounded_sink_new(struct xd_sink **out, struct xd_bounded_sink **out_self,
+                        const char *folder, struct xd_error *err);
+void xd_bounded_sink_drop(struct xd_bounded_sink *b, uint64_t begin,
+                          uint64_t end);
 
 static inline int xd_sink_write(struct xd_sink *s, uint64_t offset,
                                 const void *data, size_t len,
@@ -130,7 +99,7 @@ static inline int xd_sink_write(struct xd_sink *s, uint64_t offset,
     return s->ops->write(s, offset, data, len, err);
 }
 
-/* Read back what was written and has not left the window. */
+/* Read back what was written and not dropped. */
 static inline int xd_sink_read(struct xd_sink *s, uint64_t offset, void *data,
                                size_t len, struct xd_error *err)
 {
@@ -138,8 +107,7 @@ static inline int xd_sink_read(struct xd_sink *s, uint64_t offset, void *data,
 }
 
 /* All `size` bytes were written: a file is cut there, as an attempt that was
- * given up may have left more, and gets its name.  Those of an ordered sink
- * were drained too, or it is BUG. */
+ * given up may have left more, and gets its name. */
 static inline int xd_sink_finish(struct xd_sink *s, uint64_t size,
                                  struct xd_error *err)
 {
