@@ -459,7 +459,7 @@ static bool has_other_scheme(const char *word)
 }
 
 /* Whether the inputs are URLs: all of them, or none. */
-static int tell_urls(struct args *a)
+static int recognize_urls(struct args *a)
 {
     if (a->n_inputs == 0)
         return 0;
@@ -698,7 +698,7 @@ static int check(struct args *a)
         status = words_usage("--range asks for a part of the file, and "
                              "--checksum is of the whole");
     if (status == 0)
-        status = tell_urls(a);
+        status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);
     if (status != 0)

@@ -99,8 +99,8 @@ static bool has_whole_blocks(const struct args *a, const struct run *r)
 
 /* Whether the cell of the other options says it: no secret, and no option that
  * has a column. */
-static bool is_told(const struct args *a, size_t i,
-                    const struct xd_option_info *info, const struct run *r)
+static bool is_given(const struct args *a, size_t i,
+                     const struct xd_option_info *info, const struct run *r)
 {
     return a->given[i] != NULL && !info->is_secret && !is_axis(a, i) &&
            strcmp(info->name, "whole-blocks") != 0 &&
@@ -122,7 +122,7 @@ static bool describe_options(const struct args *a, const struct run *r,
     if (a->file != NULL)
         fprintf(to, " file=%s", a->file);
     for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
-        if (is_told(a, i, &info, r))
+        if (is_given(a, i, &info, r))
             fprintf(to, " %s=%s", info.name, a->given[i]);
     bool good = fclose(to) == 0;
     if (good && len > 0)

@@ -14,8 +14,8 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* How often the library hears where the picture is; mpv tells each one. */
-#define TELL_S 0.1
+/* How often the library gets where the picture is; mpv reports each picture. */
+#define REPORT_S 0.1
 
 /* By number, of which 0 is none to mpv. */
 enum property {
@@ -77,15 +77,15 @@ static enum xd_play_state state_of(const struct mpv *m)
     return m->waits || !m->has_moved ? XD_WAITING : XD_PAUSED;
 }
 
-static void tell(struct mpv *m, enum xd_play_state state)
+static void report_state(struct mpv *m, enum xd_play_state state)
 {
     const double rate = rate_of(m);
     const double byte = m->time_s > 0 ? m->time_s * rate : 0;
     const double speed = m->speed > 0 ? m->speed : 1;
 
     xd_reader_playhead(m->viewer, (uint64_t)byte, rate * speed, state);
-    m->told = state;
-    m->told_s = moment_s();
+    m->reported = state;
+    m->reported_s = moment_s();
 }
 
 /* ---- what it says ---- */
@@ -174,8 +174,8 @@ static void take(struct mpv *m, const char *bytes, size_t n)
         m->len = 0;
         m->is_too_long = false;
     }
-    if (state_of(m) != m->told || moment_s() - m->told_s >= TELL_S)
-        tell(m, state_of(m));
+    if (state_of(m) != m->reported || moment_s() - m->reported_s >= REPORT_S)
+        report_state(m, state_of(m));
 }
 
 /* ---- the socket ---- */
@@ -206,13 +206,13 @@ int mpv_init(struct mpv *m, struct xd_reader *viewer)
     (void)fcntl(m->fd, F_SETFD, FD_CLOEXEC);
     snprintf(m->option, sizeof m->option, "--input-ipc-client=fd://%d",
              m->theirs);
-    tell(m, XD_WAITING);
+    report_state(m, XD_WAITING);
     return 0;
 }
 
 void mpv_fini(struct mpv *m)
 {
-    tell(m, XD_ENDED);
+    report_state(m, XD_ENDED);
     shut(&m->theirs);
     shut(&m->fd);
 }
@@ -234,12 +234,12 @@ void mpv_begin(struct mpv *m)
 
 void mpv_stop(struct mpv *m)
 {
-    tell(m, XD_PAUSED);
+    report_state(m, XD_PAUSED);
 }
 
 void mpv_continue(struct mpv *m)
 {
-    tell(m, state_of(m));
+    report_state(m, state_of(m));
 }
 
 static void hear(struct mpv *m)

@@ -25,8 +25,8 @@ struct mpv {
     bool moves;                    /* the picture */
     bool has_moved;                /* ever */
     bool is_paused, is_seeking, waits;
-    enum xd_play_state told;
-    double told_s; /* when */
+    enum xd_play_state reported;
+    double reported_s; /* when */
 };
 
 /* Whether the program understands this. */

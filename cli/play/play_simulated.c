@@ -14,22 +14,22 @@
 #define PORTION_S 0.01
 
 /* How often the library hears where the picture is, and a signal is seen. */
-#define TELL_S 0.1
+#define REPORT_S 0.1
 #define LOOK_MS 100
 
-struct player {
+struct viewer {
     struct xd_reader *r;
     struct trace_run *trace;
     double rate;          /* bytes per second */
     double due_s;         /* when the next portion is to be shown */
-    double told_s;        /* when the library last heard of it */
+    double reported_s;    /* of the last report to the library */
     uint64_t shown;       /* bytes */
     unsigned char *bytes; /* one portion */
     size_t room;
 };
 
 /* Until the moment, or a signal, which is seen within LOOK_MS. */
-static void sleep_until(const struct player *p, double at_s)
+static void sleep_until(const struct viewer *p, double at_s)
 {
     for (;; trace_look(p->trace)) {
         const double left = at_s - moment_s();
@@ -41,15 +41,15 @@ static void sleep_until(const struct player *p, double at_s)
     }
 }
 
-static void tell(struct player *p, enum xd_play_state state)
+static void report_state(struct viewer *p, enum xd_play_state state)
 {
     xd_reader_playhead(p->r, p->shown, p->rate, state);
     trace_look(p->trace);
-    p->told_s = moment_s();
+    p->reported_s = moment_s();
 }
 
 /* Up to `len` bytes, waiting until a signal comes; 0 at the end. */
-static int64_t read_patiently(struct player *p, unsigned char *to, size_t len)
+static int64_t read_patiently(struct viewer *p, unsigned char *to, size_t len)
 {
     int64_t n;
 
@@ -62,7 +62,7 @@ static int64_t read_patiently(struct player *p, unsigned char *to, size_t len)
 
 /* The next portion, which is due now: if it is not here, the picture stands
  * still until it is.  How many bytes it has, 0 at the end, or a code. */
-static int64_t show_portion(struct player *p)
+static int64_t show_portion(struct viewer *p)
 {
     const double began_s = moment_s();
     size_t got = 0;
@@ -73,7 +73,7 @@ static int64_t show_portion(struct player *p)
         n = xd_reader_read(p->r, p->bytes + got, p->room - got, 0);
         if (n == XD_E_AGAIN) {
             if (!waits)
-                tell(p, XD_WAITING);
+                report_state(p, XD_WAITING);
             waits = true;
             n = read_patiently(p, p->bytes + got, p->room - got);
         }
@@ -81,13 +81,13 @@ static int64_t show_portion(struct player *p)
             got += (size_t)n;
     }
     if (waits) {
-        tell(p, XD_PLAYING);
+        report_state(p, XD_PLAYING);
         p->due_s += moment_s() - began_s;
     }
     return got > 0 ? (int64_t)got : n;
 }
 
-static int64_t play_on(struct player *p)
+static int64_t play_on(struct viewer *p)
 {
     int64_t n = 1;
 
@@ -98,18 +98,18 @@ static int64_t play_on(struct player *p)
             p->shown += (uint64_t)n;
             p->due_s += (double)n / p->rate;
         }
-        if (moment_s() - p->told_s >= TELL_S)
-            tell(p, XD_PLAYING);
+        if (moment_s() - p->reported_s >= REPORT_S)
+            report_state(p, XD_PLAYING);
     }
     return n;
 }
 
 /* The first look at the source sets it in motion. */
-static int64_t prebuffer(struct player *p, double seconds)
+static int64_t prebuffer(struct viewer *p, double seconds)
 {
     const double begins_s = moment_s() + seconds;
 
-    tell(p, XD_WAITING);
+    report_state(p, XD_WAITING);
     const int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
     if (n > 0)
         p->shown = (uint64_t)n;
@@ -121,7 +121,7 @@ static int64_t prebuffer(struct player *p, double seconds)
 int play_simulated(const struct args *a, struct xd_reader *r,
                    struct trace_run *trace)
 {
-    struct player p = {.r = r, .trace = trace, .rate = a->rate};
+    struct viewer p = {.r = r, .trace = trace, .rate = a->rate};
     struct xd_error err;
 
     p.room = (size_t)(p.rate * PORTION_S) + 1;
@@ -132,11 +132,11 @@ int play_simulated(const struct args *a, struct xd_reader *r,
     }
     int64_t n = prebuffer(&p, a->prebuffer);
     if (n >= 0) {
-        tell(&p, XD_PLAYING);
+        report_state(&p, XD_PLAYING);
         n = play_on(&p);
     }
     xd_reader_error(r, &err);
-    tell(&p, XD_ENDED);
+    report_state(&p, XD_ENDED);
     free(p.bytes);
     if (signals_came())
         return STATUS_INTERRUPTED;

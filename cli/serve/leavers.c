@@ -132,10 +132,10 @@ free_memory:
     return NULL;
 }
 
-static void tell_change_locked(struct leavers *l)
+static void report_change_locked(struct leavers *l)
 {
     l->n_changes++;
-    /* A full pipe tells it too. */
+    /* A full pipe reports it as well. */
     (void)!write(l->changed[1], "", 1);
 }
 
@@ -145,7 +145,7 @@ void leavers_free(struct leavers *l)
         return;
     pthread_mutex_lock(&l->lock);
     l->is_over = true;
-    tell_change_locked(l);
+    report_change_locked(l);
     pthread_mutex_unlock(&l->lock);
     pthread_join(l->thread, NULL);
     pthread_mutex_destroy(&l->lock);
@@ -160,7 +160,7 @@ void leavers_add(struct leavers *l, int fd, struct xd_reader *reader)
     assert(l->n < l->most);
     l->sockets[l->n] = (struct pollfd){.fd = fd, .events = POLLRDHUP};
     l->readers[l->n++] = reader;
-    tell_change_locked(l);
+    report_change_locked(l);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -174,6 +174,6 @@ void leavers_remove(struct leavers *l, const struct xd_reader *reader)
     l->n--;
     l->sockets[i] = l->sockets[l->n];
     l->readers[i] = l->readers[l->n];
-    tell_change_locked(l);
+    report_change_locked(l);
     pthread_mutex_unlock(&l->lock);
 }

@@ -44,8 +44,8 @@ const char *xd_code_text(int code)
  * long path is cut before it is.
  */
 XD_PRINTF(4, 0)
-static void tell(struct xd_error *err, enum xd_code code, const char *reason,
-                 const char *format, va_list args)
+static void set_error(struct xd_error *err, enum xd_code code,
+                      const char *reason, const char *format, va_list args)
 {
     char line[sizeof err->msg];
     size_t reason_len = strlen(reason);
@@ -64,7 +64,7 @@ int xd_fail(struct xd_error *err, enum xd_code code, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    tell(err, code, "", format, args);
+    set_error(err, code, "", format, args);
     va_end(args);
     return code;
 }
@@ -78,7 +78,7 @@ int xd_fail_errno(struct xd_error *err, enum xd_code code, int os_errno,
     if (strerror_r(os_errno, reason + 2, sizeof reason - 2) != 0)
         snprintf(reason, sizeof reason, ": error %d", os_errno);
     va_start(args, format);
-    tell(err, code, reason, format, args);
+    set_error(err, code, reason, format, args);
     va_end(args);
     if (err != NULL)
         err->os_errno = os_errno;
@@ -97,7 +97,7 @@ int xd_fail_because(struct xd_error *err, enum xd_code code,
     memcpy(where.depot, cause->depot, sizeof where.depot);
     memcpy(where.url, cause->url, sizeof where.url);
     va_start(args, format);
-    tell(err, code, "", format, args);
+    set_error(err, code, "", format, args);
     va_end(args);
     err->os_errno = os_errno;
     err->http_status = http_status;

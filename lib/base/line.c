@@ -52,7 +52,7 @@ struct xd_line {
     unsigned n;
     xd_usec quiet, slack, patience;
     xd_usec began_at;      /* the first request; XD_NEVER: none yet */
-    xd_usec heard_at;      /* from any depot; XD_NEVER: nothing yet */
+    xd_usec last_byte_at;  /* from any depot; XD_NEVER: nothing yet */
     xd_usec looked_at;     /* when it was last asked whether it is in doubt */
     xd_usec fastest;       /* the least time to a first byte; XD_NEVER: none */
     unsigned failed_depot; /* the last one that failed without an answer */
@@ -84,7 +84,7 @@ struct xd_line *xd_line_new(unsigned n_fetches, xd_usec silence,
     l->slack = at_most(silence / SLACK_PART, MOST_SLACK);
     l->quiet = at_most(silence - l->slack, MOST_QUIET);
     l->patience = patience;
-    l->began_at = l->heard_at = l->fastest = XD_NEVER;
+    l->began_at = l->last_byte_at = l->fastest = XD_NEVER;
     return l;
 }
 
@@ -114,7 +114,7 @@ void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
 /* A depot has said something. */
 static void hear(struct xd_line *l, xd_usec now)
 {
-    l->heard_at = now;
+    l->last_byte_at = now;
     l->is_down = false;
 }
 
@@ -179,7 +179,7 @@ static void ask_anew(struct xd_line *l, xd_usec now)
 
 bool xd_line_was_up(const struct xd_line *l)
 {
-    return l->heard_at != XD_NEVER;
+    return l->last_byte_at != XD_NEVER;
 }
 
 static void go_down(struct xd_line *l, xd_usec now)
@@ -196,7 +196,8 @@ static void go_down(struct xd_line *l, xd_usec now)
 static bool all_are_silent(const struct xd_line *l, const struct request *r,
                            xd_usec now)
 {
-    return now - l->heard_at >= l->quiet && l->heard_at <= r->last + l->slack;
+    return now - l->last_byte_at >= l->quiet &&
+           l->last_byte_at <= r->last + l->slack;
 }
 
 /* Whether some other depot was asked in vain as well: while only one is asked,
@@ -204,7 +205,7 @@ static bool all_are_silent(const struct xd_line *l, const struct request *r,
 static bool another_is_silent(const struct xd_line *l, unsigned depot,
                               xd_usec now)
 {
-    if (l->failed_at > l->heard_at && l->failed_depot != depot)
+    if (l->failed_at > l->last_byte_at && l->failed_depot != depot)
         return true;
     for (unsigned i = 0; i < l->n; i++) {
         const struct request *r = &l->requests[i];
@@ -261,7 +262,7 @@ void xd_line_changed(struct xd_line *l, xd_usec now)
 {
     if (l->is_down)
         ask_anew(l, now);
-    else if (xd_line_was_up(l) && now - l->heard_at >= BRIEF_QUIET &&
+    else if (xd_line_was_up(l) && now - l->last_byte_at >= BRIEF_QUIET &&
              is_asking(l))
         go_down(l, now);
 }
@@ -293,7 +294,7 @@ xd_usec xd_line_pause(const struct xd_line *l, xd_usec now)
 
 static xd_usec silent_since(const struct xd_line *l)
 {
-    return xd_line_was_up(l) ? l->heard_at : l->began_at;
+    return xd_line_was_up(l) ? l->last_byte_at : l->began_at;
 }
 
 static xd_usec patience(const struct xd_line *l)
@@ -342,7 +343,7 @@ static bool some_are_silent(const struct xd_line *l, xd_usec now)
 
 xd_usec xd_line_doubt_at(const struct xd_line *l)
 {
-    xd_usec quiet_at = l->heard_at + l->quiet;
+    xd_usec quiet_at = l->last_byte_at + l->quiet;
     xd_usec look_at = l->looked_at + l->quiet / DOUBTS;
 
     if (!l->has_flowed || !(l->is_down || is_asking(l)))

@@ -457,9 +457,9 @@ bool xd_url_names_compressed(const struct xd_url *u)
  * bytes, or goes before them, is the likely one. */
 static const char *show_invalid(const char *s)
 {
-    bool may_tell = strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
+    bool may_show = strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
 
-    return may_tell ? s : "(not a URL)";
+    return may_show ? s : "(not a URL)";
 }
 
 static int show_url(char *out, size_t size, const struct xd_url *u)

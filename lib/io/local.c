@@ -25,7 +25,7 @@
 struct local_fetch {
     bool is_busy;
     bool is_decided; /* outcome is valid: the next poll() ends it */
-    bool is_paused, has_told_head;
+    bool is_paused, has_reported_head;
     int fd; /* < 0: none */
     uint64_t at, end, object_size;
     struct xd_url *url; /* owned */
@@ -158,7 +158,7 @@ static void refuse(struct local_fetch *f, int rc)
     xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name.s);
 }
 
-static void tell_head(struct local *l, struct local_fetch *f)
+static void report_head(struct local *l, struct local_fetch *f)
 {
     char stamp[XD_FILE_STAMP_SIZE];
     struct xd_head head = {
@@ -170,7 +170,7 @@ static void tell_head(struct local *l, struct local_fetch *f)
         head.validator = stamp;
     rc = l->handler->head(l->handler->user, slot_of(l, f), &head);
 
-    f->has_told_head = true;
+    f->has_reported_head = true;
     if (rc < 0)
         refuse(f, rc);
 }
@@ -208,8 +208,8 @@ static void read_some(struct local *l, struct local_fetch *f)
 /* One step of what a slot carries. */
 static void advance(struct local *l, struct local_fetch *f)
 {
-    if (!f->is_decided && !f->has_told_head)
-        tell_head(l, f);
+    if (!f->is_decided && !f->has_reported_head)
+        report_head(l, f);
     if (!f->is_decided && f->at < f->end)
         read_some(l, f);
     if (!f->is_decided && f->at == f->end)

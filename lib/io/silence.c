@@ -24,10 +24,10 @@ void xd_silence_clock_look(struct xd_silence_clock *c, xd_usec waited)
     c->watched += passed < most || !XD_DEFENDS("unwatched") ? passed : most;
 }
 
-xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec heard_at,
+xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec last_byte_at,
                         xd_usec patience)
 {
-    xd_usec silent = c->watched - heard_at;
+    xd_usec silent = c->watched - last_byte_at;
 
     return silent < patience ? xd_earlier(patience - silent, MAX_WAIT) : 0;
 }

@@ -21,8 +21,8 @@ void xd_silence_clock_init(struct xd_silence_clock *c);
 #define XD_LONGEST_POLL (10 * XD_SECOND)
 
 /* How long a poll may last for the sake of a depot that is asked, which was last
- * heard at `heard_at` of this clock and may be silent for `patience`. */
-xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec heard_at,
+ * heard at `last_byte_at` of this clock and may be silent for `patience`. */
+xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec last_byte_at,
                         xd_usec patience);
 
 /* Set it, after a wait that was to last `waited`. */

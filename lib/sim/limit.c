@@ -76,7 +76,7 @@ static double sum_of(const struct xd_scenario *s, struct flow *flows,
     double sum = 0, rate = flows[line].path.rate;
 
     for (size_t i = 1; i < s->n_lines; i++) {
-        const struct xd_line *l = &s->lines[i];
+        const struct xd_scenario_line *l = &s->lines[i];
 
         if (l->depot != XD_NO_LINE && l->via == (line == 0 ? XD_NO_LINE : line))
             sum += rate_of(&flows[i], t);

@@ -24,7 +24,7 @@ double xd_sim_uniform(uint64_t *state)
 }
 
 /* So that a line's luck is its own, whatever lines there are beside it. */
-static uint64_t seed_of(const struct xd_line *line, uint64_t seed)
+static uint64_t seed_of(const struct xd_scenario_line *line, uint64_t seed)
 {
     for (const char *c = line->name; *c != '\0'; c++)
         seed = xd_sim_random(&seed) ^ (unsigned char)*c;

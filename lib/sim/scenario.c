@@ -180,7 +180,8 @@ static bool copy_name(char *out, const char *name)
     return true;
 }
 
-static struct xd_line *find_line(const struct xd_scenario *s, const char *name)
+static struct xd_scenario_line *find_line(const struct xd_scenario *s,
+                                          const char *name)
 {
     for (size_t i = 0; i < s->n_lines; i++)
         if (strcmp(s->lines[i].name, name) == 0)
@@ -192,7 +193,7 @@ static struct xd_line *find_line(const struct xd_scenario *s, const char *name)
 static int add_line(struct parser *p, const char *name, int64_t queue)
 {
     struct xd_scenario *s = p->s;
-    struct xd_line *lines;
+    struct xd_scenario_line *lines;
 
     if (find_line(s, name))
         return complain(p, "a second line has the name", name);
@@ -201,7 +202,7 @@ static int add_line(struct parser *p, const char *name, int64_t queue)
         return xd_fail_nomem(p->err);
     s->lines = lines;
     lines += s->n_lines;
-    *lines = (struct xd_line){
+    *lines = (struct xd_scenario_line){
         .path.queue = queue, .depot = XD_NO_LINE, .via = XD_NO_LINE};
     if (!copy_name(lines->name, name))
         return complain(p, "a name is too long:", name);
@@ -209,9 +210,10 @@ static int add_line(struct parser *p, const char *name, int64_t queue)
     return 0;
 }
 
-static int set_via(struct parser *p, struct xd_line *depot, const char *name)
+static int set_via(struct parser *p, struct xd_scenario_line *depot,
+                   const char *name)
 {
-    const struct xd_line *link = find_line(p->s, name);
+    const struct xd_scenario_line *link = find_line(p->s, name);
 
     if (!link || link == p->s->lines || link->depot != XD_NO_LINE)
         return complain(p, "no link before it has the name", name);
@@ -240,7 +242,7 @@ static int insert_change(struct parser *p, const struct xd_change *c)
 /* Until then it answers no request. */
 static int set_joins(struct parser *p, size_t i, const char *value)
 {
-    struct xd_line *line = &p->s->lines[i];
+    struct xd_scenario_line *line = &p->s->lines[i];
     struct xd_change up = {.line = i, .key = "up"};
     double at = 0;
 
@@ -254,7 +256,7 @@ static int set_joins(struct parser *p, size_t i, const char *value)
 /* The scheduler numbers depots as they join. */
 static bool joins_in_order(const struct xd_scenario *s)
 {
-    const struct xd_line *last = &s->lines[s->n_lines - 1];
+    const struct xd_scenario_line *last = &s->lines[s->n_lines - 1];
 
     return last->depot == 0 ? last->joins_at == 0
                             : xd_scenario_depot(s, last->depot - 1)->joins_at <=
@@ -263,7 +265,7 @@ static bool joins_in_order(const struct xd_scenario *s)
 
 static int add_depot(struct parser *p)
 {
-    struct xd_line *depot;
+    struct xd_scenario_line *depot;
     int rc = 0;
 
     if (p->n_words < 3)
@@ -302,7 +304,7 @@ static int add_link(struct parser *p)
 static int add_changes(struct parser *p)
 {
     struct xd_change c = {.at = 0};
-    const struct xd_line *line;
+    const struct xd_scenario_line *line;
     double at = 0;
     int rc = 0;
 
@@ -395,10 +397,10 @@ void xd_scenario_fini(struct xd_scenario *s)
     *s = (struct xd_scenario){.n_depots = 0};
 }
 
-const struct xd_line *xd_scenario_depot(const struct xd_scenario *s,
-                                        size_t depot)
+const struct xd_scenario_line *xd_scenario_depot(const struct xd_scenario *s,
+                                                 size_t depot)
 {
-    const struct xd_line *line = s->lines;
+    const struct xd_scenario_line *line = s->lines;
 
     while (line->depot != depot)
         line++;

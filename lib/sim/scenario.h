@@ -73,7 +73,7 @@ struct xd_path {
 #define XD_NO_LINE SIZE_MAX
 
 /* The client's, which is the first; links, and depots. */
-struct xd_line {
+struct xd_scenario_line {
     char name[XD_NAME_BYTES];
     struct xd_path path;
     size_t depot;     /* its number, or XD_NO_LINE */
@@ -88,7 +88,7 @@ struct xd_change {
 };
 
 struct xd_scenario {
-    struct xd_line *lines;
+    struct xd_scenario_line *lines;
     size_t n_lines;
     size_t n_depots;
     struct xd_change *changes; /* in order of time */
@@ -101,8 +101,8 @@ int xd_scenario_parse(struct xd_scenario *s, const char *text,
 void xd_scenario_fini(struct xd_scenario *s);
 
 /* The line of a depot. */
-const struct xd_line *xd_scenario_depot(const struct xd_scenario *s,
-                                        size_t depot);
+const struct xd_scenario_line *xd_scenario_depot(const struct xd_scenario *s,
+                                                 size_t depot);
 
 /* What a change does to a path; false where a word is not understood. */
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value);

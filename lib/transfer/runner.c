@@ -65,7 +65,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return d->handler->head(d->handler->user, slot, head);
 }
 
-static void tell_hold(const struct xd_runner *d, unsigned slot, bool is_held)
+static void report_hold(const struct xd_runner *d, unsigned slot, bool is_held)
 {
     if (d->handler->hold)
         d->handler->hold(d->handler->user, slot, is_held);
@@ -76,7 +76,7 @@ static int hold(struct xd_runner *d, unsigned slot, size_t len, xd_usec until)
 {
     struct slot *s = &d->slots[slot];
 
-    tell_hold(d, slot, true);
+    report_hold(d, slot, true);
     s->is_held = true;
     s->held_bytes = len;
     s->held_until = until;
@@ -374,7 +374,7 @@ static xd_usec prepare(struct xd_runner *d, unsigned slot, xd_usec now)
     if (s->held_bytes > 0 && !has_room(d, slot, s->held_bytes))
         return XD_NEVER; /* wakeup() is called when there is */
     s->is_held = false;
-    tell_hold(d, slot, false);
+    report_hold(d, slot, false);
     xd_transport_resume(s->transport, slot);
     return XD_NEVER;
 }

@@ -178,7 +178,7 @@ static void check_retold(const struct model *m,
     struct xd_text text = {0};
     bool is_bad;
 
-    FUZZ_CHECK(xd_journal_tell(s, &text) == 0);
+    FUZZ_CHECK(xd_journal_format(s, &text) == 0);
     take(&again, (const uint8_t *)text.s, text.len, text.len, &is_bad);
     FUZZ_CHECK(!is_bad && again.length == text.len);
     FUZZ_CHECK(again.size == s->size && strcmp(again.name, s->name) == 0);

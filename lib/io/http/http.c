@@ -57,7 +57,7 @@ static int http_start(struct xd_transport *t, unsigned slot,
         curl_multi_add_handle(h->base.multi, f->easy) != CURLM_OK)
         return xd_fail_nomem(err);
     xd_silence_clock_look(&h->base.clock, 0);
-    f->heard_at = h->base.clock.watched;
+    f->last_byte_at = h->base.clock.watched;
     f->wants_resume = false;
     f->is_busy = true;
     return 0;
@@ -113,14 +113,14 @@ static void note_times(struct xd_http_fetch *f)
 /* Take a request off the wire, and hand it back or ask where it was sent to. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
-    f->is_silent =
-        !f->heard && !f->paused && h->base.clock.watched - f->heard_at >= QUIET;
+    f->is_silent = !f->made_progress && !f->paused &&
+                   h->base.clock.watched - f->last_byte_at >= QUIET;
     enter(h);
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->base.multi, f->easy);
     leave(h);
     if (xd_http_fetch_follow(f)) {
-        f->heard_at = h->base.clock.watched;
+        f->last_byte_at = h->base.clock.watched;
         if (curl_multi_add_handle(h->base.multi, f->easy) == CURLM_OK)
             return;
         xd_http_fetch_fail_nomem(f);
@@ -170,7 +170,7 @@ static xd_usec until_silence(const struct http *h)
         if (f->is_busy && !f->paused)
             least = xd_earlier(
                 least,
-                xd_silence_left(&h->base.clock, f->heard_at,
+                xd_silence_left(&h->base.clock, f->last_byte_at,
                                 xd_http_fetch_patience(f, h->base.silence)));
     }
     return least;
@@ -205,10 +205,10 @@ static void sweep(struct http *h)
 
         if (!f->is_busy)
             continue;
-        if (f->heard)
-            f->heard_at = h->base.clock.watched;
-        f->heard = false;
-        if (!f->paused && h->base.clock.watched - f->heard_at >=
+        if (f->made_progress)
+            f->last_byte_at = h->base.clock.watched;
+        f->made_progress = false;
+        if (!f->paused && h->base.clock.watched - f->last_byte_at >=
                               xd_http_fetch_patience(f, h->base.silence))
             xd_http_fetch_give_up(f, h->base.silence);
     }

@@ -318,24 +318,24 @@ static void judge_whole(const struct xd_http_answer *a,
                         const struct xd_request *r, const char *name,
                         struct xd_http_judgement *out)
 {
-    bool tells = a->has_length && !a->is_chunked;
-    uint64_t told = tells ? a->length : XD_SIZE_UNKNOWN;
-    uint64_t size = tells ? told : r->object_size;
+    bool is_stated = a->has_length && !a->is_chunked;
+    uint64_t stated = is_stated ? a->length : XD_SIZE_UNKNOWN;
+    uint64_t size = is_stated ? stated : r->object_size;
     uint64_t end = xd_request_end(r);
     /* All of it may be just what was asked for. */
     bool is_range = xd_http_asks_for_range(r) &&
                     (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
 
-    if (tells && r->object_size != XD_SIZE_UNKNOWN && told != r->object_size &&
-        XD_DEFENDS("size")) {
-        xd_request_is_different(r, name, told, &out->outcome);
+    if (is_stated && r->object_size != XD_SIZE_UNKNOWN &&
+        stated != r->object_size && XD_DEFENDS("size")) {
+        xd_request_is_different(r, name, stated, &out->outcome);
     } else if (is_range && XD_DEFENDS("no-ranges")) {
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, "with the whole object");
-        out->outcome.object_size = told;
-    } else if (tells && r->offset > 0 && told <= r->offset) {
-        xd_request_is_different(r, name, told, &out->outcome);
+        out->outcome.object_size = stated;
+    } else if (is_stated && r->offset > 0 && stated <= r->offset) {
+        xd_request_is_different(r, name, stated, &out->outcome);
     } else {
-        allow(out, end < size ? end : size, told);
+        allow(out, end < size ? end : size, stated);
     }
 }
 
@@ -355,9 +355,9 @@ static void judge_unsatisfied(const struct xd_http_answer *a,
                               const struct xd_request *r, const char *name,
                               struct xd_http_judgement *out)
 {
-    bool tells = a->has_range && a->range_is_empty;
+    bool is_stated = a->has_range && a->range_is_empty;
 
-    if (tells && a->total <= r->offset)
+    if (is_stated && a->total <= r->offset)
         xd_request_is_different(r, name, a->total, &out->outcome);
     else
         refuse(out,
@@ -401,12 +401,12 @@ static bool encoding_does_not_matter(const struct xd_http_answer *a,
                                      const struct xd_request *r)
 {
     bool is_part = xd_http_is_part(a, r);
-    uint64_t told = is_part ? a->total : XD_SIZE_UNKNOWN;
+    uint64_t stated = is_part ? a->total : XD_SIZE_UNKNOWN;
 
     if (!is_part && a->has_length && !a->is_chunked)
-        told = a->length;
+        stated = a->length;
     return a->encoding[0] == '\0' || r->takes_encoded ||
-           (told != XD_SIZE_UNKNOWN && told == r->object_size);
+           (stated != XD_SIZE_UNKNOWN && stated == r->object_size);
 }
 
 /* What is sent whole in place of a range says by that alone that it is another

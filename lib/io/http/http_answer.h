@@ -39,7 +39,7 @@ struct xd_http_judgement {
     /* With verdict OK: */
     uint64_t end;         /* in the object, of what was asked for; XD_TO_END: of
                              the body */
-    uint64_t object_size; /* as told, or XD_SIZE_UNKNOWN */
+    uint64_t object_size; /* as stated, or XD_SIZE_UNKNOWN */
 };
 
 /* The ETag, or the Last-Modified where that is strong (RFC 9110, 8.8.2.2), or

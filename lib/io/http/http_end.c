@@ -100,8 +100,8 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
 {
     /* libcurl quotes what it does not understand, a proxy's URL for one: that
      * may have a password. */
-    bool tells = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
-    const char *reason = tells ? f->reason : curl_easy_strerror(result);
+    bool has_reason = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
+    const char *reason = has_reason ? f->reason : curl_easy_strerror(result);
     long os_errno = 0;
 
     xd_http_fetch_decide(f,

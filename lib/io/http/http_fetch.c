@@ -40,7 +40,8 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     if (!may_reach(f, &address->addr) ||
         !xd_http_connect_try(&f->connect, &address->addr, address->addrlen))
         return CURL_SOCKET_BAD;
-    f->heard = true; /* from here on it is this address that is silent */
+    f->made_progress =
+        true; /* from here on it is this address that is silent */
     fd = xd_http_connect_socket(address, &f->lacks_descriptor);
     if (fd == CURL_SOCKET_BAD)
         return CURL_SOCKET_BAD;
@@ -84,7 +85,7 @@ static int on_names(void *state, void *reserved, void *user)
     (void)state;
     (void)reserved;
     f->connect.phase = XD_HTTP_NAMES;
-    f->heard = true;
+    f->made_progress = true;
     return 0;
 }
 
@@ -98,7 +99,7 @@ static int on_asked(void *user, char *to, char *from, int to_port,
     (void)to_port;
     (void)from_port;
     f->connect.phase = XD_HTTP_ASKED;
-    f->heard = true;
+    f->made_progress = true;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -290,7 +291,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->reach = request->reach;
     f->is_kept_out = f->lacks_descriptor = false;
     f->header_bytes = 0;
-    f->is_decided = f->heard = false;
+    f->is_decided = f->made_progress = false;
     reset_answer(f);
     return 0;
 }

@@ -66,14 +66,14 @@ struct xd_http_fetch {
     struct xd_outcome outcome;
 
     /* Notes for http.c. */
-    bool heard;  /* something came since http.c cleared it */
-    bool paused; /* the handler wants the bytes at `at` again later */
-    bool quit;   /* there is no use in more bytes: take it off the wire */
+    bool made_progress; /* something came since http.c cleared it */
+    bool paused;        /* the handler wants the bytes at `at` again later */
+    bool quit; /* there is no use in more bytes: take it off the wire */
 
     /* http.c's own. */
     bool is_busy, wants_resume;
     bool hangs_up; /* nobody hears what libcurl still hands over */
-    xd_usec heard_at;
+    xd_usec last_byte_at;
 };
 
 /* `shared` and `options` outlive the fetch.  Errors: NOMEM, and then fini()

@@ -70,7 +70,7 @@ struct xd_pinger {
     size_t n_asked, asked_capacity;
     struct way *ways;
     struct curl_waitfd *fds; /* those of `ways`, for curl_multi_poll() */
-    struct xd_ping *pings;   /* answers that were not told yet */
+    struct xd_ping *pings;   /* answers that were not reported yet */
     size_t n_ways, ways_capacity, n_pings, pings_capacity;
     CURL **idle; /* handles */
     size_t n_idle, idle_capacity;
@@ -455,7 +455,7 @@ static bool take_questions(struct xd_pinger *p)
     return goes_on;
 }
 
-static void tell(struct xd_pinger *p)
+static void report_answers(struct xd_pinger *p)
 {
     size_t n = p->n_pings;
 
@@ -487,7 +487,7 @@ static void *pinger_main(void *arg)
         if (p->n_ways == 0)
             close_spares(p);
         wait_for_answers(p);
-        tell(p);
+        report_answers(p);
     }
     return NULL;
 }

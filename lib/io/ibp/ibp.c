@@ -143,7 +143,7 @@ static int ibp_start(struct xd_transport *t, unsigned slot,
     if (!q->is_decided)
         choose_connection(b, q);
     xd_silence_clock_look(&b->base.clock, 0);
-    q->heard_at = b->base.clock.watched;
+    q->last_byte_at = b->base.clock.watched;
     q->is_busy = true;
     return 0;
 }
@@ -161,7 +161,7 @@ static void ibp_resume(struct xd_transport *t, unsigned slot)
     struct ibp *b = (struct ibp *)t;
 
     b->requests[slot].is_paused = false;
-    b->requests[slot].heard = true;
+    b->requests[slot].made_progress = true;
 }
 
 static void finish(struct ibp *b, struct xd_ibp_request *q)
@@ -203,7 +203,8 @@ static bool move_decided(struct ibp *b)
     for (unsigned i = 0; i < b->n_slots; i++) {
         struct xd_ibp_request *q = &b->requests[i];
 
-        if (q->is_busy && (q->is_decided || (q->filled > 0 && q->heard)))
+        if (q->is_busy &&
+            (q->is_decided || (q->filled > 0 && q->made_progress)))
             happened |= move(b, q);
     }
     return happened;
@@ -236,9 +237,9 @@ static xd_usec until_silence(const struct ibp *b)
         const struct xd_ibp_request *q = &b->requests[i];
 
         if (q->is_busy && !q->is_paused)
-            least =
-                xd_earlier(least, xd_silence_left(&b->base.clock, q->heard_at,
-                                                  patience(b, q)));
+            least = xd_earlier(least,
+                               xd_silence_left(&b->base.clock, q->last_byte_at,
+                                               patience(b, q)));
     }
     return least;
 }
@@ -281,7 +282,7 @@ static void collect(struct ibp *b)
             continue;
         fd = result == CURLE_OK ? xd_ibp_connect_take(c) : -1;
         if (fd >= 0) {
-            q->heard = true;
+            q->made_progress = true;
             xd_ibp_request_use(q, fd, false);
         } else {
             q->is_decided = true;
@@ -301,11 +302,11 @@ static void sweep(struct ibp *b)
 
         if (!q->is_busy)
             continue;
-        if (q->heard || c->has_moved)
-            q->heard_at = b->base.clock.watched;
-        q->heard = c->has_moved = false;
+        if (q->made_progress || c->has_moved)
+            q->last_byte_at = b->base.clock.watched;
+        q->made_progress = c->has_moved = false;
         if (q->is_paused ||
-            b->base.clock.watched - q->heard_at < patience(b, q))
+            b->base.clock.watched - q->last_byte_at < patience(b, q))
             continue;
         if (q->step == XD_IBP_CONNECTS && xd_ibp_connect_give_up(c))
             continue;

@@ -176,8 +176,8 @@ void xd_ibp_connect_explain(const struct xd_ibp_connect *c, CURLcode result,
 {
     /* libcurl quotes what it does not understand, a proxy's URL for one: that
      * may have a password. */
-    bool tells = c->reason[0] != '\0' && strchr(c->reason, '@') == NULL;
-    const char *reason = tells ? c->reason : curl_easy_strerror(result);
+    bool has_reason = c->reason[0] != '\0' && strchr(c->reason, '@') == NULL;
+    const char *reason = has_reason ? c->reason : curl_easy_strerror(result);
     long os_errno = 0;
 
     if (c->lacks_descriptor || xd_http_connect_lacks_descriptors(result)) {

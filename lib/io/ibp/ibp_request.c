@@ -557,7 +557,7 @@ static bool receive(struct xd_ibp_request *q)
         fail_connection(q, n < 0 ? errno : 0);
         return true;
     }
-    q->heard = true;
+    q->made_progress = true;
     q->filled += (size_t)n;
     if (q->step != XD_IBP_BODY) {
         take_reply(q);

@@ -51,7 +51,7 @@ struct xd_ibp_request {
     bool is_reused;      /* it has served another request */
     bool must_reconnect; /* it is of no use: go on over a new one */
     bool is_clean;       /* it can serve another one */
-    bool heard;          /* something came since this was cleared */
+    bool made_progress;  /* something came since this was cleared */
     struct xd_text out;
     size_t n_sent;
     uint64_t to_come; /* bytes of the body that were not received yet */
@@ -63,7 +63,7 @@ struct xd_ibp_request {
     bool is_checked;   /* the frame in the buffer is right */
 
     bool is_busy, is_paused, is_decided;
-    xd_usec heard_at;
+    xd_usec last_byte_at;
     struct xd_outcome outcome;
 };
 

@@ -288,7 +288,7 @@ static int write_successor(struct xd_journal *j, struct successor *next,
     struct xd_text text = {0};
     int rc = read_story(j, &story, err);
 
-    if (rc == 0 && xd_journal_tell(&story, &text) < 0)
+    if (rc == 0 && xd_journal_format(&story, &text) < 0)
         rc = xd_fail_nomem(err);
     if (rc == 0)
         rc = xd_file_truncate(next->fd, j->new_path, 0, err);

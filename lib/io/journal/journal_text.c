@@ -263,23 +263,25 @@ int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
     return rc;
 }
 
-static void tell(struct xd_text *out, const struct xd_journal_record *r)
+static void append_record(struct xd_text *out,
+                          const struct xd_journal_record *r)
 {
     xd_text_add(out, (const char *)r->bytes, r->len);
 }
 
-static void tell_written(struct xd_text *out, const struct xd_rangeset *set)
+static void append_written(struct xd_text *out, const struct xd_rangeset *set)
 {
     struct xd_journal_record r;
 
     for (size_t i = 0; i < set->n; i++) {
         xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, set->ranges[i]);
-        tell(out, &r);
+        append_record(out, &r);
     }
 }
 
 /* Records of which some overlap others, or are cut to nothing, in order. */
-static int tell_unsynced(struct xd_text *out, const struct xd_journal_story *s)
+static int append_unsynced(struct xd_text *out,
+                           const struct xd_journal_story *s)
 {
     struct xd_rangeset set;
     int rc = 0;
@@ -290,7 +292,7 @@ static int tell_unsynced(struct xd_text *out, const struct xd_journal_story *s)
             rc = xd_rangeset_add(&set, s->written[i].range);
     }
     if (rc == 0)
-        tell_written(out, &set);
+        append_written(out, &set);
     xd_rangeset_fini(&set);
     return rc;
 }
@@ -308,7 +310,7 @@ static bool is_outdated(const char *line)
     return false;
 }
 
-static void tell_validators(struct xd_text *out, const char *list)
+static void append_validators(struct xd_text *out, const char *list)
 {
     struct xd_journal_record r;
 
@@ -317,13 +319,13 @@ static void tell_validators(struct xd_text *out, const char *list)
 
         if (!is_outdated(list)) {
             xd_journal_put_line(&r, list, len);
-            tell(out, &r);
+            append_record(out, &r);
         }
         list += len;
     }
 }
 
-int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out)
+int xd_journal_format(const struct xd_journal_story *s, struct xd_text *out)
 {
     struct xd_journal_identity identity = {.name = s->name,
                                            .size = s->size,
@@ -333,18 +335,18 @@ int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out)
     struct xd_journal_record r;
 
     xd_journal_put_header(&r, &identity);
-    tell(out, &r);
-    tell_written(out, &s->synced);
+    append_record(out, &r);
+    append_written(out, &s->synced);
     xd_journal_put_synced(&r, out->len);
-    tell(out, &r);
+    append_record(out, &r);
     xd_journal_put_session(&r, s->boot_id);
-    tell(out, &r);
-    if (tell_unsynced(out, s) < 0)
+    append_record(out, &r);
+    if (append_unsynced(out, s) < 0)
         return XD_E_NOMEM;
-    tell_validators(out, s->depots.s);
+    append_validators(out, s->depots.s);
     if (s->failed.len > 0) {
         xd_journal_put_failed(&r, s->failed.s);
-        tell(out, &r);
+        append_record(out, &r);
     }
     return out->failed ? XD_E_NOMEM : 0;
 }

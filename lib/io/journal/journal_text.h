@@ -60,7 +60,7 @@ int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
 
 /* A journal that says what `s` says, and no more than it must; `out` is empty.
  * Errors: NOMEM. */
-int xd_journal_tell(const struct xd_journal_story *s, struct xd_text *out);
+int xd_journal_format(const struct xd_journal_story *s, struct xd_text *out);
 
 /* Whether `data`, the beginning of a file, may be that of a journal that was
  * cut off or never reached the disk. */

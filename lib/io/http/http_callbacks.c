@@ -77,7 +77,7 @@ static const char *media_type(const struct xd_http_fetch *f)
                : NULL;
 }
 
-static void tell_head(struct xd_http_fetch *f)
+static void report_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
     struct xd_head head = {.object_size = f->judgement.object_size,
@@ -170,7 +170,7 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
         xd_http_judge(a, &f->request, f->name.s, &f->judgement);
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         f->outcome.is_cut = f->judgement.outcome.is_cut;
-        tell_head(f);
+        report_head(f);
         return;
     }
     f->is_decided = true;
@@ -183,7 +183,7 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
 
 static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
 {
-    f->heard = true;
+    f->made_progress = true;
     f->header_bytes += len;
     if (f->header_bytes > MAX_HEADER_BYTES && XD_DEFENDS("header-size")) {
         xd_http_fetch_decide(f, XD_VERDICT_GONE);
@@ -234,7 +234,7 @@ static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
  */
 static size_t take_body(struct xd_http_fetch *f, const char *data, size_t len)
 {
-    f->heard = true;
+    f->made_progress = true;
     if (!f->is_judged)
         xd_http_fetch_judge(f);
     if (f->quit)
