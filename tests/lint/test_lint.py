@@ -253,6 +253,67 @@ def test_a_thing_that_is_taken_for_a_person_would_be_found(tmp_path):
     assert things_as_people([planted]) == [(planted, "/* Who fails rests. */")]
 
 
+CODE_ONLY = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+BANNED = {"tell", "tells", "told", "heard", "brought", "hopeless", "resting",
+          "overtaken", "foremost", "jury", "opinion", "voices", "voter",
+          "expel", "convict", "census", "gulped"}
+
+# In lib/engine, lib/sched and lib/sim some of these names are still in use.
+SPEAKS_PLAINLY = ["include", "cli", "lib/base", "lib/os", "lib/manifest",
+                  "lib/ledger", "lib/io", "lib/transfer"]
+
+# It is in the public interface, or another folder calls it.
+KEPT_NAMES = {"xd_line_heard"}
+
+
+def banned_names(files):
+    """Identifiers with a word for which the glossary has another."""
+    return [(p, name) for p in files for name in
+            re.findall(r"\b[A-Za-z_]\w*", CODE_ONLY.sub("", re.sub(
+                r"(?m)^#include.*", "", p.read_text())))
+            if BANNED & set(name.lower().split("_")) and name not in KEPT_NAMES]
+
+
+def test_names_have_the_words_of_the_glossary():
+    assert banned_names(c_files(*SPEAKS_PLAINLY)) == []
+
+
+def test_a_name_with_a_banned_word_would_be_found(tmp_path):
+    planted = tmp_path / "x.c"
+    planted.write_text('#include "tell/view.h"\n/* told */ puts("heard");\n'
+                       "xd_usec heard_at; void xd_line_heard(void);\n"
+                       "void xd_tell_head(void);\nint ftell_n;\n")
+    assert banned_names([planted]) == [(planted, "heard_at"),
+                                       (planted, "xd_tell_head")]
+
+
+TAG = re.compile(r"^(?:struct|union|enum) (\w+) \{", re.M)
+
+
+def double_tags(files):
+    """Tags of headers, and of the library's prefix, that are defined twice."""
+    places = {}
+    for p in files:
+        for tag in TAG.findall(p.read_text()):
+            places.setdefault(tag, []).append(p)
+    return {tag: found for tag, found in places.items() if len(found) > 1 and
+            (tag.startswith("xd_") or any(p.suffix == ".h" for p in found))}
+
+
+def test_a_tag_is_one_thing():
+    assert double_tags(c_files("lib", "include")) == {}
+
+
+def test_a_tag_that_is_two_things_would_be_found(tmp_path):
+    planted = [tmp_path / name for name in ("a.c", "b.c", "c.h")]
+    planted[0].write_text("struct xd_span {\n};\nstruct row {\n};\n")
+    planted[1].write_text("struct xd_span {\n};\nstruct row {\n};\n"
+                          "enum kind {\n};\n")
+    planted[2].write_text("enum kind {\n};\nstruct xd_source;\n")
+    assert double_tags(planted) == {"xd_span": planted[:2],
+                                    "kind": planted[1:]}
+
+
 # ---- objects ----
 
 def objects(layer):
