@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot_cache.h"
+#include "engine/lanes.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
@@ -139,30 +140,13 @@ static void fetch_locked(struct xd_engine *e,
     wake_locked(depot->worker);
 }
 
-static void wake_worker_of_locked(struct xd_engine *e,
-                                  const struct xd_lane *lane)
-{
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
-
-        if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
-            wake_locked(w);
-    }
-}
-
-void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane)
-{
-    lane->stop = true;
-    wake_worker_of_locked(e, lane);
-}
-
 static void shorten_locked(struct xd_engine *e,
                            const struct xd_sched_action *action)
 {
     struct xd_lane *lane = e->fetches[action->fetch];
 
     lane->end = action->range.end;
-    wake_worker_of_locked(e, lane);
+    xd_lanes_wake_locked(e, lane);
 }
 
 /* How much a failure says: a lie more than that somebody has to log in, and
@@ -351,7 +335,9 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
     return make_sched_locked(e, err);
 }
 
-int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err)
+/* A new scheduler for the same file: no lane carries anything, and every depot
+ * is in reserve. */
+static int replace_sched_locked(struct xd_engine *e, struct xd_error *err)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
         struct xd_depot *depot = e->depots.list[i];
@@ -363,6 +349,25 @@ int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err)
     xd_sched_free(e->sched);
     e->sched = NULL;
     return make_sched_locked(e, err);
+}
+
+void xd_decide_anew_locked(struct xd_engine *e)
+{
+    struct xd_depot *only = e->single_answer_of;
+    struct xd_error error = {0};
+
+    if (only) {
+        xd_single_answer_prepare_locked(e);
+    } else if (xd_repair_prepare_locked(e) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    if (replace_sched_locked(e, &error) < 0)
+        xd_engine_fail_locked(e, &error);
+    else if (only)
+        xd_single_answer_begin_locked(e, only);
+    else
+        xd_repair_fetch_locked(e);
 }
 
 /* The size is known, or known not to be; the scheduler takes over. */
@@ -395,25 +400,6 @@ static void end_census_locked(struct xd_engine *e)
         xd_engine_fail_locked(e, &error);
 }
 
-/* Only when the last request has ended does another scheduler begin. */
-static bool stop_lanes_locked(struct xd_engine *e)
-{
-    bool is_busy = false;
-
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        for (unsigned j = 0; j < e->workers[i]->n_lanes; j++) {
-            struct xd_lane *lane = &e->workers[i]->lanes[j];
-
-            if (lane->state == LANE_FREE)
-                continue;
-            is_busy = true;
-            if (!lane->stop)
-                xd_decide_stop_locked(e, lane);
-        }
-    }
-    return !is_busy;
-}
-
 /* True: there may be more to decide. */
 static bool act_locked(struct xd_engine *e,
                        const struct xd_sched_action *action)
@@ -443,7 +429,7 @@ static bool act_locked(struct xd_engine *e,
         shorten_locked(e, action);
         return true;
     case XD_DO_CANCEL:
-        xd_decide_stop_locked(e, e->fetches[action->fetch]);
+        xd_lanes_stop_locked(e, e->fetches[action->fetch]);
         return true;
     case XD_DO_FINISH:
         e->until = XD_NEVER;
@@ -455,7 +441,7 @@ static bool act_locked(struct xd_engine *e,
             xd_engine_wake_all_locked(e);
             return false;
         }
-        if (!stop_lanes_locked(e))
+        if (!xd_lanes_end_locked(e))
             return false;
         end_census_locked(e);
         return true;
@@ -477,24 +463,6 @@ static void run_out_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
-/* While it is paused: what can be asked for again later is not waited for.  The
- * census asks for one byte of each depot, which may as well come. */
-static void hold_lanes_locked(struct xd_engine *e)
-{
-    for (unsigned i = 0; !e->census && i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
-
-        for (unsigned j = 0; j < w->n_lanes; j++) {
-            struct xd_lane *lane = &w->lanes[j];
-
-            if (lane->state != LANE_FREE && !lane->stop && w->depot &&
-                !w->depot->knows_no_ranges &&
-                lane->range.end != XD_SIZE_UNKNOWN)
-                xd_decide_stop_locked(e, lane);
-        }
-    }
-}
-
 /* A reader may ask while another still opens the place for the bytes.  In a
  * repair decisions wait for the keeper, or for lanes to end. */
 static bool is_ready_locked(struct xd_engine *e)
@@ -503,21 +471,16 @@ static bool is_ready_locked(struct xd_engine *e)
         return false;
     if (e->paused_at != 0) {
         e->until = XD_NEVER;
-        hold_lanes_locked(e);
+        xd_lanes_hold_locked(e);
         return false;
     }
     if (!xd_repair_is_paused_locked(e) && !e->single_answer_of)
         return true;
     e->until = XD_NEVER;
-    if (e->single_answer_of) {
-        if (!stop_lanes_locked(e))
-            return false;
-        xd_single_answer_start_locked(e);
-        return !xd_engine_is_over_locked(e);
-    }
-    if (e->repair.phase != XD_REPAIR_STOPPING || !stop_lanes_locked(e))
+    if ((!e->single_answer_of && e->repair.phase != XD_REPAIR_STOPPING) ||
+        !xd_lanes_end_locked(e))
         return false;
-    xd_repair_fetch_locked(e);
+    xd_decide_anew_locked(e);
     return !xd_engine_is_over_locked(e); /* it may have failed */
 }
 

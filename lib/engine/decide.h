@@ -21,12 +21,9 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
  * depot told it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
 int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 
-/* Stop what `lane` carries. */
-void xd_decide_stop_locked(struct xd_engine *e, struct xd_lane *lane);
-
-/* A new scheduler for the same file: no lane carries anything, and every depot
- * is in reserve.  Errors: as above. */
-int xd_decide_anew_locked(struct xd_engine *e, struct xd_error *err);
+/* No lane carries anything, which a round of the repair or a single answer
+ * waited for: it begins with a scheduler of its own. */
+void xd_decide_anew_locked(struct xd_engine *e);
 
 /* Ask for decisions, and carry them out, until there are none. */
 void xd_decide_locked(struct xd_engine *e);

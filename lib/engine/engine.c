@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/worker.h"
 #include "io/commons.h"
 
 void xd_engine_lock(struct xd_engine *e)
@@ -13,10 +12,29 @@ void xd_engine_lock(struct xd_engine *e)
     xd_mutex_lock(&e->lock);
 }
 
+void xd_engine_settle_locked(struct xd_engine *e)
+{
+    while (e->is_decision_due || e->are_readers_due) {
+        bool is_decision_due = e->is_decision_due;
+
+        e->is_decision_due = false;
+        if (is_decision_due) {
+            e->hooks->decide_locked(e);
+        } else {
+            e->are_readers_due = false;
+            e->hooks->wake_readers_locked(e);
+        }
+    }
+}
+
 void xd_engine_unlock(struct xd_engine *e)
 {
-    struct xd_news *news = e->news;
-    bool has_wakeups = e->has_wakeups;
+    struct xd_news *news;
+    bool has_wakeups;
+
+    xd_engine_settle_locked(e);
+    news = e->news;
+    has_wakeups = e->has_wakeups;
 
     e->news = NULL;
     e->news_end = &e->news;
@@ -37,7 +55,8 @@ void xd_engine_unlock(struct xd_engine *e)
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until)
 {
-    if (!e->news && !e->has_wakeups)
+    if (!e->is_decision_due && !e->are_readers_due && !e->news &&
+        !e->has_wakeups)
         return xd_cond_wait_until(c, &e->lock, until);
     xd_engine_unlock(e);
     xd_engine_lock(e);
@@ -98,8 +117,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     for (unsigned i = 0; i < e->n_workers; i++) {
         xd_runner_wakeup(e->workers[i]->runner);
     }
-    xd_sampler_wake_locked(e);
-    xd_resume_wake_locked(e);
+    e->hooks->wake_threads_locked(e);
 }
 
 void xd_engine_end_locked(struct xd_engine *e)
@@ -108,7 +126,7 @@ void xd_engine_end_locked(struct xd_engine *e)
     e->end_time = xd_now();
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->ended);
-    xd_readers_wake_locked(e);
+    xd_engine_wake_readers_locked(e);
 }
 
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
@@ -124,7 +142,7 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
     if (!e->has_keeper)
         xd_engine_end_locked(e);
     xd_engine_wake_all_locked(e);
-    xd_readers_wake_locked(e);
+    xd_engine_wake_readers_locked(e);
 }
 
 void xd_engine_cancel(struct xd_engine *e)

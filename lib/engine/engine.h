@@ -131,8 +131,20 @@ struct xd_news {
     struct xd_news *next;
 };
 
+/* What is called from below, where other files' work is not known. */
+struct xd_engine_hooks {
+    /* Ask for decisions, and carry them out, until there are none. */
+    void (*decide_locked)(struct xd_engine *e);
+    /* Readers that wait look again, and the meters of all. */
+    void (*wake_readers_locked)(struct xd_engine *e);
+    /* Threads that are neither workers nor the keeper look at their work
+     * again. */
+    void (*wake_threads_locked)(struct xd_engine *e);
+};
+
 struct xd_engine {
     /* Constant after new(), path_given after xd_download_new_in(). */
+    const struct xd_engine_hooks *hooks;
     struct xd_options options;
     enum xd_output_kind output;
     char *path;                 /* of the file, or NULL */
@@ -200,6 +212,7 @@ struct xd_engine {
     struct xd_rate rate;
     xd_usec end_time;
     struct xd_records records;
+    bool is_decision_due, are_readers_due; /* before the lock is released */
     struct xd_news *news, **news_end;
     struct xd_notifier notifier; /* of the download */
     bool has_wakeups;            /* functions of the program are due */
@@ -211,12 +224,29 @@ struct xd_engine {
 
 void xd_engine_lock(struct xd_engine *e);
 
-/* Then tells what was said meanwhile to the program's log function, and calls
- * its wakeup functions. */
+/* First takes the decisions that are due, and wakes readers.  Then tells what
+ * was said meanwhile to the program's log function, and calls its wakeup
+ * functions. */
 void xd_engine_unlock(struct xd_engine *e);
 
-/* As xd_cond_wait_until(), after what the program is to hear: the caller looks
- * again at what it waits for. */
+/* Something has happened that the scheduler may want to answer.  It is asked
+ * once, for all that happens until the lock is released. */
+static inline void xd_engine_decide_later_locked(struct xd_engine *e)
+{
+    e->is_decision_due = true;
+}
+
+/* Likewise: there may be something new for readers. */
+static inline void xd_engine_wake_readers_locked(struct xd_engine *e)
+{
+    e->are_readers_due = true;
+}
+
+/* Do now what is due before the lock is released. */
+void xd_engine_settle_locked(struct xd_engine *e);
+
+/* As xd_cond_wait_until(), after what is due and what the program is to hear:
+ * the caller looks again at what it waits for. */
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until);
 

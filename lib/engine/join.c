@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/url.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/trust/blame.h"
@@ -190,7 +189,7 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
         return xd_fail_nomem(err);
     xd_engine_say_locked(e, XD_LOG_INFO, "%s: added", depot->host);
     xd_engine_raise_locked(e, &e->notifier);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
     return 0;
 }
 

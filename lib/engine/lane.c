@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
@@ -302,7 +301,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         xd_engine_fail_locked(e, &error);
     } else {
         count_redundant_locked(w, lane, lane->buffered - kept);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     }
     xd_engine_unlock(e);
     lane->flushed += lane->buffered;

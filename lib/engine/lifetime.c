@@ -231,6 +231,17 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
     return 0;
 }
 
+static void wake_threads_locked(struct xd_engine *e)
+{
+    xd_sampler_wake_locked(e);
+    xd_resume_wake_locked(e);
+}
+
+static const struct xd_engine_hooks hooks = {
+    .decide_locked = xd_decide_locked,
+    .wake_readers_locked = xd_readers_wake_locked,
+    .wake_threads_locked = wake_threads_locked};
+
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                   enum xd_output_kind output, const char *path, int fd,
                   const struct xd_options *o, struct xd_error *err)
@@ -249,6 +260,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         goto free_engine;
     }
     atomic_init(&e->references, 1);
+    e->hooks = &hooks;
     e->output = output;
     e->path_given = SIZE_MAX;
     e->pipe.fd = fd;
@@ -391,7 +403,7 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
     else
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     xd_engine_unlock(e);
     if (rc < 0 && err)
         *err = error;

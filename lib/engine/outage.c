@@ -1,7 +1,7 @@
 #include "engine/outage.h"
 
 #include "base/error.h"
-#include "engine/decide.h"
+#include "engine/lanes.h"
 #include "engine/pings.h"
 
 /* So many depots at least are pinged when the line is in doubt: one answer is
@@ -123,7 +123,7 @@ bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now)
         return true;
     doubt_locked(e, now);
     while (xd_line_next_stop(e->line, now, &fetch))
-        xd_decide_stop_locked(e, e->fetches[fetch]);
+        xd_lanes_stop_locked(e, e->fetches[fetch]);
     if (xd_line_pause(e->line, now) <= now)
         return false;
     e->until = xd_outage_until_locked(e, now, e->deadline);

@@ -1,7 +1,6 @@
 #include "engine/pings.h"
 
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/inform.h"
 
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
@@ -62,7 +61,7 @@ static void answered(void *user, const struct xd_ping *pings, size_t n)
     xd_engine_lock(e);
     for (size_t i = 0; i < n; i++)
         tell_locked(e, e->depots.list[pings[i].number], &pings[i]);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
     xd_engine_unlock(e);
 }
 

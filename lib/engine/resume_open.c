@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
 #include "io/journal/journal.h"
@@ -366,7 +365,7 @@ void xd_resume_open_locked(struct xd_engine *e)
     } else {
         take_over_locked(&o);
     }
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
     fini(&o);
 }
 

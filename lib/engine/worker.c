@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/inform.h"
 #include "engine/lane.h"
 #include "engine/outage.h"
@@ -33,7 +32,8 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
         xd_inform_ended_locked(e, w->served, &w->lanes[i]);
         w->lanes[i].is_over = false;
     }
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
+    xd_engine_settle_locked(e);
     if (!xd_engine_is_over_locked(e))
         xd_engine_wait_locked(e, &e->work_ready, xd_now() + XD_LOCAL_PAUSE);
 }
@@ -69,12 +69,13 @@ static bool take_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
 
+    xd_engine_settle_locked(e);
     while (!xd_engine_is_over_locked(e)) {
         if (w->depot) {
             if (choose_transport_locked(w))
                 break;
         } else if (!xd_engine_wait_locked(e, &e->work_ready, e->until)) {
-            xd_decide_locked(e);
+            xd_engine_decide_later_locked(e);
         }
     }
     if (xd_engine_is_over_locked(e))
@@ -213,7 +214,7 @@ static void give_locked(struct xd_worker *w)
         }
     }
     if (is_due)
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
 }
 
 /* The download is over: account for what the lanes still carry. */

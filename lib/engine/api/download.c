@@ -8,7 +8,6 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/join.h"
@@ -291,7 +290,7 @@ void xd_download_pause(struct xd_download *d)
     if (e->paused_at == 0)
         e->paused_at = xd_now();
     atomic_store(&e->is_paused, true);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
     xd_engine_unlock(e);
 }
 
@@ -308,7 +307,7 @@ void xd_download_resume(struct xd_download *d)
         if (e->deadline != XD_NEVER)
             e->deadline += paused;
         atomic_store(&e->is_paused, false);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
         xd_engine_wake_all_locked(e);
     }
     xd_engine_unlock(e);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/readers/drop.h"
@@ -143,7 +142,7 @@ void xd_readers_moved_locked(struct xd_reader *r)
         tell_changed_locked(e);
     if (e->readers.store)
         xd_readers_drop_locked(e);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
     wake_held_back_locked(e);
 }
 
@@ -207,7 +206,7 @@ void xd_readers_begin_locked(struct xd_engine *e)
     for (size_t i = 0; i < all->n; i++)
         tell_locked(e, all->list[i]->number, &all->list[i]->demand,
                     xd_window_demand(all->list[i]));
-    xd_readers_wake_locked(e); /* the size is known */
+    xd_engine_wake_readers_locked(e); /* the size is known */
 }
 
 static int grow(struct xd_engine *e)
@@ -267,7 +266,7 @@ void xd_readers_remove_locked(struct xd_reader *r)
         xd_windows_share_locked(e);
         if (e->readers.shares)
             tell_changed_locked(e);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     }
 }
 
@@ -311,7 +310,7 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
     if (xd_rangeset_add(&e->readers.gaps, xd_window_pieces(e, range)) < 0)
         xd_engine_fail_nomem_locked(e);
     xd_engine_say_locked(e, XD_LOG_WARN, "%s", why->msg);
-    xd_readers_wake_locked(e);
+    xd_engine_wake_readers_locked(e);
 }
 
 void xd_readers_no_gap_locked(struct xd_engine *e, struct xd_range range)

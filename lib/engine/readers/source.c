@@ -5,7 +5,6 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/readers/window.h"
@@ -396,7 +395,7 @@ void xd_reader_interrupt(struct xd_reader *r, bool on)
 {
     xd_engine_lock(r->engine);
     r->is_interrupted = on;
-    xd_readers_wake_locked(r->engine);
+    xd_engine_wake_readers_locked(r->engine);
     xd_engine_unlock(r->engine);
 }
 

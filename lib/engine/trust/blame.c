@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
+#include "engine/lanes.h"
 #include "engine/trust/given.h"
 
 typedef unsigned long long ull;
@@ -90,7 +90,7 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
                 lane->range.end <= range.begin)
                 continue;
             lane->is_distrusted = true;
-            xd_decide_stop_locked(e, lane);
+            xd_lanes_stop_locked(e, lane);
         }
     }
 }
@@ -152,7 +152,7 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         if (lane->state == LANE_FREE)
             continue;
         lane->is_distrusted = true;
-        xd_decide_stop_locked(e, lane);
+        xd_lanes_stop_locked(e, lane);
     }
     xd_inform_banned_locked(e, depot);
     discard_all_of_locked(e, depot);
@@ -394,7 +394,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
         if (!ask_next_locked(e, s))
             give_up_locked(e, s);
         drop_explained_locked(e);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
         return;
     }
     s = suspect_locked(e, i);
@@ -416,7 +416,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
             give_up_locked(e, s);
     }
     drop_explained_locked(e);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
 }
 
 void xd_blame_good_locked(struct xd_engine *e, size_t i)
@@ -442,7 +442,7 @@ void xd_blame_good_locked(struct xd_engine *e, size_t i)
         drop_locked(e, find(e, i));
         drop_explained_locked(e);
     }
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
 }
 
 bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte)

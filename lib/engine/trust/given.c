@@ -93,5 +93,5 @@ void xd_given_disown_locked(struct xd_engine *e, unsigned depot,
         else if (at < range.end)
             tell_reader_locked(r, at, &error);
     }
-    xd_readers_wake_locked(e);
+    xd_engine_wake_readers_locked(e);
 }

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/trust/given.h"
@@ -242,18 +241,17 @@ void xd_repair_joined_locked(struct xd_engine *e, unsigned depot)
         xd_inform_banned_locked(e, depot);
 }
 
+int xd_repair_prepare_locked(struct xd_engine *e)
+{
+    e->repair.phase = XD_REPAIR_FETCHING;
+    e->target = e->repair.scratch;
+    return set_aside(e);
+}
+
 void xd_repair_fetch_locked(struct xd_engine *e)
 {
-    struct xd_repair *r = &e->repair;
-    struct xd_error error = {0};
     struct xd_range rest = e->wanted;
 
-    r->phase = XD_REPAIR_FETCHING;
-    e->target = r->scratch;
-    if (set_aside(e) < 0 || xd_decide_anew_locked(e, &error) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
-    }
     for (unsigned i = 0; i < e->depots.n; i++)
         xd_repair_joined_locked(e, i);
     while (!xd_range_is_empty(rest)) {
@@ -336,7 +334,7 @@ static void compare_locked(struct xd_engine *e)
     } else if (e->repair.exchanged.n == 0) {
         xd_rangeset_fini(&e->repair.differed);
         suspect_next_locked(e);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     } else {
         all_is_here_locked(e);
         e->repair.phase = XD_REPAIR_JUDGING;
@@ -461,7 +459,7 @@ static void judge_locked(struct xd_engine *e)
         return;
     }
     if (fetch_held_locked(e)) {
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     } else if (e->verify.pieces.n > 0 || !e->path ||
                e->depots.size == XD_SIZE_UNKNOWN) {
         xd_engine_fail_locked(e, &error);
@@ -470,7 +468,7 @@ static void judge_locked(struct xd_engine *e)
         xd_engine_fail_locked(e, &trouble);
     } else {
         suspect_next_locked(e);
-        xd_decide_locked(e);
+        xd_engine_decide_later_locked(e);
     }
 }
 

@@ -70,7 +70,9 @@ bool xd_repair_gives_up_locked(struct xd_engine *e);
 /* Whether decisions wait: for the keeper, or for lanes to end. */
 bool xd_repair_is_paused_locked(const struct xd_engine *e);
 
-/* No lane carries anything: fetch the suspect's bytes from others. */
+/* No lane carries anything: before the next scheduler is made, and after that,
+ * which fetches the suspect's bytes from others.  Errors: NOMEM. */
+int xd_repair_prepare_locked(struct xd_engine *e);
 void xd_repair_fetch_locked(struct xd_engine *e);
 
 /* A depot can be asked for more than was known: not for what is to come from

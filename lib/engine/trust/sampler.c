@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/copies.h"

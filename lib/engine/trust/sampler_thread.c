@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/trust/doubt.h"
@@ -194,8 +193,8 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
         xd_sampler_heard_locked(e, i, number, s->buffer);
     else
         xd_sampler_refused_locked(e, number);
-    xd_readers_wake_locked(e);
-    xd_decide_locked(e);
+    xd_engine_wake_readers_locked(e);
+    xd_engine_decide_later_locked(e);
 }
 
 bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,

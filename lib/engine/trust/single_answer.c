@@ -1,9 +1,7 @@
 #include "engine/trust/single_answer.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
 #include "base/url.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 
@@ -52,10 +50,9 @@ static void forget_validator(struct xd_depot_source *s)
     s->is_gone = false;
 }
 
-void xd_single_answer_start_locked(struct xd_engine *e)
+void xd_single_answer_prepare_locked(struct xd_engine *e)
 {
     struct xd_depot *d = e->single_answer_of;
-    struct xd_error error = {0};
 
     e->single_answer_of = NULL;
     if (d->n_single_answers++ == 0)
@@ -67,11 +64,12 @@ void xd_single_answer_start_locked(struct xd_engine *e)
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);
     xd_verify_discard_locked(e, e->wanted, XD_DISCARD_RESTARTED);
-    if (xd_decide_anew_locked(e, &error) < 0) {
-        xd_engine_fail_locked(e, &error);
-        return;
-    }
+}
+
+void xd_single_answer_begin_locked(struct xd_engine *e,
+                                   const struct xd_depot *only)
+{
     for (unsigned i = 0; i < e->depots.n; i++)
-        if (e->depots.list[i] != d)
+        if (e->depots.list[i] != only)
             xd_inform_banned_locked(e, i);
 }

@@ -16,13 +16,17 @@
 
 #include <stdbool.h>
 
+struct xd_depot;
 struct xd_engine;
 
 /* The scheduler cannot get some byte.  True: all is to be asked for again, as
  * soon as no lane carries anything: e->single_answer_of. */
 bool xd_single_answer_begins_locked(struct xd_engine *e);
 
-/* No lane carries anything. */
-void xd_single_answer_start_locked(struct xd_engine *e);
+/* No lane carries anything: before the next scheduler is made, and after that,
+ * which may ask no depot but `only`. */
+void xd_single_answer_prepare_locked(struct xd_engine *e);
+void xd_single_answer_begin_locked(struct xd_engine *e,
+                                   const struct xd_depot *only);
 
 #endif

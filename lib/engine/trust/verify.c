@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/inform.h"
 #include "engine/readers/window.h"
@@ -140,7 +139,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
         return;
     }
     xd_inform_accepted_locked(e, range);
-    xd_readers_wake_locked(e);
+    xd_engine_wake_readers_locked(e);
     if (e->verify.whole)
         xd_cond_signal(&e->bytes_ready);
 }
@@ -399,7 +398,7 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
     xd_engine_say_locked(e, XD_LOG_WARN, "%s: fetched again", error.msg);
     e->repair.phase = XD_REPAIR_NONE;
     xd_verify_discard_locked(e, range, XD_DISCARD_CHANGED);
-    xd_decide_locked(e);
+    xd_engine_decide_later_locked(e);
 }
 
 static void read_back_locked(struct xd_engine *e)

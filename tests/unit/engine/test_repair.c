@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/trust/sampler_thread.h"
@@ -45,7 +46,7 @@ static void suspect_first_locked(void)
     xd_verify_work_locked(engine);
     xd_repair_work_locked(engine);
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_STOPPING);
-    xd_repair_fetch_locked(engine);
+    xd_decide_anew_locked(engine);
     ck_assert_uint_eq(engine->repair.suspect, 0);
     ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
 }
@@ -126,7 +127,7 @@ END_TEST
 START_TEST(whom_others_took_the_place_of_is_suspected_later)
 {
     dispute_locked(zeros);
-    xd_repair_fetch_locked(engine);
+    xd_decide_anew_locked(engine);
     compare_locked();
     ck_assert_uint_eq(engine->repair.suspect, 0);
 }

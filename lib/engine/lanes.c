@@ -1,0 +1,52 @@
+#include "engine/lanes.h"
+
+void xd_lanes_wake_locked(struct xd_engine *e, const struct xd_lane *lane)
+{
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
+            xd_runner_wakeup(w->runner);
+    }
+}
+
+void xd_lanes_stop_locked(struct xd_engine *e, struct xd_lane *lane)
+{
+    lane->stop = true;
+    xd_lanes_wake_locked(e, lane);
+}
+
+bool xd_lanes_end_locked(struct xd_engine *e)
+{
+    bool is_busy = false;
+
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        for (unsigned j = 0; j < e->workers[i]->n_lanes; j++) {
+            struct xd_lane *lane = &e->workers[i]->lanes[j];
+
+            if (lane->state == LANE_FREE)
+                continue;
+            is_busy = true;
+            if (!lane->stop)
+                xd_lanes_stop_locked(e, lane);
+        }
+    }
+    return !is_busy;
+}
+
+/* The census asks for one byte of each depot, which may as well come. */
+void xd_lanes_hold_locked(struct xd_engine *e)
+{
+    for (unsigned i = 0; !e->census && i < e->n_workers; i++) {
+        struct xd_worker *w = e->workers[i];
+
+        for (unsigned j = 0; j < w->n_lanes; j++) {
+            struct xd_lane *lane = &w->lanes[j];
+
+            if (lane->state != LANE_FREE && !lane->stop && w->depot &&
+                !w->depot->knows_no_ranges &&
+                lane->range.end != XD_SIZE_UNKNOWN)
+                xd_lanes_stop_locked(e, lane);
+        }
+    }
+}
