@@ -50,6 +50,7 @@
 #include "os/thread.h"
 #include "sched/census.h"
 #include "sched/sched.h"
+#include "session/intake.h"
 #include "transfer/budget.h"
 #include "transfer/runner.h"
 
@@ -94,12 +95,9 @@ struct xd_lane {
     bool takes_encoded, wants_size; /* see io/transport.h */
     struct xd_piece_hash piece_hash;
     unsigned char *buffer;
-    size_t buffered;
-    uint64_t flushed; /* all before it was written or was redundant */
-    uint64_t told;    /* the scheduler knows that all before it came */
-    xd_usec told_at;
+    struct xd_intake in;
     uint64_t redundant;
-    xd_usec started, first_byte, buffered_since;
+    xd_usec started, first_byte;
     bool is_over; /* the runner has reported `outcome` */
     bool waits;   /* what that means is being found out: doubt.h */
     struct xd_outcome outcome;

@@ -120,7 +120,7 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
         .depot = depot->number,
         .begin = lane->range.begin,
         .end = lane->range.end,
-        .received = lane->flushed - lane->range.begin,
+        .received = lane->in.flushed - lane->range.begin,
         .redundant = lane->redundant,
         .start_s = seconds(lane->started - e->started),
         .first_byte_s = -1,
@@ -243,11 +243,11 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane, xd_usec now)
 {
     const struct xd_outcome *outcome = &lane->outcome;
-    struct xd_sched_event event = {.kind = XD_EV_FAILED,
-                                   .fetch = lane->fetch,
-                                   .is_refusal = outcome->is_refusal ||
-                                                 outcome->is_unanswered,
-                                   .range = {lane->range.begin, lane->flushed}};
+    struct xd_sched_event event = {
+        .kind = XD_EV_FAILED,
+        .fetch = lane->fetch,
+        .is_refusal = outcome->is_refusal || outcome->is_unanswered,
+        .range = {lane->range.begin, lane->in.flushed}};
 
     if (outcome->retry_after > 0)
         event.retry_at = now + outcome->retry_after;
@@ -273,7 +273,7 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
 static void reject_unkept_locked(struct xd_engine *e,
                                  const struct xd_lane *lane)
 {
-    struct xd_range rest = {lane->range.begin, lane->told};
+    struct xd_range rest = {lane->range.begin, lane->in.reported};
 
     while (!xd_range_is_empty(rest)) {
         struct xd_range gap =
@@ -292,9 +292,10 @@ static void reject_unkept_locked(struct xd_engine *e,
 static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
-    struct xd_sched_event event = {.kind = XD_EV_DONE,
-                                   .fetch = lane->fetch,
-                                   .range = {lane->range.begin, lane->flushed}};
+    struct xd_sched_event event = {
+        .kind = XD_EV_DONE,
+        .fetch = lane->fetch,
+        .range = {lane->range.begin, lane->in.flushed}};
 
     if (e->line)
         xd_line_ended(e->line, lane->fetch);
@@ -308,7 +309,7 @@ static void tell_sched_locked(struct xd_engine *e, struct xd_depot *depot,
     switch (lane->outcome.verdict) {
     case XD_VERDICT_OK:
         if (lane->range.end == XD_SIZE_UNKNOWN)
-            e->wanted.end = lane->flushed;
+            e->wanted.end = lane->in.flushed;
         tell_locked(e, event);
         break;
     case XD_VERDICT_STOPPED:

@@ -9,23 +9,6 @@
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
 
-/* One positioned write.  16 KiB, what a transport hands over at a time, costs half
- * as much processor again. */
-#define MOST_BYTES XD_PIECE_HASH_MOST
-#define LEAST_BYTES ((size_t)64 * 1024)
-
-/* What the buffers of all lanes may come to. */
-#define ALL_BYTES ((size_t)16 << 20)
-
-size_t xd_lane_buffer_bytes(size_t n_lanes)
-{
-    size_t share = ALL_BYTES / n_lanes;
-
-    if (share < LEAST_BYTES)
-        return LEAST_BYTES;
-    return share < MOST_BYTES ? share : MOST_BYTES;
-}
-
 /* End a request of which the runner reports nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
                         const struct xd_error *error)
@@ -66,12 +49,10 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->wants_size = w->engine->census != NULL;
     lane->asks_whole = w->served->knows_no_ranges;
-    lane->flushed = lane->told = lane->range.begin;
-    lane->told_at = 0;
+    xd_intake_begin(&lane->in, lane->range.begin);
     lane->redundant = 0;
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
-    lane->buffered = 0;
     lane->is_over = lane->waits = false;
     lane->is_refused = false;
     lane->may_be_page = false;
@@ -147,7 +128,7 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
     if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->is_paused))
         return false;
     return e->output == XD_OUTPUT_FILE || xd_lane_can_go_on_later(lane) ||
-           xd_readers_allow(e, lane->flushed + lane->buffered, end);
+           xd_readers_allow(e, xd_lane_end(lane), end);
 }
 
 /* The scheduler may have shortened it.  A lane that carries nothing is not the
@@ -175,7 +156,7 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
         xd_runner_stop(w->runner, slot);
 }
 
-static void count_received_locked(struct xd_worker *w, size_t received)
+static void count_received_locked(struct xd_worker *w, uint64_t received)
 {
     w->engine->bytes_received += received;
     xd_rate_add(&w->served->rate, xd_now(), received);
@@ -214,13 +195,8 @@ static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
 
 void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
 {
-    uint64_t end = xd_lane_end(lane);
-
-    if (lane->is_distrusted || end == lane->told)
-        return;
-    lane->told = end;
-    lane->told_at = xd_now();
-    xd_inform_bytes_locked(e, lane, end);
+    if (!lane->is_distrusted && xd_intake_report(&lane->in, xd_now()))
+        xd_inform_bytes_locked(e, lane, lane->in.received);
 }
 
 /* The scheduler may take it for missing: it was discarded while it was on its
@@ -253,7 +229,8 @@ static int discard_claimed_locked(struct xd_worker *w, struct xd_range range,
 void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 {
     struct xd_engine *e = w->engine;
-    struct xd_range rest = {lane->flushed, lane->flushed + lane->buffered};
+    struct xd_range rest = xd_intake_buffered(&lane->in);
+    const uint64_t length = xd_range_length(rest);
     const unsigned char *data = lane->buffer;
     struct xd_sink *target;
     uint64_t begin = rest.begin, kept = 0, era;
@@ -261,7 +238,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     int rc = 0;
 
     xd_engine_lock(e);
-    count_received_locked(w, lane->buffered);
+    count_received_locked(w, length);
     xd_lane_tell_locked(e, lane);
     if (counts_locked(e, lane))
         xd_sampler_saw_locked(e, w->served->number, rest, data);
@@ -300,24 +277,25 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
     if (rc < 0) {
         xd_engine_fail_locked(e, &error);
     } else {
-        count_redundant_locked(w, lane, lane->buffered - kept);
+        count_redundant_locked(w, lane, length - kept);
         xd_engine_decide_later_locked(e);
     }
     xd_engine_unlock(e);
-    lane->flushed += lane->buffered;
-    lane->buffered = 0;
+    lane->in.flushed = lane->in.received;
 }
 
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 {
+    uint64_t buffered;
+
     if (lane->state == LANE_ASKED)
         begin_locked(w, lane);
-    count_received_locked(w, lane->buffered);
+    buffered = xd_range_length(xd_intake_buffered(&lane->in));
+    count_received_locked(w, buffered);
     if (w->engine->state == ENGINE_FINISHING)
-        count_redundant_locked(w, lane, lane->buffered);
-    lane->flushed += lane->buffered;
-    lane->buffered = 0;
-    if (!lane->is_over && lane->flushed >= lane->range.end)
+        count_redundant_locked(w, lane, buffered);
+    lane->in.flushed = lane->in.received;
+    if (!lane->is_over && lane->in.flushed >= lane->range.end)
         end_unasked(lane, XD_VERDICT_OK, &(struct xd_error){0});
     else if (!lane->is_over)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
@@ -395,16 +373,16 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     if (rc < 0)
         return rc;
     while (len > 0) {
-        size_t room = w->buffer_bytes - lane->buffered;
+        size_t buffered =
+            (size_t)xd_range_length(xd_intake_buffered(&lane->in));
+        size_t room = w->buffer_bytes - buffered;
         size_t n = len < room ? len : room;
 
-        if (lane->buffered == 0)
-            lane->buffered_since = xd_now();
-        memcpy(lane->buffer + lane->buffered, from, n);
-        lane->buffered += n;
+        memcpy(lane->buffer + buffered, from, n);
+        xd_intake_add(&lane->in, n, xd_now());
         from += n;
         len -= n;
-        if (lane->buffered == w->buffer_bytes)
+        if (n == room)
             xd_lane_flush(w, lane);
     }
     return 0;
@@ -418,7 +396,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
-    uint64_t end = lane->flushed + lane->buffered;
+    uint64_t end = xd_lane_end(lane);
     struct xd_error error = {0};
 
     lane->is_over = true;

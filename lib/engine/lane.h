@@ -12,9 +12,6 @@
 /* What the runner of `w` calls. */
 struct xd_runner_handler xd_lane_handler(struct xd_worker *w);
 
-/* How much each of so many lanes gathers. */
-size_t xd_lane_buffer_bytes(size_t n_lanes);
-
 /* Under the lock: an asked-for request becomes the thread's own. */
 void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 
@@ -29,7 +26,7 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
 /* All of the file from range.begin to this has come in. */
 static inline uint64_t xd_lane_end(const struct xd_lane *lane)
 {
-    return lane->flushed + lane->buffered;
+    return lane->in.received;
 }
 
 /* Whether what is missing when it is stopped can be asked for by itself. */

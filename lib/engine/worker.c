@@ -8,13 +8,6 @@
 #include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
-/* What is in a lane's buffer for so long is written, full or not: a slow
- * depot's bytes count, and are safe, within half a second. */
-#define FLUSH_AFTER (XD_SECOND / 2)
-
-/* The scheduler hears of bytes at most so often, and at once of the first. */
-#define TELL_EVERY (20 * XD_MS)
-
 /* No descriptors are left for a transport.  What was asked of the depot ends,
  * which the scheduler gives to others or asks again; wait until others may have
  * closed some. */
@@ -94,11 +87,9 @@ static xd_usec until_locked(const struct xd_worker *w)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         const struct xd_lane *lane = &w->lanes[i];
 
-        if (lane->buffered > 0 && lane->buffered_since + FLUSH_AFTER < until)
-            until = lane->buffered_since + FLUSH_AFTER;
-        if (lane->state == LANE_RUNNING && xd_lane_end(lane) > lane->told &&
-            lane->told_at + TELL_EVERY < until)
-            until = lane->told_at + TELL_EVERY;
+        until = xd_earlier(until, xd_intake_flush_at(&lane->in));
+        if (lane->state == LANE_RUNNING)
+            until = xd_earlier(until, xd_intake_report_at(&lane->in));
     }
     return until;
 }
@@ -130,9 +121,9 @@ static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];
 
-        if (lane->buffered > 0 &&
-            (lane->is_over || w->engine->output != XD_OUTPUT_FILE ||
-             now - lane->buffered_since >= FLUSH_AFTER))
+        bool at_once = lane->is_over || w->engine->output != XD_OUTPUT_FILE;
+
+        if (xd_intake_must_flush(&lane->in, at_once, now))
             xd_lane_flush(w, lane);
     }
 }
@@ -207,8 +198,7 @@ static void give_locked(struct xd_worker *w)
             xd_inform_ended_locked(e, w->served, lane);
             lane->is_over = false;
             is_due = true;
-        } else if (xd_lane_end(lane) > lane->told &&
-                   lane->told_at + TELL_EVERY <= now) {
+        } else if (xd_intake_report_at(&lane->in) <= now) {
             xd_lane_tell_locked(e, lane);
             is_due = true;
         }
@@ -229,7 +219,8 @@ static void leave_locked(struct xd_worker *w)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         if (w->lanes[i].state == LANE_FREE)
             continue;
-        if (w->lanes[i].state == LANE_RUNNING && w->lanes[i].buffered > 0 &&
+        if (w->lanes[i].state == LANE_RUNNING &&
+            !xd_range_is_empty(xd_intake_buffered(&w->lanes[i].in)) &&
             e->state == ENGINE_FAILING) {
             xd_engine_unlock(e);
             xd_lane_flush(w, &w->lanes[i]);
@@ -284,7 +275,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
         return XD_E_NOMEM;
     w->engine = e;
     w->n_lanes = xd_options_lanes(&e->options);
-    w->buffer_bytes = xd_lane_buffer_bytes((size_t)e->max_workers * w->n_lanes);
+    w->buffer_bytes = xd_intake_buffer((size_t)e->max_workers * w->n_lanes);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || new_runner(w) < 0 ||
         xd_thread_start(&w->thread, worker_main, w) < 0) {

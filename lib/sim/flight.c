@@ -4,12 +4,6 @@
 
 #include "base/alloc.h"
 
-/* As in engine/lane.c and engine/worker.c: a buffer is flushed when it is full
- * or half a second old. */
-#define BUFFER_BYTES ((uint64_t)256 * 1024)
-#define FLUSH_AFTER (XD_NSEC_SECOND / 2)
-#define TELL_EVERY (20 * XD_NSEC_MS)
-
 /* A thread wakes, and takes the request from libcurl: so long at most. */
 #define CANCEL_TIME (0.3 * (double)XD_NSEC_MS)
 
@@ -76,9 +70,9 @@ static void discard(struct xd_run *r, struct xd_range range,
 /* Not even what it has in its buffer. */
 static void cut_off(struct xd_run *r, struct xd_flight *f)
 {
-    f->got = f->flushed;
+    f->in.received = f->in.flushed;
     xd_flight_end(r, f, XD_EV_CANCELED);
-    tell_rejected(r, (struct xd_range){f->flushed, f->told});
+    tell_rejected(r, (struct xd_range){f->in.flushed, f->in.reported});
 }
 
 /* The first bytes inside `within` that depots which lie have delivered; empty
@@ -181,30 +175,20 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
 
 static void tell_bytes(struct xd_run *r, struct xd_flight *f)
 {
-    if (f->told == f->got)
-        return;
-    f->told = f->got;
-    f->told_at = r->net.now;
-    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_BYTES,
-                                           .fetch = number_of(r, f),
-                                           .range = {f->range.begin, f->got}});
-}
-
-/* What comes until then is told together. */
-static xd_nsec tell_at(const struct xd_run *r, const struct xd_flight *f)
-{
-    xd_nsec at = f->told_at + TELL_EVERY;
-
-    return at > r->net.now ? at : r->net.now;
+    if (xd_intake_report(&f->in, xd_run_usec(r->net.now)))
+        xd_run_tell(r, (struct xd_sched_event){
+                           .kind = XD_EV_BYTES,
+                           .fetch = number_of(r, f),
+                           .range = {f->range.begin, f->in.received}});
 }
 
 static void flush(struct xd_run *r, struct xd_flight *f)
 {
-    struct xd_range fresh = {f->flushed, f->got};
+    struct xd_range fresh = xd_intake_buffered(&f->in);
 
     if (xd_range_is_empty(fresh))
         return;
-    f->flushed = f->got;
+    f->in.flushed = f->in.received;
     tell_bytes(r, f);
     keep(r, f, fresh);
 }
@@ -217,7 +201,7 @@ void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
         .lane = f->lane,
         .range = f->range,
         .reason = f->reason,
-        .received = f->got - f->range.begin,
+        .received = f->in.received - f->range.begin,
         .redundant = f->redundant,
         .began = xd_run_usec(f->began),
         .heard = f->first_byte < 0 ? XD_NEVER : xd_run_usec(f->first_byte),
@@ -282,12 +266,12 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     xd_line_ended(r->line, number_of(r, f));
     r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
     xd_flight_record(r, f, kind);
-    xd_run_tell(r,
-                (struct xd_sched_event){.kind = kind,
-                                        .fetch = number_of(r, f),
-                                        .range = {f->range.begin, f->flushed},
-                                        .is_refusal = f->is_refused,
-                                        .retry_at = f->retry_at});
+    xd_run_tell(
+        r, (struct xd_sched_event){.kind = kind,
+                                   .fetch = number_of(r, f),
+                                   .range = {f->range.begin, f->in.flushed},
+                                   .is_refusal = f->is_refused,
+                                   .retry_at = f->retry_at});
 }
 
 /* Its depot has failed, or the line to all of them. */
@@ -302,6 +286,24 @@ static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
                                    xd_run_usec(r->net.now), &f->retry_at);
 
     xd_flight_end(r, f, was_line ? XD_EV_CANCELED : XD_EV_FAILED);
+}
+
+static void take_in(struct xd_run *r, struct xd_flight *f, uint64_t n)
+{
+    bool was_empty = f->in.received == f->in.flushed;
+    bool was_reported = f->in.received == f->in.reported;
+
+    if (n > f->range.end - f->in.received)
+        n = f->range.end - f->in.received;
+    if (n == 0)
+        return;
+    xd_intake_add(&f->in, n, xd_run_usec(r->net.now));
+    if (was_empty)
+        set_timer(r, f, XD_SIM_FLUSH_TIMER,
+                  xd_run_at(r, xd_intake_flush_at(&f->in)));
+    if (was_reported)
+        set_timer(r, f, XD_SIM_TELL_TIMER,
+                  xd_run_at(r, xd_intake_report_at(&f->in)));
 }
 
 void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
@@ -320,23 +322,15 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
         if (r->o->has_http2)
             xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
                                                    .depot = f->depot});
-        xd_run_tell(r,
-                    (struct xd_sched_event){.kind = XD_EV_STARTED,
-                                            .fetch = tag,
-                                            .range = {f->range.begin, f->got}});
+        xd_run_tell(r, (struct xd_sched_event){
+                           .kind = XD_EV_STARTED,
+                           .fetch = tag,
+                           .range = {f->range.begin, f->in.received}});
     }
-    if (f->got == f->flushed && n > 0) {
-        f->buffered_since = r->net.now;
-        set_timer(r, f, XD_SIM_FLUSH_TIMER, r->net.now + FLUSH_AFTER);
-    }
-    if (n > f->range.end - f->got)
-        n = f->range.end - f->got;
-    if (f->told == f->got && n > 0)
-        set_timer(r, f, XD_SIM_TELL_TIMER, tell_at(r, f));
-    f->got += n;
-    if (f->got == f->range.end)
+    take_in(r, f, n);
+    if (f->in.received == f->range.end)
         xd_flight_end(r, f, XD_EV_DONE);
-    else if (f->got - f->flushed >= BUFFER_BYTES ||
+    else if (xd_range_length(xd_intake_buffered(&f->in)) >= r->buffer_bytes ||
              (r->o->sched.window_bytes > 0 && n > 0))
         flush(r, f);
 }
@@ -352,7 +346,7 @@ void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
                      enum xd_sim_kind kind)
 {
     if (kind == XD_SIM_FLUSH_TIMER) {
-        if (r->net.now >= f->buffered_since + FLUSH_AFTER)
+        if (xd_intake_must_flush(&f->in, false, xd_run_usec(r->net.now)))
             flush(r, f);
     } else if (kind == XD_SIM_CANCEL_TIMER) {
         xd_flight_end(r, f, XD_EV_CANCELED);
@@ -422,15 +416,12 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
                             .lane = a->lane,
                             .range = a->range,
                             .reason = a->reason,
-                            .got = a->range.begin,
-                            .flushed = a->range.begin,
                             .asked_end = a->range.end,
-                            .told = a->range.begin,
-                            .told_at = -TELL_EVERY,
                             .connection = c,
                             .began = r->net.now,
                             .first_byte = -1,
                             .heard = r->net.now};
+    xd_intake_begin(&f->in, a->range.begin);
     xd_line_begun(r->line, a->fetch, a->depot, xd_run_usec(r->net.now));
     f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
     if (r->tcp.failed)
@@ -441,7 +432,7 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
 
 void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end)
 {
-    f->range.end = end > f->got ? end : f->got;
-    if (f->got >= end)
+    f->range.end = end > f->in.received ? end : f->in.received;
+    if (f->in.received >= end)
         xd_flight_end(r, f, XD_EV_DONE);
 }

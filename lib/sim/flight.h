@@ -6,6 +6,7 @@
 #define XD_SIM_FLIGHT_H
 
 #include "base/line.h"
+#include "session/intake.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
 #include "sim/run.h"
@@ -21,10 +22,11 @@ struct xd_flight {
     struct xd_range range;
     enum xd_fetch_reason reason;
     uint64_t asked_end; /* before it was shortened */
-    uint64_t got, flushed, told, redundant;
+    struct xd_intake in;
+    uint64_t redundant;
     struct xd_connection *connection;
     unsigned stream;
-    xd_nsec began, first_byte, heard, buffered_since, told_at;
+    xd_nsec began, first_byte, heard;
     xd_usec retry_at; /* of its depot, when it was the line that failed */
 };
 
@@ -37,6 +39,7 @@ struct xd_run {
     struct xd_tcp tcp;
     struct xd_flight *flights;
     unsigned n_flights;
+    uint64_t buffer_bytes; /* of each */
     uint64_t n_begun;
     bool is_news; /* the scheduler has something to think about */
     const struct xd_scenario *scenario;
@@ -66,6 +69,14 @@ void xd_run_out_of_memory(struct xd_run *r);
 static inline xd_usec xd_run_usec(xd_nsec t)
 {
     return (xd_usec)(t / 1000);
+}
+
+/* The moment of the simulator's clock when that is `at`; now, if it is past. */
+static inline xd_nsec xd_run_at(const struct xd_run *r, xd_usec at)
+{
+    xd_usec now = xd_run_usec(r->net.now);
+
+    return at > now ? r->net.now + (xd_nsec)(at - now) * 1000 : r->net.now;
 }
 
 #endif

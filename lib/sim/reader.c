@@ -1,5 +1,6 @@
 #include "sim/reader.h"
 
+#include "session/lookahead.h"
 #include "sim/flight.h"
 #include "sim/run.h"
 
@@ -12,12 +13,6 @@
 #define PORTION (10 * XD_MS)
 
 #define MIB ((uint64_t)1 << 20)
-
-/* As engine/readers/ tells what players look at soon. */
-#define HINT_DUE (500 * XD_MS)
-#define HEAD_BYTES (MIB / 4)
-#define TAIL_BYTES MIB
-#define ASSUMED_RATE MIB
 
 enum { READER, HEAD, TAIL, REST };
 
@@ -33,21 +28,24 @@ static struct xd_range whole_pieces(const struct xd_run *r,
     return range;
 }
 
+static struct xd_range whole_file(const struct xd_run *r)
+{
+    return (struct xd_range){0, r->o->size};
+}
+
 static void hint(struct xd_run *r)
 {
-    uint64_t size = r->o->size;
-    struct xd_range head = {0, HEAD_BYTES}, tail = {0, size};
+    struct xd_range head = xd_lookahead_head(whole_file(r));
+    struct xd_range tail = xd_lookahead_tail(whole_file(r));
 
-    if (size > TAIL_BYTES)
-        tail.begin = size - TAIL_BYTES;
     xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
                                            .reader = HEAD,
                                            .range = whole_pieces(r, head),
-                                           .due = HINT_DUE});
+                                           .due = XD_LOOKAHEAD_HINT_AFTER});
     xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
                                            .reader = TAIL,
                                            .range = whole_pieces(r, tail),
-                                           .due = HINT_DUE});
+                                           .due = XD_LOOKAHEAD_HINT_AFTER});
 }
 
 static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
@@ -55,10 +53,9 @@ static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
     uint64_t window = r->o->sched.window_bytes;
     struct xd_range range = {from, from + window};
 
-    if (bytes_per_s > 0) { /* see engine/readers/ */
-        range.end -= range.end % (window / 4 + (window < 4));
-        range = whole_pieces(r, range);
-    }
+    if (bytes_per_s > 0)
+        range = whole_pieces(
+            r, xd_lookahead_window(from, from, window, r->o->size));
     xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
                                            .reader = READER,
                                            .range = range,
@@ -129,7 +126,7 @@ static void go_elsewhere(struct xd_run *r)
 {
     r->reader.jumped_at = xd_run_usec(r->net.now);
     r->reader.at = r->reader.in_order = r->o->client.goes_to;
-    want(r, r->reader.at, ASSUMED_RATE);
+    want(r, r->reader.at, XD_LOOKAHEAD_ASSUMED_RATE);
 }
 
 /* What it left behind is fetched when it has seen the end, so that there is an
@@ -137,7 +134,6 @@ static void go_elsewhere(struct xd_run *r)
 static void serve_on(struct xd_run *r)
 {
     const struct xd_sim_client *c = &r->o->client;
-    struct xd_range whole = {0, r->o->size};
 
     if (r->reader.next_at == 0)
         hint(r);
@@ -145,11 +141,11 @@ static void serve_on(struct xd_run *r)
     if (r->reader.at == r->reader.in_order && r->reader.at > 0)
         return;
     r->reader.at = r->reader.in_order;
-    want(r, r->reader.at, ASSUMED_RATE);
+    want(r, r->reader.at, XD_LOOKAHEAD_ASSUMED_RATE);
     if (r->reader.jumped_at > 0 && r->reader.at == r->o->size)
         xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
                                                .reader = REST,
-                                               .range = whole,
+                                               .range = whole_file(r),
                                                .due = XD_NEVER});
     if (r->reader.jumped_at == 0 && c->leaves_at > 0 &&
         r->reader.at >= c->leaves_at)

@@ -189,6 +189,17 @@ static void settle(struct xd_run *r)
     r->out->broken = r->driver.broken;
 }
 
+/* As xd_worker_new() has it. */
+static void share_buffers(struct xd_run *r)
+{
+    const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
+    size_t open = o->max_open;
+
+    if (open > r->scenario->n_depots)
+        open = r->scenario->n_depots;
+    r->buffer_bytes = xd_intake_buffer(open * o->lanes_per_depot);
+}
+
 static int start_line(struct xd_run *r)
 {
     const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
@@ -226,8 +237,10 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
         rc = xd_driver_start(&r->driver, &layout, &r->o->sched, whole);
-    if (rc == 0)
+    if (rc == 0) {
+        share_buffers(r);
         rc = start_line(r);
+    }
     xd_tcp_init(&r->tcp, &r->net, &user);
     r->tcp.has_tls = r->o->has_tls;
     r->tcp.has_bbr = r->o->has_bbr;

@@ -116,7 +116,8 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("manifest", "base/range.h", "io/transport.h"),
     ("ledger", "base/range.h", "os/thread.h"),
     ("sched", "ledger/ledger.h", "os/thread.h"),
-    ("sim", "sched/sched.h", "os/thread.h"),
+    ("session", "sched/sched.h", "os/thread.h"),
+    ("sim", "session/intake.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
     ("transfer", "io/transport.h", "manifest/parse.h"),
     ("engine", "sched/sched.h", None),
@@ -345,7 +346,9 @@ def allowed(layer):
 @pytest.mark.plain
 @pytest.mark.parametrize("layer, below", [("base", []), ("ledger", ["base"]),
                                           ("sched", ["base", "ledger"]),
-                                          ("sim", ["base", "ledger", "sched"])])
+                                          ("session", ["base", "ledger", "sched"]),
+                                          ("sim", ["base", "ledger", "sched",
+                                                   "session"])])
 def test_a_pure_layer_needs_nothing_but_the_kept_list(layer, below):
     given = [o for b in below for o in objects(b)]
     assert needed(objects(layer), given) <= allowed(layer)

@@ -8,14 +8,7 @@
 #include "engine/readers/drop.h"
 #include "engine/readers/shares.h"
 #include "engine/readers/window.h"
-
-/* What players look at beside the place where they play: up to 260 KB at the
- * head, and an index of some hundred KB at the tail. */
-#define HEAD_BYTES ((uint64_t)256 << 10)
-#define TAIL_BYTES ((uint64_t)1 << 20)
-
-/* They do so within their first second. */
-#define HINT_AFTER (XD_SECOND / 2)
+#include "session/lookahead.h"
 
 /* By which the scheduler knows what nobody reads yet. */
 enum { NUMBER_REST, NUMBER_HEAD, NUMBER_TAIL, NUMBER_READERS };
@@ -179,9 +172,10 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
 void xd_readers_begin_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
-    struct xd_range w = e->wanted, head = w, tail = w;
+    struct xd_range w = e->wanted, head = xd_lookahead_head(w);
+    struct xd_range tail = xd_lookahead_tail(w);
     struct xd_demand nothing = {.due = XD_NEVER};
-    xd_usec soon = e->started + HINT_AFTER;
+    xd_usec soon = e->started + XD_LOOKAHEAD_HINT_AFTER;
 
     if (!all->by_demand)
         return;
@@ -189,10 +183,6 @@ void xd_readers_begin_locked(struct xd_engine *e)
     if (e->path)
         all->rest.range = w;
     xd_inform_demand_locked(e, NUMBER_REST, &all->rest);
-    if (xd_range_length(w) > HEAD_BYTES)
-        head.end = w.begin + HEAD_BYTES;
-    if (xd_range_length(w) > TAIL_BYTES)
-        tail.begin = w.end - TAIL_BYTES;
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
     if (e->output == XD_OUTPUT_PIPE)

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/readers/readers.h"
 #include "engine/readers/shares.h"
+#include "session/lookahead.h"
 
 /* What a reader has ahead of it as long as nobody knows how much a second is. */
 #define UNTIL_KNOWN ((uint64_t)32 << 20)
@@ -11,9 +12,6 @@
  * the rate is what the file says of itself, which may be anything. */
 #define LEAST_TIMED ((uint64_t)4 << 20)
 #define MOST_TIMED ((uint64_t)256 << 20)
-
-/* Where no player reports a rate; between those of music and of video in 4K. */
-#define ASSUMED_RATE ((uint64_t)1 << 20)
 
 /* Nothing reports how fast a pipe is read.  No film is faster than this (Ultra HD
  * Blu-ray: 128 Mbit/s), so that a player on the pipe is not kept waiting. */
@@ -98,15 +96,8 @@ struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
 static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
                                 uint64_t front, uint64_t length)
 {
-    uint64_t step = length / 4 + (length < 4);
-    struct xd_range r = {from, e->wanted.end};
-
-    if (front < UINT64_MAX - length) {
-        uint64_t end = (front + length) / step * step;
-
-        r.end = end < r.end ? end : r.end;
-    }
-    return xd_window_pieces(e, r);
+    return xd_window_pieces(
+        e, xd_lookahead_window(from, front, length, e->wanted.end));
 }
 
 /* When a byte is needed: at once, if nothing tells better. */
@@ -150,8 +141,8 @@ struct xd_demand xd_window_demand(const struct xd_reader *r)
     if (rate == 0) /* it may read for one that told it */
         rate = r->engine->readers.media_rate;
     if (rate == 0)
-        rate =
-            xd_pipe_reads(r->engine, r) ? ASSUMED_RATE_OF_PIPE : ASSUMED_RATE;
+        rate = xd_pipe_reads(r->engine, r) ? ASSUMED_RATE_OF_PIPE
+                                           : XD_LOOKAHEAD_ASSUMED_RATE;
     return (struct xd_demand){.range = window_of(r),
                               .due = due_at(r, from, xd_now()),
                               .bytes_per_s = rate};
