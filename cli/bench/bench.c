@@ -119,6 +119,8 @@ static int sweep_all(struct bench *b)
     if (status != 0)
         return status;
     sweep_shuffle(&b->sweep, b->args->bench.seed);
+    if (b->subjects[0].scenario != NULL && b->args->tracer == NULL)
+        sweep_share_outcomes(&b->sweep); /* in a trace each run is seen */
     status = open_results(b);
     if (status != 0)
         return status;

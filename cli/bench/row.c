@@ -83,13 +83,23 @@ bool row_is_complete(const struct row *r)
     return strcmp(row_get(r, COL_OUTCOME), OUTCOME_COMPLETE) == 0;
 }
 
-bool row_copy_key(struct row *to, const struct row *from)
+static bool copy(struct row *to, const struct row *from, enum role role)
 {
     for (int c = 0; c < COLUMNS; c++)
-        if (columns[c].role == KEY && from->cells[c] != NULL &&
+        if (columns[c].role == role && from->cells[c] != NULL &&
             !row_set(to, (enum column)c, "%s", from->cells[c]))
             return false;
     return true;
+}
+
+bool row_copy_key(struct row *to, const struct row *from)
+{
+    return copy(to, from, KEY);
+}
+
+bool row_copy_measures(struct row *to, const struct row *from)
+{
+    return copy(to, from, VALUE);
 }
 
 int row_compare_keys(const struct row *a, const struct row *b)

@@ -39,8 +39,10 @@ const char *row_get(const struct row *r, enum column c); /* "": none */
 double row_number(const struct row *r, enum column c);   /* NAN: none */
 bool row_is_complete(const struct row *r);
 
-/* `to` has the cells that tell runs apart and `from` has. */
+/* `to` has the cells of `from` that tell runs apart, or the others.  False: no
+ * memory. */
 bool row_copy_key(struct row *to, const struct row *from);
+bool row_copy_measures(struct row *to, const struct row *from);
 
 /* <0, 0, >0: the order of their keys; 0 is the same run. */
 int row_compare_keys(const struct row *a, const struct row *b);

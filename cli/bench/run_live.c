@@ -108,13 +108,14 @@ static void run_all(struct runner *r)
     struct series *s = r->series;
     const struct run *run;
     struct row row;
+    size_t n; /* 1: each run is carried out */
 
     while (!series_has_ended(s)) {
         if (signals_came())
             series_stop(s, STATUS_INTERRUPTED);
         else if (is_spent(r))
             series_stop(s, 0);
-        if (!series_take(s, &run, &row))
+        if (!series_take(s, &run, &n) || !series_describe(s, run, &row))
             break;
         carry_out(r, run, &row);
         if (!series_has_ended(s))

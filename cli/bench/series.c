@@ -91,20 +91,29 @@ static bool has_ended_locked(const struct series *s)
     return s->status != 0 || s->is_stopped || s->next >= s->n;
 }
 
-bool series_take(struct series *s, const struct run **out, struct row *row)
+bool series_take(struct series *s, const struct run **out, size_t *out_n)
 {
     bool has_one;
 
     pthread_mutex_lock(&s->lock);
     has_one = !has_ended_locked(s);
-    if (has_one)
-        *out = &s->runs[s->next++];
+    if (has_one) {
+        *out = &s->runs[s->next];
+        *out_n = 1;
+        while (s->next + *out_n < s->n &&
+               (*out)[*out_n].outcome == (*out)->outcome)
+            ++*out_n;
+        s->next += *out_n;
+    }
     pthread_mutex_unlock(&s->lock);
-    if (!has_one)
-        return false;
-    if (describe(s, *out, row))
+    return has_one;
+}
+
+bool series_describe(struct series *s, const struct run *r, struct row *out)
+{
+    if (describe(s, r, out))
         return true;
-    row_fini(row);
+    row_fini(out);
     series_stop(s, no_memory());
     return false;
 }

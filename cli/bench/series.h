@@ -3,6 +3,9 @@
  * for several threads.
  *
  *     take -> carry it out -> give
+ *
+ * Runs that share an outcome (sweep.h) are taken together, and one of them is
+ * carried out.
  */
 #ifndef CLI_SERIES_H
 #define CLI_SERIES_H
@@ -38,9 +41,13 @@ int series_init(struct series *s, const struct args *a, struct sweep *sweep,
                 const struct subject *subjects, struct results *results);
 void series_fini(struct series *s);
 
-/* The next run, with the cells of its row that are known before it; false: there
- * is none, or the series has ended. */
-bool series_take(struct series *s, const struct run **out, struct row *row);
+/* The next *out_n runs, which share an outcome; false: there are none, or the
+ * series has ended. */
+bool series_take(struct series *s, const struct run **out, size_t *out_n);
+
+/* The cells of a run's row that are known before it.  False: no memory, and the
+ * series ends. */
+bool series_describe(struct series *s, const struct run *r, struct row *out);
 
 /* What came of it: its row, to be added, or rc < 0: it could not be carried
  * out, or was interrupted, and there is no row.  Releases the row. */

@@ -228,6 +228,86 @@ void sweep_shuffle(struct sweep *s, uint64_t seed)
         s->runs[k] = s->runs[i - 1];
         s->runs[i - 1] = r;
     }
+    for (size_t i = 0; i < s->n; i++)
+        s->runs[i].outcome = i;
+}
+
+/* ---- outcomes ---- */
+
+/* How many requests for a block there may be; 0: it has no blocks. */
+static size_t most_copies(const struct run *r)
+{
+    if (strcmp(r->algorithm, "adaptive") == 0)
+        return 0;
+    if (r->redundancy == NULL)
+        return 1;
+    const size_t n = subset_count(r->depots);
+    const unsigned long copies = strtoul(r->redundancy, NULL, 10);
+    return copies < n ? copies : n;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+static int compare_algorithms(const struct run *a, const struct run *b)
+{
+    const size_t n = most_copies(a), m = most_copies(b);
+
+    if (n != m)
+        return n < m ? -1 : 1;
+    if (n <= 1)
+        return 0;
+    const int order = strcmp(a->algorithm, b->algorithm);
+    return order != 0 ? order
+                      : compare_texts(a->progress_number, b->progress_number);
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* 0: they can only end alike. */
+static int compare_outcomes(const struct run *a, const struct run *b)
+{
+    int order = COMPARE(a->input, b->input);
+
+    if (order == 0)
+        order = COMPARE(a->depots, b->depots);
+    if (order == 0)
+        order = COMPARE(a->repetition, b->repetition);
+    if (order == 0)
+        order = COMPARE(a->reader_rate, b->reader_rate);
+    if (order == 0)
+        order = strcmp(a->block_size, b->block_size);
+    if (order == 0)
+        order = strcmp(a->threads, b->threads);
+    return order != 0 ? order : compare_algorithms(a, b);
+}
+
+static int by_outcome(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    const int order = compare_outcomes(x, y);
+
+    return order != 0 ? order : COMPARE(x->outcome, y->outcome);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+
+    return COMPARE(x->outcome, y->outcome);
+}
+
+void sweep_share_outcomes(struct sweep *s)
+{
+    if (s->n == 0)
+        return;
+    qsort(s->runs, s->n, sizeof *s->runs, by_outcome);
+    for (size_t i = 1; i < s->n; i++)
+        if (compare_outcomes(&s->runs[i - 1], &s->runs[i]) == 0)
+            s->runs[i].outcome = s->runs[i - 1].outcome;
+    qsort(s->runs, s->n, sizeof *s->runs, by_number);
 }
 
 const char *run_name(char out[RUN_NAME_SIZE], const struct run *r)

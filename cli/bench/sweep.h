@@ -28,6 +28,7 @@ struct run {
     double reader_rate;  /* of a player that reads, in bytes per second; 0: none
                             does */
     unsigned repetition; /* from 1 on */
+    size_t outcome;      /* the same number for runs that can only end alike */
 };
 
 struct sweep {
@@ -56,6 +57,15 @@ void sweep_shuffle(struct sweep *s, uint64_t seed);
 
 /* "progress R=2 P=auto b=2m t=1 E3".  Returns `out`. */
 const char *run_name(char out[RUN_NAME_SIZE], const struct run *r);
+/*
+ * Give runs that can only end alike in virtual time the same `outcome`, and put
+ * them behind the first of them; before this call each run has its own.
+ *
+ * A block is requested from a depot once, so that a larger R than there are
+ * depots changes nothing; and where no block is requested twice, the paper's
+ * three algorithms are the same.
+ */
+void sweep_share_outcomes(struct sweep *s);
 
 /* Whether a run's depots may deliver a block several times without being slow:
  * the paper's redundancy; else 1. */

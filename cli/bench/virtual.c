@@ -78,6 +78,7 @@ int virtual_run(const struct args *a, const struct subject *s,
     struct xd_simulate_what what = {.struct_size = sizeof what,
                                     .size = s->size,
                                     .seed = settings_seed(a, r),
+                                    .unchecked = true,
                                     .play_bytes_per_s = r->reader_rate,
                                     .prebuffer_s =
                                         r->reader_rate > 0 ? a->prebuffer : 0};

@@ -170,7 +170,7 @@ void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
     struct xd_sender *s = &c->sender;
     struct taken taken = {.rtt = -1};
     xd_nsec now = t->net->now;
-    unsigned n = take_acked(s, p->first, p->end, now, &taken), n_lost = 0;
+    unsigned n = take_acked(s, p->first, p->first + 1, now, &taken), n_lost = 0;
 
     n += take_acked(s, s->all, p->all, now, &taken);
     if (p->all > s->all)

@@ -9,8 +9,11 @@ int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted)
 {
     d->sched = xd_sched_new(layout, o, wanted, &d->ledger);
-    if (d->sched)
-        d->rules = xd_rules_new(layout, xd_sched_options(d->sched), wanted);
+    if (!d->sched)
+        return XD_E_NOMEM;
+    if (d->is_unchecked)
+        return 0;
+    d->rules = xd_rules_new(layout, xd_sched_options(d->sched), wanted);
     return d->rules ? 0 : XD_E_NOMEM;
 }
 
@@ -27,19 +30,25 @@ static void end_broken(struct xd_driver *d, enum xd_rule rule)
     d->is_over = true;
 }
 
+static bool is_out_of_memory(const struct xd_driver *d)
+{
+    return d->rules && d->rules->failed;
+}
+
 void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
 {
-    enum xd_rule rule;
+    enum xd_rule rule = XD_RULE_NONE;
 
     if (d->is_over)
         return;
     ev.now = d->now;
-    rule = xd_rules_event(d->rules, &ev);
+    if (d->rules)
+        rule = xd_rules_event(d->rules, &ev);
     if (rule != XD_RULE_NONE) {
         end_broken(d, rule);
         return;
     }
-    if (xd_sched_event(d->sched, &ev) < 0 || d->rules->failed)
+    if (xd_sched_event(d->sched, &ev) < 0 || is_out_of_memory(d))
         d->is_over = d->failed = true;
 }
 
@@ -48,8 +57,20 @@ static bool ends_with_gaps(const struct xd_driver *d)
 {
     const struct xd_rules *r = d->rules;
 
-    return r->told.bytes > 0 &&
+    return r && r->told.bytes > 0 &&
            r->accepted.bytes + r->told.bytes >= r->wanted.end - r->wanted.begin;
+}
+
+static enum xd_rule check(struct xd_driver *d, const struct xd_sched_action *a)
+{
+    enum xd_rule rule;
+
+    if (!d->rules)
+        return XD_RULE_NONE;
+    rule = xd_rules_action(d->rules, a, d->now);
+    if (rule == XD_RULE_NONE && a->kind == XD_DO_WAIT)
+        rule = xd_rules_assigned(d->rules, &d->ledger);
+    return rule;
 }
 
 xd_usec xd_driver_act(struct xd_driver *d)
@@ -63,17 +84,16 @@ xd_usec xd_driver_act(struct xd_driver *d)
         a = xd_sched_next(d->sched, d->now);
         if (d->spoil)
             d->spoil(&a);
-        rule = xd_rules_action(d->rules, &a, d->now);
-        if (rule == XD_RULE_NONE && a.kind == XD_DO_WAIT)
-            rule = xd_rules_assigned(d->rules, &d->ledger);
+        rule = check(d, &a);
         if (rule != XD_RULE_NONE)
             end_broken(d, rule);
-        else if (d->rules->failed)
+        else if (is_out_of_memory(d))
             d->is_over = d->failed = true;
         else if (a.kind == XD_DO_WAIT && !ends_with_gaps(d))
             return a.until;
         else if (a.kind == XD_DO_FINISH || a.kind == XD_DO_WAIT ||
-                 (a.kind == XD_DO_FAIL && !d->rules->o.has_gaps))
+                 (a.kind == XD_DO_FAIL &&
+                  !xd_sched_options(d->sched)->has_gaps))
             d->is_over = true;
         else if (a.kind != XD_DO_FAIL)
             d->carry_out(d->world, &a);

@@ -1,6 +1,6 @@
 /*
  * A scheduler at work: events go in, actions come out and are carried out by
- * some world, and every step passes the rules.
+ * some world, and every step is checked against the rules.
  */
 #ifndef XD_SIM_DRIVER_H
 #define XD_SIM_DRIVER_H
@@ -15,10 +15,11 @@ struct xd_driver {
     void (*carry_out)(void *world, const struct xd_sched_action *a);
     void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
                                                  NULL (tests of the rules) */
+    bool is_unchecked; /* there are no rules; not where gaps may be left */
     /* Kept here. */
     struct xd_ledger ledger;
     struct xd_sched *sched;
-    struct xd_rules *rules;
+    struct xd_rules *rules; /* NULL: the run is unchecked */
     xd_usec now;
     bool is_over, is_complete, is_endless, failed;
     enum xd_rule broken;

@@ -3,10 +3,11 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-static bool is_before(const struct xd_event_key *a,
-                      const struct xd_event_key *b)
+/* Without a branch, which nobody could predict. */
+static inline bool is_before(const struct xd_event_key *a,
+                             const struct xd_event_key *b)
 {
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
+    return (a->at < b->at) | ((a->at == b->at) & (a->order < b->order));
 }
 
 /* ---- slots ---- */
@@ -75,7 +76,8 @@ static uint32_t *last_of(struct xd_events *e, enum xd_sim_kind kind,
     return NULL;
 }
 
-/* Whether it follows others of its list, of which the first is in the heap. */
+/* Whether it follows others of its list, of which the first is in the heap or
+ * beside it. */
 static bool append(struct xd_events *e, uint32_t *last,
                    const struct xd_event_key *key)
 {
@@ -107,8 +109,8 @@ static void replace_first(struct xd_events *e, struct xd_event_key key)
     size_t i = 0, child;
 
     while (child = 2 * i + 1, child < e->n) {
-        if (child + 1 < e->n && is_before(&e->heap[child + 1], &e->heap[child]))
-            child++;
+        child +=
+            child + 1 < e->n && is_before(&e->heap[child + 1], &e->heap[child]);
         if (!is_before(&e->heap[child], &key))
             break;
         e->heap[i] = e->heap[child];
@@ -121,7 +123,8 @@ struct xd_sim_event *xd_events_put(struct xd_events *e, enum xd_sim_kind kind,
                                    unsigned number, xd_nsec at)
 {
     struct xd_event_key *heap =
-        xd_grow(e->heap, e->n, &e->capacity, sizeof *heap);
+        e->n < e->capacity ? e->heap
+                           : xd_grow(e->heap, e->n, &e->capacity, sizeof *heap);
     const uint32_t slot = heap ? new_slot(e) : 0;
 
     if (heap)
@@ -137,26 +140,46 @@ struct xd_sim_event *xd_events_put(struct xd_events *e, enum xd_sim_kind kind,
     s->event.order = key.order;
     s->event.kind = kind;
     s->event.number = number;
-    if (!append(e, last_of(e, kind, number), &key))
+    if (append(e, last_of(e, kind, number), &key))
+        return &s->event;
+    if (kind == XD_SIM_AT_CLIENT && e->client.slot == 0)
+        e->client = key;
+    else
         push(e, key);
     return &s->event;
+}
+
+/* The event behind one that was taken takes its place. */
+static void move_up(struct xd_events *e, bool is_clients, uint32_t next)
+{
+    const struct xd_event_key none = {.slot = 0};
+
+    if (is_clients)
+        e->client = next != 0 ? key_of(e, next) : none;
+    else if (next != 0)
+        replace_first(e, key_of(e, next));
+    else if (--e->n > 0)
+        replace_first(e, e->heap[e->n]);
 }
 
 bool xd_events_take(struct xd_events *e, xd_nsec until,
                     struct xd_sim_event *out)
 {
-    if (e->n == 0 || e->heap[0].at > until)
+    const bool is_clients = e->client.slot != 0 &&
+                            (e->n == 0 || is_before(&e->client, &e->heap[0]));
+
+    if (!is_clients && e->n == 0)
         return false;
-    const uint32_t number = e->heap[0].slot, next = slot_of(e, number)->next;
+    const struct xd_event_key *first = is_clients ? &e->client : &e->heap[0];
+    if (first->at > until)
+        return false;
+    const uint32_t number = first->slot, next = slot_of(e, number)->next;
     *out = slot_of(e, number)->event;
     uint32_t *last = last_of(e, out->kind, out->number);
     if (last && *last == number)
         *last = 0;
     free_slot(e, number);
-    if (next != 0)
-        replace_first(e, key_of(e, next));
-    else if (--e->n > 0)
-        replace_first(e, e->heap[e->n]);
+    move_up(e, is_clients, next);
     return true;
 }
 

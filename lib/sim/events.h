@@ -11,8 +11,9 @@
  *                      c
  *
  * A packet that is to come before the last one of its line is in the heap
- * without a list, as timers are.  Costs: O(1) to put a packet, O(log lines) to
- * take one.
+ * without a list, as timers are.  The list of the client's line, which every
+ * packet crosses, has its first event beside the heap.  Costs: O(1) to put a
+ * packet, O(log lines) to take one, and O(1) from the client's line.
  */
 #ifndef XD_SIM_EVENTS_H
 #define XD_SIM_EVENTS_H
@@ -45,7 +46,7 @@ enum xd_packet_kind {
                           `bytes` are to be written */
     XD_PACKET_STOP,    /* the same; forget it */
     XD_PACKET_REFUSAL, /* the same; the depot does not serve it */
-    XD_PACKET_ACK,     /* all before `all`, and [first, end) */
+    XD_PACKET_ACK,     /* all before `all`, and segment `first` */
     XD_PACKET_RESET
 };
 
@@ -53,7 +54,7 @@ struct xd_packet {
     enum xd_packet_kind kind;
     unsigned connection;
     unsigned bytes; /* of the file, and of heads */
-    uint32_t all, first, end;
+    uint32_t all, first;
     uint32_t stamp; /* of a segment, its transmission; an ack says which
                        transmission made it, as timestamps do */
 };
@@ -63,8 +64,10 @@ struct xd_sim_event {
     uint64_t order;
     enum xd_sim_kind kind;
     unsigned number; /* of the connection or fetch whose timer it is */
-    uint64_t life;   /* the timer's: it counts only if it is still this */
-    struct xd_packet packet;
+    union {
+        uint64_t life; /* of a timer, which counts only if it is still this */
+        struct xd_packet packet;
+    };
 };
 
 /* Where an event is, and when it comes. */
@@ -91,6 +94,7 @@ struct xd_events {
     size_t n_slots, slots_capacity;
     uint32_t first_free;
     uint32_t last[XD_EVENT_LISTS]; /* of each list, or 0: it is empty */
+    struct xd_event_key client;    /* the first of the client's list */
     uint64_t n_ever;
     bool failed; /* out of memory: something is missing */
 };

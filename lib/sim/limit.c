@@ -15,6 +15,7 @@ struct flow {
     unsigned asked;       /* connections */
     unsigned connections; /* that it serves */
     double seen;          /* when it could first be asked; < 0: not yet */
+    bool is_steady;       /* its rate stays as it is until a line changes */
 };
 
 unsigned xd_path_connections(const struct xd_path *p, unsigned connections)
@@ -40,9 +41,10 @@ static double bound_of(const struct flow *f, double rtt)
 
 static double rate_of(struct flow *f, double t)
 {
-    double rtt = (double)(2 * f->path.delay) / 1e9, age, window;
+    double rtt = (double)(2 * f->path.delay) / 1e9, age, window, bound;
 
-    if (f->path.is_down || f->path.refuses || f->path.lies)
+    f->is_steady = f->path.is_down || f->path.refuses || f->path.lies;
+    if (f->is_steady)
         return 0;
     if (f->seen < 0)
         f->seen = t;
@@ -54,18 +56,24 @@ static double rate_of(struct flow *f, double t)
     f->connections = xd_path_connections(&f->path, f->asked);
     window = XD_FIRST_WINDOW * XD_PACKET_BYTES * exp2(fmin(age / rtt, 40)) *
              f->connections;
-    return fmin(bound_of(f, rtt), window / rtt);
+    bound = bound_of(f, rtt);
+    f->is_steady = window / rtt >= bound;
+    return fmin(bound, window / rtt);
 }
 
-static void apply_changes(const struct xd_scenario *s, struct flow *flows,
+/* Whether there were any. */
+static bool apply_changes(const struct xd_scenario *s, struct flow *flows,
                           size_t *next, double t)
 {
+    const size_t first = *next;
+
     for (; *next < s->n_changes && (double)s->changes[*next].at <= t * 1e9 + 1;
          ++*next) {
         const struct xd_change *c = &s->changes[*next];
 
         xd_path_apply(&flows[c->line].path, c->key, c->value);
     }
+    return *next > first;
 }
 
 /* What comes over a line of all depots behind it; the client's is in front of
@@ -92,6 +100,8 @@ struct fluid {
     struct flow *flows;
     size_t next; /* change */
     unsigned long step;
+    double rate; /* of all that reaches the client */
+    bool is_steady;
     double t, got;
 };
 
@@ -108,14 +118,26 @@ static int fluid_init(struct fluid *f, const struct xd_scenario *s,
     return 0;
 }
 
+static bool are_all_steady(const struct fluid *f)
+{
+    const struct xd_scenario *s = f->scenario;
+
+    for (size_t i = 0; i < s->n_lines; i++)
+        if (s->lines[i].depot != XD_NO_LINE && !f->flows[i].is_steady)
+            return false;
+    return true;
+}
+
 /* One step more; false: it takes too long. */
 static bool flow_on(struct fluid *f)
 {
     double t = (double)f->step++ * STEP;
 
-    apply_changes(f->scenario, f->flows, &f->next, t);
-    f->got += sum_of(f->scenario, f->flows, 0, t) * STEP * XD_SEGMENT_BYTES /
-              XD_PACKET_BYTES;
+    if (apply_changes(f->scenario, f->flows, &f->next, t) || !f->is_steady) {
+        f->rate = sum_of(f->scenario, f->flows, 0, t);
+        f->is_steady = are_all_steady(f);
+    }
+    f->got += f->rate * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
     f->t = t + STEP;
     return f->t < MOST_SECONDS;
 }

@@ -56,11 +56,6 @@ void xd_net_fini(struct xd_net *n)
     xd_free(n->depots);
 }
 
-struct xd_wire *xd_net_wire(const struct xd_net *n, size_t depot)
-{
-    return &n->wires[n->depots[depot]];
-}
-
 /* When the packet will have left, or -1: it finds no room in the queue. */
 static xd_nsec transmit(struct xd_wire *w, xd_nsec now, unsigned bytes)
 {

@@ -47,7 +47,10 @@ int xd_net_init(struct xd_net *n, const struct xd_scenario *s, uint64_t seed);
 void xd_net_fini(struct xd_net *n);
 
 /* The depot's own line. */
-struct xd_wire *xd_net_wire(const struct xd_net *n, size_t depot);
+static inline struct xd_wire *xd_net_wire(const struct xd_net *n, size_t depot)
+{
+    return &n->wires[n->depots[depot]];
+}
 
 /* Onto the wire, from the depot or to it; it may be lost. */
 void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p);

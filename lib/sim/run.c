@@ -234,6 +234,7 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     }
     r->driver.world = r;
     r->driver.carry_out = carry_out;
+    r->driver.is_unchecked = r->o->is_unchecked;
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
         rc = xd_driver_start(&r->driver, &layout, &r->o->sched, whole);

@@ -51,6 +51,7 @@ struct xd_sim_options {
     uint64_t reader_bytes_per_s; /* with a window; 0: no bound */
     struct xd_sim_player player; /* in the reader's place, if it has a rate */
     struct xd_sim_client client; /* likewise, if it is there */
+    bool is_unchecked;           /* of the rules; only without a player */
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
     void *record_user;
 };

@@ -18,11 +18,6 @@ void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number)
     xd_bbr_init(&s->bbr, number);
 }
 
-struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number)
-{
-    return &s->ring[number & (s->capacity - 1)];
-}
-
 static bool grow(struct xd_sender *s)
 {
     uint32_t capacity = s->capacity > 0 ? 2 * s->capacity : FIRST_RING;

@@ -231,7 +231,6 @@ static void ack(struct xd_tcp *t, struct xd_connection *c, uint32_t first,
              (struct xd_packet){.kind = XD_PACKET_ACK,
                                 .all = c->received,
                                 .first = first,
-                                .end = first + 1,
                                 .stamp = stamp});
 }
 

@@ -164,7 +164,11 @@ void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
 void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c);
 void xd_sender_paced(struct xd_tcp *t, struct xd_connection *c);
 void xd_sender_uncapped(struct xd_tcp *t, struct xd_connection *c);
-struct xd_segment *xd_sender_segment(struct xd_sender *s, uint32_t number);
+static inline struct xd_segment *xd_sender_segment(const struct xd_sender *s,
+                                                   uint32_t number)
+{
+    return &s->ring[number & (s->capacity - 1)];
+}
 void xd_sender_die(struct xd_sender *s);
 
 /* served.c: whether the depot serves a handshake, and a request, that has just

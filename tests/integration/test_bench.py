@@ -96,6 +96,25 @@ def test_the_seed_decides_the_order_and_the_results(lab, scenario):
     assert sweep("7", "a.csv") == sweep("7", "b.csv")
 
 
+def test_runs_that_can_only_end_alike_are_as_those_done_alone(lab, scenario):
+    """A run stands for others; their rows say what they say of themselves."""
+    def sweep(name, *options):
+        bench(lab, "--virtual", scenario, *SMALL, "--depots", "chain,3",
+              "--rate", "1MB/s", *options, "-o", name)
+        return {settings(row): {k: v for k, v in row.items()
+                                if k != "time_utc"}
+                for row in rows(lab, name)}
+
+    together = sweep("all.csv", "-R", "2,3", "-P", "1,3")
+    alone = sweep("basic.csv", "-a", "basic,adaptive")
+    for r in "23":
+        alone |= sweep(f"a{r}.csv", "-a", "aggressive", "-R", r)
+        for p in "13":
+            alone |= sweep(f"p{r}{p}.csv", "-a", "progress", "-R", r, "-P", p)
+    assert together == alone
+    assert len({row["seconds"] for row in together.values()}) > 20
+
+
 # ---- results ----
 
 MEASURES = ["seconds", "bytes_per_s", "limit_s", "first_byte_s",

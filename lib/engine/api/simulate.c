@@ -91,6 +91,7 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
         .has_tls = what->https,
         .has_http2 = what->https,
         .has_bbr = what->bbr,
+        .is_unchecked = what->unchecked && play_rate == 0,
         .record = on_record,
         .record_user = s};
     int rc = xd_scenario_parse(&s->scenario, what->scenario, err);

@@ -171,6 +171,19 @@ START_TEST(a_player_looks_ahead_for_as_many_seconds_as_it_may)
 }
 END_TEST
 
+START_TEST(a_run_whose_rules_are_not_checked_is_the_same)
+{
+    struct xd_simulated checked = simulated(NULL), s;
+
+    what.unchecked = true;
+    s = simulated(NULL);
+    ck_assert(s.is_complete && s.broken_rule == NULL);
+    ck_assert(s.seconds == checked.seconds);
+    ck_assert_uint_eq(s.bytes_received, checked.bytes_received);
+    ck_assert_uint_eq(s.requests, checked.requests);
+}
+END_TEST
+
 /* As it was before there were players. */
 START_TEST(a_caller_with_a_smaller_struct_has_no_player)
 {
@@ -213,6 +226,7 @@ int main(void)
     tcase_add_test(t,
                    a_player_that_is_faster_stalls_hardly_more_than_it_has_to);
     tcase_add_test(t, without_a_player_nothing_stalls);
+    tcase_add_test(t, a_run_whose_rules_are_not_checked_is_the_same);
     tcase_add_test(t, a_player_looks_ahead_for_as_many_seconds_as_it_may);
     tcase_add_test(t, a_caller_with_a_smaller_struct_has_no_player);
     tcase_add_test(t, what_makes_no_sense_is_refused_with_a_sentence);
