@@ -21,7 +21,6 @@
 
 /* The file of bench --virtual: the paper's. */
 #define BENCH_SIZE (UINT64_C(50) << 20)
-#define COOL_DOWN_S 1
 
 /* Where serve and play listen: this machine alone, a free port. */
 #define LISTEN "127.0.0.1"
@@ -752,7 +751,7 @@ int args_parse(struct args *out, int argc, char **argv)
     *out = (struct args){
         .command = COMMAND_GET,
         .prebuffer = -1,
-        .bench = {.seed = 1, .cool_down_s = COOL_DOWN_S, .time_budget_s = -1}};
+        .bench = {.seed = 1, .cool_down_s = -1, .time_budget_s = -1}};
     if (xd_options_new(&out->options, &err) < 0) {
         words_error("%s", err.msg);
         return STATUS_FAILED;

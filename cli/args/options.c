@@ -87,7 +87,7 @@ static const struct option_row own_rows[] = {
      "bench: also have a player read at each --rate, and measure its stalls",
      NULL},
     {OPTION_COOL_DOWN, COMMAND_BENCH, "cool-down", 0, "TIME",
-     "bench: the pause between two runs", "1s"},
+     "bench: the pause between two runs", "1s or more"},
     {OPTION_TIME_BUDGET, COMMAND_BENCH, "time-budget", 0, "TIME",
      "bench: begin no run after so long", NULL},
     {OPTION_BYTE_BUDGET, COMMAND_BENCH, "byte-budget", 0, "SIZE",

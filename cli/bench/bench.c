@@ -62,9 +62,9 @@ static void say_rest(const struct bench *b)
 {
     const struct series *s = &b->series;
 
-    words_error("%s after %zu of %zu runs%s",
+    words_error("%s after %zu of %zu %s%s",
                 s->status == STATUS_INTERRUPTED ? "interrupted" : "ended",
-                s->n_done, s->n,
+                s->n_done, s->n, run_word(s->n),
                 b->results.path != NULL ? "; the same command does the rest"
                                         : "");
 }
@@ -78,8 +78,8 @@ static int status_after(const struct bench *b)
     if (s->status != 0)
         return s->status;
     if (s->n_failed > 0)
-        words_error("%zu of %zu runs failed: the column 'error' says why",
-                    s->n_failed, s->n_done);
+        words_error("%zu of %zu %s failed: the column 'error' says why",
+                    s->n_failed, s->n_done, run_word(s->n_done));
     return s->n_done > 0 && s->n_failed == s->n_done ? STATUS_FAILED
                                                      : STATUS_COMPLETE;
 }

@@ -47,17 +47,18 @@ static double known_rate(const struct series *s)
 
 static void say_live(const struct series *s, uint64_t bytes)
 {
-    const double known = known_rate(s), pause = s->args->bench.cool_down_s;
+    const double known = known_rate(s), given = s->args->bench.cool_down_s;
+    const double pause = given >= 0 ? given : COOL_DOWN_LEAST_S;
     const double rate = known > 0 ? known : ASSUMED_BYTES_PER_S;
     char size[UNITS_SIZE], time[UNITS_SIZE], speed[UNITS_SIZE];
 
     if (bytes == 0)
-        words_error("%zu runs; the size of the file, and so the cost, is not "
+        words_error("%zu %s; the size of the file, and so the cost, is not "
                     "known before the first",
-                    s->n);
+                    s->n, run_word(s->n));
     else
         words_error(
-            "%zu runs, about %s, about %s if %s come as %s", s->n,
+            "%zu %s, about %s, about %s if %s come as %s", s->n, run_word(s->n),
             units_size(size, bytes),
             units_clock(time, (double)bytes / rate + pause * (double)s->n),
             units_rate(speed, rate),
@@ -81,12 +82,13 @@ int cost_say(const struct series *s)
     const uint64_t bytes = is_live ? sum(s) : 0;
 
     if (s->n_before > 0 && !s->args->quiet)
-        words_error("%zu runs have been done before", s->n_before);
+        words_error("%zu %s been done before", s->n_before,
+                    s->n_before == 1 ? "run has" : "runs have");
     if (s->args->quiet)
         ;
     else if (!is_live)
-        words_error("%zu runs in virtual time, in which nothing is fetched",
-                    s->n);
+        words_error("%zu %s in virtual time, in which nothing is fetched", s->n,
+                    run_word(s->n));
     else if (s->n > 0)
         say_live(s, bytes);
     if (!is_live || s->args->bench.yes || s->args->bench.byte_budget > 0 ||

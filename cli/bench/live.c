@@ -144,9 +144,9 @@ static int follow(const struct live *l, struct xd_download *d,
     return rc;
 }
 
-static int run_file(const struct live *l, const char *name,
-                    const struct subject *s, const struct xd_options *o,
-                    struct row *row, struct xd_error *err)
+static int run_file(struct live *l, const char *name, const struct subject *s,
+                    const struct xd_options *o, struct row *row,
+                    struct xd_error *err)
 {
     struct records records = {NULL, 0, false};
     struct xd_download *d;
@@ -160,6 +160,7 @@ static int run_file(const struct live *l, const char *name,
     trace = trace_begin(l->args->tracer, name, d);
     rc = follow(l, d, &records, trace, err);
     trace_end(trace, rc, err);
+    l->drain_s = records_drain_s(&records);
     if (!signals_came())
         rc = note(row, l, d, &records, rc, err);
     free(records.items);
@@ -180,9 +181,9 @@ static bool note_stalls(struct row *row, struct xd_reader *reader)
            row_set_number(row, COL_STALL_LONGEST, p.stall_longest_s);
 }
 
-static int play(const struct live *l, const struct run *r,
-                struct xd_source *source, struct xd_reader *reader,
-                struct trace_run *trace, struct row *row)
+static int play(struct live *l, const struct run *r, struct xd_source *source,
+                struct xd_reader *reader, struct trace_run *trace,
+                struct row *row)
 {
     struct xd_download *d = xd_source_download(source);
     struct records records = {NULL, 0, false};
@@ -194,6 +195,7 @@ static int play(const struct live *l, const struct run *r,
     if (signals_came())
         return XD_E_CANCELED;
     records.is_torn = !take_records(&records, d, trace);
+    l->drain_s = records_drain_s(&records);
     int rc = xd_download_wait(d, 0, &err);
     if (rc == XD_E_AGAIN && status == 0)
         rc = 0; /* all was read, and the rest is about to be said */
@@ -204,10 +206,9 @@ static int play(const struct live *l, const struct run *r,
     return rc;
 }
 
-static int run_player(const struct live *l, const char *name,
-                      const struct subject *s, const struct run *r,
-                      const struct xd_options *o, struct row *row,
-                      struct xd_error *err)
+static int run_player(struct live *l, const char *name, const struct subject *s,
+                      const struct run *r, const struct xd_options *o,
+                      struct row *row, struct xd_error *err)
 {
     struct xd_source *source;
     struct xd_reader *reader;
@@ -229,7 +230,7 @@ static int run_player(const struct live *l, const char *name,
     return rc;
 }
 
-int live_run(const struct live *l, const char *name, const struct subject *s,
+int live_run(struct live *l, const char *name, const struct subject *s,
              const struct run *r, struct row *row, struct xd_error *err)
 {
     struct xd_options *o;

@@ -16,12 +16,13 @@ struct live {
     const char *folder; /* for what is fetched */
     live_tick_fn *tick;
     void *user;
+    double drain_s; /* set by run(): see records_drain_s() */
 };
 
-/* Carry it out under this name, fill in what it came to, and discard the file.  0, or a
- * negative enum xd_code: CANCELED when a signal has come, else it could not even
- * begin; a download that fails is a row. */
-int live_run(const struct live *l, const char *name, const struct subject *s,
+/* Carry it out under this name, fill in what it came to, and discard the file.
+ * 0, or a negative enum xd_code: CANCELED when a signal has come, else it could
+ * not even begin; a download that fails is a row. */
+int live_run(struct live *l, const char *name, const struct subject *s,
              const struct run *r, struct row *row, struct xd_error *err);
 
 #endif

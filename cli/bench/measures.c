@@ -1,6 +1,7 @@
 #include "bench/measures.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -60,6 +61,39 @@ bool records_add(struct records *r, const struct xd_fetch_record *record)
     }
     r->items[r->n++] = *record;
     return true;
+}
+
+#define FIRST_WINDOW (10 * 1448.0) /* bytes; RFC 6928 */
+
+static double received_from(const struct records *r, size_t depot)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        bytes += r->items[i].depot == depot ? (double)r->items[i].received : 0;
+    return bytes;
+}
+
+double records_drain_s(const struct records *r)
+{
+    double longest_s = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct xd_fetch_record *f = &r->items[i];
+        if (f->code != XD_E_CANCELED)
+            continue;
+        double drain_s = f->end_s - f->start_s;
+        if (f->received > 0) {
+            const double lacked =
+                (double)(f->end - f->begin) - (double)f->received;
+            const double under_way =
+                fmin(lacked, received_from(r, f->depot) + FIRST_WINDOW);
+            drain_s =
+                under_way / (double)f->received * (f->end_s - f->first_byte_s);
+        }
+        longest_s = fmax(longest_s, drain_s);
+    }
+    return longest_s;
 }
 
 bool measures_delays(struct row *row, const struct args *a, uint64_t size,

@@ -38,6 +38,15 @@ struct records {
 
 bool records_add(struct records *r, const struct xd_fetch_record *record);
 
+/*
+ * For how long what canceled requests had under way may still come and take room
+ * on the wire.  That is at most what a request lacked, and at most what its depot
+ * had delivered and a first window, since TCP's window at most grows by what has
+ * arrived; and it comes as fast as before.  Of a request that had received
+ * nothing only its age is known.
+ */
+double records_drain_s(const struct records *r);
+
 /* For how long a player of each --rate would have waited that begins after
  * --prebuffer; nothing for a run that failed. */
 bool measures_delays(struct row *row, const struct args *a, uint64_t size,

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "bench/sweep.h"
 #include "common/moment.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -52,7 +53,7 @@ static void put(const struct meter *m, size_t done, size_t failed,
                  : INFINITY;
     char left[UNITS_SIZE];
 
-    fprintf(stderr, "%zu of %zu runs", done, m->total);
+    fprintf(stderr, "%zu of %zu %s", done, m->total, run_word(m->total));
     if (failed > 0)
         fprintf(stderr, ", %zu failed", failed);
     fprintf(stderr, ", %s left", units_clock(left, left_s));

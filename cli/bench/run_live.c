@@ -1,5 +1,6 @@
 #include "bench/run_live.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -66,9 +67,18 @@ static void carry_out(struct runner *r, const struct run *run, struct row *row)
     series_give(r->series, row, rc, &err);
 }
 
+static double pause_s(const struct runner *r)
+{
+    const double given = r->series->args->bench.cool_down_s;
+
+    return given >= 0 ? given
+                      : fmax(COOL_DOWN_LEAST_S,
+                             fmin(r->live.drain_s, COOL_DOWN_MOST_S));
+}
+
 static void cool_down(struct runner *r)
 {
-    const double end_s = moment_s() + r->series->args->bench.cool_down_s;
+    const double end_s = moment_s() + pause_s(r);
 
     while (!signals_came() && moment_s() < end_s) {
         const double left_s = end_s - moment_s();
@@ -127,7 +137,7 @@ static void run_all(struct runner *r)
 void run_live(struct series *s)
 {
     char folder[SCRATCH_SIZE];
-    struct runner r = {.series = s, .live = {s->args, folder, draw, &r}};
+    struct runner r = {.series = s, .live = {s->args, folder, draw, &r, 0}};
 
     const int status = scratch_make(folder);
     if (status != 0)

@@ -7,6 +7,7 @@
 
 #include "bench/groups.h"
 #include "bench/subset.h"
+#include "bench/sweep.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -191,36 +192,20 @@ static bool are_alike(const struct group *a, const struct group *b)
                           GROUPS_SETTINGS - 3) == 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* How much longer a group's median run takes with the same settings and without
+ * depot `bit`.  NAN: that was not measured. */
+static double cost_of_dropping(const struct groups *g, const struct group *with,
+                               unsigned bit)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const subset rest = depots_of(with->rows[0]) & ~((subset)1 << bit);
 
-    return (x > y) - (x < y);
-}
-
-/* How much longer it takes without depot `bit`: the median over all settings
- * that were measured with these depots and with all of these but it.  NAN: there
- * are none. */
-static double cost_of_dropping(const struct groups *g, subset all, unsigned bit)
-{
-    double *costs = calloc(g->n + 1, sizeof *costs), median = NAN;
-    size_t n = 0;
-
-    for (size_t i = 0; costs != NULL && i < g->n; i++)
-        for (size_t k = 0; k < g->n; k++) {
-            const struct group *with = &g->items[i], *without = &g->items[k];
-            if (n < g->n && with->rate.n > 0 && without->rate.n > 0 &&
-                depots_of(with->rows[0]) == all &&
-                depots_of(without->rows[0]) == (all & ~((subset)1 << bit)) &&
-                are_alike(with, without))
-                costs[n++] = without->seconds.median / with->seconds.median - 1;
-        }
-    if (n > 0) {
-        qsort(costs, n, sizeof *costs, compare_numbers);
-        median = (costs[n / 2] + costs[(n - 1) / 2]) / 2;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct group *without = &g->items[i];
+        if (without->rate.n > 0 && depots_of(without->rows[0]) == rest &&
+            are_alike(with, without))
+            return without->seconds.median / with->seconds.median - 1;
     }
-    free(costs);
-    return median;
+    return NAN;
 }
 
 static void put_depots(const struct groups *g)
@@ -243,7 +228,7 @@ static void put_depots(const struct groups *g)
         if (!word_of(depot, sizeof depot,
                      row_get(wide->rows[0], COL_DEPOT_NAMES), k))
             snprintf(depot, sizeof depot, "%u", bit + 1);
-        const double cost = cost_of_dropping(g, all, bit);
+        const double cost = cost_of_dropping(g, wide, bit);
         text_put_fit(stdout, depot, NAME_COLUMNS, true);
         printf(" %5.1f %%  ", share(wide, k) * 100);
         if (isnan(cost))
@@ -262,7 +247,7 @@ static void put_title(const struct row *row, size_t n)
     char size[UNITS_SIZE];
 
     text_put(stdout, row_get(row, COL_INPUT));
-    printf(": %s, %zu runs", row_get(row, COL_KIND), n);
+    printf(": %s, %zu %s", row_get(row, COL_KIND), n, run_word(n));
     if (bytes > 0)
         printf(" of %s", units_size(size, (uint64_t)bytes));
     if (row_get(row, COL_OPTIONS)[0] != '\0') {

@@ -333,3 +333,8 @@ unsigned run_copies(const struct run *r)
                ? (unsigned)strtoul(r->redundancy, NULL, 10)
                : 1;
 }
+
+const char *run_word(size_t n)
+{
+    return n == 1 ? "run" : "runs";
+}

@@ -57,6 +57,7 @@ void sweep_shuffle(struct sweep *s, uint64_t seed);
 
 /* "progress R=2 P=auto b=2m t=1 E3".  Returns `out`. */
 const char *run_name(char out[RUN_NAME_SIZE], const struct run *r);
+
 /*
  * Give runs that can only end alike in virtual time the same `outcome`, and put
  * them behind the first of them; before this call each run has its own.
@@ -70,5 +71,7 @@ void sweep_share_outcomes(struct sweep *s);
 /* Whether a run's depots may deliver a block several times without being slow:
  * the paper's redundancy; else 1. */
 unsigned run_copies(const struct run *r);
+
+const char *run_word(size_t n); /* "run" or "runs" */
 
 #endif

@@ -473,6 +473,19 @@ def test_runs_begin_after_the_cool_down(lab):
     assert time.monotonic() - began > 2 * 0.4
 
 
+def test_a_run_begins_when_canceled_requests_are_off_the_wire(lab):
+    """The slow depot is asked for the same block, and canceled while it has
+    most of it to send."""
+    lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", [lab.depot(rate=200_000),
+                                      lab.depot(rate=20_000)])
+    began = time.monotonic()
+    bench(lab, manifest, "--repeat", "2", "-a", "aggressive", "-R", "2", "-b",
+          "512k", "-t", "1", "--whole-blocks", "-o", "r.csv")
+    took = time.monotonic() - began
+    assert took - sum(float(row["seconds"]) for row in rows(lab)) > 1.2
+
+
 def test_the_seed_decides_the_order_of_runs(lab):
     lab.file("f.bin", 1000)
     manifest = lab.metalink("f.bin", lab.depots(1))
@@ -569,6 +582,42 @@ def test_a_summary_names_the_best_setting_and_each_depot(lab, results):
     combinations = {tuple(settings(r)[:-1]) for r in rows(lab)}
     assert len(re.findall(r"(?m) b=\w+ t=\d \S+ +2  ", out)) == \
         len(combinations)
+
+
+def test_a_summary_says_what_each_depot_is_worth_to_the_setting_named(
+        lab, scenario):
+    """Without the slow depot only basic is faster, and progress is best."""
+    bench(lab, "--virtual", scenario, "--size", "4m", "--repeat", "3", "-a",
+          "basic,progress", "-R", "2", "-P", "1", "-b", "1m", "-t", "1",
+          "--depots", "drop-one", "-o", "r.csv")
+
+    def median(algorithm, depots):
+        return sorted(float(row["seconds"]) for row in rows(lab)
+                      if row["algorithm"] == algorithm and
+                      row["depots"] == depots)[1]
+
+    def lost(algorithm, depots):
+        return median(algorithm, depots) / median(algorithm, "E3") - 1
+
+    out = bench(lab, "--summarize", "r.csv").out.decode()
+    named = re.search(r"(?m)^depots in (\w+) .* E3:$", out)[1]
+    assert median(named, "E3") == min(median("basic", "E3"),
+                                      median("progress", "E3"))
+    for name, without in [("near", "2+3"), ("mid", "1+3"), ("far", "E2")]:
+        cost = int(re.search(rf"(?m)^{name} .*%  ([+-]\d+) %$", out)[1])
+        assert cost == pytest.approx(100 * lost(named, without), abs=0.51)
+    assert abs(lost("basic", "E2") - lost("progress", "E2")) > 0.2
+
+
+def test_one_run_is_one_run(lab, scenario):
+    run = bench(lab, "--virtual", scenario, "--size", "64k", "--repeat", "1",
+                "-a", "basic", "-b", "16k", "-t", "1", "-o", "r.csv")
+    assert re.search(r"(?m) 1 run in virtual time", run.err)
+    run = bench(lab, "--virtual", scenario, "--size", "64k", "--repeat", "1",
+                "-a", "basic", "-b", "16k", "-t", "1", "-o", "r.csv")
+    assert "1 run has been done before" in run.err
+    assert "virtual, 1 run of" in bench(lab, "--summarize",
+                                        "r.csv").out.decode()
 
 
 def test_a_summary_counts_a_run_once(lab, results):
