@@ -21,6 +21,7 @@
 #include "serve/serve.h"
 #include "show/show.h"
 #include "trace/trace.h"
+#include "trace/trace_command.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
@@ -51,6 +52,8 @@ static int run(const struct args *a)
         return serve_inputs(a);
     case COMMAND_BENCH:
         return bench_run(a);
+    case COMMAND_TRACE:
+        return trace_command(a);
     }
     return STATUS_USAGE;
 }

@@ -265,6 +265,16 @@ static int set_repeat(struct args *a, const char *value)
     return 0;
 }
 
+static int set_run(struct args *a, const char *value)
+{
+    uint64_t n;
+
+    if (!quantity_count(&n, value, 1, UINT32_MAX))
+        return words_usage("--run takes a number from 1 on, not %s", value);
+    a->trace_run = (unsigned)n;
+    return 0;
+}
+
 static int set_seed(struct args *a, const char *value)
 {
     if (quantity_count(&a->bench.seed, value, 0, UINT64_C(1000000000000)))
@@ -326,6 +336,13 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return status != 0 || a->command == COMMAND_BENCH /* whose runs have */
                    ? status
                    : set_library(a, "records", "yes");
+    case OPTION_SUMMARY:
+        a->in_words = true;
+        return 0;
+    case OPTION_SCENARIO:
+        return set_once(&a->scenario, value, row->name);
+    case OPTION_RUN:
+        return set_run(a, value);
     case OPTION_PROGRESS:
         return set_progress(a, value);
     case OPTION_CONTINUE:
@@ -576,6 +593,20 @@ static int check_serve(struct args *a)
     return 0;
 }
 
+static int check_trace(const struct args *a)
+{
+    if (a->n_inputs != 1)
+        return words_usage("trace takes one file, which --trace has written, "
+                           "not %zu",
+                           a->n_inputs);
+    if (a->in_words && a->scenario != NULL)
+        return words_usage("--summary and --scenario exclude each other");
+    if (a->scenario != NULL && a->output != NULL)
+        return words_usage("--scenario names the file that is written, and so "
+                           "does --output: give one of them");
+    return 0;
+}
+
 /* The paper's grid: three rates in its Mbit/s, which is 2^20 bits, and both of
  * its clients. */
 static void set_paper(struct args *a)
@@ -676,6 +707,8 @@ static int check(struct args *a)
 
     if (a->quiet)
         a->verbose = false;
+    if (a->command == COMMAND_TRACE)
+        return check_trace(a);
     if (a->n_inputs == 0 && a->list == NULL && a->command != COMMAND_BENCH)
         return words_usage(a->command == COMMAND_SHOW
                                ? "show needs a manifest"

@@ -23,7 +23,8 @@ enum command {
     COMMAND_VERIFY = 4,
     COMMAND_PLAY = 8,
     COMMAND_SERVE = 16,
-    COMMAND_BENCH = 32
+    COMMAND_BENCH = 32,
+    COMMAND_TRACE = 64
 };
 
 /* The options of the library that bench takes lists for. */
@@ -74,7 +75,10 @@ struct args {
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file, *trace;
-    const char *list; /* --input-file: then there are no inputs */
+    const char *scenario; /* trace: where one is written, or NULL */
+    bool in_words;        /* trace: a summary */
+    unsigned trace_run;   /* trace: which, or 0 */
+    const char *list;     /* --input-file: then there are no inputs */
     const char *listen, *allow_origin;
     const char *player; /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */

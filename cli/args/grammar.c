@@ -16,7 +16,8 @@ static const struct {
     const char *name;
 } commands[] = {{COMMAND_GET, "get"},       {COMMAND_SHOW, "show"},
                 {COMMAND_VERIFY, "verify"}, {COMMAND_PLAY, "play"},
-                {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"}};
+                {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"},
+                {COMMAND_TRACE, "trace"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -7,9 +7,10 @@
 #define FETCHING (COMMAND_GET | COMMAND_VERIFY | STREAMING)
 #define RUNNING (FETCHING | COMMAND_BENCH)
 #define ALL (RUNNING | COMMAND_SHOW)
+#define EACH (ALL | COMMAND_TRACE)
 
 static const struct option_row own_rows[] = {
-    {OPTION_OUTPUT, BOTH | COMMAND_BENCH, "output", 'o', "FILE",
+    {OPTION_OUTPUT, BOTH | COMMAND_BENCH | COMMAND_TRACE, "output", 'o', "FILE",
      "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, "directory", 'd', "DIR",
      "put the files into this folder", NULL},
@@ -17,7 +18,7 @@ static const struct option_row own_rows[] = {
      "fetch the files that FILE lists, one a line; - is standard input", NULL},
     {OPTION_CONTINUE, COMMAND_GET, "continue", 'c', NULL,
      "go on with what curl or wget has left of the file", NULL},
-    {OPTION_QUIET, ALL, "quiet", 'q', NULL, "say nothing but errors", NULL},
+    {OPTION_QUIET, EACH, "quiet", 'q', NULL, "say nothing but errors", NULL},
     {OPTION_VERBOSE, COMMAND_GET | COMMAND_VERIFY | COMMAND_SHOW, "verbose",
      'v', NULL, "a line for each request; with show, for each mapping", NULL},
     {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY, "progress", 0, "HOW",
@@ -26,6 +27,12 @@ static const struct option_row own_rows[] = {
      "write a report in JSON; - is standard error", NULL},
     {OPTION_TRACE, RUNNING, "trace", 0, "FILE",
      "record each request and decision in FILE, for Perfetto", NULL},
+    {OPTION_SUMMARY, COMMAND_TRACE, "summary", 0, NULL,
+     "trace: say in words where the time went", NULL},
+    {OPTION_SCENARIO, COMMAND_TRACE, "scenario", 0, "FILE",
+     "trace: write the run as a scenario for bench --virtual", NULL},
+    {OPTION_RUN, COMMAND_TRACE, "run", 0, "N", "trace: which of several runs",
+     "the first with requests"},
     {OPTION_DRY_RUN, COMMAND_GET | COMMAND_BENCH, "dry-run", 0, NULL,
      "say what would be fetched, and contact no depot", NULL},
     {OPTION_MANIFESTS, ALL, "manifests", 'M', NULL,
@@ -98,8 +105,8 @@ static const struct option_row own_rows[] = {
      "bench: print what the results files show", NULL},
     {OPTION_PLOT, COMMAND_BENCH, "plot", 0, "DIR",
      "bench: draw figures of the results files into this folder", NULL},
-    {OPTION_VERSION, ALL, "version", 'V', NULL, "print the versions", NULL},
-    {OPTION_HELP, ALL, "help", 'h', NULL, "print this", NULL},
+    {OPTION_VERSION, EACH, "version", 'V', NULL, "print the versions", NULL},
+    {OPTION_HELP, EACH, "help", 'h', NULL, "print this", NULL},
 };
 
 /* What is special about options of the library: a letter, or that they say

@@ -61,6 +61,8 @@ measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046
 measure sched $(ls lib/sched/*.c | grep -Ev 'census.c|line.c')
 measure sums lib/manifest/checksums.c lib/manifest/sums.c
+measure trace cli/trace/json_reader.c cli/trace/profile.c \
+    cli/trace/trace_reader.c
 measure words lib/base/number.c lib/base/url.c lib/engine/options.c \
     lib/base/hosts.c
 exit $failed

@@ -2,6 +2,8 @@
 import json
 import re
 import signal
+import subprocess
+from xml.etree import ElementTree
 
 import pytest
 from lab import wait_until
@@ -284,3 +286,207 @@ def test_a_live_sweep_has_a_run_for_each_row(lab):
         "basic", "adaptive"}
     assert all(e["args"]["outcome"] == "complete"
                for e in named(found, name="end"))
+
+
+# ---- what is made of a trace ----
+
+def trace(lab, *args, rc=0):
+    run = lab.xdownload("trace", *args, report=False)
+    assert run.rc == rc, run.err
+    return run
+
+
+def drawn(lab, name="t.json", *options):
+    """The root of the picture, which is XML, and has nothing that acts."""
+    out = trace(lab, *options, name).out
+    assert b"<script" not in out and b"href" not in out
+    root = ElementTree.fromstring(out)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("width") == "830"
+    return root
+
+
+def texts(root):
+    """What is written; a depot's whole name is a title."""
+    return [e.text or e[0].text
+            for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_picture_names_the_run_its_depots_and_its_patterns(lab):
+    root = drawn(lab, virtual(lab, "adaptive"))
+    said = texts(root)
+    assert "adaptive b=1m t=1 E3" in said
+    assert {"near", "mid", "far"} <= set(said)
+    assert {"receives", "duplicate bytes", "fails"} <= set(said)
+
+
+def test_the_picture_is_the_same_each_time_and_goes_where_it_is_told(lab):
+    virtual(lab, "progress")
+    out = trace(lab, "t.json").out
+    run = trace(lab, "-o", "t.svg", "t.json")
+    assert run.out == b"" and lab.read("t.svg") == out
+    trace(lab, "-o", "no/such.svg", "t.json", rc=5)
+
+
+@pytest.mark.parametrize("depots", [1, 40])
+def test_lanes_stand_below_each_other(lab, depots):
+    lab.write("many.scn", "client rate=900mbit\n" + "".join(
+        f"depot d{i} 198.18.1.{i} rate={i}mbit rtt=20ms\n"
+        for i in range(1, depots + 1)))
+    lab.xdownload("bench", "--virtual", "./many.scn", "--size", "4m",
+                  "--repeat", "1", "-a", "basic", "-t", "1", "-b", "64k",
+                  "--max-depots", "40", "--trace", "t.json", report=False)
+    root = drawn(lab)
+    names = [e for e in root.iter("{http://www.w3.org/2000/svg}text")
+             if re.fullmatch(r"d\d+", e.text or "") or
+             (len(e) and re.fullmatch(r"d\d+", e[0].text or ""))]
+    places = [float(e.get("y")) for e in names]
+    assert len(places) == depots
+    assert all(b - a >= 12 for a, b in zip(places, places[1:]))
+    assert places[-1] < float(root.get("height")) - 60
+
+
+def test_the_summary_says_where_the_time_went(lab):
+    basic = trace(lab, "--summary", virtual(lab, "basic")).out.decode()
+    adaptive = trace(lab, "--summary",
+                     virtual(lab, "adaptive", "a.json")).out.decode()
+    assert basic.startswith("basic b=1m t=1 E3, basic: 8.0 MiB in ")
+    assert "The tail: for the last " in basic
+    assert "near ended " in basic and "nothing left to request" in basic
+
+    def times(text):
+        return float(re.search(r"this took ([\d.]+) times as long",
+                               text)[1]) if "this took" in text else 1
+    assert times(basic) > 1.5 > 1.2 > times(adaptive)
+    for name in ("near", "mid", "far"):
+        assert re.search(rf"(?m)^  {name} +\d+\.\d % +[\d.]+ [KM]iB/s +busy",
+                         adaptive)
+
+
+def test_the_summary_of_a_live_run_tells_of_failures(lab):
+    lab.file("f.bin", SIZE)
+    depots = [lab.depot(rate=4_000_000), lab.dead()]
+    run = lab.xdownload(lab.exnode("f.bin", depots), "--trace", "t.json",
+                        report=False)
+    assert run.rc == 0, run.err
+    text = trace(lab, "--summary", "t.json").out.decode()
+    assert text.startswith("f.bin, adaptive: 3.8 MiB in ")
+    assert re.search(r"for \d+ connections? for 0\.\d+ s", text)
+    assert re.search(rf"{re.escape(depots[1].host)} delivered nothing in \d+ "
+                     r"requests?: .*[Cc]onnect", text)
+
+
+@pytest.mark.parametrize("algorithm, change", [
+    *((a, c) for a in ("adaptive", "basic", "aggressive", "progress")
+      for c in ("", "at 800ms near rate=4mbit\n")),
+    ("adaptive", "at 1s far down\n"),
+])
+def test_a_scenario_of_a_trace_takes_as_long(lab, algorithm, change):
+    def seconds(scenario, out):
+        run = lab.xdownload("bench", "--virtual", scenario, "--size", "16m",
+                            "--repeat", "1", "-t", "1", "-b", "512k", "-a",
+                            algorithm, "--trace", "t.json", "-o", out,
+                            report=False)
+        assert run.rc == 0, run.err
+        end, = named(events(lab), name="end")
+        return end["ts"] / 1e6
+    first = seconds(lab.write("a.scn", SCENARIO + change), "a.csv")
+    trace(lab, "--scenario", "b.scn", "t.json")
+    assert seconds("./b.scn", "b.csv") == pytest.approx(first, rel=0.1)
+
+
+def test_a_run_is_chosen(lab):
+    virtual(lab, "basic,adaptive")
+    first, second = trace(lab, "t.json"), trace(lab, "--run", "2", "t.json")
+    assert "has 2 runs, and this is run 1: --run N chooses" in first.err
+    assert second.err == "" and first.out != second.out
+    assert "has 2 runs, and there is no run 3" in trace(
+        lab, "--run", "3", "t.json", rc=1).err
+
+
+def test_names_of_files_and_depots_do_no_harm(lab):
+    virtual(lab, "basic")
+    hostile = '<script>alert(1)</script>&\\"\\u202e\\u001b]0;x'
+    text = lab.read("t.json").decode().replace("near", hostile).replace(
+        "basic b=", hostile)
+    lab.write("t.json", text)
+    root = drawn(lab)
+    assert any("<script>" in t for t in texts(root) if t)
+    for options in (["--summary"], ["--scenario", "-"]):
+        out = trace(lab, *options, "t.json").out
+        assert b"\x1b" not in out and "\u202e".encode() not in out
+
+
+# ---- traces that are none ----
+
+GOOD = ('[\n{"name":"xdownload_trace","cat":"","ph":"M","ts":0,"pid":0,'
+        '"tid":0,"args":{"format":1,"xdownload":"0.1.0"}}')
+
+
+@pytest.mark.parametrize("text, rc, message", [
+    ("", 3, "is no trace of xdownload"),
+    ("<html>", 3, "is no trace of xdownload"),
+    ('{"traceEvents":[]}', 3, "is no trace of xdownload"),
+    ('[{"name":"other"}]', 3, "is no trace of xdownload"),
+    ("\0" * 1000, 3, "is no trace of xdownload"),
+    ("[" * 100_000, 3, "is no trace of xdownload"),
+    (GOOD.replace('format":1', 'format":2') + "]", 3,
+     "is a trace of format 2, and this xdownload reads format 1"),
+    (GOOD + "]", 1, "no request had ended"),
+    (GOOD, 1, "no request had ended"),
+    (GOOD + ',\n{"name":"\\q"}]', 3, "line 3 is no event of a trace"),
+    (GOOD + ",\n7]", 3, "line 3 is no event of a trace"),
+    (GOOD + ',\n{"a":' + "[" * 50 + "]" * 50 + "}]", 3,
+     "line 3 is no event of a trace"),
+])
+def test_what_is_no_trace_is_refused_in_a_sentence(lab, text, rc, message):
+    lab.write("bad.json", text)
+    for option in ([], ["--summary"], ["--scenario", "-"]):
+        run = trace(lab, *option, "bad.json", rc=rc)
+        assert f"bad.json: {message}" in run.err
+        assert run.out == b"" and run.err.count("\n") == 1
+
+
+def test_a_trace_that_is_torn_is_shown_as_far_as_it_goes(lab):
+    whole = lab.read(virtual(lab, "basic")).decode()
+    for cut in range(len(whole) // 2, len(whole) // 2 + 300, 37):
+        lab.write("torn.json", whole[:cut])
+        run = trace(lab, "--summary", "torn.json")
+        assert "torn.json: ends in the middle" in run.err
+        assert run.out.startswith(b"basic b=1m t=1 E3, basic: ")
+        drawn(lab, "torn.json", "-q")
+
+
+@pytest.mark.plain
+def test_a_long_trace_takes_no_more_memory(lab):
+    whole = lab.read(virtual(lab, "basic")).decode().splitlines()
+    one = [line for line in whole if '"ph":"X"' in line]
+    with open(lab.path("long.json"), "w") as f:
+        f.write("\n".join(whole[:-2]) + "\n")
+        for _ in range(14_000):
+            f.write("\n".join(one) + "\n")
+        f.write("{}]\n")
+    assert lab.path("long.json").stat().st_size > 26_000_000
+    short, long = trace(lab, "t.json"), trace(lab, "long.json")
+    assert long.rss < 20 << 20
+    assert len(long.out) < 2 * len(short.out)
+
+
+@pytest.mark.parametrize("args, message", [
+    ([], "trace takes one file"),
+    (["a", "b"], "trace takes one file"),
+    (["--summary", "--scenario", "x", "a"], "exclude each other"),
+    (["--scenario", "x", "-o", "y", "a"], "give one of them"),
+    (["--run", "0", "a"], "--run takes a number from 1 on"),
+    (["--trace", "x", "a"], "--trace means nothing to trace"),
+])
+def test_what_makes_no_sense_is_a_usage_error(lab, args, message):
+    assert message in trace(lab, *args, rc=2).err
+
+
+def test_a_trace_that_is_not_there_or_cannot_be_read_twice(lab):
+    assert "nowhere.json: No such file" in trace(lab, "nowhere.json", rc=5).err
+    virtual(lab, "basic")
+    run = lab.xdownload("trace", "/dev/stdin", report=False,
+                        stdin=subprocess.PIPE)
+    assert run.rc == 3 and "needs to be a file" in run.err
