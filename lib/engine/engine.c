@@ -138,7 +138,6 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
         return;
     e->error = *error;
     e->state = ENGINE_FAILING;
-    xd_pipe_stop_locked(e);
     if (!e->has_keeper)
         xd_engine_end_locked(e);
     xd_engine_wake_all_locked(e);

@@ -82,6 +82,7 @@ static void *keeper_main(void *arg)
     else
         wait_for_workers_locked(e);
     if (e->error.code < 0) {
+        xd_resume_note_failure_locked(e);
         xd_resume_save_locked(e);
         xd_engine_unlock(e);
         xd_resume_remove_empty(e);

@@ -233,6 +233,8 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
 
 static void wake_threads_locked(struct xd_engine *e)
 {
+    if (e->state == ENGINE_FAILING)
+        xd_pipe_stop_locked(e);
     xd_sampler_wake_locked(e);
     xd_resume_wake_locked(e);
 }

@@ -136,7 +136,6 @@ void xd_resume_save_locked(struct xd_engine *e)
     struct xd_resume *r = &e->resume;
     struct xd_rangeset dropped = r->dropped;
 
-    xd_resume_note_failure_locked(e);
     if (!r->notes_bytes || (r->unsynced == 0 && dropped.n == 0))
         return;
     xd_rangeset_init(&r->dropped);
