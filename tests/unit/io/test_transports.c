@@ -121,22 +121,29 @@ static void ask_and_end(enum xd_verdict verdict, uint64_t received)
     check_end(&caught[0], verdict, received);
 }
 
+/* A request that ends too early fails the test, which would wait for ever. */
+static void turn_in_request(void)
+{
+    ck_assert_uint_eq(caught[0].ends, 0);
+    turn();
+}
+
 static void run_to_requests(unsigned n)
 {
     while (mock_requests(server) < n)
-        turn();
+        turn_in_request();
 }
 
 static void run_to_received(uint64_t n)
 {
     while (caught[0].received < n)
-        turn();
+        turn_in_request();
 }
 
 static void run_to_pause(void)
 {
     while (!caught[0].paused)
-        turn();
+        turn_in_request();
 }
 
 /* ---- what is delivered ---- */
