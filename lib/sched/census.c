@@ -23,8 +23,8 @@ enum voter_state {
     VOTER_SILENT,  /* in reserve, after all others */
     VOTER_OPENED,  /* not asked yet */
     VOTER_ASKED,
-    VOTER_CANCELED, /* asked, and told to stop */
-    VOTER_RESTING,  /* failed a moment ago, and will be asked again */
+    VOTER_CANCELED,    /* asked, and told to stop */
+    VOTER_BACKING_OFF, /* failed a moment ago, and will be asked again */
     VOTER_ANSWERED,
     VOTER_FAILED, /* still open */
     VOTER_PARKED,
@@ -36,7 +36,7 @@ struct voter {
     unsigned slot;
     unsigned failures;
     xd_usec asked_at;
-    xd_usec rest_until;
+    xd_usec back_off_until;
     uint64_t size; /* once it answered */
 };
 
@@ -184,13 +184,13 @@ void xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
     v->failures++;
     set_state(c, depot,
               v->failures < c->max_failures && !xd_census_has_reserve(c)
-                  ? VOTER_RESTING
+                  ? VOTER_BACKING_OFF
                   : VOTER_FAILED);
     for (unsigned i = 1; i < v->failures && pause < LONGEST_REST; i++)
         pause *= 2;
     if (pause > LONGEST_REST)
         pause = LONGEST_REST;
-    v->rest_until = now + pause > retry_at ? now + pause : retry_at;
+    v->back_off_until = now + pause > retry_at ? now + pause : retry_at;
 }
 
 void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at)
@@ -199,8 +199,8 @@ void xd_census_hindered(struct xd_census *c, unsigned depot, xd_usec retry_at)
 
     if (c->is_over || v->state != VOTER_ASKED)
         return;
-    set_state(c, depot, VOTER_RESTING);
-    v->rest_until = retry_at;
+    set_state(c, depot, VOTER_BACKING_OFF);
+    v->back_off_until = retry_at;
 }
 
 /* One that refused is not asked, unless nobody else is left to ask. */
@@ -264,20 +264,20 @@ static bool try_cancel(struct xd_census *c, struct xd_sched_action *a)
  * *out_until is when the first of them has rested. */
 static bool wake(struct xd_census *c, xd_usec now, xd_usec *out_until)
 {
-    const struct xd_depot_set *resting = &c->in[VOTER_RESTING];
+    const struct xd_depot_set *backing_off = &c->in[VOTER_BACKING_OFF];
     bool some_rest = false;
 
-    for (unsigned i = xd_depot_set_next(resting, 0); i < c->n_voters;
-         i = xd_depot_set_next(resting, i + 1)) {
+    for (unsigned i = xd_depot_set_next(backing_off, 0); i < c->n_voters;
+         i = xd_depot_set_next(backing_off, i + 1)) {
         const struct voter *v = &c->voters[i];
 
-        if (v->rest_until <= now) {
+        if (v->back_off_until <= now) {
             set_state(c, i, VOTER_OPENED);
             continue;
         }
         some_rest = true;
-        if (v->rest_until < *out_until)
-            *out_until = v->rest_until;
+        if (v->back_off_until < *out_until)
+            *out_until = v->back_off_until;
     }
     return some_rest;
 }

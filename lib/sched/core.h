@@ -37,10 +37,11 @@ struct xd_sched {
     void *policy;
     bool size_is_unknown;
     unsigned windows_capacity;
-    struct xd_rangeset hopeless; /* nobody can bring it, as was told */
-    struct xd_rangeset asked;    /* for by any fetch, ever */
-    uint64_t n_begun;            /* fetches, ever */
-    xd_usec wake_at;             /* when the next rest ends, or XD_NEVER */
+    struct xd_rangeset
+        unavailable;          /* no depot can deliver it; this was reported */
+    struct xd_rangeset asked; /* for by any fetch, ever */
+    uint64_t n_begun;         /* fetches, ever */
+    xd_usec wake_at;          /* when the next rest ends, or XD_NEVER */
     xd_usec heard_at; /* when a byte came last, or the first fetch began;
                          XD_NEVER before that */
     unsigned visits;
@@ -110,7 +111,7 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
 void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
                       const struct xd_sched_event *ev);
-void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
+void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 
 /* The first byte of a request has come after this wait. */

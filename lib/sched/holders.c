@@ -8,7 +8,7 @@ static bool fits(const struct xd_holder *d, unsigned need)
         return false;
     if ((need & XD_NEED_RESERVE) && d->state != XD_HOLDER_RESERVE)
         return false;
-    return !(need & XD_NEED_AWAKE) || !d->resting;
+    return !(need & XD_NEED_AWAKE) || !d->is_backing_off;
 }
 
 /* The part of the held run around `byte` that begins there; empty if the

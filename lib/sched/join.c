@@ -25,7 +25,7 @@ static int add_depot(struct xd_sched *s)
     unsigned n = b->n_depots;
 
     if (xd_lengthen(&b->depots, n, n + 1, sizeof *b->depots) < 0 ||
-        xd_lengthen(&b->resting, n, n + 1, sizeof *b->resting) < 0 ||
+        xd_lengthen(&b->backing_off, n, n + 1, sizeof *b->backing_off) < 0 ||
         xd_depot_set_grow(&b->usable, n + 1) < 0 ||
         xd_depot_set_grow(&b->fresh, n + 1) < 0 ||
         xd_depot_set_grow(&b->tried, n + 1) < 0 ||
@@ -116,7 +116,7 @@ int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
         return XD_E_NOMEM;
     if (d->state == XD_HOLDER_DROPPED)
         xd_core_take_back(s, ev->depot);
-    xd_rangeset_fini(&s->hopeless);
+    xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
     XD_TELL(s, lost, ev->depot);
     return 0;

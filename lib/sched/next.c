@@ -57,10 +57,10 @@ static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte,
 }
 
 /* As far as nobody can bring the bytes, as was told; or `byte`. */
-static uint64_t hopeless_to(const struct xd_sched *s, uint64_t byte)
+static uint64_t unavailable_to(const struct xd_sched *s, uint64_t byte)
 {
     struct xd_range run =
-        xd_rangeset_next(&s->hopeless, (struct xd_range){byte, UINT64_MAX});
+        xd_rangeset_next(&s->unavailable, (struct xd_range){byte, UINT64_MAX});
 
     return run.begin == byte ? run.end : byte;
 }
@@ -76,7 +76,7 @@ static uint64_t next_byte(const struct xd_sched *s, uint64_t from, uint64_t end,
 
         from = in_flight_to(s, byte, counts);
         if (from == byte)
-            from = hopeless_to(s, byte);
+            from = unavailable_to(s, byte);
         if (from == byte)
             return byte;
     }
@@ -159,7 +159,7 @@ static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
     struct xd_range gap = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED,
                                              (struct xd_range){byte, end});
 
-    gap = xd_rangeset_next_gap(&s->hopeless, gap);
+    gap = xd_rangeset_next_gap(&s->unavailable, gap);
     for (unsigned i = 0; i < b->n_fetches; i++)
         if (s->fetches[i].is_live && s->fetches[i].got > byte &&
             s->fetches[i].got < gap.end)
@@ -192,7 +192,7 @@ static bool try_tell_gap(struct xd_sched *s, struct xd_sched_action *a)
 {
     for (unsigned i = 0; i < s->book.n_windows; i++)
         if (fails_within(s, s->book.windows[i].range, a)) {
-            (void)xd_rangeset_add(&s->hopeless, a->range);
+            (void)xd_rangeset_add(&s->unavailable, a->range);
             return true;
         }
     return false;
@@ -433,7 +433,7 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
 static bool has_free_lane(const struct xd_holder *d, unsigned lane,
                           bool spreads)
 {
-    if (d->failures + d->overtaken > 0 && d->running > 0)
+    if (d->failures + d->preempted > 0 && d->running > 0)
         return false;
     if (xd_core_is_at_ceiling(d, spreads))
         return false;
@@ -500,8 +500,8 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     struct xd_holder *d = &s->book.depots[depot];
     bool is_stopgap, owns;
 
-    if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN || d->resting ||
-        s->fetches[fetch].is_live)
+    if (depot == s->book.n_depots || d->state != XD_HOLDER_OPEN ||
+        d->is_backing_off || s->fetches[fetch].is_live)
         return false;
     owns = spreads(s, depot);
     if (!has_free_lane(d, lane, owns) ||
@@ -535,16 +535,16 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     return true;
 }
 
-static bool try_foremost(struct xd_sched *s, xd_usec now,
-                         struct xd_sched_action *a)
+static bool try_preferred(struct xd_sched *s, xd_usec now,
+                          struct xd_sched_action *a)
 {
     const struct xd_policy *policy = s->book.o.policy;
     unsigned depot;
 
-    if (policy->foremost == NULL || s->book.n_windows == 0)
+    if (policy->preferred_depot == NULL || s->book.n_windows == 0)
         return false;
     s->book.window = &s->book.windows[0];
-    depot = policy->foremost(s->policy);
+    depot = policy->preferred_depot(s->policy);
     if (depot == s->book.n_depots)
         return false;
     for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
@@ -558,7 +558,7 @@ static bool try_foremost(struct xd_sched *s, xd_usec now,
 static bool try_fetch(struct xd_sched *s, xd_usec now,
                       struct xd_sched_action *a)
 {
-    if (try_foremost(s, now, a))
+    if (try_preferred(s, now, a))
         return true;
     for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
         for (unsigned slot = 0; slot < s->book.n_slots; slot++)
@@ -613,7 +613,7 @@ static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
         unsigned depot = b->slots[slot];
 
         if (depot < b->n_depots && b->depots[depot].running == 0 &&
-            (victim == b->n_depots || !b->depots[victim].resting))
+            (victim == b->n_depots || !b->depots[victim].is_backing_off))
             victim = depot;
     }
     if (victim == b->n_depots ||

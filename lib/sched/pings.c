@@ -145,7 +145,7 @@ void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev)
     if (ev->ping != XD_PING_REFUSED)
         return;
     s->n_refused++;
-    if (d->state == XD_HOLDER_RESERVE && !d->resting)
+    if (d->state == XD_HOLDER_RESERVE && !d->is_backing_off)
         xd_core_refused(s, ev->depot, ev->now);
 }
 

@@ -45,22 +45,22 @@ struct xd_holder {
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
-    unsigned slot;         /* or XD_NO_SLOT */
-    bool is_banned;        /* dropped, and never again */
-    bool no_ranges;        /* sched.c itself gives it work; choose() never hears
+    unsigned slot;       /* or XD_NO_SLOT */
+    bool is_banned;      /* dropped, and never again */
+    bool no_ranges;      /* sched.c itself gives it work; choose() never hears
                            of it */
-    bool is_last_resort;   /* without ranges, and perhaps wrong */
-    bool has_delivered;    /* a byte, at some time */
-    bool shares;           /* its fetches can share a connection, */
-    bool spreads;          /* but the last one has its own */
-    bool resting;          /* failed, and gets nothing before rest_until */
-    xd_usec rest_until;    /* while resting */
+    bool is_last_resort; /* without ranges, and perhaps wrong */
+    bool has_delivered;  /* a byte, at some time */
+    bool shares;         /* its fetches can share a connection, */
+    bool spreads;        /* but the last one has its own */
+    bool is_backing_off; /* failed, and gets nothing before back_off_until */
+    xd_usec back_off_until; /* while it is backing off */
     uint64_t forgiven_to;  /* the fetches that had begun when it failed last may
                              fail as well and not count */
     unsigned failures;     /* in a row */
-    unsigned overtaken;    /* fetches in a row that were canceled before a byte
+    unsigned preempted;    /* fetches in a row that were canceled before a byte
                              of them came */
-    uint64_t excused_to;   /* those that had begun when it was overtaken last
+    uint64_t excused_to;   /* those that had begun when it was preempted last
                              do not count again */
     unsigned running;      /* fetches, those being canceled too */
     unsigned flowing;      /* of them, those of which a byte has come, */
@@ -72,7 +72,7 @@ struct xd_holder {
     bool ceiling_is_known; /* from an earlier download */
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
     uint64_t idle_search;  /* if this is the book's search */
-    unsigned place;        /* in the book's heap `resting`, from 1; 0: none */
+    unsigned place; /* in the book's heap `backing_off`, from 1; 0: none */
     enum xd_nearness nearness;
     xd_usec round_trip; /* while it is near */
     bool is_listed;     /* in the book's `near` */
@@ -112,8 +112,8 @@ struct xd_book {
     bool has_pings;                     /* constant: some are to be pinged */
     unsigned *near; /* part of the fresh: those that are near, nearest first */
     unsigned n_near;
-    unsigned *resting; /* a heap: the first to wake on top */
-    unsigned n_resting;
+    unsigned *backing_off; /* a heap: the first to wake on top */
+    unsigned n_backing_off;
     unsigned n_given_up;       /* dropped, and not banned */
     uint64_t search;           /* what earlier ones found holds no more */
     uint64_t *steps;           /* depots that were looked at, ever (tests) */
@@ -148,7 +148,7 @@ int xd_book_offer(const struct xd_book *b, unsigned fetch, struct xd_range r);
 /* Whether choose() may be asked for this depot now. */
 static inline bool xd_holder_is_ready(const struct xd_holder *d)
 {
-    return d->state == XD_HOLDER_OPEN && !d->resting && !d->no_ranges;
+    return d->state == XD_HOLDER_OPEN && !d->is_backing_off && !d->no_ranges;
 }
 
 struct xd_policy {
@@ -184,7 +184,7 @@ struct xd_policy {
 
     /* The depot to be asked for book->window, the most urgent, before all
      * others; n_depots if it does not matter. */
-    unsigned (*foremost)(void *p);
+    unsigned (*preferred_depot)(void *p);
 
     /* A chosen fetch that is to end sooner, at *end, which it has not
      * reached: others shall bring the rest. */

@@ -64,8 +64,8 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
     if (b->depots == NULL)
         return XD_E_NOMEM;
     b->steps = &s->steps;
-    b->resting = xd_alloc(l->n_depots, sizeof *b->resting);
-    if (b->resting == NULL ||
+    b->backing_off = xd_alloc(l->n_depots, sizeof *b->backing_off);
+    if (b->backing_off == NULL ||
         xd_depot_set_init(&b->usable, (unsigned)l->n_depots) < 0 ||
         xd_depot_set_init(&b->fresh, (unsigned)l->n_depots) < 0 ||
         xd_depot_set_init(&b->tried, (unsigned)l->n_depots) < 0 ||
@@ -152,8 +152,8 @@ void xd_sched_free(struct xd_sched *s)
     xd_depot_set_fini(&s->book.proven);
     xd_depot_set_fini(&s->book.without_ranges);
     xd_free(s->book.near);
-    xd_free(s->book.resting);
-    xd_rangeset_fini(&s->hopeless);
+    xd_free(s->book.backing_off);
+    xd_rangeset_fini(&s->unavailable);
     xd_rangeset_fini(&s->asked);
     xd_free(s->book.windows);
     xd_free(s->book.depots);
@@ -306,7 +306,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         XD_TELL(s, heard, (unsigned)(f - s->fetches), fresh.end, now);
     if (!s->size_is_unknown) {
         s->book.depots[f->depot].failures = 0;
-        s->book.depots[f->depot].overtaken = 0;
+        s->book.depots[f->depot].preempted = 0;
     }
     if (have(s, fresh) < 0)
         return XD_E_NOMEM;
@@ -387,7 +387,7 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
     if (xd_rangeset_add(&s->book.depots[depot].held, xd_core_held_range(s, r)) <
         0)
         return XD_E_NOMEM;
-    xd_rangeset_fini(&s->hopeless);
+    xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
     XD_TELL(s, lost, depot);
     return 0;
@@ -412,7 +412,7 @@ static uint64_t end_told(const struct xd_fetch_state *f,
 }
 
 /* Not so one that is canceled since nobody wants its bytes any longer. */
-static bool was_overtaken(const struct xd_sched *s,
+static bool was_preempted(const struct xd_sched *s,
                           const struct xd_fetch_state *f)
 {
     return f->is_canceled && f->got == f->range.begin &&
@@ -439,8 +439,8 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         xd_core_failed(s, f, ev);
     else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
         xd_core_hindered(s, f, ev);
-    else if (was_overtaken(s, f))
-        xd_core_overtaken(s, f, ev->now);
+    else if (was_preempted(s, f))
+        xd_core_preempted(s, f, ev->now);
     return rc;
 }
 

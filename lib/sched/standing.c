@@ -11,11 +11,11 @@
 #define FIRST_REST (250 * XD_MS)
 #define LONGEST_REST (30 * XD_SECOND)
 
-/* Being overtaken so often in a row happens to a good depot that is far away;
+/* Being preempted so often in a row happens to a good depot that is far away;
  * from then on it rests as after failures. */
-#define OFTEN_OVERTAKEN 3
+#define OFTEN_PREEMPTED 3
 
-/* Requests in a row without a byte, some of them overtaken, after which others
+/* Requests in a row without a byte, some of them preempted, after which others
  * have to do: with the rests between them they take half a minute. */
 #define MOST_IN_VAIN 10
 
@@ -23,20 +23,20 @@
 
 static xd_usec wakes_at(const struct xd_book *b, unsigned place)
 {
-    return b->depots[b->resting[place - 1]].rest_until;
+    return b->depots[b->backing_off[place - 1]].back_off_until;
 }
 
 static void put_at(struct xd_book *b, unsigned place, unsigned depot)
 {
-    b->resting[place - 1] = depot;
+    b->backing_off[place - 1] = depot;
     b->depots[depot].place = place;
 }
 
 static void swap(struct xd_book *b, unsigned i, unsigned j)
 {
-    unsigned depot = b->resting[i - 1];
+    unsigned depot = b->backing_off[i - 1];
 
-    put_at(b, i, b->resting[j - 1]);
+    put_at(b, i, b->backing_off[j - 1]);
     put_at(b, j, depot);
 }
 
@@ -44,8 +44,8 @@ static void move_in_heap(struct xd_book *b, unsigned i)
 {
     for (; i > 1 && wakes_at(b, i) < wakes_at(b, i / 2); i /= 2)
         swap(b, i, i / 2);
-    for (unsigned j; (j = 2 * i) <= b->n_resting; i = j) {
-        if (j < b->n_resting && wakes_at(b, j + 1) < wakes_at(b, j))
+    for (unsigned j; (j = 2 * i) <= b->n_backing_off; i = j) {
+        if (j < b->n_backing_off && wakes_at(b, j + 1) < wakes_at(b, j))
             j++;
         if (wakes_at(b, i) <= wakes_at(b, j))
             break;
@@ -58,10 +58,10 @@ static void set_rest(struct xd_sched *s, unsigned depot, xd_usec until)
     struct xd_book *b = &s->book;
     struct xd_holder *d = &b->depots[depot];
 
-    d->resting = true;
-    d->rest_until = until;
+    d->is_backing_off = true;
+    d->back_off_until = until;
     if (d->place == 0)
-        put_at(b, ++b->n_resting, depot);
+        put_at(b, ++b->n_backing_off, depot);
     move_in_heap(b, d->place);
     s->wake_at = wakes_at(b, 1);
     xd_core_place(s, depot);
@@ -73,14 +73,14 @@ static void end_rest(struct xd_sched *s, unsigned depot)
     struct xd_holder *d = &b->depots[depot];
     unsigned place = d->place;
 
-    d->resting = false;
+    d->is_backing_off = false;
     if (place > 0) {
-        swap(b, place, b->n_resting--);
+        swap(b, place, b->n_backing_off--);
         d->place = 0;
-        if (place <= b->n_resting)
+        if (place <= b->n_backing_off)
             move_in_heap(b, place);
     }
-    s->wake_at = b->n_resting > 0 ? wakes_at(b, 1) : XD_NEVER;
+    s->wake_at = b->n_backing_off > 0 ? wakes_at(b, 1) : XD_NEVER;
     xd_core_place(s, depot);
 }
 
@@ -88,8 +88,8 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
 {
     const struct xd_book *b = &s->book;
 
-    while (b->n_resting > 0 && wakes_at(b, 1) <= now) {
-        unsigned depot = b->resting[0];
+    while (b->n_backing_off > 0 && wakes_at(b, 1) <= now) {
+        unsigned depot = b->backing_off[0];
 
         s->steps++;
         end_rest(s, depot);
@@ -104,9 +104,9 @@ void xd_core_place(struct xd_sched *s, unsigned depot)
     struct xd_book *b = &s->book;
     const struct xd_holder *d = &b->depots[depot];
     bool is_usable = d->state != XD_HOLDER_DROPPED;
-    bool is_ready = d->state == XD_HOLDER_RESERVE && !d->resting;
+    bool is_ready = d->state == XD_HOLDER_RESERVE && !d->is_backing_off;
     bool is_fresh =
-        d->failures + d->overtaken == 0 && d->nearness != XD_IS_SILENT;
+        d->failures + d->preempted == 0 && d->nearness != XD_IS_SILENT;
 
     xd_depot_set_put(&b->usable, depot, is_usable);
     xd_depot_set_put(&b->proven, depot,
@@ -144,7 +144,7 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
 {
     const struct xd_holder *d = &s->book.depots[depot];
 
-    if (d->resting && d->rest_until >= until)
+    if (d->is_backing_off && d->back_off_until >= until)
         return;
     set_rest(s, depot, until);
     XD_TELL(s, readiness, depot);
@@ -155,8 +155,8 @@ static xd_usec pause_of(const struct xd_holder *d)
     unsigned n = d->failures;
     xd_usec pause = FIRST_REST;
 
-    if (d->overtaken > OFTEN_OVERTAKEN)
-        n += d->overtaken - OFTEN_OVERTAKEN;
+    if (d->preempted > OFTEN_PREEMPTED)
+        n += d->preempted - OFTEN_PREEMPTED;
     if (n == 0 || !XD_DEFENDS("pauses"))
         return 0;
     for (unsigned i = 1; i < n && pause < LONGEST_REST; i++)
@@ -168,7 +168,7 @@ static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
 {
     bool fails_always = d->failures >= s->book.o.max_failures;
     bool is_in_vain =
-        d->overtaken > 0 && d->failures + d->overtaken >= MOST_IN_VAIN;
+        d->preempted > 0 && d->failures + d->preempted >= MOST_IN_VAIN;
 
     return (fails_always && XD_DEFENDS("retry")) ||
            (is_in_vain && XD_DEFENDS("in-vain"));
@@ -316,14 +316,14 @@ void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
 
 /* The requests of a depot that never answers may all be canceled, as others are
  * faster, before that is a failure. */
-void xd_core_overtaken(struct xd_sched *s, const struct xd_fetch_state *f,
+void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
 
     if (d->state == XD_HOLDER_DROPPED || f->number < d->excused_to)
         return;
-    d->overtaken++;
+    d->preempted++;
     d->excused_to = s->n_begun;
     pause_or_drop(s, f->depot, now, 0);
 }
@@ -341,11 +341,11 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
         s->book.n_given_up++;
     d->is_banned = false;
     d->state = d->slot == XD_NO_SLOT ? XD_HOLDER_RESERVE : XD_HOLDER_OPEN;
-    d->failures = d->overtaken = 0;
+    d->failures = d->preempted = 0;
     d->forgiven_to = d->excused_to = s->n_begun;
     s->book.n_given_up--;
     xd_core_place(s, depot);
-    xd_rangeset_fini(&s->hopeless);
+    xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
     XD_TELL(s, readiness, depot);
 }
@@ -375,7 +375,7 @@ void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort)
     d->is_last_resort = is_last_resort;
     /* Without a known size everybody is asked for all of it anyway. */
     d->no_ranges = !s->size_is_unknown;
-    d->failures = d->overtaken = 0;
+    d->failures = d->preempted = 0;
     end_rest(s, depot);
     d->forgiven_to = s->n_begun;
     xd_core_forget_searches(s);

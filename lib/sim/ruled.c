@@ -169,7 +169,7 @@ static bool is_needed(const struct xd_rules *r, unsigned depot)
 
 static xd_usec rest_of(const struct xd_ruled_depot *d)
 {
-    unsigned n = d->failures + (d->overtaken < 3 ? 0 : d->overtaken - 3);
+    unsigned n = d->failures + (d->preempted < 3 ? 0 : d->preempted - 3);
     xd_usec rest = n == 0 ? 0 : FIRST_REST << (n < 10 ? n - 1 : 10);
 
     return rest < LONGEST_REST ? rest : LONGEST_REST;
@@ -183,7 +183,7 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
     xd_usec last = XD_NEVER;
 
     if (d->failures >= r->o.max_failures ||
-        (d->overtaken > 0 && d->failures + d->overtaken >= 10)) {
+        (d->preempted > 0 && d->failures + d->preempted >= 10)) {
         last = r->size_is_unknown || !is_needed(r, depot)
                    ? 0
                    : r->heard_at + r->o.patience;
@@ -193,8 +193,8 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
         until = now + rest_of(d);
     if (until > last)
         until = last;
-    if (until > d->rest_until)
-        d->rest_until = until;
+    if (until > d->back_off_until)
+        d->back_off_until = until;
 }
 
 static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
@@ -214,26 +214,26 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
         d->failures++;
         d->forgiven_to = r->n_begun;
         pause(r, f->depot, ev->now, ev->retry_at);
-    } else if (ev->retry_at > d->rest_until) {
-        d->rest_until = ev->retry_at;
+    } else if (ev->retry_at > d->back_off_until) {
+        d->back_off_until = ev->retry_at;
     }
 }
 
-static bool was_overtaken(const struct xd_rules *r,
+static bool was_preempted(const struct xd_rules *r,
                           const struct xd_ruled_fetch *f)
 {
     return f->is_canceled && f->got == f->range.begin &&
            xd_rangeset_contains(&r->arrived, f->range);
 }
 
-static void overtaken(struct xd_rules *r, const struct xd_ruled_fetch *f,
+static void preempted(struct xd_rules *r, const struct xd_ruled_fetch *f,
                       xd_usec now)
 {
     struct xd_ruled_depot *d = &r->depots[f->depot];
 
     if (d->is_dropped || f->number < d->excused_to)
         return;
-    d->overtaken++;
+    d->preempted++;
     d->excused_to = r->n_begun;
     pause(r, f->depot, now, 0);
 }
@@ -296,7 +296,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     r->depots[f->depot].in_vain = 0;
     r->depots[f->depot].has_delivered = true;
     if (!r->size_is_unknown)
-        r->depots[f->depot].failures = r->depots[f->depot].overtaken = 0;
+        r->depots[f->depot].failures = r->depots[f->depot].preempted = 0;
     if (f->got == f->range.begin)
         flows(&r->depots[f->depot], f);
     f->got = fresh.end;
@@ -306,8 +306,8 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
 static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
 {
     d->is_dropped = d->is_banned = false;
-    d->failures = d->overtaken = d->in_vain = 0;
-    d->rest_until = 0;
+    d->failures = d->preempted = d->in_vain = 0;
+    d->back_off_until = 0;
     d->forgiven_to = d->excused_to = r->n_begun;
     xd_rangeset_fini(&r->told);
 }
@@ -382,8 +382,8 @@ static void hindered(struct xd_rules *r, const struct xd_ruled_fetch *f,
 
     if (ev->now >= r->heard_at + r->o.patience)
         depot_failed(r, f, ev);
-    else if (!d->is_dropped && d->rest_until < ev->retry_at)
-        d->rest_until = ev->retry_at;
+    else if (!d->is_dropped && d->back_off_until < ev->retry_at)
+        d->back_off_until = ev->retry_at;
 }
 
 static enum xd_rule fetch_event(struct xd_rules *r,
@@ -413,10 +413,10 @@ static enum xd_rule fetch_event(struct xd_rules *r,
         depot_failed(r, f, ev);
     else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
         hindered(r, f, ev);
-    else if (was_overtaken(r, f))
-        overtaken(r, f, ev->now);
+    else if (was_preempted(r, f))
+        preempted(r, f, ev->now);
     if ((f->got == f->range.begin && ev->kind == XD_EV_FAILED) ||
-        was_overtaken(r, f))
+        was_preempted(r, f))
         in_vain(r, f->depot);
     return XD_RULE_NONE;
 }
@@ -424,8 +424,8 @@ static enum xd_rule fetch_event(struct xd_rules *r,
 static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
 {
     d->no_ranges = !r->size_is_unknown; /* else all are asked for all */
-    d->rest_until = 0;
-    d->failures = d->overtaken = d->in_vain = 0;
+    d->back_off_until = 0;
+    d->failures = d->preempted = d->in_vain = 0;
     d->forgiven_to = r->n_begun;
 }
 
@@ -437,7 +437,7 @@ static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
     r->n_pings -= d->is_pinged;
     d->is_pinged = false;
     if (ev->ping != XD_PING_REFUSED || d->is_open || d->is_dropped ||
-        d->rest_until > ev->now)
+        d->back_off_until > ev->now)
         return;
     d->failures++;
     d->forgiven_to = r->n_begun;

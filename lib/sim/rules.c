@@ -142,7 +142,7 @@ uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within)
 
 bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now)
 {
-    return r->depots[depot].rest_until <= now;
+    return r->depots[depot].back_off_until <= now;
 }
 
 bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now)
@@ -157,7 +157,7 @@ unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads)
 {
     const struct xd_ruled_depot *d = &r->depots[depot];
 
-    if (d->failures + d->overtaken > 0)
+    if (d->failures + d->preempted > 0)
         return 1;
     return d->ceiling > 0 && d->ceiling_spreads == spreads &&
                    d->ceiling < d->lanes
@@ -447,7 +447,7 @@ static bool has_holder_of_all(const struct xd_rules *r)
 }
 
 /* Whether a byte is due that no depot could bring. */
-static bool is_hopeless(const struct xd_rules *r)
+static bool is_unavailable(const struct xd_rules *r)
 {
     uint64_t end = r->wanted.end;
 
@@ -475,11 +475,12 @@ static enum xd_rule check_wait(const struct xd_rules *r,
             (has_room && !d->is_open && !d->is_dropped &&
              xd_rules_is_awake(r, i, now) && has_work(r, i, r->wanted)))
             return XD_RULE_IDLE;
-        if (!d->is_dropped && d->rest_until > now && a->until > d->rest_until)
+        if (!d->is_dropped && d->back_off_until > now &&
+            a->until > d->back_off_until)
             return XD_RULE_WAKE;
     }
-    return is_hopeless(r) || head_waits_in_vain(r, now) ? XD_RULE_IDLE
-                                                        : XD_RULE_NONE;
+    return is_unavailable(r) || head_waits_in_vain(r, now) ? XD_RULE_IDLE
+                                                           : XD_RULE_NONE;
 }
 
 enum xd_rule xd_rules_assigned(const struct xd_rules *r,

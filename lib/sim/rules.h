@@ -52,8 +52,8 @@ struct xd_ruled_depot {
     unsigned lanes;
     bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
     bool has_delivered;
-    xd_usec rest_until;
-    unsigned failures, overtaken, in_vain;
+    xd_usec back_off_until;
+    unsigned failures, preempted, in_vain;
     bool spreads; /* its last fetch has a connection of its own */
     unsigned flowing, sharing, most_flowing;
     unsigned ceiling; /* 0: there is none */

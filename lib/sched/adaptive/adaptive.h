@@ -354,7 +354,7 @@ struct xd_range xd_first_block(const struct xd_adaptive *p);
 bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
                        struct xd_range *out);
 
-/* The policy's foremost(): who answers first, as long as nobody was asked for
+/* The policy's preferred_depot(): who answers first, as long as nobody was asked for
  * the first byte of the first block. */
 unsigned xd_first_to_answer(void *policy);
 

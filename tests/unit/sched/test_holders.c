@@ -447,7 +447,7 @@ static uint64_t overtake_nine_times(struct play *p)
     return block;
 }
 
-START_TEST(a_depot_that_is_always_overtaken_rests_ever_longer_and_is_given_up)
+START_TEST(a_depot_that_is_always_preempted_rests_ever_longer_and_is_given_up)
 {
     struct play p;
     uint64_t block;
@@ -479,7 +479,7 @@ START_TEST(a_failure_can_be_the_last_of_ten_requests_in_vain)
 }
 END_TEST
 
-START_TEST(any_byte_ends_a_row_of_being_overtaken)
+START_TEST(any_byte_ends_a_row_of_being_preempted)
 {
     struct play p;
 
@@ -499,7 +499,7 @@ START_TEST(any_byte_ends_a_row_of_being_overtaken)
 }
 END_TEST
 
-START_TEST(a_fetch_that_no_reader_wants_any_longer_was_not_overtaken)
+START_TEST(a_fetch_that_no_reader_wants_any_longer_was_not_preempted)
 {
     struct play p;
 
@@ -521,7 +521,7 @@ START_TEST(a_fetch_that_no_reader_wants_any_longer_was_not_overtaken)
 }
 END_TEST
 
-START_TEST(being_overtaken_adds_to_the_pause_after_a_failure)
+START_TEST(being_preempted_adds_to_the_pause_after_a_failure)
 {
     struct play p;
     uint64_t block = 0;
@@ -543,7 +543,7 @@ START_TEST(being_overtaken_adds_to_the_pause_after_a_failure)
 }
 END_TEST
 
-START_TEST(lanes_that_are_overtaken_together_count_once)
+START_TEST(lanes_that_are_preempted_together_count_once)
 {
     struct play p;
 
@@ -585,7 +585,7 @@ START_TEST(after_a_request_in_vain_they_come_one_by_one_until_a_byte_does)
 }
 END_TEST
 
-START_TEST(finding_out_that_it_knows_no_ranges_ends_a_row_of_being_overtaken)
+START_TEST(finding_out_that_it_knows_no_ranges_ends_a_row_of_being_preempted)
 {
     struct play p;
     uint64_t block = 0;
@@ -1006,17 +1006,17 @@ int main(void)
     tcase_add_test(t, any_byte_ends_a_row_of_failures);
     tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
     tcase_add_test(
-        t, a_depot_that_is_always_overtaken_rests_ever_longer_and_is_given_up);
+        t, a_depot_that_is_always_preempted_rests_ever_longer_and_is_given_up);
     tcase_add_test(t, a_failure_can_be_the_last_of_ten_requests_in_vain);
-    tcase_add_test(t, any_byte_ends_a_row_of_being_overtaken);
+    tcase_add_test(t, any_byte_ends_a_row_of_being_preempted);
     tcase_add_test(t,
-                   a_fetch_that_no_reader_wants_any_longer_was_not_overtaken);
-    tcase_add_test(t, being_overtaken_adds_to_the_pause_after_a_failure);
-    tcase_add_test(t, lanes_that_are_overtaken_together_count_once);
+                   a_fetch_that_no_reader_wants_any_longer_was_not_preempted);
+    tcase_add_test(t, being_preempted_adds_to_the_pause_after_a_failure);
+    tcase_add_test(t, lanes_that_are_preempted_together_count_once);
     tcase_add_test(
         t, after_a_request_in_vain_they_come_one_by_one_until_a_byte_does);
     tcase_add_test(
-        t, finding_out_that_it_knows_no_ranges_ends_a_row_of_being_overtaken);
+        t, finding_out_that_it_knows_no_ranges_ends_a_row_of_being_preempted);
     tcase_add_test(t, a_dropped_depot_is_parked_when_its_last_fetch_has_ended);
     tcase_add_test(t, a_banned_depot_is_dropped_at_once);
     tcase_add_test(t, a_depot_banned_in_reserve_is_never_opened);

@@ -207,7 +207,7 @@ END_TEST
 
 /* A depot has so many bytes left to bring when others have brought them, and
  * perhaps all else: how many requests are cut? */
-static unsigned cuts_of_overtaken(uint64_t left, bool is_all)
+static unsigned cuts_of_preempted(uint64_t left, bool is_all)
 {
     struct xd_sched_action a;
     unsigned n = 0;
@@ -231,19 +231,19 @@ static unsigned cuts_of_overtaken(uint64_t left, bool is_all)
 /* Of 8 MB/s and 40 ms, 320 kB are on the wire. */
 START_TEST(what_is_on_the_wire_is_not_cut_while_there_is_more_to_do)
 {
-    ck_assert_uint_eq(cuts_of_overtaken(200000, false), 0);
+    ck_assert_uint_eq(cuts_of_preempted(200000, false), 0);
 }
 END_TEST
 
 START_TEST(what_is_not_on_the_wire_is_cut)
 {
-    ck_assert_uint_eq(cuts_of_overtaken(600000, false), 1);
+    ck_assert_uint_eq(cuts_of_preempted(600000, false), 1);
 }
 END_TEST
 
 START_TEST(what_is_on_the_wire_is_cut_when_nothing_is_left_to_do)
 {
-    ck_assert_uint_eq(cuts_of_overtaken(200000, true), 1);
+    ck_assert_uint_eq(cuts_of_preempted(200000, true), 1);
 }
 END_TEST
 
