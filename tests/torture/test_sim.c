@@ -46,7 +46,7 @@ static int download(void)
 
 START_TEST(a_simulation_without_memory_stops_and_leaks_nothing)
 {
-    torture(download);
+    torture_survivor(download);
 }
 END_TEST
 
@@ -69,7 +69,7 @@ static int simulate(void)
 
 START_TEST(what_a_simulation_has_recorded_is_had_whole_or_not_at_all)
 {
-    torture(simulate);
+    torture_survivor(simulate);
 }
 END_TEST
 
