@@ -69,6 +69,17 @@ static const double most_far[] = {1.42, 1.24}; /* CUBIC, BBR */
     "depot b 1.1.1.2 " LINE " " words "\n" \
     "depot c 1.1.1.3 " LINE " " words "\n"
 
+/* The depots of Plank et al. (2003), section 4. */
+#define TENNESSEE(words)                                                  \
+    "client rate=100mbit queue=512k\n"                                    \
+    "depot texas 1.1.1.1 rate=12mbit rtt=30ms queue=128k" words "\n"      \
+    "depot california 1.1.1.2 rate=10mbit rtt=70ms queue=128k" words "\n" \
+    "depot harvard 1.1.1.3 rate=10mbit rtt=35ms queue=128k" words "\n"    \
+    "depot singapore 1.1.1.4 rate=6mbit rtt=250ms queue=128k" words "\n"  \
+    "depot tennessee 1.1.1.5 rate=75mbit rtt=1ms queue=256k" words "\n"   \
+    "depot amsterdam 1.1.1.6 rate=1500kbit rtt=115ms queue=64k "          \
+    "loss=0.2%" words
+
 static const struct {
     const char *text;
     unsigned given, bound; /* connections */
@@ -77,11 +88,13 @@ static const struct {
     {ONE " cap=1m", 0, 6, 1.08},
     {ONE " cap=1m", 2, 2, 1.02},
     {ONE " cap=1m", 8, 8, 1.03},
-    {ONE " cap=1m", 16, 16, 1.04},
+    {ONE " cap=1m", 16, 16, 1.03},
     {THREE("cap=1m"), 0, 6, 1.15},
-    {THREE("cap=1m"), 8, 8, 1.08},
+    {THREE("cap=1m"), 8, 8, 1.045},
+    {THREE("cap=1m"), 16, 16, 1.075},
     {ONE " window=64k", 0, 6, 1.10},
-    {ONE " window=64k", 16, 16, 1.08},
+    {ONE " window=64k", 16, 16, 1.06},
+    {TENNESSEE(" window=64k"), 0, 6, 1.02},
     {ONE " cap=1m\nat 2s a cap=0", 0, 6, 1.2},
     {"depot a 1.1.1.1 rate=200mbit rtt=40ms cap=1m\n"
      "depot b 1.1.1.2 rate=20mbit rtt=40ms\n"
@@ -130,8 +143,8 @@ static const struct {
     double most;           /* times their limit */
 } shared[] = {
     {ONE " cap=1m", 0, 6, 1.11},
-    {ONE " cap=1m", 16, 16, 1.35},
-    {ONE " cap=1m per=request", 16, 16, 1.3},
+    {ONE " cap=1m", 16, 16, 1.3},
+    {ONE " cap=1m per=request", 16, 16, 1.1},
     {THREE("cap=1m"), 0, 6, 1.33},
     {THREE("cap=1m"), 8, 8, 1.25},
     {ONE " window=64k", 0, 6, 1.15},

@@ -43,6 +43,15 @@
 #define BOUND_S 4.0
 #define BOUND_SHARE 0.8
 
+/* Whoever asks for so many connections to a depot, which are more than it gets
+ * unasked, has servers in mind that cap each of them.  All are opened at once, and
+ * what each delivers need not be found out first: a first request takes this part
+ * of what a connection has to deliver if all are equal, and a later one this part
+ * of what is left. */
+#define MANY_GIVEN 8
+#define GIVEN_FIRST_SHARE 0.8
+#define GIVEN_SHARE 0.9
+
 /* And while that is only tried, for what it brings in so long. */
 #define TRIED_S 0.5
 
@@ -70,12 +79,21 @@ static double least_first(const struct xd_adaptive *p)
     return (double)p->book->o.block_bytes / FIRST_PARTS + 1;
 }
 
-/* Into how many first requests what one depot has to bring is cut. */
+/* Whether its user asks for many connections to each depot. */
+static bool are_many_given(const struct xd_adaptive *p)
+{
+    return p->book->o.first_lanes == 0 &&
+           p->book->o.lanes_per_depot >= MANY_GIVEN;
+}
+
+/* Into how many first requests what one depot has to deliver is cut. */
 static double parts_of_all(const struct xd_adaptive *p)
 {
     unsigned lanes = xd_connections_first(&p->connections, p->is_far);
 
-    return lanes > PARTS_OF_BOTH / 2 ? 2.0 * lanes : PARTS_OF_BOTH;
+    if (lanes <= PARTS_OF_BOTH / 2)
+        return PARTS_OF_BOTH;
+    return are_many_given(p) ? lanes / GIVEN_FIRST_SHARE : 2.0 * lanes;
 }
 
 double xd_first_size(const struct xd_adaptive *p)
@@ -92,11 +110,13 @@ double xd_first_size(const struct xd_adaptive *p)
     return share > least ? share : least;
 }
 
-/* Nearly all who refuse have said so by now. */
+/* Nearly all depots that refuse have done so by then; but whoever asks for
+ * many connections does not wait. */
 static bool may_open_second(const struct xd_adaptive *p, unsigned depot)
 {
-    return xd_opens_both(p) && (p->forecasts[depot].latency > 0 ||
-                                p->now >= p->depots[depot].far_at);
+    return xd_opens_both(p) &&
+           (are_many_given(p) || p->forecasts[depot].latency > 0 ||
+            p->now >= p->depots[depot].far_at);
 }
 
 /* Who is not known yet is asked only if there is time to do without. */
@@ -189,11 +209,19 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
                                              : meanwhile;
 }
 
+/* The part of what a depot will still deliver that one request takes. */
+static double share_of(const struct xd_adaptive *p, unsigned depot)
+{
+    if (!xd_connections_bound(p, depot))
+        return SHARE;
+    return are_many_given(p) ? GIVEN_SHARE : BOUND_SHARE;
+}
+
 static double size_among_others(struct xd_adaptive *p, unsigned fetch,
                                 unsigned depot, struct xd_range r)
 {
     double rate = xd_rate_of_lane(p, depot);
-    double part = xd_connections_bound(p, depot) ? BOUND_SHARE : SHARE;
+    double part = share_of(p, depot);
     double share, most, least, within;
 
     if (rate <= 0)
