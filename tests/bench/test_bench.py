@@ -80,6 +80,15 @@ def test_a_live_sweep_is_held_against_its_simulation(tmp_path):
     assert kept == {p: p.read_text() for p in tmp_path.glob("*.csv")}
 
 
+def test_servers_that_bound_each_connection_are_measured(tmp_path):
+    run("connections.py", tmp_path, "--size", "256k", "cap", "window")
+    text = (tmp_path / "connections.md").read_text()
+    rows = [x.split("|")[2:8] for x in text.splitlines()
+            if re.match(r"\| (1 MiB/s|a TCP window of 64 KiB) ", x)]
+    assert len(rows) == 2
+    assert all(float(cell.split()[0]) > 0.08 for row in rows for cell in row)
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()

@@ -30,7 +30,7 @@ from scenario import Scenario, apply_changes
 PLAIN, TLS, EACH_REQUEST = 8080, 8443, 8081  # behind the gate, or within it
 BURST = 64 << 10  # what a bucket holds, if nothing is said of it
 CHUNK = 64 << 10
-LEAST = 4096  # bytes: less is not worth waking up for
+LEAST_S = 1 / 128  # what comes in less time is not worth waking up for
 REASONS = {"503": "Service Unavailable", "429": "Too Many Requests"}
 
 
@@ -39,17 +39,21 @@ class Bucket:
         self.line = line
         self.fill()
 
+    @property
+    def size(self):
+        return self.line.burst or BURST
+
     def fill(self):
-        self.tokens, self.at = self.line.burst or BURST, time.monotonic()
+        self.tokens, self.at = self.size, time.monotonic()
 
     async def take(self, wanted):
         """Waits; how many of the wanted bytes may be sent."""
         while self.line.cap:
             now = time.monotonic()
-            self.tokens = min(self.line.burst or BURST, self.tokens
+            self.tokens = min(self.size, self.tokens
                               + self.line.cap * (now - self.at))
             self.at = now
-            least = min(LEAST, wanted)
+            least = min(self.line.cap * LEAST_S, self.size, wanted)
             if self.tokens >= least:
                 taken = min(int(self.tokens), wanted)
                 self.tokens -= taken
