@@ -247,6 +247,8 @@ static void tell_failed_locked(struct xd_engine *e, struct xd_depot *depot,
         .kind = XD_EV_FAILED,
         .fetch = lane->fetch,
         .is_refusal = outcome->is_refusal || outcome->is_unanswered,
+        .is_unanswered =
+            outcome->is_unanswered || outcome->error.os_errno == ECONNREFUSED,
         .range = {lane->range.begin, lane->in.flushed}};
 
     if (outcome->retry_after > 0)

@@ -22,7 +22,8 @@ struct xd_fetch_state {
                          can deliver the bytes: others are asked for them too */
     unsigned depot;
     bool owns_connection;
-    bool has_company; /* others of its depot brought bytes when it began */
+    bool is_beside;   /* others of its depot were under way when it began, */
+    bool has_company; /* and delivered bytes */
     struct xd_range range;
     uint64_t asked_end; /* it may have been shortened since */
     uint64_t got;       /* all before this is here */
@@ -121,6 +122,10 @@ void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
 /* Whether each fetch of the depot that begins from now on has a connection of
  * its own. */
 void xd_core_spread(struct xd_holder *d, bool spreads);
+
+/* Fetches of the depot can share a connection: what it refused before it delivered
+ * anything was a connection. */
+void xd_core_shares(struct xd_holder *d);
 
 /* Whether the depot has refused one more such fetch. */
 bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads);

@@ -469,7 +469,7 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         xd_core_no_ranges(s, ev->depot, ev->is_last_resort);
         return 0;
     case XD_EV_SHARES:
-        s->book.depots[ev->depot].shares = true;
+        xd_core_shares(&s->book.depots[ev->depot]);
         return 0;
     case XD_EV_BANNED:
         xd_core_ban(s, ev->depot);

@@ -165,6 +165,7 @@ struct xd_sched_event {
     xd_usec retry_at;
     bool is_refusal;     /* FAILED: the depot would not serve it, and said so,
                         hung up or said nothing, before a byte of it came */
+    bool is_unanswered;  /* FAILED: and no connection was made to it at all */
     bool is_last_resort; /* NORANGES */
     xd_usec due;         /* XD_NEVER: when nobody else wants anything */
     uint64_t bytes_per_s;

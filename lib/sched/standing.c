@@ -225,6 +225,13 @@ void xd_core_spread(struct xd_holder *d, bool spreads)
         d->most_flowing = count_flowing(d);
 }
 
+void xd_core_shares(struct xd_holder *d)
+{
+    d->shares = true;
+    if (!d->has_delivered && !d->ceiling_is_known)
+        d->ceiling_spreads = true;
+}
+
 bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads)
 {
     return d->ceiling > 0 && d->ceiling_spreads == spreads &&
@@ -262,14 +269,25 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
     xd_core_find_unwanted(s);
 }
 
+/* A depot that has never served two requests at a time, and refuses the second,
+ * may ban a client for it. */
+static bool is_second_too_many(const struct xd_holder *d,
+                               const struct xd_fetch_state *f,
+                               const struct xd_sched_event *ev)
+{
+    return d->most_flowing <= 1 && f->is_beside && !ev->is_unanswered;
+}
+
 /* A depot that serves others, and not one more.  When it hung up on all of them
  * for that, it has failed as well. */
 static bool is_ceiling(struct xd_holder *d, const struct xd_fetch_state *f,
                        const struct xd_sched_event *ev)
 {
-    if (!ev->is_refusal || !f->has_company || f->got > f->range.begin)
+    if (!ev->is_refusal || f->got > f->range.begin)
         return false;
-    d->ceiling = d->most_flowing;
+    if (!f->has_company && !is_second_too_many(d, f, ev))
+        return false;
+    d->ceiling = d->most_flowing > 0 ? d->most_flowing : 1;
     d->ceiling_spreads = d->spreads;
     return d->flowing > 0;
 }

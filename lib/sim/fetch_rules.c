@@ -159,6 +159,7 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
         .is_live = true,
         .owns_connection = a->owns_connection,
         .depot = a->depot,
+        .is_beside = xd_rules_running(r, a->depot) > 0,
         .has_company = r->depots[a->depot].flowing > 0,
         .lane = a->lane,
         .block = r->is_papers && !r->depots[a->depot].no_ranges

@@ -197,6 +197,14 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
         d->back_off_until = until;
 }
 
+static bool is_second_too_many(const struct xd_rules *r,
+                               const struct xd_ruled_fetch *f,
+                               const struct xd_sched_event *ev)
+{
+    return r->depots[f->depot].most_flowing <= 1 && f->is_beside &&
+           !ev->is_unanswered;
+}
+
 static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
                          const struct xd_sched_event *ev)
 {
@@ -204,8 +212,9 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
 
     if (d->is_dropped)
         return;
-    if (ev->is_refusal && f->has_company && f->got == f->range.begin) {
-        d->ceiling = d->most_flowing;
+    if (ev->is_refusal && f->got == f->range.begin &&
+        (f->has_company || is_second_too_many(r, f, ev))) {
+        d->ceiling = d->most_flowing > 0 ? d->most_flowing : 1;
         d->ceiling_spreads = d->spreads;
         if (d->flowing > 0)
             return;
@@ -490,6 +499,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         no_ranges(r, &r->depots[ev->depot]);
         break;
     case XD_EV_SHARES:
+        if (!r->depots[ev->depot].has_delivered)
+            r->depots[ev->depot].ceiling_spreads = true;
         break;
     case XD_EV_BANNED:
         r->depots[ev->depot].is_dropped = true;

@@ -62,7 +62,7 @@ struct xd_ruled_depot {
 };
 
 struct xd_ruled_fetch {
-    bool is_live, is_canceled, has_company, owns_connection;
+    bool is_live, is_canceled, is_beside, has_company, owns_connection;
     unsigned depot, lane;
     uint64_t block; /* or UINT64_MAX */
     uint64_t number;

@@ -329,8 +329,36 @@ END_TEST
 static const struct {
     unsigned given, most; /* given: 0 is the default */
     unsigned seconds;
-} bans[] = {{0, 2, 44},  {0, 4, 36},  {8, 2, 44},  {8, 4, 44},
-            {16, 2, 44}, {16, 4, 44}, {16, 8, 44}, {16, 16, 5}};
+} bans[] = {{0, 1, 70},  {8, 1, 70},  {16, 1, 70}, {0, 2, 44},
+            {0, 4, 36},  {8, 2, 44},  {8, 4, 44},  {16, 2, 44},
+            {16, 4, 44}, {16, 8, 44}, {16, 16, 5}};
+
+static const char *const banning[] = {"503", "reset", "close"};
+
+/* Its second connection is one too many, and it bans a client for that: once, and
+ * the next download does not open it. */
+START_TEST(a_depot_that_bans_at_the_second_connection_does_so_once)
+{
+    struct xd_guess guess = {.rate = 0};
+    char text[128];
+
+    o.has_http2 = _i % 2;
+    o.size = 10 * MIB;
+    snprintf(text, sizeof text, ONE " cap=1m most=1 answer=%s ban=10s",
+             banning[_i / 2]);
+    run(text, 0, 1);
+    ck_assert_uint_eq(result.depots[0].bans, 1);
+    ck_assert_uint_le(result.took, 28 * XD_SECOND);
+    guess.learned = result.depots[0].learned;
+    if (o.has_http2)
+        return; /* one connection is what its requests share */
+    ck_assert_uint_eq(guess.learned.ceiling, 1);
+    o.guesses = &guess;
+    run(text, 0, 1);
+    ck_assert_uint_eq(result.depots[0].bans, 0);
+    ck_assert_uint_eq(result.depots[0].failures, 0);
+}
+END_TEST
 
 /* The ban, and the pauses after failures, pass once; from then on the depot is
  * asked over as many connections as it has served before, and those are two. */
@@ -506,6 +534,9 @@ int main(void)
                         sizeof lines / sizeof *lines);
     tcase_add_loop_test(t, a_depot_that_refuses_more_has_not_failed, 0,
                         sizeof refusals / sizeof *refusals);
+    tcase_add_loop_test(t,
+                        a_depot_that_bans_at_the_second_connection_does_so_once,
+                        0, 2 * sizeof banning / sizeof *banning);
     tcase_add_loop_test(t, a_depot_that_bans_does_so_once, 0,
                         sizeof bans / sizeof *bans);
     tcase_add_loop_test(t, a_film_gets_the_connections_that_it_needs, 0, 8);

@@ -975,11 +975,53 @@ START_TEST(finding_out_that_it_knows_no_ranges_is_no_failure)
 }
 END_TEST
 
+/* The second request of a depot that has not answered yet ends like this. */
+static const struct {
+    bool is_refusal, is_unanswered, shares;
+    unsigned ceiling; /* learned of it */
+} seconds[] = {
+    {true, false, false, 1},  /* its second connection is one too many */
+    {false, false, false, 0}, /* it failed */
+    {true, true, false, 0},   /* no connection was made at all */
+    {true, false, true, 0},   /* one connection is what requests share */
+};
+
+START_TEST(a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time)
+{
+    struct play p;
+    unsigned second;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    expect_opened(&p, 1);
+    expect_block(&p, 0, 0);
+    second = expect_block(&p, 0, 1);
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                           .fetch = second,
+                                           .range = {10, 10},
+                                           .is_refusal = seconds[_i].is_refusal,
+                                           .is_unanswered =
+                                               seconds[_i].is_unanswered});
+    if (seconds[_i].shares)
+        play_depot(&p, XD_EV_SHARES, 0);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, seconds[_i].ceiling);
+    p.now += XD_SECOND;
+    play_bytes(&p, 0, 5);
+    ck_assert_int_eq(play_next(&p).kind,
+                     seconds[_i].ceiling == 1 ? XD_DO_WAIT : XD_DO_FETCH);
+    play_fini(&p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("holders");
 
     tcase_add_test(t, the_first_depots_by_preference_are_opened);
+    tcase_add_loop_test(
+        t, a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time,
+        0, sizeof seconds / sizeof *seconds);
     tcase_add_test(t, one_that_alone_holds_missing_bytes_comes_first);
     tcase_add_test(t, a_byte_whose_holder_rests_in_reserve_is_passed_over);
     tcase_add_test(t, what_was_lost_can_be_held_again);
