@@ -1,14 +1,15 @@
 #include "base/servers.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/number.h"
 
-#define HEADER "xdownload depots 2\n"
-#define FIRST_HEADER "xdownload depots 1\n" /* as long as HEADER */
+/* With the last version, of one digit, before the end of the line. */
+#define HEADER "xdownload depots 3\n"
+#define HEADER_LENGTH (sizeof HEADER - 1)
+#define DIGIT (HEADER_LENGTH - 2)
 
 /* A host name has at most 253 bytes. */
 #define LONGEST_NAME 300
@@ -142,20 +143,24 @@ static int take_name(const char *at, const char *end, char **out)
     return 0;
 }
 
-static bool take_learned(const char **at, const char *end,
+static bool take_learned(const char **at, const char *end, unsigned version,
                          struct xd_server *out)
 {
-    return take_number(at, end, out->seen, &out->learned_at) &&
-           take_number(at, end, MOST_CONNECTIONS, &out->useful) &&
-           take_number(at, end, MOST_BYTES_PER_S, &out->cap) &&
-           take_number(at, end, MOST_CONNECTIONS, &out->ceiling) &&
-           take_number(at, end, MOST_LATENCY, &out->learned_latency) &&
-           (out->useful == 0 || out->cap > 0);
+    uint64_t spreads = 0;
+    bool is_whole = take_number(at, end, out->seen, &out->learned_at) &&
+                    take_number(at, end, MOST_CONNECTIONS, &out->useful) &&
+                    take_number(at, end, MOST_BYTES_PER_S, &out->cap) &&
+                    take_number(at, end, MOST_CONNECTIONS, &out->ceiling) &&
+                    take_number(at, end, MOST_LATENCY, &out->learned_latency) &&
+                    (version < 3 || take_number(at, end, 1, &spreads));
+
+    out->spreads = spreads;
+    return is_whole && (out->useful == 0 || out->cap > 0);
 }
 
 /* 0, INVAL or NOMEM. */
 static int put_line(struct xd_servers *s, const char *at, const char *end,
-                    uint64_t now, bool has_learned)
+                    uint64_t now, unsigned version)
 {
     struct xd_server server = {.name = NULL};
     int rc;
@@ -164,7 +169,7 @@ static int put_line(struct xd_servers *s, const char *at, const char *end,
         !take_number(&at, end, MOST_BYTES_PER_S, &server.bytes_per_s) ||
         !take_number(&at, end, MOST_LATENCY, &server.latency) ||
         !take_number(&at, end, MOST_FAILURES, &server.failures) ||
-        (has_learned && !take_learned(&at, end, &server)) ||
+        (version > 1 && !take_learned(&at, end, version, &server)) ||
         now - server.seen > XD_SERVERS_DAYS * DAY)
         return XD_E_INVAL;
     rc = take_name(at, end, &server.name);
@@ -175,24 +180,31 @@ static int put_line(struct xd_servers *s, const char *at, const char *end,
     return rc;
 }
 
+/* Of the file that begins so; 0: it is none of ours. */
+static unsigned version_of(const char *text, size_t len)
+{
+    if (len < HEADER_LENGTH || memcmp(text, HEADER, DIGIT) != 0 ||
+        text[DIGIT] < '1' || text[DIGIT] > HEADER[DIGIT] ||
+        text[DIGIT + 1] != '\n')
+        return 0;
+    return (unsigned)(text[DIGIT] - '0');
+}
+
 int xd_servers_parse(struct xd_servers *s, const char *text, size_t len,
                      uint64_t now)
 {
     const char *at = text, *end = text + len, *line_end;
-    bool is_first;
+    unsigned version = version_of(text, len);
 
     if (len == 0)
         return 0;
-    if (len < strlen(HEADER))
+    if (version == 0)
         return XD_E_INVAL;
-    is_first = memcmp(text, FIRST_HEADER, strlen(HEADER)) == 0;
-    if (!is_first && memcmp(text, HEADER, strlen(HEADER)) != 0)
-        return XD_E_INVAL;
-    for (at += strlen(HEADER); at < end; at = line_end + 1) {
+    for (at += HEADER_LENGTH; at < end; at = line_end + 1) {
         line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end)
             break; /* a line that was cut may say anything */
-        if (put_line(s, at, line_end, now, !is_first) == XD_E_NOMEM)
+        if (put_line(s, at, line_end, now, version) == XD_E_NOMEM)
             return XD_E_NOMEM;
     }
     return 0;
@@ -206,8 +218,9 @@ void xd_servers_write(const struct xd_servers *s, struct xd_text *out)
 
         xd_text_addf(out, "%llu %llu %llu %llu ", (ull)v->seen,
                      (ull)v->bytes_per_s, (ull)v->latency, (ull)v->failures);
-        xd_text_addf(out, "%llu %llu %llu %llu %llu %s\n", (ull)v->learned_at,
-                     (ull)v->useful, (ull)v->cap, (ull)v->ceiling,
-                     (ull)v->learned_latency, v->name);
+        xd_text_addf(out, "%llu %llu %llu %llu %llu %d %s\n",
+                     (ull)v->learned_at, (ull)v->useful, (ull)v->cap,
+                     (ull)v->ceiling, (ull)v->learned_latency, v->spreads,
+                     v->name);
     }
 }

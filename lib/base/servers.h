@@ -1,19 +1,21 @@
 /*
  * What is remembered of servers between runs, and its form in a file.
  *
- *     xdownload depots 2
- *     SEEN RATE LATENCY FAILURES LEARNED USEFUL CAP CEILING THEN SERVER
- *     1795242518 2097152 48000 0 1795242518 6 349525 0 48000 https://a.example
+ *     xdownload depots 3
+ *     SEEN RATE LATENCY FAILURES LEARNED USEFUL CAP CEILING THEN SPREADS SERVER
+ *     1795242518 2097152 48000 0 1795242518 6 349525 0 48000 0 https://a.example
  *
  * SEEN and LEARNED are in seconds since 1970, RATE and CAP in bytes per second,
- * LATENCY and THEN in microseconds; LEARNED to THEN tell of connections, and are
- * 0 where nothing was learned.  Version 1, which is read as well, has not got
- * these.  The text is hostile: a line that makes no sense, or is older
- * than XD_SERVERS_DAYS or from the future, is as if it were not there.
+ * LATENCY and THEN in microseconds; LEARNED to SPREADS tell of connections, and
+ * are 0 where nothing was learned; SPREADS is 1 where requests that could share a
+ * connection each had their own.  Versions 1 and 2 are read as well: 1 has none of
+ * these, and 2 has no SPREADS.  The text is hostile: a line that makes no sense,
+ * or is older than XD_SERVERS_DAYS or from the future, is as if it were not there.
  */
 #ifndef XD_BASE_SERVERS_H
 #define XD_BASE_SERVERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +38,7 @@ struct xd_server {
     uint64_t learned_at; /* seconds since 1970; 0: nothing was learned */
     uint64_t useful, cap, ceiling;
     xd_usec learned_latency;
+    bool spreads;
 };
 
 /* A zeroed struct is empty. */

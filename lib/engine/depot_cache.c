@@ -48,6 +48,7 @@ static void recall(struct xd_depot *depot, const struct xd_server *server)
     depot->learned_at = server->learned_at;
     depot->known = (struct xd_learned){.useful = (unsigned)server->useful,
                                        .cap = (double)server->cap,
+                                       .spreads = server->spreads,
                                        .ceiling = (unsigned)server->ceiling,
                                        .latency = server->learned_latency};
     depot->guess.learned = depot->known;
@@ -113,10 +114,11 @@ static void add_learned_locked(const struct xd_engine *e,
     out->useful = l.useful;
     out->cap = (uint64_t)l.cap;
     out->ceiling = l.ceiling;
+    out->spreads = l.spreads;
     out->learned_latency = l.latency;
     out->learned_at = out->seen;
     if (l.useful == known->useful && l.cap == known->cap &&
-        l.ceiling == known->ceiling) {
+        l.ceiling == known->ceiling && l.spreads == known->spreads) {
         out->learned_latency = known->latency;
         out->learned_at = depot->learned_at;
     }

@@ -6,7 +6,7 @@ import pytest
 
 SIZE = 2 << 20
 HEADER = "xdownload depots 1\n"  # which is read as well
-SECOND = "xdownload depots 2\n"
+THIRD = "xdownload depots 3\n"
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def cached(lab):
 def remembered(path):
     """{server: (rate, latency, failures)}"""
     text = path.read_text()
-    assert text.startswith(SECOND)
-    rows = [line.split(" ") for line in text[len(SECOND):].splitlines()]
-    return {row[9]: tuple(map(int, row[1:4])) for row in rows}
+    assert text.startswith(THIRD)
+    rows = [line.split(" ") for line in text[len(THIRD):].splitlines()]
+    return {row[10]: tuple(map(int, row[1:4])) for row in rows}
 
 
 def fetch(lab, manifest, *args):
@@ -163,8 +163,8 @@ def learned(host, age=0, useful=4, latency=10_000_000):
     """A row of a depot of which an earlier run has learned so many useful
     connections, when its latency was so many microseconds."""
     now = int(time.time())
-    return (SECOND + f"{now} 0 {latency} 0 {now - age} {useful} 1500000 0 "
-            f"{latency} http://{host}\n")
+    return (THIRD + f"{now} 0 {latency} 0 {now - age} {useful} 1500000 0 "
+            f"{latency} 0 http://{host}\n")
 
 
 # The depot answers after 200 ms or more.

@@ -10,7 +10,8 @@
 
 #define NOW UINT64_C(1800000000)
 #define HEADER "xdownload depots 1\n" /* without what was learned */
-#define SECOND "xdownload depots 2\n"
+#define SECOND "xdownload depots 2\n" /* without SPREADS */
+#define THIRD "xdownload depots 3\n"
 #define DAY UINT64_C(86400)
 
 static struct xd_servers servers;
@@ -75,9 +76,9 @@ END_TEST
 START_TEST(what_is_written_is_read_again)
 {
     static const char text[] =
-        SECOND "1799999999 2097152 48000 3 1799999000 6 349525 8 47000 "
-               "https://mirror.example:8443\n"
-               "1800000000 0 0 0 0 0 0 0 0 ftp://a.example\n";
+        THIRD "1799999999 2097152 48000 3 1799999000 6 349525 8 47000 1 "
+              "https://mirror.example:8443\n"
+              "1800000000 0 0 0 0 0 0 0 0 0 ftp://a.example\n";
     const struct xd_server *s;
     struct xd_text out = {.s = NULL};
 
@@ -93,6 +94,7 @@ START_TEST(what_is_written_is_read_again)
     ck_assert_uint_eq(s->cap, 349525);
     ck_assert_uint_eq(s->ceiling, 8);
     ck_assert_uint_eq(s->learned_latency, 47 * XD_MS);
+    ck_assert(s->spreads);
     ck_assert_ptr_null(xd_servers_find(&servers, "http://mirror.example:8443"));
     xd_servers_write(&servers, &out);
     ck_assert_str_eq(out.s, text);
@@ -104,20 +106,24 @@ START_TEST(an_empty_file_says_nothing_and_another_file_is_left_alone)
 {
     ck_assert_int_eq(parse(""), 0);
     ck_assert_int_eq(parse("my diary\n"), XD_E_INVAL);
-    ck_assert_int_eq(parse("xdownload depots 3\n"), XD_E_INVAL);
+    ck_assert_int_eq(parse("xdownload depots 4\n"), XD_E_INVAL);
     ck_assert_int_eq(parse("xdownload depots 1"), XD_E_INVAL);
     ck_assert_uint_eq(servers.n, 0);
 }
 END_TEST
 
-START_TEST(the_first_version_is_read_and_written_as_the_second)
+START_TEST(earlier_versions_are_read_and_written_as_the_third)
 {
+    static const char *const rows[][2] = {
+        {HEADER "1800000000 5 6 7 http://a.example\n",
+         THIRD "1800000000 5 6 7 0 0 0 0 0 0 http://a.example\n"},
+        {SECOND "1800000000 5 6 7 8 9 10 11 12 http://a.example\n",
+         THIRD "1800000000 5 6 7 8 9 10 11 12 0 http://a.example\n"}};
     struct xd_text out = {.s = NULL};
 
-    ck_assert_int_eq(parse(HEADER "1800000000 5 6 7 http://a.example\n"), 0);
+    ck_assert_int_eq(parse(rows[_i][0]), 0);
     xd_servers_write(&servers, &out);
-    ck_assert_str_eq(out.s,
-                     SECOND "1800000000 5 6 7 0 0 0 0 0 http://a.example\n");
+    ck_assert_str_eq(out.s, rows[_i][1]);
     xd_text_fini(&out);
 }
 END_TEST
@@ -126,11 +132,12 @@ END_TEST
 START_TEST(what_was_learned_has_to_make_sense)
 {
     ck_assert_int_eq(
-        parse(SECOND "1800000000 1 1 0 http://first.example\n"
-                     "1800000000 1 1 0 1 6 0 0 1 http://no-cap.example\n"
-                     "1800000000 1 1 0 1 1001 1 0 1 http://many.example\n"
-                     "1799999999 1 1 0 1800000000 6 1 0 1 http://l.example\n"
-                     "1800000000 1 1 0 1 6 1 4 1 http://good.example\n"),
+        parse(THIRD "1800000000 1 1 0 http://first.example\n"
+                    "1800000000 1 1 0 1 6 0 0 1 0 http://no-cap.example\n"
+                    "1800000000 1 1 0 1 1001 1 0 1 0 http://many.example\n"
+                    "1799999999 1 1 0 1800000000 6 1 0 1 0 http://l.example\n"
+                    "1800000000 1 1 0 1 6 1 4 1 2 http://spreads.example\n"
+                    "1800000000 1 1 0 1 6 1 4 1 1 http://good.example\n"),
         0);
     ck_assert_uint_eq(servers.n, 1);
     ck_assert_ptr_nonnull(xd_servers_find(&servers, "http://good.example"));
@@ -245,20 +252,20 @@ START_TEST(the_longest_text_of_ours_is_within_its_bound)
     for (unsigned i = 0; i < XD_SERVERS_MOST; i++) {
         snprintf(name + 8, 5, "%04u", i);
         name[12] = 'a';
-        ck_assert_int_eq(
-            xd_servers_put(
-                &servers,
-                &(struct xd_server){.name = name,
-                                    .bytes_per_s = UINT64_C(1) << 40,
-                                    .latency = 3600 * XD_SECOND,
-                                    .failures = 1000000,
-                                    .seen = NOW,
-                                    .learned_at = NOW,
-                                    .useful = 1000,
-                                    .cap = UINT64_C(1) << 40,
-                                    .ceiling = 1000,
-                                    .learned_latency = 3600 * XD_SECOND}),
-            0);
+        ck_assert_int_eq(xd_servers_put(&servers,
+                                        &(struct xd_server){
+                                            .name = name,
+                                            .bytes_per_s = UINT64_C(1) << 40,
+                                            .latency = 3600 * XD_SECOND,
+                                            .failures = 1000000,
+                                            .seen = NOW,
+                                            .learned_at = NOW,
+                                            .useful = 1000,
+                                            .cap = UINT64_C(1) << 40,
+                                            .ceiling = 1000,
+                                            .learned_latency = 3600 * XD_SECOND,
+                                            .spreads = true}),
+                         0);
     }
     xd_servers_write(&servers, &out);
     ck_assert_uint_le(out.len, XD_SERVERS_BYTES);
@@ -276,7 +283,8 @@ int main(void)
     tcase_add_test(tcase, what_is_written_is_read_again);
     tcase_add_test(tcase,
                    an_empty_file_says_nothing_and_another_file_is_left_alone);
-    tcase_add_test(tcase, the_first_version_is_read_and_written_as_the_second);
+    tcase_add_loop_test(
+        tcase, earlier_versions_are_read_and_written_as_the_third, 0, 2);
     tcase_add_test(tcase, what_was_learned_has_to_make_sense);
     tcase_add_test(tcase, lines_that_make_no_sense_are_passed_over);
     tcase_add_test(tcase, a_nul_and_an_endless_line_are_passed_over);
