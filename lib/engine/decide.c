@@ -439,6 +439,8 @@ static bool act_locked(struct xd_engine *e,
         if (!e->census) {
             e->state = ENGINE_FINISHING;
             xd_engine_wake_all_locked(e);
+            /* A pipe at the end of the file may still wait for a sample. */
+            xd_engine_wake_readers_locked(e);
             return false;
         }
         if (!xd_lanes_end_locked(e))

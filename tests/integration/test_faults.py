@@ -15,12 +15,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from lab import Depot, bytes_of, requests_per_connection, wait_until
+from lab import PATIENCE, Depot, bytes_of, requests_per_connection, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
@@ -230,14 +231,14 @@ class World:
             *args):
         return self.start(depots, hashes, target, algorithm, *args).wait()
 
-    def start(self, depots, hashes, target, algorithm, *args):
+    def start(self, depots, hashes, target, algorithm, *args, **options):
         block = self.block
         if algorithm == "adaptive":  # it asks for up to eight at a time
             block = max(block // 8, 4 << 10)
         return self.lab.start(
             self.manifest(depots, hashes), "-a", algorithm, "-b", block,
             "--silence", self.silence, "-o", "-" if target == "pipe" else "f.bin",
-            *args, *self.options)
+            *args, *self.options, **options)
 
     def got(self, run, target):
         return Content(run.out if target == "pipe" else self.lab.read("f.bin"))
@@ -581,6 +582,24 @@ def test_alone_what_passes_by_itself_is_waited_for(world, fault):
 
 
 # ---- what is nobody's fault ----
+
+def test_a_pipe_that_is_read_late_ends_while_a_sample_trickles(world):
+    """The download waits for the sample before the pipe does."""
+    depots = [world.at_fault("trickles"), world.honest]
+    end, pipe = os.pipe()
+    process = world.start(depots, "none", "pipe", "aggressive", stdout=pipe)
+    os.close(pipe)
+    wait_until(lambda: world.honest.bytes_sent() >= SIZE - BLOCK,
+               "most of the file")
+    time.sleep(1)
+    hang = threading.Timer(PATIENCE, process.kill)
+    hang.start()
+    with open(end, "rb") as out:
+        got = out.read()
+    hang.cancel()
+    assert process.wait().rc == 0
+    assert got == world.data
+
 
 @pytest.mark.parametrize("fault,hashes,target,algorithm", cells(["stopped"]))
 def test_a_process_that_was_stopped_does_not_take_it_for_silence(
