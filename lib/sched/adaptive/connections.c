@@ -75,6 +75,12 @@
  * twice. */
 #define FAR_LANES 4
 
+/* A connection that delivers no more than so many times what it did beside
+ * another one, for so long, has a bound of its own. */
+#define SAME 1.1
+#define COUNT_ONE (300 * XD_MS)
+#define COUNT_LATENCIES_ONE 8
+
 #define NOTHING_TO_ASK (500 * XD_MS)
 #define FIRST_PAUSE (2 * XD_SECOND)
 #define LONGEST_PAUSE (32 * XD_SECOND)
@@ -647,6 +653,32 @@ static bool begin_known(struct xd_connections *c,
     return true;
 }
 
+/* Where no trial is possible, since its user wants two connections: while there is
+ * nothing to request over one of them, does the other one become faster? */
+static void look_at_one(struct xd_connections *c,
+                        struct xd_connections_depot *d,
+                        const struct xd_connections_facts *f)
+{
+    struct sum both = add_up(c, f->first_lane, c->lanes_per_depot, f);
+    xd_usec count = longer(COUNT_ONE, COUNT_LATENCIES_ONE * f->latency);
+
+    if (d->stage != XD_CONNECTIONS_FIRST)
+        return;
+    if (f->n_running != 1 || f->is_held_back) {
+        d->is_marked = false;
+        if (both.n == 2)
+            d->each_before = both.rate / both.n;
+    } else if (!d->is_marked) {
+        d->is_marked = true;
+        d->marked_at = f->now;
+        d->marked = d->bytes;
+    } else if (d->each_before > 0 && f->now >= d->marked_at + count &&
+               mean_rate(d->bytes - d->marked, d->marked_at, f->now) <=
+                   d->each_before * SAME) {
+        d->stage = XD_CONNECTIONS_BOUND;
+    }
+}
+
 /* Without it the depot begins as one of which nothing is known. */
 static void forget(struct xd_connections *c, struct xd_connections_depot *d)
 {
@@ -726,8 +758,11 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
 
     if (f->can_share && !d->can_share)
         share(c, d);
-    if (c->first == 0)
+    if (c->first == 0) {
+        if (c->lanes_per_depot == 2)
+            look_at_one(c, d, f);
         return XD_NEVER;
+    }
     if (xd_connections_are_tried(c, depot) && bound_of(c, d, f) < d->allowed)
         end_at_ceiling(c, d, f);
     switch (d->stage) {

@@ -511,6 +511,28 @@ END_TEST
 
 /* Connections that look capped may share a line with those of other depots;
  * requests that share a connection are equal whatever limits them. */
+/* While one of them has nothing to deliver, the other one does what it did. */
+START_TEST(two_that_their_user_wants_are_bound_if_one_alone_is_no_faster)
+{
+    const double alone[] = {1, 1.05, 1.2, 2};
+    const double rate = alone[_i] * MIB;
+
+    xd_connections_fini(&c);
+    ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, 2, 0), 0);
+    set_rates(0, MIB);
+    pass(500 * XD_MS);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    xd_connections_ended(&c, 1);
+    given = 1;
+    rates[0] = rate;
+    rates[1] = 0;
+    pass(300 * XD_MS);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    pass(100 * XD_MS);
+    ck_assert_int_eq(xd_connections_are_bound(&c, 0), _i < 2);
+}
+END_TEST
+
 START_TEST(a_trial_of_no_use_delays_other_depots_unless_requests_share)
 {
     facts.can_share = _i;
@@ -672,6 +694,8 @@ int main(void)
     tcase_add_loop_test(t, two_connections_that_share_a_line_are_enough, 0, 2);
     tcase_add_loop_test(t, a_depot_that_refuses_another_connection_keeps_one, 0,
                         2);
+    tcase_add_loop_test(
+        t, two_that_their_user_wants_are_bound_if_one_alone_is_no_faster, 0, 4);
     tcase_add_test(t, who_says_how_many_connections_gets_them);
     tcase_add_loop_test(
         t, a_trial_of_no_use_delays_other_depots_unless_requests_share, 0, 2);
