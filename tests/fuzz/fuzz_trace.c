@@ -43,14 +43,31 @@ static void read_events(FILE *from, size_t len)
     FUZZ_CHECK((rc < 0) == (strstr(why, "a trace: ") == why));
 }
 
-/* The only quotes are those of our attributes, as no text has any. */
+/* Whether a number in a tag is none; what stands between tags may be a depot's
+ * name. */
+static bool has_nan(const char *svg)
+{
+    const char *nan = strstr(svg, "nan"), *tag = svg;
+
+    while (nan != NULL && (tag = strchr(tag, '<')) != NULL) {
+        const char *end = tag + strcspn(tag, ">");
+
+        if (nan < tag)
+            nan = strstr(tag, "nan");
+        if (nan != NULL && nan < end)
+            return true;
+        tag = end;
+    }
+    return false;
+}
+
 static void check_picture(const char *svg)
 {
     const char *end = strstr(svg, "</svg>\n");
 
     FUZZ_CHECK(strncmp(svg, "<svg ", 5) == 0);
     FUZZ_CHECK(end != NULL && end[7] == '\0');
-    FUZZ_CHECK(strstr(svg, "<script") == NULL && strstr(svg, "nan") == NULL);
+    FUZZ_CHECK(strstr(svg, "<script") == NULL && !has_nan(svg));
 }
 
 static void show(const struct profile *p)
