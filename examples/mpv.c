@@ -171,7 +171,7 @@ static int play(struct xd_reader *r, char **options)
         rc = mpv_command(mpv, load);
     if (rc == 0)
         rc = follow(mpv, r);
-    mpv_terminate_destroy(mpv); /* cancels and closes: nobody reads then */
+    mpv_terminate_destroy(mpv); /* cancels and closes: no read runs then */
     return rc;
 }
 

@@ -176,11 +176,11 @@ start_depots
 
 echo
 echo "Six depots hold the same 64 MiB.  Five give 4, 2, 1, 0.4 and 0.1 MB/s,"
-echo "7.5 MB/s together; nobody answers at the sixth.  The second speaks IBP,"
+echo "7.5 MB/s together; the sixth does not answer.  The second speaks IBP,"
 echo "the others are web servers."
 echo
 echo "\$ xdownload film.xnd"
-# Of these depots nobody has to know tomorrow.
+# These depots need not be remembered.
 (cd "$work" && XDG_CACHE_HOME=$work "$build/xdownload" film.xnd 9>&-)
 echo
 cmp "$work/original.bin" "$work/film.bin"

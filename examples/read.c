@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <xdownload/xdownload.h>
 
-/* Between two looks whether somebody has had enough. */
+/* Between two looks whether the user has had enough. */
 #define LOOK_MS 100
 
 static volatile sig_atomic_t is_over;

@@ -17,17 +17,19 @@ FLOOR=1000
 FLOOR_WITHOUT_INTEGRATION=700
 FLOOR_UNDER_VALGRIND=550
 
-# Valgrind finds what sanitizers do not, uses of values that nobody has set; at
+# Valgrind finds what sanitizers do not, uses of values that were never set; at
 # thirty times the time.  Rows that would take a minute are left to them.
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
 TOO_SLOW='power$|ledger$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 TOO_SLOW="$TOO_SLOW|adaptive\$|simulate\$|source\$|add_replica\$|disk\$|shares\$|pings\$"
+TOO_SLOW="$TOO_SLOW|doubt\$|download\$|lookahead\$|turns\$"
 
 # The first build shows once that a row fails without its defence, that the tree
 # keeps its rules, what has to do with time, and what runs with XD_SLOW only.
 SHOWN_ONCE='defences$|outage\.|rerun\.|^lint\.|^wan\.|^bench\.'
 
-# For AddressSanitizer, sim.sim and the rest of sim run the same code as these.
+# For AddressSanitizer and for clang, sim.sim and the rest of sim run the same
+# code as these.
 LONG_RUNS='^sim\.(network|player|capped|first_byte|paper)$'
 
 # ThreadSanitizer is for what has threads; power replays thousands of runs, and
@@ -81,6 +83,7 @@ run_all()
     floor=$FLOOR_WITHOUT_INTEGRATION
     tier gcc-release gcc-release -DCMAKE_C_COMPILER=gcc \
         -DCMAKE_BUILD_TYPE=Release -DXD_WERROR=ON
+    which="-LE integration -E $SHOWN_ONCE|$LONG_RUNS"
     tier clang-release clang-release -DCMAKE_C_COMPILER=clang \
         -DCMAKE_BUILD_TYPE=Release -DXD_WERROR=ON
     which="-R $UNDER_VALGRIND -E $TOO_SLOW"
@@ -130,6 +133,7 @@ if [ $all = yes ]; then
     want_command ninja ninja-build
     want_command ip iproute2
     want_command mpv mpv
+    want_command chromium chromium
     want_command ffmpeg ffmpeg
     want_command gnuplot gnuplot-nox
     want_package libmpv-dev

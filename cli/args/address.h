@@ -1,6 +1,6 @@
 /*
- * Where `serve` is to listen, in figures: ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT.
- * One with more than one colon is one of IPv6 without a port.
+ * Where `serve` is to listen, in figures: ADDRESS, ADDRESS:PORT,
+ * [ADDRESS]:PORT.  One with more than one colon is one of IPv6 without a port.
  */
 #ifndef CLI_ADDRESS_H
 #define CLI_ADDRESS_H
@@ -11,7 +11,7 @@ struct addrinfo;
  * Ownership: to release with freeaddrinfo(). */
 struct addrinfo *address_read(const char *where);
 
-/* Whether nobody else than this machine reaches it: 1 or 0, or a negative
+/* Whether only this machine reaches it: 1 or 0, or a negative
  * number if it is no address. */
 int address_is_loopback(const char *where);
 

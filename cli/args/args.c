@@ -96,8 +96,8 @@ static char *copy_word(const char *word)
 }
 
 /* A copy.  In the word itself, which a list of processes shows, the login and
- * the query of a URL are blanked: the query may be a signature that lets
- * everybody in. */
+ * the query of a URL are blanked: the query may be a signature that grants
+ * access. */
 static char *copy_and_hide(char *word)
 {
     if (args_is_url(word + strspn(word, blanks)))
@@ -174,7 +174,7 @@ static int set_library(struct args *a, const char *name, const char *value)
     return 0;
 }
 
-/* What the library has copied and nobody is to read in a list of processes. */
+/* What the library has copied and must not show in the list of processes. */
 static void hide_secret(const char *name, char *value)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
@@ -381,6 +381,9 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return 0;
     case OPTION_PLAYER:
         return set_once(&a->player, value, row->name);
+    case OPTION_BROWSER:
+        a->browser = true;
+        return 0;
     case OPTION_SIMULATE:
         a->simulate = true;
         return 0;
@@ -464,7 +467,7 @@ bool args_is_url(const char *word)
            strncasecmp(word, "ftps://", 7) == 0;
 }
 
-/* "ibp://host/x", which nobody means as the name of a file. */
+/* "ibp://host/x", which is never meant as the name of a file. */
 static bool has_other_scheme(const char *word)
 {
     const size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz"
@@ -557,6 +560,9 @@ static int check_verify(struct args *a)
 
 static int check_play(struct args *a)
 {
+    if (a->browser &&
+        (a->simulate || a->player != NULL || a->player_args != NULL))
+        return words_usage("play --browser starts no player but the browser's");
     if (a->simulate) {
         if (a->rate <= 0)
             return words_usage("play --simulate needs --rate");
@@ -574,11 +580,15 @@ static int check_play(struct args *a)
     a->listen = LISTEN;
     if (a->player == NULL)
         a->player = PLAYER;
-    return 0;
+    return set_library(a, "records", "yes"); /* for the page */
 }
 
 static int check_serve(struct args *a)
 {
+    const int status = set_library(a, "records", "yes"); /* for the page */
+
+    if (status != 0)
+        return status;
     if (a->listen == NULL)
         a->listen = LISTEN;
     const int is_loopback = address_is_loopback(a->listen);
@@ -669,8 +679,8 @@ static int check_bench(struct args *a)
     return 0;
 }
 
-/* A user who types a URL means its server to see the credentials in it.  What is
- * no URL is reported when it is asked. */
+/* A user who types a URL means its server to see the credentials in it.  What
+ * is no URL is reported when it is asked. */
 static int trust_url(struct args *a, const char *url)
 {
     struct xd_error err;

@@ -40,7 +40,7 @@ enum axis {
 #define BENCH_RATES_MAX 3 /* columns of a results file; the paper has three */
 #define BENCH_SCENARIOS_MAX 16
 
-/* What only bench is told. */
+/* Options of bench alone. */
 struct bench_args {
     const char *axes[AXES]; /* lists with commas, or NULL: not given */
     const char *depots;     /* which of them: see bench/subset.h; or NULL */
@@ -70,7 +70,7 @@ struct trace;
 struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
-    bool quiet, verbose, dry_run, json, probe, repair, simulate;
+    bool quiet, verbose, dry_run, json, probe, repair, simulate, browser;
     bool adopts; /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */

@@ -1,5 +1,5 @@
 /*
- * Where the command remembers depots when nobody says where.
+ * Where the command remembers depots when no option says where.
  */
 #ifndef CLI_CACHE_H
 #define CLI_CACHE_H

@@ -7,7 +7,7 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* So many names are told where none of them was meant. */
+/* So many names are listed where none of them was meant. */
 #define NAMES 10
 
 /* NULL: it has none. */

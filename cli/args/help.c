@@ -24,6 +24,7 @@ static const char usage[] =
     "       xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"
     "       xdownload play [OPTION...] MANIFEST-OR-URL [-- "
     "PLAYER-ARGUMENT...]\n"
+    "       xdownload play --browser [OPTION...] MANIFEST-OR-URL\n"
     "       xdownload play --simulate --rate RATE MANIFEST-OR-URL\n"
     "       xdownload serve [OPTION...] MANIFEST-OR-URL...\n"
     "       xdownload bench [OPTION...] [-o RESULTS] MANIFEST-OR-URL\n"

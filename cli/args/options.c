@@ -59,6 +59,8 @@ static const struct option_row own_rows[] = {
      "verify: fetch what is wrong of the file", NULL},
     {OPTION_PLAYER, COMMAND_PLAY, "player", 0, "PROGRAM",
      "play: the player, which is given a URL", "mpv"},
+    {OPTION_BROWSER, COMMAND_PLAY, "browser", 0, NULL,
+     "play: in a browser, on a page that shows what arrives", NULL},
     {OPTION_SIMULATE, COMMAND_PLAY, "simulate", 0, NULL,
      "play: consume the file as a player would, and write nothing", NULL},
     {OPTION_RATE, STREAMING | COMMAND_BENCH, "rate", 0, "RATE",

@@ -7,7 +7,7 @@
 #include "common/units.h"
 #include "common/words.h"
 
-/* More than this begins only when somebody has agreed to it. */
+/* More than this begins only when the user has agreed to it. */
 #define UNASKED_BYTES (UINT64_C(1) << 30)
 
 /* Where no results say how fast the depots are: 100 Mbit/s. */

@@ -221,7 +221,7 @@ static int run_player(struct live *l, const char *name, const struct subject *s,
     if (rc == 0) {
         trace = trace_begin(l->args->tracer, name, xd_source_download(source));
         trace_viewer(trace, reader);
-        trace_leave_records(trace);
+        trace_leave_records(trace, true);
         rc = play(l, r, source, reader, trace, row);
         trace_end(trace, rc, NULL);
         xd_reader_free(reader);

@@ -252,8 +252,8 @@ static int draw(const struct args *a, struct merged *m)
         status = gnuplot_run(a->bench.plot, text, len);
     free(text);
     if (status == 0 && !a->quiet)
-        words_error("%zu figures in %s, each as SVG and PNG", n_figures,
-                    a->bench.plot);
+        words_error("%zu %s in %s, each as SVG and PNG", n_figures,
+                    n_figures == 1 ? "figure" : "figures", a->bench.plot);
     return status;
 }
 

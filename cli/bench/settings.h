@@ -1,5 +1,5 @@
 /*
- * What a run is told: its options for the library, and the cells of its row.
+ * What a run is given: its options for the library, and the cells of its row.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H

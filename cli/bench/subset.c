@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2^12 - 1 choices: with more depots nobody waits for all of them. */
+/* 2^12 - 1 choices: with more depots they would take too long. */
 #define ALL_SUBSETS_DEPOTS 12
 
 struct parser {

@@ -95,7 +95,7 @@ int virtual_run(const struct args *a, const struct subject *s,
         rc = note(row, a, s, r, sim);
     if (rc == 0)
         trace_simulation(a->tracer, run_name(name, r), r->algorithm, sim,
-                         s->size);
+                         &what);
     xd_simulation_free(sim);
     xd_options_free(o);
     free(text);

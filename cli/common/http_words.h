@@ -14,8 +14,8 @@ enum http_range {
     HTTP_RANGE_OUTSIDE /* 416 */
 };
 
-/* What `Range: value` (or NULL) asks of so many bytes: a single range, for more
- * than one at a time nobody needs. */
+/* What `Range: value` (or NULL) asks of so many bytes: a single range, since no
+ * client needs more than one at a time. */
 enum http_range http_range(const char *value, uint64_t size,
                            uint64_t *out_begin, uint64_t *out_end);
 

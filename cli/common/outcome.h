@@ -6,8 +6,9 @@
 
 #define OUTCOME_SIZE 16
 
-/* "ok", "redundant" (another request had brought all of it before), "canceled", or
- * the name of the error code in small letters.  Returns `out`. */
+/* "ok", "redundant" (another request had delivered all of it before),
+ * "canceled", or the name of the error code in small letters.  Returns
+ * `out`. */
 const char *outcome_name(char out[OUTCOME_SIZE],
                          const struct xd_fetch_record *r);
 

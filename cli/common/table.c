@@ -2,7 +2,7 @@
 
 #include "common/text.h"
 
-#define LEAST_FIRST 12 /* columns for a name that is still told by */
+#define LEAST_FIRST 12 /* columns for a name that is still recognised by */
 
 static unsigned column_of_rank(const struct table *t, unsigned rank)
 {

@@ -7,7 +7,7 @@
 #include "common/status.h"
 #include "common/text.h"
 
-#define WARNINGS 10 /* a manifest of 10000 bad URLs is told of briefly */
+#define WARNINGS 10 /* a manifest of 10000 bad URLs is reported briefly */
 
 /* The end of a URL in a sentence, whose mark behind it is no part of it. */
 static char *end_of_url(char *url)

@@ -9,10 +9,10 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
-#include "tell/display.h"
-#include "tell/records.h"
-#include "tell/report.h"
-#include "tell/view.h"
+#include "report/display.h"
+#include "report/records.h"
+#include "report/report.h"
+#include "report/view.h"
 #include "trace/trace.h"
 
 #define TICK_MS 100 /* between two drawings, and two looks for a signal */
@@ -20,7 +20,7 @@
 #define PATIENCE_TICKS 10 /* that a person has before there must be a word */
 
 /* A job that has begun. */
-struct run {
+struct fetch_run {
     const struct job *job;
     struct xd_download *download; /* NULL: it could not be made */
     struct snapshot snapshot;
@@ -31,7 +31,7 @@ struct run {
 };
 
 /* Each second that nothing comes has a line. */
-static void put_wait(FILE *to, struct run *r)
+static void put_wait(FILE *to, struct fetch_run *r)
 {
     char line[sizeof r->waits] = "";
 
@@ -45,7 +45,7 @@ static void put_wait(FILE *to, struct run *r)
 
 /* Lines to stand above the display, for the caller to free; NULL without
  * memory. */
-static char *new_lines(struct run *r)
+static char *new_lines(struct fetch_run *r)
 {
     char *text = NULL;
     size_t len;
@@ -77,7 +77,7 @@ static const char *outcome_of(int rc)
     }
 }
 
-static void say_interrupted(const struct run *r)
+static void say_interrupted(const struct fetch_run *r)
 {
     const struct target *target = r->job->target;
     char *far = NULL;
@@ -97,7 +97,7 @@ static void say_interrupted(const struct run *r)
 }
 
 /* Cancel it at the first signal.  `ticks` since then. */
-static void obey_signals(struct run *r, unsigned *ticks)
+static void obey_signals(struct fetch_run *r, unsigned *ticks)
 {
     if (!signals_came())
         return;
@@ -105,13 +105,14 @@ static void obey_signals(struct run *r, unsigned *ticks)
         xd_download_cancel(r->download);
     if (++*ticks == PATIENCE_TICKS && r->job->target->fd < 0) {
         display_clear(&r->display);
-        words_error("what came is brought to the disk; a second Ctrl-C does "
-                    "not wait for that");
+        words_error(
+            "received bytes are being synced to the disk; a second Ctrl-C does "
+            "not wait for that");
     }
 }
 
 /* Until the end.  Returns its code. */
-static int follow(struct run *r, struct xd_error *err)
+static int follow(struct fetch_run *r, struct xd_error *err)
 {
     unsigned canceled_ticks = 0;
 
@@ -152,7 +153,7 @@ int fetch_new(struct xd_download **out, const struct job *job,
                            job->args->options, err);
 }
 
-static int run(struct run *r, struct xd_error *err)
+static int run(struct fetch_run *r, struct xd_error *err)
 {
     const struct job *job = r->job;
     int rc;
@@ -189,7 +190,7 @@ static void say_failures(const struct snapshot *s)
 
 int fetch_file(const struct job *job)
 {
-    struct run r = {.job = job};
+    struct fetch_run r = {.job = job};
     struct xd_error err = {.code = XD_OK};
     int rc = XD_E_IO;
 

@@ -1,5 +1,5 @@
 /*
- * One file is brought home while a person watches.
+ * One file is fetched while a person watches.
  */
 #ifndef CLI_FETCH_H
 #define CLI_FETCH_H

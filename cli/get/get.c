@@ -15,7 +15,7 @@
 #include "get/fetch.h"
 #include "get/plan.h"
 #include "get/present.h"
-#include "tell/report.h"
+#include "report/report.h"
 
 #define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
 

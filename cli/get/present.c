@@ -15,8 +15,8 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
-#include "tell/display.h"
-#include "tell/report.h"
+#include "report/display.h"
+#include "report/report.h"
 
 /* A line for people, if they want any.  `n_samples` of the file agree with what
  * the depots have; 0: none was compared. */

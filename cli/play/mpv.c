@@ -242,7 +242,7 @@ void mpv_continue(struct mpv *m)
     report_state(m, state_of(m));
 }
 
-static void hear(struct mpv *m)
+static void read_message(struct mpv *m)
 {
     char bytes[4096];
 
@@ -259,7 +259,7 @@ void mpv_listen(struct mpv *m, int ms)
     struct pollfd p = {.fd = m->fd, .events = POLLIN}; /* -1: it only waits */
 
     while (ms > 0 && poll(&p, 1, ms) > 0) {
-        hear(m);
+        read_message(m);
         if (m->fd < 0)
             return; /* it is about to end */
         ms = (int)((end_s - moment_s()) * 1e3);

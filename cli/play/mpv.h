@@ -1,7 +1,7 @@
 /*
- * What mpv sees, told to the library: its JSON IPC on a pair of sockets, one of
- * which it inherits.  mpv ends when the other one is closed, so that it does not
- * outlive us whatever becomes of us.
+ * What mpv shows, reported to the library: its JSON IPC on a pair of sockets,
+ * one of which it inherits.  mpv ends when the other one is closed, so that it
+ * does not outlive us whatever becomes of us.
  */
 #ifndef CLI_MPV_H
 #define CLI_MPV_H
@@ -32,7 +32,7 @@ struct mpv {
 /* Whether the program understands this. */
 bool mpv_is(const char *program);
 
-/* The clock begins: somebody wants to see a picture.  Returns 0, or a status
+/* The clock begins: the user wants to see a picture.  Returns 0, or a status
  * after the reason was said.
  * Ownership: after 0, to release with mpv_fini(). */
 int mpv_init(struct mpv *m, struct xd_reader *viewer);

@@ -17,7 +17,7 @@
 
 #define TICK_MS 100 /* between two looks for a signal */
 
-/* Nothing is fetched before somebody reads, which the player may not have. */
+/* Nothing is fetched before the first read, which the player may not have. */
 static int begin(struct xd_source *s, struct xd_error *err)
 {
     struct xd_reader *r;
@@ -62,8 +62,13 @@ static int play_viewed(const struct args *a, const struct shelf *shelf,
         status = play_simulated(a, viewer, f->trace);
         xd_reader_playback(viewer, &p);
     } else {
-        signals_watch_each(); /* the player is seen to */
+        if (a->browser)
+            signals_watch();
+        else
+            signals_watch_each(); /* the player is seen to */
         rc = play_served(&status, a, shelf, viewer, log);
+        if (a->browser)
+            viewer = f->viewer.reader;
         p.blocked_s = (double)f->blocked_ms / 1e3;
     }
     signals_restore();
@@ -87,7 +92,7 @@ static int play_shelf(const struct args *a, const struct shelf *shelf,
     struct xd_error err;
     int rc = 0;
 
-    if (a->simulate || mpv_is(a->player))
+    if (a->simulate || (!a->browser && mpv_is(a->player)))
         rc = xd_reader_new(&viewer, source, &err);
     if (rc < 0) {
         words_error("%s", err.msg);

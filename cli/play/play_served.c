@@ -7,6 +7,7 @@
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
+#include "play/browser.h"
 #include "play/mpv.h"
 #include "play/player.h"
 #include "serve/listener.h"
@@ -25,8 +26,8 @@ static void obey_stop(struct mpv *mpv)
 }
 
 /* Until the player has ended; `mpv` is one that tells of itself, or NULL. */
-static void follow(struct player *p, struct mpv *mpv, const struct shelf *shelf,
-                   struct log *log)
+static void follow(struct player *p, struct mpv *mpv, struct server *server,
+                   const struct shelf *shelf, struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
 
@@ -37,7 +38,7 @@ static void follow(struct player *p, struct mpv *mpv, const struct shelf *shelf,
             nanosleep(&tick, NULL);
         log_take(log, stderr);
         shelf_say_failures(shelf);
-        shelf_look(shelf);
+        server_look(server);
         if (signals_stop_came())
             obey_stop(mpv);
         player_look(p);
@@ -85,7 +86,8 @@ static const char **new_command(const struct args *a, const struct mpv *mpv,
 }
 
 static int run(int *out, const struct args *a, const char *url, struct mpv *mpv,
-               const struct shelf *shelf, struct log *log)
+               struct server *server, const struct shelf *shelf,
+               struct log *log)
 {
     const char **command = new_command(a, mpv, url);
     struct player p;
@@ -100,25 +102,54 @@ static int run(int *out, const struct args *a, const char *url, struct mpv *mpv,
         return status;
     if (mpv != NULL)
         mpv_begin(mpv);
-    follow(&p, mpv, shelf, log);
+    follow(&p, mpv, server, shelf, log);
     *out = status_after(&p, shelf);
     return 0;
 }
 
+/* Until a signal comes: a browser does not tell when its user has left. */
+static int browse(int *out, const char *page, struct server *server,
+                  const struct shelf *shelf, struct log *log)
+{
+    const struct timespec tick = {0, TICK_NS};
+    struct player p;
+    const int status = browser_open(&p, page);
+
+    if (status != 0)
+        return status;
+    while (!signals_came()) {
+        nanosleep(&tick, NULL);
+        log_take(log, stderr);
+        shelf_say_failures(shelf);
+        server_look(server);
+        browser_look(&p);
+        if (signals_stop_came())
+            signals_stop();
+    }
+    *out = STATUS_INTERRUPTED;
+    return 0;
+}
+
 static int play_at(int *out, const struct args *a, const char *authority,
-                   const struct shelf *shelf, struct xd_reader *viewer,
-                   struct log *log)
+                   struct server *server, const struct shelf *shelf,
+                   struct xd_reader *viewer, struct log *log)
 {
     char url[SHELF_PATH + 100];
     struct mpv mpv;
 
+    if (a->browser) {
+        snprintf(url, sizeof url, "http://%s%s#play", authority, shelf->root);
+        if (!a->quiet)
+            fprintf(stderr, "xdownload: playing at %s until Ctrl-C\n", url);
+        return browse(out, url, server, shelf, log);
+    }
     snprintf(url, sizeof url, "http://%s%s", authority, shelf->files[0].link);
     if (viewer == NULL)
-        return run(out, a, url, NULL, shelf, log);
+        return run(out, a, url, NULL, server, shelf, log);
     int status = mpv_init(&mpv, viewer);
     if (status != 0)
         return status;
-    status = run(out, a, url, &mpv, shelf, log);
+    status = run(out, a, url, &mpv, server, shelf, log);
     mpv_fini(&mpv);
     return status;
 }
@@ -133,7 +164,7 @@ int play_served(int *out, const struct args *a, const struct shelf *shelf,
         return status;
     struct server *server = server_start(&l, shelf, NULL);
     if (server != NULL)
-        status = play_at(out, a, l.authority, shelf, viewer, log);
+        status = play_at(out, a, l.authority, server, shelf, viewer, log);
     else
         status = STATUS_LOCAL;
     server_stop(server);

@@ -10,10 +10,10 @@
 #include "common/log.h"
 #include "serve/shelf.h"
 
-/* Play the file of the shelf until the player ends; `viewer`, for mpv, is told
- * of the picture, and else NULL.  Returns 0, and in *out the player's status,
- * or, if that is 0, that of the file; or a status after it was said why there
- * was no player. */
+/* Play the file of the shelf until the player ends, or in a browser until a
+ * signal comes; `viewer`, for mpv, gets reports of the picture, and else NULL.
+ * Returns 0, and in *out the player's status, or, if that is 0, that of the
+ * file; or a status after it was said why there was no player. */
 int play_served(int *out, const struct args *a, const struct shelf *shelf,
                 struct xd_reader *viewer, struct log *log);
 

@@ -13,7 +13,8 @@
 /* Media is consumed in portions of this time, each at its very moment. */
 #define PORTION_S 0.01
 
-/* How often the library hears where the picture is, and a signal is seen. */
+/* How often the picture's place is reported to the library, and a signal is
+ * seen. */
 #define REPORT_S 0.1
 #define LOOK_MS 100
 

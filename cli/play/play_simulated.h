@@ -12,7 +12,7 @@
 #include "trace/trace.h"
 
 /* Play to the end, or until a signal.  Returns a status after a failure was
- * told.  `trace`, if it is not NULL, records it. */
+ * reported.  `trace`, if it is not NULL, records it. */
 int play_simulated(const struct args *a, struct xd_reader *r,
                    struct trace_run *trace);
 

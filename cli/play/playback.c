@@ -4,7 +4,7 @@
 #include "common/text.h"
 #include "common/units.h"
 
-/* Times that did not come yet are told as negative ones. */
+/* Times that did not come yet are given as negative ones. */
 static void put_time(struct json *j, const char *name, double s)
 {
     if (s < 0)
@@ -135,8 +135,8 @@ void playback_put(FILE *to, const struct args *a, const struct playback *b)
 
     if (b->viewer != NULL)
         xd_reader_playback(b->viewer, &p);
-    /* Where mpv's picture is in the file is a guess; but no wait was needed that
-     * did not come. */
+    /* Where mpv's picture is in the file is a guess; but no wait was needed
+     * that did not come. */
     if (p.stall_least_s > p.stall_s)
         p.stall_least_s = p.stall_s;
     if (p.rebuffer_least > p.rebuffer_ratio)

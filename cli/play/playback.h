@@ -1,5 +1,5 @@
 /*
- * What a viewer suffered, told to people or as JSON.
+ * Prints playback statistics, as text or as JSON.
  */
 #ifndef CLI_PLAYBACK_H
 #define CLI_PLAYBACK_H

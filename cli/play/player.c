@@ -32,8 +32,9 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* exec() does not write to the words; it only has an older type. */
-static int spawn(struct player *p, const char *const *words)
+int player_spawn(struct player *p, const char *const *words)
 {
+    *p = (struct player){.program = words[0]};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
 
@@ -58,8 +59,8 @@ destroy_actions:
 
 int player_start(struct player *p, const char *const *words)
 {
-    *p = (struct player){.program = words[0]};
-    const int rc = spawn(p, words);
+    const int rc = player_spawn(p, words);
+
     if (rc == 0)
         return 0;
     if (rc == ENOENT)
@@ -100,7 +101,7 @@ void player_look(struct player *p)
         return;
     p->has_ended = true;
     if (pid < 0)
-        p->status = STATUS_FAILED; /* somebody else waited for it */
+        p->status = STATUS_FAILED; /* another waited for it */
     else
         p->status =
             WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -1,5 +1,5 @@
 /*
- * The process of a player: begun, told of signals, and never left behind.
+ * The process of a player: begun, sent signals, and never left behind.
  *
  * It stays in our process group and has our terminal, so that its keys work
  * and Ctrl-C reaches it as it reaches us.  Its standard output is our standard
@@ -24,6 +24,9 @@ struct player {
  * Returns 0, or a status after the reason was said.
  * Ownership: after 0 player_look() is to be called until it has ended. */
 int player_start(struct player *p, const char *const *words);
+
+/* The same without a word: returns 0, or the errno of why not. */
+int player_spawn(struct player *p, const char *const *words);
 
 /* Look whether it has ended, and if signals came, see to it that it does: to be
  * called every PLAYER_TICK_MS. */

@@ -1,12 +1,14 @@
 #include "serve/answer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/http_words.h"
 #include "common/moment.h"
+#include "serve/page_files.h"
 #include "serve/serve_page.h"
 
 /* What is read at a time, and the memory for it, one for each connection. */
@@ -31,29 +33,42 @@ void answer_header(struct MHD_Response *r, const char *name, const char *value)
     (void)MHD_add_response_header(r, name, value);
 }
 
+/* What the page is made of comes from here, and nothing of it from within the
+ * page itself: a name that got through as HTML could do nothing. */
+static const char policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "media-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+static struct answer with_headers(unsigned status, struct MHD_Response *r,
+                                  const char *type)
+{
+    if (r == NULL)
+        return (struct answer){0};
+    answer_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    answer_header(r, "X-Content-Type-Options", "nosniff");
+    answer_header(r, "Content-Security-Policy", policy);
+    answer_header(r, "Referrer-Policy", "no-referrer");
+    answer_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    return (struct answer){status, r};
+}
+
 static struct answer answer_text(unsigned status, char *text, size_t len,
                                  const char *type)
 {
     struct MHD_Response *r =
         MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 
-    if (r == NULL) {
+    if (r == NULL)
         free(text);
-        return (struct answer){0};
-    }
-    answer_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    answer_header(r, "X-Content-Type-Options", "nosniff");
-    answer_header(r, "Content-Security-Policy",
-                  "default-src 'none'; style-src 'unsafe-inline'");
-    answer_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    return (struct answer){status, r};
+    return with_headers(status, r, type);
 }
 
 static const char *sentence(unsigned status)
 {
     switch (status) {
     case MHD_HTTP_BAD_REQUEST:
-        return "The request names no Host.\n";
+        return "The request is not complete.\n";
     case MHD_HTTP_FORBIDDEN:
         return "Requests by this name, or from this origin, are refused.\n";
     case MHD_HTTP_NOT_FOUND:
@@ -64,6 +79,10 @@ static const char *sentence(unsigned status)
         return "The range lies behind the end of the file.\n";
     case MHD_HTTP_BAD_GATEWAY:
         return "The file could not be obtained.\n";
+    case MHD_HTTP_CONFLICT:
+        return "Another page plays this file.\n";
+    case MHD_HTTP_SERVICE_UNAVAILABLE:
+        return "Too many pages are open.\n";
     default:
         return "";
     }
@@ -118,6 +137,89 @@ struct answer answer_page(const struct shelf *s)
     return answer_text(MHD_HTTP_OK, text, len, "text/html; charset=utf-8");
 }
 
+struct answer answer_page_file(const char *name)
+{
+    const struct page_file *f = page_files;
+
+    while (f->name != NULL && strcmp(f->name, name) != 0)
+        f++;
+    if (f->name == NULL)
+        return answer_status(MHD_HTTP_NOT_FOUND);
+    /* It is only read: MHD has no other type for it. */
+    return with_headers(
+        MHD_HTTP_OK,
+        MHD_create_response_from_buffer(f->len, (void *)(uintptr_t)f->bytes,
+                                        MHD_RESPMEM_PERSISTENT),
+        f->type);
+}
+
+struct answer answer_events(struct MHD_Connection *c, struct events *e)
+{
+    struct MHD_Response *r = events_response(e, c);
+
+    return r != NULL ? with_headers(MHD_HTTP_OK, r, "text/event-stream")
+                     : answer_status(MHD_HTTP_SERVICE_UNAVAILABLE);
+}
+
+/* The number that the query has under `name`, from 0 to `most`; < 0: none. */
+static double asked_number(struct MHD_Connection *c, const char *name,
+                           double most)
+{
+    const char *text =
+        MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
+    char *end;
+
+    if (text == NULL)
+        return -1;
+    const double x = strtod(text, &end);
+    return end != text && *end == '\0' && x >= 0 && x <= most ? x : -1;
+}
+
+/* Longer than any film, faster than any player. */
+#define MEDIA_S 1e7
+#define SPEED 100
+
+static bool read_player(struct MHD_Connection *c, struct board_player *p,
+                        const struct shelf *s)
+{
+    static const char *const states[] = {[XD_PLAYING] = "playing",
+                                         [XD_PAUSED] = "paused",
+                                         [XD_WAITING] = "waiting",
+                                         [XD_SEEKING] = "seeking",
+                                         [XD_ENDED] = "ended"};
+    const char *state =
+        MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "state");
+    const double file = asked_number(c, "file", (double)s->n);
+    size_t i = 0;
+
+    while (state != NULL && i < sizeof states / sizeof *states &&
+           strcmp(states[i], state) != 0)
+        i++;
+    *p = (struct board_player){
+        .id = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "id"),
+        .state = (enum xd_play_state)i,
+        .at_s = asked_number(c, "at", MEDIA_S),
+        .of_s = asked_number(c, "of", MEDIA_S),
+        .speed = asked_number(c, "speed", SPEED)};
+    if (file < 1 || file != floor(file) || p->id == NULL || state == NULL ||
+        i == sizeof states / sizeof *states || p->at_s < 0 || p->of_s < 0 ||
+        p->speed < 0 || !http_is_plain(p->id))
+        return false;
+    p->file = (size_t)file - 1;
+    return true;
+}
+
+struct answer answer_player(struct MHD_Connection *c, struct board *b,
+                            const struct shelf *s)
+{
+    struct board_player p;
+
+    if (!read_player(c, &p, s))
+        return answer_status(MHD_HTTP_BAD_REQUEST);
+    return answer_status(board_play(b, &p) ? MHD_HTTP_NO_CONTENT
+                                           : MHD_HTTP_CONFLICT);
+}
+
 struct answer answer_playlist(const struct shelf *s, const char *host)
 {
     char *text = NULL;
@@ -132,8 +234,8 @@ struct answer answer_playlist(const struct shelf *s, const char *host)
 }
 
 /* The next bytes of the answer, which come in order.  With the last one of the
- * file the client has all, and can be told nothing any more: it waits for what
- * the reader says of its end. */
+ * file the client has all, and no status can be sent any more: it waits for
+ * what the reader says of its end. */
 static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 {
     struct stream *s = user;

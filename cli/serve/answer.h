@@ -10,6 +10,8 @@
 
 #include <microhttpd.h>
 
+#include "serve/board.h"
+#include "serve/events.h"
 #include "serve/leavers.h"
 #include "serve/shelf.h"
 
@@ -30,6 +32,18 @@ struct answer answer_refusal(unsigned status);
 struct answer answer_options(void);
 
 struct answer answer_page(const struct shelf *s);
+
+/* What the page loads: one of page_files, or 404. */
+struct answer answer_page_file(const char *name);
+
+/* The events of the page, until it is closed; 503 if too many pages are open. */
+struct answer answer_events(struct MHD_Connection *c, struct events *e);
+
+/* To what a page says of its player: 204; 400 if it makes no sense, 409 if
+ * another page plays the file. */
+struct answer answer_player(struct MHD_Connection *c, struct board *b,
+                            const struct shelf *s);
+
 struct answer answer_playlist(const struct shelf *s, const char *host);
 
 /*

@@ -14,8 +14,8 @@
 
 #include <xdownload/stream.h>
 
-/* Elsewhere only a reset shows, or the end of both directions: that a client has
- * left is noticed when it is sent the next bytes. */
+/* Elsewhere only a reset shows, or the end of both directions: that a client
+ * has left is noticed when it is sent the next bytes. */
 #ifndef POLLRDHUP
 #define POLLRDHUP 0
 #endif
@@ -58,7 +58,7 @@ static void drain(int fd)
 }
 
 /* A socket may have been closed during poll(), and its number be another's:
- * what was seen holds only if nobody has come or gone. */
+ * what was seen holds only if no client has come or gone. */
 static void *look_on(void *arg)
 {
     struct leavers *l = arg;

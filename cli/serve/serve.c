@@ -23,7 +23,8 @@ static bool print_urls(const struct shelf *shelf, const char *authority)
     return fflush(stdout) == 0;
 }
 
-static void wait_for_signal(const struct shelf *shelf, struct log *log)
+static void wait_for_signal(struct server *server, const struct shelf *shelf,
+                            struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
 
@@ -31,7 +32,7 @@ static void wait_for_signal(const struct shelf *shelf, struct log *log)
         nanosleep(&tick, NULL);
         log_take(log, stderr);
         shelf_say_failures(shelf);
-        shelf_look(shelf);
+        server_look(server);
         if (signals_stop_came())
             signals_stop();
     }
@@ -49,7 +50,7 @@ static int serve_shelf(const struct args *a, const struct shelf *shelf,
         fprintf(stderr, "xdownload: serving at http://%s%s until Ctrl-C\n",
                 l->authority, shelf->root);
     if (is_printed)
-        wait_for_signal(shelf, log);
+        wait_for_signal(server, shelf, log);
     server_stop(server);
     return is_printed ? STATUS_INTERRUPTED : STATUS_LOCAL;
 }

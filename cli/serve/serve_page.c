@@ -1,64 +1,128 @@
 #include "serve/serve_page.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/http_words.h"
 #include "common/snapshot.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "serve/board.h"
 
-/* It asks for itself again, without a script. */
+/* Addresses are relative to the page, which may have a token in its own. */
 static const char head[] =
     "<!DOCTYPE html>\n"
-    "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"refresh\" content=\"2\">\n"
+    "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, "
+    "initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
     "<title>xdownload</title>\n"
-    "<style>body { font-family: sans-serif } td, th { padding: 0 1em 0 0;\n"
-    "text-align: left }</style></head><body>\n";
+    "<link rel=\"icon\" type=\"image/svg+xml\" href=\"icon.svg\">\n"
+    "<link rel=\"stylesheet\" href=\"page.css\">\n"
+    "<script src=\"page.js\" defer></script>\n"
+    "</head>\n<body>\n"
+    "<header>\n<h1>xdownload</h1>\n"
+    "<p><a href=\"playlist.m3u\">playlist.m3u</a></p>\n"
+    "<p id=\"live\" role=\"status\"></p>\n"
+    "<noscript><p>These are the figures of when the page was loaded; "
+    "<a href=\"?\">load it again</a>.</p></noscript>\n"
+    "</header>\n<main>\n";
 
 static void put_depots(FILE *to, struct xd_download *d)
 {
     struct xd_depot_stats depot = {.struct_size = sizeof depot};
     char rate[UNITS_SIZE], bytes[UNITS_SIZE];
+    size_t i = 0, n = 0;
 
-    fputs("<table>\n<tr><th>depot<th>state<th>rate<th>bytes<th>failures\n", to);
-    for (size_t i = 0; xd_download_depot(d, i, &depot) == 0; i++) {
+    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+          "aria-label=\"Depots\"><table>\n<caption>Depots</caption>\n"
+          "<thead><tr><th scope=\"col\">depot<th scope=\"col\">state"
+          "<th scope=\"col\">rate<th scope=\"col\">bytes"
+          "<th scope=\"col\">connections<th scope=\"col\">failures</thead>\n"
+          "<tbody>\n",
+          to);
+    for (; xd_download_depot(d, i, &depot) == 0; i++) {
+        if (!board_lists_depot(i, depot.state, depot.requests, n))
+            continue;
+        n++;
         fputs("<tr><td>", to);
         http_put_html(to, depot.host);
-        fprintf(to, "<td>%s<td>%s<td>%s<td>%u\n", snapshot_state(depot.state),
-                units_rate(rate, depot.bytes_per_s),
-                units_size(bytes, depot.bytes), depot.failures);
+        fprintf(
+            to, "<td>%s<td>%s<td>%s<td>%u<td>%u\n", snapshot_state(depot.state),
+            units_rate(rate, depot.bytes_per_s), units_size(bytes, depot.bytes),
+            depot.connections, depot.failures);
     }
-    fputs("</table>\n", to);
+    fputs("</tbody></table></div>\n<p class=\"more\">", to);
+    if (i > n)
+        fprintf(to, "and %zu more, in reserve", i - n);
+    fputs("</p>\n", to);
 }
 
-static void put_file(FILE *to, const struct shelf_file *f)
+/* Of the types of http_type(), those that browsers have players for. */
+static const char *player_element(const char *type)
 {
-    struct xd_download *d = xd_source_download(f->source);
+    static const char *const videos[] = {"video/mp4", "video/webm",
+                                         "video/ogg"};
+
+    if (strncmp(type, "audio/", 6) == 0)
+        return "audio";
+    for (size_t i = 0; i < sizeof videos / sizeof *videos; i++)
+        if (strcmp(type, videos[i]) == 0)
+            return "video";
+    return NULL;
+}
+
+/* It fetches nothing before it is started. */
+static void put_player(FILE *to, const struct shelf_file *f)
+{
+    const char *element = player_element(f->type);
+
+    if (element == NULL)
+        return;
+    fprintf(to,
+            "<div class=\"player\"><%s controls preload=\"none\" src=\"%s\" "
+            "data-type=\"%s\" aria-label=\"",
+            element, f->link, f->type);
+    http_put_html(to, f->name);
+    fprintf(to, "\"></%s>\n<p class=\"stalls\"></p></div>\n", element);
+}
+
+static void put_summary(FILE *to, struct xd_download *d)
+{
     struct xd_progress p = {.struct_size = sizeof p};
     char here[UNITS_SIZE], all[UNITS_SIZE], rate[UNITS_SIZE];
 
     xd_download_progress(d, &p);
-    fprintf(to, "<h2><a href=\"%s\">", f->link);
+    fprintf(to, "<p class=\"summary\">%s", units_size(here, p.bytes_done));
+    if (p.bytes_total != XD_SIZE_UNKNOWN)
+        fprintf(to, " of %s", units_size(all, p.bytes_total));
+    fprintf(to, " here, %s</p>\n", units_rate(rate, p.bytes_per_s));
+}
+
+static void put_file(FILE *to, const struct shelf_file *f, size_t number)
+{
+    struct xd_download *d = xd_source_download(f->source);
+
+    fprintf(to,
+            "<section data-file=\"%zu\" aria-labelledby=\"name-%zu\">\n"
+            "<h2 id=\"name-%zu\"><a href=\"%s\">",
+            number, number, number, f->link);
     http_put_html(to, f->name[0] != '\0' ? f->name : "(without a name)");
-    fputs("</a></h2>\n<p>", to);
-    if (p.bytes_total == XD_SIZE_UNKNOWN)
-        fprintf(to, "%s here", units_size(here, p.bytes_done));
-    else
-        fprintf(to, "%s of %s here", units_size(here, p.bytes_done),
-                units_size(all, p.bytes_total));
-    fprintf(to, ", %s</p>\n", units_rate(rate, p.bytes_per_s));
+    fputs("</a></h2>\n", to);
+    put_player(to, f);
+    fputs("<div class=\"figures\">\n", to);
+    put_summary(to, d);
+    fputs("<div class=\"charts\"></div>\n", to);
     put_depots(to, d);
+    fputs("</div>\n</section>\n", to);
 }
 
 void serve_page_put(FILE *to, const struct shelf *s)
 {
     fputs(head, to);
-    fprintf(to, "<p><a href=\"%splaylist.m3u\">playlist.m3u</a></p>\n",
-            s->root);
     for (size_t i = 0; i < s->n; i++)
-        put_file(to, &s->files[i]);
-    fputs("</body></html>\n", to);
+        put_file(to, &s->files[i], i + 1);
+    fputs("</main>\n</body>\n</html>\n", to);
 }
 
 void serve_playlist_put(FILE *to, const struct shelf *s, const char *host)

@@ -12,6 +12,8 @@
 #include "common/http_words.h"
 #include "common/words.h"
 #include "serve/answer.h"
+#include "serve/board.h"
+#include "serve/events.h"
 #include "serve/hurry.h"
 #include "serve/leavers.h"
 
@@ -35,6 +37,8 @@ struct server {
     struct listener listener;
     struct leavers *leavers;
     struct hurry *hurry;
+    struct events *events;
+    struct board *board;
     const struct shelf *shelf;
     const char *origin;
 };
@@ -75,25 +79,47 @@ static unsigned check_source(const struct server *s, struct MHD_Connection *c,
     return 0;
 }
 
+/* What stands behind the root in a path that begins with it, else NULL. */
+static const char *behind_root(const struct server *s, const char *path)
+{
+    const size_t len = strlen(s->shelf->root);
+
+    return strncmp(path, s->shelf->root, len) == 0 ? path + len : NULL;
+}
+
 static struct answer answer_path(const struct server *s,
                                  struct MHD_Connection *c, const char *path,
                                  bool is_get)
 {
-    const size_t len = strlen(s->shelf->root);
     struct shelf_file *file = shelf_find(s->shelf, path);
+    const char *name = behind_root(s, path);
 
     if (file != NULL)
         return answer_file(c, file, is_get, s->leavers);
-    if (strncmp(path, s->shelf->root, len) != 0)
+    if (name == NULL)
         return answer_status(MHD_HTTP_NOT_FOUND);
-    if (path[len] == '\0')
+    if (*name == '\0')
         return answer_page(s->shelf);
-    if (strcmp(path + len, "playlist.m3u") == 0) {
+    if (strcmp(name, "events") == 0)
+        return answer_events(c, s->events);
+    if (strcmp(name, "playlist.m3u") == 0) {
         const char *host = header(c, MHD_HTTP_HEADER_HOST);
         return answer_playlist(s->shelf,
                                host != NULL ? host : s->listener.authority);
     }
-    return answer_status(MHD_HTTP_NOT_FOUND);
+    return answer_page_file(name);
+}
+
+/* Only a page of ours says what its player does: browsers send an Origin with
+ * each POST, and foreign ones were refused. */
+static bool is_of_page(const struct server *s, struct MHD_Connection *c,
+                       const char *path)
+{
+    const char *name = behind_root(s, path);
+    const char *origin = header(c, MHD_HTTP_HEADER_ORIGIN);
+
+    return name != NULL && strcmp(name, "player") == 0 && origin != NULL &&
+           is_own_origin(origin, header(c, MHD_HTTP_HEADER_HOST));
 }
 
 static struct answer answer_request(const struct server *s,
@@ -107,6 +133,8 @@ static struct answer answer_request(const struct server *s,
         return answer_refusal(refused);
     if (is_get || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
         return answer_path(s, c, path, is_get);
+    if (strcmp(method, MHD_HTTP_METHOD_POST) == 0 && is_of_page(s, c, path))
+        return answer_player(c, s->board, s->shelf);
     if (strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)
         return answer_options();
     return answer_status(MHD_HTTP_METHOD_NOT_ALLOWED);
@@ -212,6 +240,14 @@ static struct MHD_Daemon *start_daemon(struct server *s)
         connected, s, MHD_OPTION_END);
 }
 
+static void free_parts(struct server *s)
+{
+    board_free(s->board);
+    events_free(s->events);
+    leavers_free(s->leavers);
+    hurry_free(s->hurry);
+}
+
 /* Threads, which leave signals to the one that looks for them. */
 static bool start_threads(struct server *s)
 {
@@ -221,7 +257,10 @@ static bool start_threads(struct server *s)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     s->leavers = leavers_new(CONNECTIONS_MAX);
     s->hurry = hurry_new(IDLE_S);
-    if (s->leavers != NULL && s->hurry != NULL)
+    s->events = events_new();
+    if (s->events != NULL)
+        s->board = board_new(s->shelf, s->events);
+    if (s->leavers != NULL && s->hurry != NULL && s->board != NULL)
         s->daemon = start_daemon(s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return s->daemon != NULL;
@@ -239,8 +278,7 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
     *s = (struct server){.listener = *l, .shelf = shelf, .origin = origin};
     if (!start_threads(s)) {
         words_error("the server at %s cannot be started", l->authority);
-        leavers_free(s->leavers);
-        hurry_free(s->hurry);
+        free_parts(s);
         free(s);
         return NULL;
     }
@@ -248,12 +286,17 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
     return s;
 }
 
+void server_look(struct server *s)
+{
+    board_look(s->board);
+}
+
 void server_stop(struct server *s)
 {
     if (s == NULL)
         return;
+    events_end(s->events);
     MHD_stop_daemon(s->daemon);
-    leavers_free(s->leavers);
-    hurry_free(s->hurry);
+    free_parts(s);
     free(s);
 }

@@ -1,5 +1,7 @@
 /*
- * HTTP for the files of a shelf: GET, HEAD, single ranges.
+ * HTTP for the files of a shelf: GET, HEAD, single ranges; and for the page that
+ * shows them, which gets their state twice a second, and reports by POST what
+ * its players do.
  *
  * A thread for each connection, which may wait for bytes and costs the others
  * nothing; there are at most so many, and one that asks nothing is closed.
@@ -16,13 +18,17 @@
 struct server;
 
 /*
- * Begin.  `origin` may read the answers, or everybody ("*"), or (NULL) nobody
- * else.  Returns NULL after the reason was said.
+ * Begin.  `origin` may read the answers, or every page ("*"), or (NULL) no
+ * other.  Returns NULL after the reason was said.
  * Ownership: the socket is the server's now; `shelf` and `origin` are the
  *            caller's and must stay as they are until server_stop().
  */
 struct server *server_start(struct listener *l, const struct shelf *shelf,
                             const char *origin);
+
+/* Look at the files, for their traces and for pages: to be called ten times a
+ * second, by one thread. */
+void server_look(struct server *s);
 
 /* End it, and all connections.  Blocks: for less than half a second.  NULL does
  * nothing. */

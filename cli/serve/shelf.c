@@ -39,6 +39,7 @@ void shelf_fini(struct shelf *s)
     }
     for (size_t i = 0; i < s->n; i++) {
         xd_reader_free(s->files[i].pace);
+        xd_reader_free(s->files[i].viewer.reader);
         xd_source_unref(s->files[i].source);
     }
     free(s->files);
@@ -103,6 +104,7 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
         return status_of(rc);
     }
     snprintf(f->name, sizeof f->name, "%s", file.name != NULL ? file.name : "");
+    f->has_pieces = xd_manifest_piece(m, i, 0) != NULL;
     make_etag(f, m, i, file.size);
     make_paths(s, f);
     f->trace = trace_begin(a->tracer, f->name, xd_source_download(f->source));
@@ -141,12 +143,6 @@ int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
                              "%zu",
                              s->n);
     return status;
-}
-
-void shelf_look(const struct shelf *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        trace_look(s->files[i].trace);
 }
 
 void shelf_say_failures(const struct shelf *s)

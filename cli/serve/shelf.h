@@ -5,6 +5,7 @@
 #define CLI_SHELF_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,15 @@
 
 #define SHELF_PATH 1000 /* a name is at most 255 bytes, encoded 765 */
 
+/* The player of a page, which says where it is. */
+struct shelf_viewer {
+    struct xd_reader
+        *reader; /* reads nothing: it gets reports; NULL: none yet */
+    char id[40]; /* of the page */
+    enum xd_play_state state;
+    double said_s; /* moment_s() when the page said so */
+};
+
 struct shelf_file {
     char name[260];        /* "" if it has none */
     char path[SHELF_PATH]; /* "/TOKEN/1/a film.mkv" */
@@ -23,9 +33,11 @@ struct shelf_file {
     char etag[200];        /* with its quotes */
     const char *type;
     struct xd_source *source;
-    struct trace_run *trace; /* or NULL */
-    struct xd_reader *pace;  /* reads nothing: it tells the rate; or NULL */
-    int status;              /* not 0: nobody can bring it, which was said */
+    struct trace_run *trace;    /* or NULL */
+    struct xd_reader *pace;     /* reads nothing: it tells the rate; or NULL */
+    struct shelf_viewer viewer; /* the server's while it runs */
+    bool has_pieces; /* with hashes: what readers get has been proved */
+    int status;      /* not 0: it cannot be fetched, which was reported */
     atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
 };
 
@@ -38,7 +50,7 @@ struct shelf {
 /* `token`: what all paths begin with, or NULL. */
 void shelf_init(struct shelf *s, const char *token);
 
-/* Ends all sources, and what they bring. */
+/* Ends all sources, and what they fetch. */
 void shelf_fini(struct shelf *s);
 
 /* One file of a manifest.  Returns 0, or a status after the reason was said. */
@@ -48,9 +60,6 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
 /* All files that the arguments mean.  Returns 0, or a status after the reason
  * was said. */
 int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in);
-
-/* Record what is new of each file. */
-void shelf_look(const struct shelf *s);
 
 /* Say once of each file that it has failed, if it has: its clients are only
  * broken off. */

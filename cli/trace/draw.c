@@ -19,7 +19,7 @@
 
 #define SLOT ((WIDTH - LEFT - RIGHT) / PROFILE_SLOTS)
 
-/* Each state has a colour, and a pattern that is told from the others without
+/* Each state has a colour, and a pattern that differs from the others without
  * it; waiting is a thin line. */
 static const struct look {
     const char *class, *label;

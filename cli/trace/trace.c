@@ -331,10 +331,10 @@ void trace_viewer(struct trace_run *r, struct xd_reader *viewer)
         r->viewer = viewer;
 }
 
-void trace_leave_records(struct trace_run *r)
+void trace_leave_records(struct trace_run *r, bool yes)
 {
     if (r != NULL)
-        r->leaves_records = true;
+        r->leaves_records = yes;
 }
 
 void trace_run_bytes(struct trace_run *r, double s, uint64_t in_order,
@@ -355,6 +355,19 @@ void trace_run_bytes(struct trace_run *r, double s, uint64_t in_order,
     end_event(r->trace);
 }
 
+void trace_run_player(const struct trace_run *r, double s, uint64_t byte,
+                      bool is_stalled)
+{
+    struct json *j =
+        begin_event(r->trace, "player", "player", "C", at(r, s), r->pid, 0);
+
+    json_open_object(j, "args");
+    json_count(j, "position", byte);
+    json_count(j, "stalled", is_stalled);
+    json_close_object(j);
+    end_event(r->trace);
+}
+
 static void put_viewer(const struct trace_run *r)
 {
     struct xd_playback p = {.struct_size = sizeof p};
@@ -362,13 +375,8 @@ static void put_viewer(const struct trace_run *r)
     if (r->viewer == NULL)
         return;
     xd_reader_playback(r->viewer, &p);
-    struct json *j = begin_event(r->trace, "player", "player", "C",
-                                 usec(now_s(r->trace)), r->pid, 0);
-    json_open_object(j, "args");
-    json_count(j, "position", p.byte);
-    json_count(j, "stalled", p.is_stalled);
-    json_close_object(j);
-    end_event(r->trace);
+    trace_run_player(r, now_s(r->trace) - (r->base_s > 0 ? r->base_s : 0),
+                     p.byte, p.is_stalled);
 }
 
 static void put_depot(struct trace_run *r, unsigned depot,

@@ -47,11 +47,12 @@ int trace_close(struct trace *t);
 struct trace_run *trace_begin(struct trace *t, const char *name,
                               struct xd_download *d);
 
-/* What is played is what this reader is told; NULL: nothing any more. */
+/* What is played is what is reported to this reader; NULL: nothing any more. */
 void trace_viewer(struct trace_run *r, struct xd_reader *viewer);
 
-/* Looks leave the records to the caller, which passes them to trace_record(). */
-void trace_leave_records(struct trace_run *r);
+/* While `yes`, looks leave the records to the caller, which passes them to
+ * trace_record(). */
+void trace_leave_records(struct trace_run *r, bool yes);
 
 /* Record what is new: to be called about ten times a second. */
 void trace_look(struct trace_run *r);
@@ -59,18 +60,20 @@ void trace_look(struct trace_run *r);
 /* A record that the caller has taken of the download. */
 void trace_record(struct trace_run *r, const struct xd_fetch_record *record);
 
-/* It has ended with `rc`, for which err->msg stands if it failed; XD_E_AGAIN: it
- * is left as it is. */
+/* It has ended with `rc`, for which err->msg stands if it failed; XD_E_AGAIN:
+ * it is left as it is. */
 void trace_end(struct trace_run *r, int rc, const struct xd_error *err);
 
-/* A whole run in virtual time, of a file of so many bytes. */
+/* A whole run in virtual time, as `what` says. */
 void trace_simulation(struct trace *t, const char *name, const char *algorithm,
-                      const struct xd_simulation *sim, uint64_t size);
+                      const struct xd_simulation *sim,
+                      const struct xd_simulate_what *what);
 
 /* The xd_log_fn; `user` is the struct trace. */
 void trace_say(void *user, enum xd_log_level level, const char *line);
 
-/* A reader of the run's file begins at a byte; its number, for the other two. */
+/* A reader of the run's file begins at a byte; its number, for the other
+ * two. */
 unsigned trace_reader_begin(struct trace_run *r, uint64_t at);
 void trace_reader_at(struct trace_run *r, unsigned reader, uint64_t at);
 void trace_reader_end(struct trace_run *r, unsigned reader, uint64_t at);

@@ -1,7 +1,7 @@
 /*
  * A run in virtual time is recorded when it is over: its records say when each
- * byte came, which are taken as evenly spread between the first byte of a request
- * and its end.
+ * byte came, which are taken as evenly spread between the first byte of a
+ * request and its end.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 #define SAMPLES 200 /* of the counters */
 
-struct records {
+struct simulated_records {
     struct xd_fetch_record *items; /* by their first byte */
     size_t n;
 };
@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* What a request had brought by then. */
+/* What a request had received by then. */
 static uint64_t received_by(const struct xd_fetch_record *r, double s)
 {
     if (r->first_byte_s < 0 || s <= r->first_byte_s)
@@ -34,7 +34,29 @@ static uint64_t received_by(const struct xd_fetch_record *r, double s)
                       (r->end_s - r->first_byte_s));
 }
 
-static void put_sample(struct trace_run *r, const struct records *all, double s)
+/* A player that consumes a file at a constant rate. */
+struct consumer {
+    double bytes_per_s, prebuffer_s;
+    double s, byte; /* when it was looked at last, and where it was */
+};
+
+/* Up to the first byte that is missing. */
+static void put_player(const struct trace_run *r, struct consumer *c, double s,
+                       uint64_t in_order)
+{
+    const double since = c->s > c->prebuffer_s ? c->s : c->prebuffer_s;
+    const double wanted =
+        s > since ? c->byte + (s - since) * c->bytes_per_s : c->byte;
+    const bool is_stalled = wanted > (double)in_order;
+
+    c->s = s;
+    c->byte = is_stalled ? (double)in_order : wanted;
+    trace_run_player(r, s, (uint64_t)c->byte, is_stalled);
+}
+
+/* Returns how much of the file was here in order. */
+static uint64_t put_sample(struct trace_run *r,
+                           const struct simulated_records *all, double s)
 {
     uint64_t in_order = 0, stored = 0, received = 0;
     unsigned requests = 0;
@@ -49,14 +71,31 @@ static void put_sample(struct trace_run *r, const struct records *all, double s)
         requests += record->start_s <= s && s < record->end_s;
     }
     trace_run_bytes(r, s, in_order, stored, received, requests);
+    return in_order;
 }
 
-static bool read_records(struct records *out, const struct xd_simulation *sim)
+static void put_samples(struct trace_run *r,
+                        const struct simulated_records *all,
+                        const struct xd_simulate_what *what, double seconds)
+{
+    struct consumer player = {.bytes_per_s = what->play_bytes_per_s,
+                              .prebuffer_s = what->prebuffer_s};
+
+    for (unsigned i = 0; i <= SAMPLES; i++) {
+        const double s = seconds * i / SAMPLES;
+        const uint64_t in_order = put_sample(r, all, s);
+        if (what->play_bytes_per_s > 0)
+            put_player(r, &player, s, in_order);
+    }
+}
+
+static bool read_records(struct simulated_records *out,
+                         const struct xd_simulation *sim)
 {
     struct xd_fetch_record record = {.struct_size = sizeof record};
     size_t room = 0;
 
-    *out = (struct records){NULL, 0};
+    *out = (struct simulated_records){NULL, 0};
     for (; xd_simulation_record(sim, out->n, &record) == 0; out->n++) {
         if (out->n == room) {
             room = 2 * room + 64;
@@ -74,12 +113,13 @@ static bool read_records(struct records *out, const struct xd_simulation *sim)
 }
 
 void trace_simulation(struct trace *t, const char *name, const char *algorithm,
-                      const struct xd_simulation *sim, uint64_t size)
+                      const struct xd_simulation *sim,
+                      const struct xd_simulate_what *what)
 {
     struct xd_fetch_record record = {.struct_size = sizeof record};
     struct xd_simulated s = {.struct_size = sizeof s};
     struct trace_run *r = trace_run_new(t, name);
-    struct records all;
+    struct simulated_records all;
 
     if (r == NULL)
         return;
@@ -89,10 +129,9 @@ void trace_simulation(struct trace *t, const char *name, const char *algorithm,
     for (size_t i = 0; xd_simulation_record(sim, i, &record) == 0; i++)
         trace_record(r, &record);
     if (read_records(&all, sim))
-        for (unsigned i = 0; i <= SAMPLES; i++)
-            put_sample(r, &all, s.seconds * i / SAMPLES);
+        put_samples(r, &all, what, s.seconds);
     free(all.items);
     trace_run_end(r, s.seconds, s.is_complete ? 0 : XD_E_NOREPLICA,
-                  "the download failed", size, 0);
+                  "the download failed", what->size, 0);
     trace_run_free(r);
 }

@@ -45,12 +45,12 @@ XD_API int xd_check_wrong(const struct xd_check *c, size_t i,
                           uint64_t *out_begin, uint64_t *out_end);
 
 /*
- * Compare samples of the file with what the depots have, where no hash tells
+ * Compare samples of the file with what the depots have, where no hash decides
  * which of its bytes are right: 64 KiB at both ends and at places between them,
  * at least 8 and one for each 64 MiB, and holes; all of a file below 1 MiB.  If
  * they agree, all of it counts as right, but for what it lacks of its size, or
  * has more.  If they differ, all of it counts as wrong.  Where hashes of pieces
- * have told, or a hash of the whole of a file of the right size, nothing is
+ * have stated, or a hash of the whole of a file of the right size, nothing is
  * compared.
  *
  * *out_n (may be NULL) is how many samples agree.

@@ -1,5 +1,5 @@
 /*
- * Checksums that do not stand in a manifest: one that somebody has, or a file
+ * Checksums that do not stand in a manifest: one that the user has, or a file
  * of them such as SHA256SUMS.  Applied to a manifest they become hashes of its
  * files, and then everything that a manifest's hashes are good for holds: a
  * download is verified, repaired and resumed by them.
@@ -46,7 +46,7 @@ XD_API XD_MUST_CHECK int xd_checksums_add(struct xd_checksums *c,
  *     HEX  name        HEX *name       \HEX  na\\me     HEX
  *     SHA256 (name) = HEX              SHA256(name)= HEX
  *
- * Where a line names no algorithm, the number of digits tells it (MD5, SHA-1
+ * Where a line names no algorithm, the number of digits decides (MD5, SHA-1
  * or SHA-2).  HEX alone counts where no line has a name.  All other lines are
  * passed over, and so is what PGP puts around a text that it signs; the
  * signature is not checked.  `origin` is where the text came from, for
@@ -64,7 +64,7 @@ XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
                                            const char *path,
                                            struct xd_error *err);
 
-/* The same of what lies at a URL, at most 64 MiB; `o` (NULL: the defaults) says
+/* The same for a URL, at most 64 MiB; `o` (NULL: the defaults) says
  * how it is asked.  Errors: also NET, TIMEOUT, CANCELED, NOREPLICA (its host
  * is excluded).  Blocks: until it has come; a cancel of the options ends it.
  * Works on a thread of its own. */

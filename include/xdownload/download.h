@@ -1,5 +1,5 @@
 /*
- * A download brings the bytes of one file of a manifest home.
+ * A download fetches one file of a manifest.
  *
  *     new -> start -> running -> done | failed | canceled -> unref
  *
@@ -47,8 +47,8 @@ struct xd_progress {
     uint64_t bytes_resumed;  /* of bytes_done: those of an earlier run */
     uint64_t bytes_compared; /* came a second time, from another depot, and were
                                 the same; 0 where hashes tell */
-    /* Bytes that were written and then discarded, by the reason.  Those that are
-     * still wanted are fetched again. */
+    /* Bytes that were written and then discarded, by the reason.  Those that
+     * are still wanted are fetched again. */
     uint64_t discarded_bad_pieces; /* their piece did not match its hash */
     uint64_t discarded_bad_file;   /* the whole file did not match its hash */
     uint64_t discarded_banned;     /* their depot was banned */
@@ -84,7 +84,7 @@ struct xd_depot_stats {
     double first_byte_s;        /* least time from request to first byte; < 0:
                                 none came yet */
     struct xd_error last_error; /* code XD_OK if there was none */
-    double waited_s;   /* for how long its requests have brought nothing; 0: it
+    double waited_s;   /* for how long its requests have received nothing; 0: it
                           has none */
     bool is_connected; /* to one of them it has a connection */
     unsigned connections;      /* that its requests use now; one of HTTP/2
@@ -97,7 +97,7 @@ enum xd_fetch_reason {
     XD_FETCH_NEXT,  /* nothing had been asked for these bytes yet */
     XD_FETCH_PROBE, /* to learn the size of the file */
     XD_FETCH_AGAIN, /* an earlier request for them failed or was stopped, or
-                       what it brought was discarded */
+                       what it delivered was discarded */
     XD_FETCH_SPLIT, /* a slower request was to deliver them, and ends before
                        them now */
     XD_FETCH_HEDGE, /* another request is to deliver them as well */
@@ -114,7 +114,7 @@ struct xd_fetch_record {
     double start_s;      /* since the start of the download */
     double first_byte_s; /* likewise; < 0: none came */
     double end_s;        /* likewise */
-    enum xd_code code;   /* 0, CANCELED when another brought its bytes, or
+    enum xd_code code;   /* 0, CANCELED when another delivered its bytes, or
                                why it failed */
     enum xd_fetch_reason reason;
     unsigned lane;    /* of those of its depot, from 0 on: each runs one request
@@ -124,6 +124,19 @@ struct xd_fetch_record {
     double name_s;    /* for how long it waited for the address of its host */
     double connect_s; /* and then for a connection, with TLS; both 0 for one
                          that was open, or where that is not known */
+};
+
+/* One of several equal parts of the file, for a bar.  Bytes count from the first
+ * that the option `range` leaves. */
+struct xd_part {
+    size_t struct_size;
+    uint64_t begin, end;      /* end is excluded */
+    uint64_t bytes_stored;    /* received, and kept so far */
+    uint64_t bytes_readable;  /* of these, those that readers may have: held
+                                 against the hashes of their pieces, where the
+                                 manifest has such */
+    uint64_t bytes_requested; /* of the others, those that requests in flight
+                                 are to deliver */
 };
 
 XD_BEGIN_DECLS
@@ -157,10 +170,10 @@ XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
 
 /*
  * The same for a place that the manifest chooses: `path`, which is relative and
- * without "." and ".." (NULL: that of xd_file), in the folder `directory` (NULL:
- * the current one).  start() makes the folders of `path` that are not there, and
- * fails with IO if one of them is a symbolic link; those that it made and that
- * nothing came into are removed again.
+ * without "." and ".." (NULL: that of xd_file), in the folder `directory`
+ * (NULL: the current one).  start() makes the folders of `path` that are not
+ * there, and fails with IO if one of them is a symbolic link; those that it
+ * made and that nothing came into are removed again.
  * Ownership: as above.  Errors: also INVAL for such a path.
  */
 XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
@@ -171,14 +184,14 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
                                             struct xd_error *err);
 
 /*
- * The same, in order, to a descriptor: a pipe, a terminal, a socket.  As much as
- * the option `lookahead` says is fetched ahead of what was written, and held in
- * memory, or in a file without a name in the folder that `spool` names.  Bytes of
- * a piece are written when its hash is right.  The last 16 KiB of a file with a
- * hash of the whole are written when that is right; if it is not, the download
- * ends with CORRUPT.
- * Ownership: `fd` stays the caller's and must be open until the last unref(); a reader
- * that goes away ends the download with PIPE and raises no signal.
+ * The same, in order, to a descriptor: a pipe, a terminal, a socket.  As much
+ * as the option `lookahead` says is fetched ahead of what was written, and held
+ * in memory, or in a file without a name in the folder that `spool` names.
+ * Bytes of a piece are written when its hash is right.  The last 16 KiB of a
+ * file with a hash of the whole are written when that is right; if it is not,
+ * the download ends with CORRUPT.
+ * Ownership: `fd` stays the caller's and must be open until the last unref(); a
+ * reader that goes away ends the download with PIPE and raises no signal.
  * Errors: those of xd_download_new(); INVAL also when `fd` is not open for
  *         writing.
  */
@@ -206,11 +219,12 @@ XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
 
 /*
  * Have `function` called when there is something new to look at: the size, a
- * record, a depot in another state, or the end; bytes alone are nothing new.  It
- * is called once, and again only after the next xd_download_wait(), which is the
- * look, with a timeout of 0 for a caller that must not wait.  At first it is
- * called at once.
- * Ownership: `user` must live until another function, or NULL for none, was set,
+ * record, a depot in another state, or the end; bytes alone are nothing new.
+ * It is called once, and again only after the next xd_download_wait(), which is
+ * the look, with a timeout of 0 for a caller that must not wait.  At first it
+ * is called at once.
+ * Ownership: `user` must live until another function, or NULL for none, was
+ * set,
  *            or the download is released: then no call runs any more.
  * Blocks: while the function that was set before runs.
  */
@@ -220,7 +234,8 @@ XD_API void xd_download_set_wakeup(struct xd_download *d,
 /*
  * A descriptor for poll(), on POSIX: readable when there is something new to
  * look at, until the next xd_download_wait(), and for good at the end.
- * Ownership: the download's: not to be read, written or closed; it lives as long
+ * Ownership: the download's: not to be read, written or closed; it lives as
+ * long
  *            as the download.
  * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
  */
@@ -250,10 +265,30 @@ XD_API bool xd_download_next_record(struct xd_download *d,
                                     uint64_t *out_lost);
 
 /*
+ * The requests that are in flight now: the first n, in the order of their
+ * depots' threads, as records of which the end is to come: end_s and
+ * first_byte_s are negative, `code` is AGAIN, and start_s is queued_s until the
+ * thread has taken it.  In an array the struct_size of the first is that of all.
+ * Returns how many there are.  With n = 0 `out` may be NULL.  Blocks: no.
+ */
+XD_API size_t xd_download_requests(struct xd_download *d,
+                                   struct xd_fetch_record *out, size_t n);
+
+/*
+ * Cut the file into n parts of the same length, but for a byte, and say what is
+ * known of each.  In the array the struct_size of the first is that of all.
+ * Returns n; less for a file of fewer bytes, and 0 while its size is not known.
+ * Blocks: no; its cost grows with n and with how scattered the bytes are.
+ */
+XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
+                                size_t n);
+
+/*
  * Have it ask for nothing, until resume(): requests end where they are, but for
  * those that a depot could not continue, which are held back.  The time that it
  * is paused counts for none of its options.  Readers get what is here, and wait
- * for the rest.  Paused twice it is paused once; before start() it starts paused.
+ * for the rest.  Paused twice it is paused once; before start() it starts
+ * paused.
  * Blocks: no.
  */
 XD_API void xd_download_pause(struct xd_download *d);
@@ -270,17 +305,19 @@ XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
  *     struct xd_replica r = {.struct_size = sizeof r, .url = url};
  *     rc = xd_download_add_replica(d, &r, NULL, &err);
  *
- * `extent` says by its offset and length which bytes of the file it holds; NULL:
- * all of them.  Of `replica` these count: url; offset, of the first of these
- * bytes in the object; object_size, max_connections and priority, each 0 if it
- * is not known.  The depot of the URL is a new one, after all others, or one of
- * those that there are, which can be asked under this URL as well then, and is
- * tried again if it had been given up.  A URL that is in use for these bytes
- * already is not added again, and that is no error.  What it delivers is checked
- * as what others deliver is; that it holds the file is not checked before.
+ * `extent` says by its offset and length which bytes of the file it holds;
+ * NULL: all of them.  Of `replica` these count: url; offset, of the first of
+ * these bytes in the object; object_size, max_connections and priority, each 0
+ * if it is not known.  The depot of the URL is a new one, after all others, or
+ * one of those that there are, which can be asked under this URL as well then,
+ * and is tried again if it had been given up.  A URL that is in use for these
+ * bytes already is not added again, and that is no error.  What it delivers is
+ * checked as what others deliver is; that it holds the file is not checked
+ * before.
  * Ownership: everything is copied; the manifest stays as it is.
  * Blocks: no.
- * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, a framing, after
+ * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, a
+ * framing, after
  *         start() a file of this machine, a depot that the options exclude, or
  *         bytes that are not in the file or the object; of a file whose size is
  *         not known yet, a part),
@@ -298,12 +335,12 @@ XD_API void xd_download_cancel(struct xd_download *d);
 
 /*
  * A download is counted, and new() gives its caller one reference.  The last
- * unref() cancels it, joins its threads and releases it; `path`.part stays if it
- * is incomplete, and not empty.  ref() returns its argument; unref(NULL) does
- * nothing.
- * Blocks: ref() and an unref() that is not the last: no; the last one less than a second, and until what came is
- * on the disk; with a libcurl older than 7.87, for as long as a name server that
- * does not answer is waited for.
+ * unref() cancels it, joins its threads and releases it; `path`.part stays if
+ * it is incomplete, and not empty.  ref() returns its argument; unref(NULL)
+ * does nothing.
+ * Blocks: ref() and an unref() that is not the last: no; the last one less than
+ * a second, and until what came is on the disk; with a libcurl older than 7.87,
+ * for as long as a name server that does not answer is waited for.
  */
 XD_API struct xd_download *xd_download_ref(struct xd_download *d);
 XD_API void xd_download_unref(struct xd_download *d);

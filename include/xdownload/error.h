@@ -46,7 +46,7 @@ enum xd_code {
  * `reserved`, which is 0 until then.  All other public structs that the library
  * fills in grow by their struct_size.  This one does not need one, because
  * callers leave it uninitialised on the stack in each function that calls the
- * library, and a struct_size that somebody forgot would show only when a call
+ * library, and a forgotten struct_size would show only when a call
  * fails, as a write beyond the struct.
  */
 struct xd_error {

@@ -16,8 +16,8 @@ struct xd_inspection;
 
 struct xd_inspected {
     size_t struct_size;           /* set by the caller */
-    struct xd_manifest *manifest; /* NULL: what lies there is no manifest */
-    uint64_t size;                /* of what lies there, or XD_SIZE_UNKNOWN */
+    struct xd_manifest *manifest; /* NULL: it is no manifest */
+    uint64_t size;                /* of the object, or XD_SIZE_UNKNOWN */
     struct xd_error error; /* why nothing is known of it; code XD_OK: it is */
 };
 
@@ -31,7 +31,8 @@ XD_BEGIN_DECLS
  *
  * A URL that has not answered some time after the first has (500 ms, or twice
  * what that took) is left: code AGAIN.  If one of them is a manifest, and with
- * `are_manifests`, all are waited for, each for as long as the option `silence` allows between bytes.
+ * `are_manifests`, all are waited for, each for as long as the option `silence`
+ * allows between bytes.
  *
  * Ownership: *out is the caller's, to release with xd_inspection_free();
  *            `urls` must live as long.
@@ -56,8 +57,10 @@ XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
                              struct xd_inspected *out);
 
 /*
- * How many manifests the URLs stand for: one each; or 1, of which all are copies.
- * Errors: INVAL (one is a manifest, and another a copy of a file); the failure of
+ * How many manifests the URLs stand for: one each; or 1, of which all are
+ * copies.
+ * Errors: INVAL (one is a manifest, and another a copy of a file); the failure
+ * of
  *         the first, if none could be reached.
  */
 XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,

@@ -11,12 +11,12 @@
 XD_BEGIN_DECLS
 
 /*
- * *out_s is how many seconds, all together, a player would have stood still that
- * begins `prebuffer_s` after the download and consumes `bytes_per_s`: the block
- * that begins at byte i must be complete i / bytes_per_s later.  The bytes of a
- * record count as evenly spread between its first byte and its end; a block that
- * one request brings is complete when that request ends.  The paper's values are
- * the block size of the download and 5 s.
+ * *out_s is how many seconds, all together, a player would have stood still
+ * that begins `prebuffer_s` after the download and consumes `bytes_per_s`: the
+ * block that begins at byte i must be complete i / bytes_per_s later.  The
+ * bytes of a record count as evenly spread between its first byte and its end;
+ * a block that one request delivers is complete when that request ends.  The
+ * paper's values are the block size of the download and 5 s.
  *
  * `records` are those of xd_download_next_record() or xd_simulation_record() of
  * a download of a whole file of `size` bytes, in any order; the struct_size of

@@ -9,19 +9,19 @@
  * Bytes count from the first that the option `range` leaves; without it, from
  * the first of the file.  What a reader gets was held against the hashes of its
  * piece first, where the manifest has such; a file with one hash of the whole
- * is judged when all of it is here.  What nothing has proved yet may turn out to
- * be wrong when a reader has it already.  It cannot be taken back, so the reader
- * is told: reads fail as CORRUPT and say from which byte on, until it seeks, be
- * it to where it is; what it reads then is from others.
+ * is judged when all of it is here.  What nothing has proved yet may turn out
+ * to be wrong when a reader has it already.  It cannot be taken back, so the
+ * reader is informed: reads fail as CORRUPT and say from which byte on, until
+ * it seeks, be it to where it is; what it reads then is from others.
  *
  * What arrived is in a file without a name in the folder that the option
  * `spool` names, so that going back costs nothing; with `keep`, in a file of
  * that name, as a download has it, which is then fetched to its end; if `spool`
  * is "none", in memory, at most `lookahead` of it, and what was left behind is
  * fetched again.  The option `lookahead` is how far ahead of each reader is
- * fetched; in memory all readers share it.  Where it
- * is a time, like "20s", it is as much as xd_reader_playhead() says that players
- * consume in it, but at least 4m and at most 256m; and 32m until one says it.
+ * fetched; in memory all readers share it.  Where it is a time, like "20s", it
+ * is as much as xd_reader_playhead() says that players consume in it, but at
+ * least 4m and at most 256m; and 32m until one says it.
  *
  * Threads: one thread at a time for each reader calls read, seek and size; any
  *          thread may call everything else.  No call uses a reader after its
@@ -40,10 +40,10 @@ struct xd_reader;
 
 enum xd_play_state {
     XD_PLAYING, /* the picture moves */
-    XD_PAUSED,  /* it stands still because somebody wants it to */
+    XD_PAUSED,  /* it stands still because the user wants it to */
     XD_WAITING, /* it would move if the bytes were here */
-    XD_SEEKING, /* somebody has jumped elsewhere, and it does not move yet */
-    XD_ENDED    /* nobody watches any more */
+    XD_SEEKING, /* the user has jumped elsewhere, and it does not move yet */
+    XD_ENDED    /* playing has ended */
 };
 
 /* The structs below are filled in by the library and may grow: the caller
@@ -144,9 +144,14 @@ XD_API void xd_source_unref(struct xd_source *s);
 XD_API struct xd_download *xd_source_download(struct xd_source *s);
 
 /* Which bytes are here now, ascending, for seek bars: the first n runs of them.
- * Returns how many runs there are.  With n = 0 `out` may be NULL.  Blocks: no. */
+ * Returns how many runs there are.  With n = 0 `out` may be NULL.  Blocks:
+ * no. */
 XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                                  size_t n);
+
+/* The positions of its readers, without those that have not read yet: of the
+ * first n.  Returns how many there are.  With n = 0 `out` may be NULL.  Blocks: no. */
+XD_API size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n);
 
 /* A reader at byte 0, for which nothing is fetched before it reads.
  * Ownership: *out is the caller's, to release with xd_reader_free(); it holds a
@@ -155,13 +160,13 @@ XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
 XD_API XD_MUST_CHECK int xd_reader_new(struct xd_reader **out,
                                        struct xd_source *s,
                                        struct xd_error *err);
-/* NULL does nothing.  Blocks: no, but for the last one of a source that nobody
- * else refers to: see xd_source_unref(). */
+/* NULL does nothing.  Blocks: no, but for the last one of a source that has no
+ * other reference: see xd_source_unref(). */
 XD_API void xd_reader_free(struct xd_reader *r);
 
 /*
  * The size, waiting at most timeout_ms (-1: for ever, 0: only look) where
- * neither the manifest nor a depot has told it yet.
+ * neither the manifest nor a depot has stated it yet.
  * Errors: AGAIN, CANCELED (interrupt), and what ended the source.
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
@@ -182,23 +187,24 @@ XD_API XD_MUST_CHECK int64_t xd_reader_read(struct xd_reader *r, void *buf,
                                             size_t len, int timeout_ms);
 
 /*
- * Move to byte `to`; the size itself is allowed.  Returns the position.  Blocks:
- * no.  Errors: INVAL, beyond the size where that is known.
+ * Move to byte `to`; the size itself is allowed.  Returns the position.
+ * Blocks: no.  Errors: INVAL, beyond the size where that is known.
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_seek(struct xd_reader *r, uint64_t to);
 
 /*
  * Have `function` called when the call that returned AGAIN, a read or a size,
- * may now have another result; until the next AGAIN it is called once.  At first
- * it is called at once.  Ownership and Blocks: as xd_download_set_wakeup().
+ * may now have another result; until the next AGAIN it is called once.  At
+ * first it is called at once.  Ownership and Blocks: as
+ * xd_download_set_wakeup().
  */
 XD_API void xd_reader_set_wakeup(struct xd_reader *r, xd_wakeup_fn *function,
                                  void *user);
 
 /*
  * A descriptor for poll(), on POSIX: readable unless the last read or size
- * returned AGAIN and would do so again.  Read without waiting until AGAIN comes,
- * then poll.
+ * returned AGAIN and would do so again.  Read without waiting until AGAIN
+ * comes, then poll.
  * Ownership: the reader's: not to be read, written or closed; it lives as long
  *            as the reader.
  * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
@@ -218,10 +224,10 @@ XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
 /*
  * What a player knows and the library cannot: which byte is on the screen, how
  * fast bytes are consumed, and whether the picture moves.  Stalls are counted
- * from this, what is needed first is fetched first, and a `lookahead` in seconds
- * is reckoned by it.  To be said at every change of state, and now and then
- * between; bytes_per_s <= 0: as before.  A reader that reads nothing may say it
- * for others.
+ * from this, what is needed first is fetched first, and a `lookahead` in
+ * seconds is reckoned by it.  To be said at every change of state, and now and
+ * then between; bytes_per_s <= 0: as before.  A reader that reads nothing may
+ * say it for others.
  * Blocks: no.
  */
 XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,

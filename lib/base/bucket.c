@@ -1,6 +1,6 @@
 #include "base/bucket.h"
 
-/* What may be made up for when nobody came in time: it bounds the burst, and
+/* What may be made up for when it was asked too late: it bounds the burst, and
  * must be longer than threads are late. */
 #define SLACK (50 * XD_MS)
 

@@ -13,7 +13,7 @@
 /* How long after one request the last bytes of another may come if it is the
  * line that both have lost: they were on their way.  Where silence is short, no
  * more than this part of it, as depots that fail at different moments are
- * told apart by the rest. */
+ * distinguished by the rest. */
 #define MOST_SLACK (300 * XD_MS)
 #define SLACK_PART 4
 
@@ -30,12 +30,12 @@
 /* Then one that failed in this time is not asked twice in it. */
 #define RETRY ASKING
 
-/* For so long all depots may be unreachable from the start: a host that does not
- * exist must not be waited for as one that has answered before is. */
+/* For so long all depots may be unreachable from the start: a host that does
+ * not exist must not be waited for as one that has answered before is. */
 #define FIRST_PATIENCE (30 * XD_SECOND)
 
-/* How often in the time after which depots are silent it may be in doubt: they do
- * not all fall silent at once. */
+/* How often in the time after which depots are silent it may be in doubt: they
+ * do not all fall silent at once. */
 #define DOUBTS 4
 
 struct request {
@@ -112,7 +112,7 @@ void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
 }
 
 /* A depot has said something. */
-static void hear(struct xd_line *l, xd_usec now)
+static void note_answer(struct xd_line *l, xd_usec now)
 {
     l->last_byte_at = now;
     l->is_down = false;
@@ -120,10 +120,10 @@ static void hear(struct xd_line *l, xd_usec now)
 
 void xd_line_answered(struct xd_line *l, xd_usec now)
 {
-    hear(l, now);
+    note_answer(l, now);
 }
 
-void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
+void xd_line_received(struct xd_line *l, unsigned fetch, xd_usec now)
 {
     struct request *r = request_of(l, fetch);
 
@@ -131,13 +131,13 @@ void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now)
         l->fastest = now - r->began;
     r->has_bytes = l->has_flowed = true;
     r->last = now;
-    hear(l, now);
+    note_answer(l, now);
 }
 
 void xd_line_held(struct xd_line *l, unsigned fetch, xd_usec now)
 {
     request_of(l, fetch)->is_live = false;
-    hear(l, now);
+    note_answer(l, now);
 }
 
 void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now)
@@ -201,7 +201,8 @@ static bool all_are_silent(const struct xd_line *l, const struct request *r,
 }
 
 /* Whether some other depot was asked in vain as well: while only one is asked,
- * nothing tells its failure from that of the line, and others have to be tried. */
+ * nothing tells its failure from that of the line, and others have to be
+ * tried. */
 static bool another_is_silent(const struct xd_line *l, unsigned depot,
                               xd_usec now)
 {
@@ -237,7 +238,7 @@ bool xd_line_failed(struct xd_line *l, unsigned fetch,
 
     r->is_live = false;
     if (!failure->is_unanswered) {
-        hear(l, now);
+        note_answer(l, now);
         return false;
     }
     is_line = is_the_line(l, r, failure, now);
@@ -249,7 +250,7 @@ bool xd_line_failed(struct xd_line *l, unsigned fetch,
     return is_line;
 }
 
-/* Where nobody is asked, nobody can be silent. */
+/* Where no depot is asked, none can be silent. */
 static bool is_asking(const struct xd_line *l)
 {
     for (unsigned i = 0; i < l->n; i++)

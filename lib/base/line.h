@@ -1,20 +1,21 @@
 /*
- * The line: is it a depot that fails, or is it our own connection to all of them?
+ * The line: is it a depot that fails, or is it our own connection to all of
+ * them?
  *
- *     requests: begun, heard of, failed          "a route has appeared"
+ *     requests: begun, answered, failed           "a route has appeared"
  *                      |                                 |
  *                      v                                 v
  *                 up  --- nothing from any depot --->  down
  *                 up  <-- a byte or a refusal -------  down: ask, wait, ask ...
  *
  * The line is down when a request fails without an answer from its depot, no
- * other depot has answered in the meantime, and another one was asked in vain as
- * well, or there is no other: no depot is to blame.  Then there is one pause for
- * all.  At the end of each pause every request that has received nothing is to
- * be stopped, so that it can be made again over a new connection, for a short
- * while decisions are made, and the next pause begins; a route or an address
- * that appears ends it at once.  The first byte, or refusal, from any depot ends
- * the outage.  When patience is at its end, so is the download.
+ * other depot has answered in the meantime, and another one was asked in vain
+ * as well, or there is no other: no depot is to blame.  Then there is one pause
+ * for all.  At the end of each pause every request that has received nothing is
+ * to be stopped, so that it can be made again over a new connection, for a
+ * short while decisions are made, and the next pause begins; a route or an
+ * address that appears ends it at once.  The first byte, or refusal, from any
+ * depot ends the outage.  When patience is at its end, so is the download.
  *
  * Before that, while several depots are silent and the others are not asked, it
  * is in doubt: the answer of any other depot, to a ping for example, tells that
@@ -22,10 +23,10 @@
  *
  * Before the first answer nothing tells a line that is down from depots that do
  * not exist.  It is taken to be down once no depot is left that was not asked,
- * but not for longer than half a minute, and no request is stopped meanwhile but
- * for a new route: it is not known how long an answer takes.  A depot that is
- * alone may not exist: its failure is its own.  Where depots have
- * refused, and none has delivered, each failure is its depot's.
+ * but not for longer than half a minute, and no request is stopped meanwhile
+ * but for a new route: it is not known how long an answer takes.  A depot that
+ * is alone may not exist: its failure is its own.  Where depots have refused,
+ * and none has delivered, each failure is its depot's.
  *
  * Pure: what drives the scheduler, or a batch of requests, reports to it.
  *
@@ -50,11 +51,11 @@ void xd_line_free(struct xd_line *l); /* NULL does nothing */
  * it has all its bytes or was stopped. */
 void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
                    xd_usec now);
-void xd_line_heard(struct xd_line *l, unsigned fetch, xd_usec now);
+void xd_line_received(struct xd_line *l, unsigned fetch, xd_usec now);
 void xd_line_ended(struct xd_line *l, unsigned fetch);
 
-/* Its next bytes are here, and wait until there is room for them: nothing can be
- * said of its silence; or wait no longer. */
+/* Its next bytes are here, and wait until there is room for them: nothing can
+ * be said of its silence; or wait no longer. */
 void xd_line_held(struct xd_line *l, unsigned fetch, xd_usec now);
 void xd_line_released(struct xd_line *l, unsigned fetch, xd_usec now);
 
@@ -93,9 +94,9 @@ bool xd_line_is_down(const struct xd_line *l);
 /* Whether a depot has ever answered, or refused. */
 bool xd_line_was_up(const struct xd_line *l);
 
-/* Whether depots that no request is made of should be pinged now: those that are
- * asked are silent, and one answer tells whether it is they or the line.  Ask
- * again at doubt_at(), which is XD_NEVER while nothing can be in doubt. */
+/* Whether depots that no request is made of should be pinged now: those that
+ * are asked are silent, and one answer tells whether it is they or the line.
+ * Ask again at doubt_at(), which is XD_NEVER while nothing can be in doubt. */
 bool xd_line_is_in_doubt(struct xd_line *l, xd_usec now);
 xd_usec xd_line_doubt_at(const struct xd_line *l);
 

@@ -14,7 +14,7 @@
 /* A host name has at most 253 bytes. */
 #define LONGEST_NAME 300
 
-/* What nobody can have seen is not believed. */
+/* Values that cannot have been measured are ignored. */
 #define MOST_BYTES_PER_S (UINT64_C(1) << 40)
 #define MOST_LATENCY (3600 * XD_SECOND)
 #define MOST_FAILURES 1000000

@@ -1,4 +1,4 @@
-/* A run of bytes that belongs to somebody else and has no NUL at its end. */
+/* A run of bytes that belongs to its caller and has no NUL at its end. */
 #ifndef XD_BASE_SPAN_H
 #define XD_BASE_SPAN_H
 

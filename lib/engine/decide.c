@@ -9,6 +9,7 @@
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/discard.h"
 #include "engine/trust/single_answer.h"
 #include "engine/worker.h"
 
@@ -54,7 +55,7 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->work_ready);
     wake_locked(w);
-    xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: opened", depot->host);
+    xd_engine_log_locked(e, XD_LOG_DEBUG, "%s: opened", depot->host);
 }
 
 static void park_locked(struct xd_engine *e, struct xd_depot *depot)
@@ -66,7 +67,7 @@ static void park_locked(struct xd_engine *e, struct xd_depot *depot)
     if (depot->state != XD_DEPOT_FAILED)
         xd_depots_set_state(&e->depots, depot, XD_DEPOT_RESERVE);
     xd_engine_raise_locked(e, &e->notifier);
-    xd_engine_say_locked(e, XD_LOG_DEBUG, "%s: %s", depot->host,
+    xd_engine_log_locked(e, XD_LOG_DEBUG, "%s: %s", depot->host,
                          depot->state == XD_DEPOT_FAILED ? "given up"
                                                          : "let go");
 }
@@ -87,15 +88,15 @@ static int remember_fetch_locked(struct xd_engine *e, unsigned fetch,
     return 0;
 }
 
-/* A stream of unknown length begins anew: what another depot brought of it may
- * be of another file. */
+/* A stream of unknown length begins anew: what another depot delivered of it
+ * may be of another file. */
 static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
     if (xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) > 0)
-        xd_verify_discard_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN},
-                                 XD_DISCARD_RESTARTED);
+        xd_discard_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN},
+                          XD_DISCARD_RESTARTED);
     if (e->handed_out > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
@@ -127,9 +128,9 @@ static void fetch_locked(struct xd_engine *e,
     lane->reason = action->reason;
     lane->number = action->lane;
     lane->queued = xd_now();
-    if (e->line) {
-        xd_line_begun(e->line, action->fetch, action->depot, xd_now());
-        lane->outages = xd_line_outages(e->line);
+    if (e->session.line) {
+        xd_line_begun(e->session.line, action->fetch, action->depot, xd_now());
+        lane->outages = xd_line_outages(e->session.line);
     }
     if (depot->lanes_busy++ == 0) {
         depot->busy_since = xd_now();
@@ -149,7 +150,7 @@ static void shorten_locked(struct xd_engine *e,
     xd_lanes_wake_locked(e, lane);
 }
 
-/* How much a failure says: a lie more than that somebody has to log in, and
+/* How much a failure says: wrong bytes more than that a login is needed, and
  * that more than an absence. */
 static int weight(const struct xd_depot *depot)
 {
@@ -177,7 +178,7 @@ static const struct xd_depot *worst_depot(const struct xd_engine *e,
     return worst;
 }
 
-/* Nobody can bring the bytes from `at` on: what became of the depots. */
+/* No depot can deliver the bytes from `at` on: what became of the depots. */
 static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
                                 struct xd_error *out)
 {
@@ -222,20 +223,20 @@ static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
 
 /* The lookahead bounds how far ahead of a reader blocks may lie; the scheduler
  * lowers what does not fit it. */
-static void say_lowered_locked(struct xd_engine *e,
+static void log_lowered_locked(struct xd_engine *e,
                                const struct xd_sched_options *asked)
 {
-    const struct xd_sched_options *used = xd_sched_options(e->sched);
+    const struct xd_sched_options *used = xd_sched_options(e->session.sched);
 
     if (used->block_bytes < asked->block_bytes &&
         xd_options_is_set(&e->options, "block-size"))
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "block-size is lowered from %llu to %llu, so that "
                              "four blocks fit in "
                              "the lookahead",
                              (ull)asked->block_bytes, (ull)used->block_bytes);
     if (asked->progress != XD_AUTO && used->progress < asked->progress)
-        xd_engine_say_locked(
+        xd_engine_log_locked(
             e, XD_LOG_WARN,
             "progress-number is lowered from %llu to %llu: it is at most the "
             "blocks of the lookahead less two",
@@ -253,7 +254,7 @@ static int wanted_locked(struct xd_engine *e, struct xd_error *err)
 }
 
 /* What was found out of depots still holds. */
-static int tell_known_locked(struct xd_engine *e)
+static int report_known_locked(struct xd_engine *e)
 {
     int rc = 0;
 
@@ -265,10 +266,10 @@ static int tell_known_locked(struct xd_engine *e)
         event.kind = XD_EV_NORANGES;
         event.is_last_resort = d->sends_wrong_ranges;
         if (d->knows_no_ranges)
-            rc = xd_sched_event(e->sched, &event);
+            rc = xd_sched_event(e->session.sched, &event);
         event.kind = XD_EV_SHARES;
         if (rc == 0 && d->shares)
-            rc = xd_sched_event(e->sched, &event);
+            rc = xd_sched_event(e->session.sched, &event);
     }
     return rc;
 }
@@ -301,7 +302,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
 
     options.has_gaps = e->readers.by_demand;
     options.max_pings = e->max_pings;
-    options.runs_on = !xd_readers_are_bounded(e);
+    options.runs_on = !xd_engine_is_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
         return xd_fail(err, XD_E_INVAL,
@@ -311,12 +312,12 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
-    e->sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
+    e->session.sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
-    if (!e->sched || xd_outage_start_locked(e) < 0 ||
-        tell_known_locked(e) < 0 || xd_pings_tell_known_locked(e) < 0)
+    if (!e->session.sched || xd_outage_start_locked(e) < 0 ||
+        report_known_locked(e) < 0 || xd_pings_report_known_locked(e) < 0)
         return xd_fail_nomem(err);
-    say_lowered_locked(e, &options);
+    log_lowered_locked(e, &options);
     xd_readers_begin_locked(e);
     return 0;
 }
@@ -346,72 +347,85 @@ static int replace_sched_locked(struct xd_engine *e, struct xd_error *err)
         if (depot->worker)
             park_locked(e, depot);
     }
-    xd_sched_free(e->sched);
-    e->sched = NULL;
+    xd_sched_free(e->session.sched);
+    e->session.sched = NULL;
     return make_sched_locked(e, err);
 }
 
 void xd_decide_anew_locked(struct xd_engine *e)
 {
-    struct xd_depot *only = e->single_answer_of;
+    const struct xd_session_event idle = {.kind = XD_SESSION_IDLE};
+    const struct xd_session_round round =
+        xd_session_step(&e->session, &idle).round;
     struct xd_error error = {0};
 
-    if (only) {
-        xd_single_answer_prepare_locked(e);
-    } else if (xd_repair_prepare_locked(e) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
+    switch (round.kind) {
+    case XD_ROUND_SINGLE_ANSWER:
+        xd_single_answer_prepare_locked(e, round.depot);
+        break;
+    case XD_ROUND_REPAIR:
+        xd_repair_prepare_locked(e);
+        break;
     }
+    if (xd_engine_is_over_locked(e))
+        return;
     if (replace_sched_locked(e, &error) < 0)
         xd_engine_fail_locked(e, &error);
-    else if (only)
-        xd_single_answer_begin_locked(e, only);
-    else
+    else if (round.kind == XD_ROUND_REPAIR)
         xd_repair_fetch_locked(e);
+    else
+        xd_single_answer_begin_locked(e, round.depot);
 }
 
-/* The size is known, or known not to be; the scheduler takes over. */
-static void end_census_locked(struct xd_engine *e)
+/* The size is known, or known not to be: as soon as no request is left the
+ * scheduler takes over.  True: there may be more to decide. */
+static bool end_size_probe_locked(struct xd_engine *e)
 {
-    uint64_t size = xd_census_size(e->census);
+    uint64_t size = xd_size_probe_size(e->session.size_probe);
     struct xd_error error = {0};
 
-    xd_census_free(e->census);
-    e->census = NULL;
+    if (!xd_lanes_end_locked(e))
+        return false;
+    xd_size_probe_free(e->session.size_probe);
+    e->session.size_probe = NULL;
     for (size_t i = 0; i < e->depots.n; i++) {
         struct xd_depot *d = e->depots.list[i];
         struct xd_error why;
 
         if (d->worker)
             park_locked(e, d);
-        if (!d->has_told_size || d->told_size == size)
+        if (!d->has_stated_size || d->stated_size == size)
             continue;
         xd_depot_drop_sources(d);
         xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
         xd_fail(&why, XD_E_DIFFERENT, "%s: has %llu bytes where most have %llu",
-                d->shown_url, (ull)d->told_size, (ull)size);
+                d->shown_url, (ull)d->stated_size, (ull)size);
         xd_depot_set_error(d, &why);
-        xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
+        xd_engine_log_locked(e, XD_LOG_WARN, "%s", why.msg);
     }
     if (size != XD_SIZE_UNKNOWN)
         xd_depots_set_size(&e->depots, size);
     xd_engine_raise_locked(e, &e->notifier);
+    xd_engine_step_locked(e,
+                          (struct xd_session_event){.kind = XD_SESSION_SIZED});
     if (xd_decide_start_locked(e, &error) < 0)
         xd_engine_fail_locked(e, &error);
+    return true;
 }
 
-/* True: there may be more to decide. */
-static bool act_locked(struct xd_engine *e,
-                       const struct xd_sched_action *action)
+static void wait_locked(struct xd_engine *e, xd_usec until)
+{
+    e->until =
+        xd_outage_until_locked(e, xd_now(), xd_earlier(until, e->deadline));
+}
+
+/* What the scheduler or the size probe orders.  True: there may be more to decide. */
+static bool obey_locked(struct xd_engine *e,
+                        const struct xd_sched_action *action)
 {
     switch (action->kind) {
     case XD_DO_WAIT:
-        e->until = action->until < XD_NEVER - e->paused_time
-                       ? action->until + e->paused_time
-                       : XD_NEVER;
-        if (e->until > e->deadline)
-            e->until = e->deadline;
-        e->until = xd_outage_until_locked(e, xd_now(), e->until);
+        wait_locked(e, action->until);
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
         open_locked(e, e->depots.list[action->depot]);
@@ -433,20 +447,11 @@ static bool act_locked(struct xd_engine *e,
         return true;
     case XD_DO_FINISH:
         e->until = XD_NEVER;
-        if (e->sched &&
-            (xd_sampler_holds_locked(e) || xd_repair_begins_locked(e)))
-            return false;
-        if (!e->census) {
-            e->state = ENGINE_FINISHING;
-            xd_engine_wake_all_locked(e);
-            /* A pipe at the end of the file may still wait for a sample. */
-            xd_engine_wake_readers_locked(e);
-            return false;
-        }
-        if (!xd_lanes_end_locked(e))
-            return false;
-        end_census_locked(e);
-        return true;
+        if (e->session.size_probe)
+            return end_size_probe_locked(e);
+        if (!e->session.sched || !xd_sampler_holds_locked(e))
+            xd_repair_complete_locked(e);
+        return false;
     case XD_DO_FAIL:
         if (xd_blame_next_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
@@ -465,8 +470,7 @@ static void run_out_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
-/* A reader may ask while another still opens the place for the bytes.  In a
- * repair decisions wait for the keeper, or for lanes to end. */
+/* A reader may ask while another still opens the place for the bytes. */
 static bool is_ready_locked(struct xd_engine *e)
 {
     if (!e->target)
@@ -476,14 +480,7 @@ static bool is_ready_locked(struct xd_engine *e)
         xd_lanes_hold_locked(e);
         return false;
     }
-    if (!xd_repair_is_paused_locked(e) && !e->single_answer_of)
-        return true;
-    e->until = XD_NEVER;
-    if ((!e->single_answer_of && e->repair.phase != XD_REPAIR_STOPPING) ||
-        !xd_lanes_end_locked(e))
-        return false;
-    xd_decide_anew_locked(e);
-    return !xd_engine_is_over_locked(e); /* it may have failed */
+    return true;
 }
 
 static const char *reason_text(enum xd_lanes_reason why)
@@ -516,13 +513,13 @@ static const char *reason_text(enum xd_lanes_reason why)
     return "as at the start";
 }
 
-/* Log how many connections to the depot may be used, or requests that share one,
- * when that has changed. */
+/* Log how many connections to the depot may be used, or requests that share
+ * one, when that has changed. */
 static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     enum xd_lanes_reason why;
-    unsigned n = xd_sched_lanes(e->sched, depot->number, &why);
-    bool shares = xd_sched_shares(e->sched, depot->number);
+    unsigned n = xd_sched_lanes(e->session.sched, depot->number, &why);
+    bool shares = xd_sched_shares(e->session.sched, depot->number);
     bool was_shared = depot->lanes_share;
 
     if (depot->n_lanes == n &&
@@ -531,7 +528,7 @@ static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
         return;
     }
     if (depot->n_lanes > 0)
-        xd_engine_say_locked(
+        xd_engine_log_locked(
             e, XD_LOG_INFO, "%s: up to %u %s, %u%s before: %s", depot->host, n,
             shares ? "requests at a time" : "connections", depot->n_lanes,
             shares == was_shared ? ""
@@ -542,40 +539,67 @@ static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->lanes_share = shares;
 }
 
-static struct xd_sched_action next_locked(struct xd_engine *e, xd_usec clock)
+static struct xd_session_action next_locked(struct xd_engine *e, xd_usec now)
 {
-    struct xd_sched_action action;
+    struct xd_session *s = &e->session;
+    struct xd_session_action action;
 
-    xd_sched_set_limit(e->sched, xd_budget_rate(&e->budget));
-    action = xd_sched_next(e->sched, clock);
-    for (unsigned i = 0; i < e->n_workers; i++)
+    if (s->sched)
+        xd_sched_set_limit(s->sched, xd_budget_rate(&e->budget));
+    action = xd_session_next(s, now, xd_engine_clock_locked(e));
+    for (unsigned i = 0; s->sched && i < e->n_workers; i++)
         if (e->workers[i]->depot)
             report_lanes_locked(e, e->workers[i]->depot);
     return action;
 }
 
+/* True: there may be more to decide. */
+static bool act_locked(struct xd_engine *e,
+                       const struct xd_session_action *action)
+{
+    switch (action->kind) {
+    case XD_SESSION_OBEY:
+    case XD_SESSION_STOP:
+        return obey_locked(e, &action->order);
+    case XD_SESSION_STOP_ALL:
+        e->until = XD_NEVER;
+        if (!xd_lanes_end_locked(e))
+            return false;
+        xd_decide_anew_locked(e);
+        return true;
+    case XD_SESSION_DOUBT:
+        xd_outage_doubt_locked(e);
+        return true;
+    case XD_SESSION_LOSE:
+        xd_outage_lose_locked(e, action->silent);
+        return false;
+    case XD_SESSION_REST:
+        wait_locked(e, action->until);
+        return false;
+    case XD_SESSION_NOTHING:
+        e->until = XD_NEVER;
+        return false;
+    case XD_SESSION_DECIDE: /* engine.c does these */
+    case XD_SESSION_BEGIN:
+    case XD_SESSION_KEEP:
+    case XD_SESSION_LEAVE:
+        break;
+    }
+    return false;
+}
+
 static void decide_locked(struct xd_engine *e)
 {
-    xd_usec now = xd_now(), clock = xd_engine_clock_locked(e);
-    struct xd_sched_action action;
+    xd_usec now = xd_now();
+    struct xd_session_action action;
 
     do {
         if (now >= e->deadline && !xd_engine_is_over_locked(e))
             run_out_locked(e);
         if (xd_engine_is_over_locked(e) || !is_ready_locked(e))
             return;
-        if (xd_resume_must_open_locked(e)) {
-            xd_cond_signal(&e->bytes_ready);
-            return;
-        }
-        if (xd_outage_pauses_locked(e, now))
-            return;
-        if (e->sched)
-            action = next_locked(e, clock);
-        else if (e->census)
-            action = xd_census_next(e->census, clock);
-        else /* nothing is wanted: an empty file */
-            action = (struct xd_sched_action){.kind = XD_DO_FINISH};
+        xd_outage_begin_locked(e, now);
+        action = next_locked(e, now);
     } while (act_locked(e, &action));
 }
 

@@ -1,6 +1,6 @@
 /*
- * From the scheduler to everybody else: what it decides is put on lanes. While
- * nobody knows the size, the census decides.
+ * The scheduler's decisions are carried out: requests are put on lanes. While
+ * the size is unknown, the size probe decides.
  *
  * Every function whose name ends in _locked is called with engine.lock held.
  */
@@ -18,7 +18,7 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
                                           uint64_t window);
 
 /* Make the scheduler, for a file of e->depots.size bytes (XD_SIZE_UNKNOWN: no
- * depot told it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
+ * depot stated it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
 int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 
 /* No lane carries anything, which a round of the repair or a single answer

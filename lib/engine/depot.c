@@ -253,7 +253,7 @@ static void fini_source(struct xd_depot_source *s)
 {
     xd_free(s->alike);
     xd_free(s->validator);
-    xd_free(s->told_by);
+    xd_free(s->stated_by);
     xd_free(s->final_url);
     xd_free(s->own_url);
 }

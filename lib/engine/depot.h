@@ -22,11 +22,11 @@
 
 /* What the validators of a source's answers say (trust/validators.h). */
 enum xd_validators {
-    XD_VALIDATORS_HOLD,    /* they agree so far */
-    XD_VALIDATORS_DOUBTED, /* they differ; samples are compared */
-    XD_VALIDATORS_VARY,    /* they differ, of one file: they mean nothing */
-    XD_VALIDATORS_CHANGED, /* the file has changed */
-    XD_VALIDATORS_OPEN     /* they differ, and no sample could be had: the next
+    XD_VALIDATORS_HOLD,      /* they agree so far */
+    XD_VALIDATORS_UNCHECKED, /* they differ; samples are compared */
+    XD_VALIDATORS_VARY,      /* they differ, of one file: they mean nothing */
+    XD_VALIDATORS_CHANGED,   /* the file has changed */
+    XD_VALIDATORS_OPEN /* they differ, and no sample could be had: the next
                               request finds out */
 };
 
@@ -35,7 +35,7 @@ enum xd_validators {
 
 struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
-     * has told the size. */
+     * has stated the size. */
     struct xd_range range; /* bytes of the file */
     uint64_t object_offset, object_size;
     struct xd_url url;                /* its text is the manifest's */
@@ -49,22 +49,22 @@ struct xd_depot_source {
                                  or NULL */
     struct xd_depot_source *next_added;
     /* Guarded by engine.lock. */
-    bool is_gone;           /* will not do in this run */
-    bool is_noted;          /* the journal knows its validator */
-    bool has_answered;      /* with bytes of an object of the right size */
-    char *validator;        /* strong, of its first answer, or NULL; constant */
-    struct xd_url *told_by; /* the URL of that answer, or NULL; constant */
+    bool is_gone;      /* will not do in this run */
+    bool is_noted;     /* the journal knows its validator */
+    bool has_answered; /* with bytes of an object of the right size */
+    char *validator;   /* strong, of its first answer, or NULL; constant */
+    struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
     enum xd_validators validators;
     bool knows_no_conditions; /* it is sent no validator */
     bool varies;              /* that it does so is said */
     uint64_t *alike;  /* hashes of the validators under which samples were the
-                        same; NULL: it was never DOUBTED */
+                        same; NULL: it was never UNCHECKED */
     unsigned n_alike; /* at most XD_ALIKE_MAX: then all others are ignored */
     uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
-    unsigned n_doubts;           /* how often it was DOUBTED */
-    xd_usec open_since;          /* when OPEN */
-    struct xd_depot *doubted_of; /* its depot, while DOUBTED */
-    struct xd_depot_source *next_doubted;
+    unsigned n_checks;              /* how often it was UNCHECKED */
+    xd_usec open_since;             /* when OPEN */
+    struct xd_depot *checked_depot; /* its depot, while UNCHECKED */
+    struct xd_depot_source *next_unchecked;
     struct xd_url *final_url; /* where `url` redirected to, or NULL */
     enum xd_reach reach;      /* of final_url: io/transport.h */
     bool final_url_fails;     /* so `url` itself is asked again */
@@ -96,14 +96,14 @@ struct xd_depot {
     unsigned max_connections; /* the least of its sources'; 0: no limit */
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
-    bool is_expelled;         /* for bytes that were wrong: never again */
+    bool is_banned;           /* for bytes that were wrong: never again */
     bool answers_differ;      /* it was dropped, as they are not of one file */
     unsigned n_single_answers;
     bool knows_no_ranges;
     bool sends_wrong_ranges; /* for that reason */
     bool shares;             /* one connection, among its requests */
-    bool has_told_size;
-    uint64_t told_size; /* or XD_SIZE_UNKNOWN: it does not say */
+    bool has_stated_size;
+    uint64_t stated_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;
     unsigned n_lanes; /* that the scheduler uses at most; 0: not said yet */
     bool lanes_share; /* these are requests that share one connection */
@@ -127,7 +127,7 @@ struct xd_depot {
     /* Guarded by engine.lock: what the sampler knows of it. */
     unsigned n_samples_asked; /* how often it was asked for a sample */
     bool refuses_samples;     /* it did not deliver one */
-    uint32_t cases_asked; /* bit i: it was asked about the sampler's case i */
+    uint32_t samples_asked; /* bit i: it was asked about the sampler's case i */
 
     /* Guarded by engine.lock: what the repair knows of it. */
     bool was_suspected;
@@ -160,12 +160,12 @@ void xd_depots_fini(struct xd_depots *d);
  * priority stand in the order of their promises. */
 void xd_depots_rank(struct xd_depots *d);
 
-/* A depot's state changes; all that make it one that has failed or is in reserve,
- * or is so no longer, do it by this. */
+/* A depot's state changes; all that make it one that has failed or is in
+ * reserve, or is so no longer, do it by this. */
 void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
                          enum xd_depot_state state);
 
-/* The size that depots told, of a file of which no manifest said it. */
+/* The size that depots stated, of a file of which no manifest said it. */
 void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 
 /* The source after `s`, or the first one for NULL; NULL after the last. */
@@ -211,7 +211,7 @@ int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);
 
 /*
  * What the scheduler needs to know.
- * Errors: NOMEM; NOREPLICA when nobody holds some byte of `wanted`.
+ * Errors: NOMEM; NOREPLICA when no depot holds some byte of `wanted`.
  */
 int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
                      struct xd_layout *out, struct xd_error *err);

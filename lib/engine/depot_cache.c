@@ -86,7 +86,7 @@ void xd_depot_cache_load(struct xd_engine *e)
     if (!path)
         return;
     if (read_servers(&servers, path, &error) < 0)
-        xd_engine_say_locked(e, XD_LOG_DEBUG, "%s", error.msg);
+        xd_engine_log_locked(e, XD_LOG_DEBUG, "%s", error.msg);
     for (size_t i = 0; i < e->depots.n; i++)
         guess(e->depots.list[i], &servers);
     xd_servers_fini(&servers);
@@ -96,8 +96,8 @@ void xd_depot_cache_load(struct xd_engine *e)
 struct xd_learned xd_depot_cache_learned_locked(const struct xd_engine *e,
                                                 const struct xd_depot *depot)
 {
-    return e->sched ? xd_sched_learned(e->sched, depot->number)
-                    : depot->guess.learned;
+    return e->session.sched ? xd_sched_learned(e->session.sched, depot->number)
+                            : depot->guess.learned;
 }
 
 /* What stands since an earlier run keeps its date, so that it is tested again

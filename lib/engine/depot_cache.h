@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-/* Rank the depots of an engine that nobody else knows yet.
+/* Rank the depots of an engine that no other thread uses yet.
  * Blocks: on the disk. */
 void xd_depot_cache_load(struct xd_engine *e);
 

@@ -29,24 +29,24 @@ void xd_engine_settle_locked(struct xd_engine *e)
 
 void xd_engine_unlock(struct xd_engine *e)
 {
-    struct xd_news *news;
+    struct xd_log_line *entry;
     bool has_wakeups;
 
     xd_engine_settle_locked(e);
-    news = e->news;
+    entry = e->log_lines;
     has_wakeups = e->has_wakeups;
 
-    e->news = NULL;
-    e->news_end = &e->news;
+    e->log_lines = NULL;
+    e->log_lines_end = &e->log_lines;
     e->has_wakeups = false;
     xd_mutex_unlock(&e->lock);
-    while (news) {
-        struct xd_news *next = news->next;
+    while (entry) {
+        struct xd_log_line *next = entry->next;
 
-        xd_log(&e->log, news->level, "%s", news->line);
-        xd_free(news->line);
-        xd_free(news);
-        news = next;
+        xd_log(&e->log, entry->level, "%s", entry->line);
+        xd_free(entry->line);
+        xd_free(entry);
+        entry = next;
     }
     if (has_wakeups)
         xd_notifiers_call(&e->notifiers);
@@ -55,7 +55,7 @@ void xd_engine_unlock(struct xd_engine *e)
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until)
 {
-    if (!e->is_decision_due && !e->are_readers_due && !e->news &&
+    if (!e->is_decision_due && !e->are_readers_due && !e->log_lines &&
         !e->has_wakeups)
         return xd_cond_wait_until(c, &e->lock, until);
     xd_engine_unlock(e);
@@ -82,10 +82,10 @@ void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
     xd_engine_unlock(e);
 }
 
-void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
+void xd_engine_log_locked(struct xd_engine *e, enum xd_log_level level,
                           const char *format, ...)
 {
-    struct xd_news *news;
+    struct xd_log_line *entry;
     char line[700];
     va_list args;
 
@@ -95,17 +95,17 @@ void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     /* A line that finds no memory is lost; the download is not. */
-    news = xd_alloc(1, sizeof *news);
-    if (!news)
+    entry = xd_alloc(1, sizeof *entry);
+    if (!entry)
         return;
-    news->level = level;
-    news->line = xd_strdup(line);
-    if (!news->line) {
-        xd_free(news);
+    entry->level = level;
+    entry->line = xd_strdup(line);
+    if (!entry->line) {
+        xd_free(entry);
         return;
     }
-    *e->news_end = news;
-    e->news_end = &news->next;
+    *e->log_lines_end = entry;
+    e->log_lines_end = &entry->next;
 }
 
 void xd_engine_wake_all_locked(struct xd_engine *e)
@@ -120,9 +120,45 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     e->hooks->wake_threads_locked(e);
 }
 
+static void carry_out_locked(struct xd_engine *e,
+                             const struct xd_session_action *action)
+{
+    switch (action->kind) {
+    case XD_SESSION_NOTHING:
+    case XD_SESSION_BEGIN: /* decide.c does these */
+    case XD_SESSION_OBEY:
+    case XD_SESSION_REST:
+    case XD_SESSION_STOP:
+    case XD_SESSION_STOP_ALL:
+    case XD_SESSION_DOUBT:
+    case XD_SESSION_LOSE:
+        break;
+    case XD_SESSION_DECIDE:
+        xd_engine_decide_later_locked(e);
+        break;
+    case XD_SESSION_KEEP:
+        xd_cond_signal(&e->bytes_ready);
+        break;
+    case XD_SESSION_LEAVE:
+        xd_engine_wake_all_locked(e);
+        /* A pipe at the end of the file may still wait for a sample. */
+        xd_engine_wake_readers_locked(e);
+        break;
+    }
+}
+
+void xd_engine_step_locked(struct xd_engine *e, struct xd_session_event event)
+{
+    const struct xd_session_action action =
+        xd_session_step(&e->session, &event);
+
+    carry_out_locked(e, &action);
+}
+
 void xd_engine_end_locked(struct xd_engine *e)
 {
-    e->state = ENGINE_ENDED;
+    xd_engine_step_locked(e,
+                          (struct xd_session_event){.kind = XD_SESSION_ENDED});
     e->end_time = xd_now();
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->ended);
@@ -131,17 +167,17 @@ void xd_engine_end_locked(struct xd_engine *e)
 
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
 {
-    /* A complete file only waits for its name; a pipe may still be full. */
-    if (e->state == ENGINE_FAILING || e->state == ENGINE_ENDED ||
-        (e->state == ENGINE_FINISHING && e->output != XD_OUTPUT_PIPE &&
-         error->code == XD_E_CANCELED))
+    const struct xd_session_event event = {
+        .kind = XD_SESSION_FAILED, .is_cancel = error->code == XD_E_CANCELED};
+    const struct xd_session_action action =
+        xd_session_step(&e->session, &event);
+
+    if (action.kind == XD_SESSION_NOTHING)
         return;
     e->error = *error;
-    e->state = ENGINE_FAILING;
+    carry_out_locked(e, &action);
     if (!e->has_keeper)
         xd_engine_end_locked(e);
-    xd_engine_wake_all_locked(e);
-    xd_engine_wake_readers_locked(e);
 }
 
 void xd_engine_cancel(struct xd_engine *e)
@@ -160,4 +196,11 @@ void xd_engine_fail_nomem_locked(struct xd_engine *e)
 
     xd_fail_nomem(&error);
     xd_engine_fail_locked(e, &error);
+}
+
+bool xd_engine_is_bounded(const struct xd_engine *e)
+{
+    return e->output == XD_OUTPUT_PIPE ||
+           (e->output == XD_OUTPUT_SOURCE && !e->path && e->options.spool &&
+            strcmp(e->options.spool, "none") == 0);
 }

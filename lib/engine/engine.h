@@ -11,12 +11,13 @@
  *
  * Life of a block: FETCH puts a range on a lane; its worker asks the transport,
  * gathers what comes in the lane's buffer, and flushes that: under the lock it
- * claims the bytes that nobody has, writes them without the lock, and reports
- * them.  A byte is claimed once, so a second copy can never overwrite it.
+ * claims the bytes that no other request has, writes them without the lock, and
+ * reports them.  A byte is claimed once, so a second copy can never overwrite
+ * it.
  *
- * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The lock is never held across a transport,
- * file I/O, the user's log function or a join; a transport's wakeup() is the
- * one call into io/ that is made under it.
+ * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The
+ * lock is never held across a transport, file I/O, the user's log function or a
+ * join; a transport's wakeup() is the one call into io/ that is made under it.
  */
 #ifndef XD_ENGINE_ENGINE_H
 #define XD_ENGINE_ENGINE_H
@@ -25,7 +26,6 @@
 #include <stdbool.h>
 #include <xdownload/download.h>
 
-#include "base/line.h"
 #include "base/range.h"
 #include "base/rate.h"
 #include "base/text.h"
@@ -48,9 +48,8 @@
 #include "os/notifier.h"
 #include "os/routes.h"
 #include "os/thread.h"
-#include "sched/census.h"
-#include "sched/sched.h"
 #include "session/intake.h"
+#include "session/session.h"
 #include "transfer/budget.h"
 #include "transfer/runner.h"
 
@@ -58,14 +57,6 @@ enum xd_output_kind {
     XD_OUTPUT_FILE,
     XD_OUTPUT_PIPE,  /* one reader writes it to a descriptor: readers/pipe.h */
     XD_OUTPUT_SOURCE /* the program's readers have it: readers/ */
-};
-
-enum engine_state {
-    ENGINE_NEW,
-    ENGINE_RUNNING,
-    ENGINE_FINISHING, /* every byte is in; the keeper does the rest */
-    ENGINE_FAILING,   /* `error` says why; the workers are leaving */
-    ENGINE_ENDED      /* `error` says how */
 };
 
 /* One request at a time, on one depot. */
@@ -99,10 +90,10 @@ struct xd_lane {
     uint64_t redundant;
     xd_usec started, first_byte;
     bool is_over; /* the runner has reported `outcome` */
-    bool waits;   /* what that means is being found out: doubt.h */
+    bool waits;   /* what that means is being found out: validator_check.h */
     struct xd_outcome outcome;
     bool is_refused;      /* by us: `outcome` stands already */
-    bool may_be_page;     /* its first bytes tell: trust/pages.h */
+    bool may_be_page;     /* its first bytes decide: trust/pages.h */
     uint64_t object_size; /* as its head said */
 };
 
@@ -122,11 +113,12 @@ struct xd_worker {
     struct xd_depot *served; /* the last one: its connections are still open */
 };
 
-/* A line for the user's log function, told after the lock is released. */
-struct xd_news {
+/* A line for the user's log function, which is called after the lock is
+ * released. */
+struct xd_log_line {
     enum xd_log_level level;
     char *line;
-    struct xd_news *next;
+    struct xd_log_line *next;
 };
 
 /* What is called from below, where other files' work is not known. */
@@ -138,6 +130,8 @@ struct xd_engine_hooks {
     /* Threads that are neither workers nor the keeper look at their work
      * again. */
     void (*wake_threads_locked)(struct xd_engine *e);
+    /* The thread that asks for samples. */
+    void *(*sampler_main)(void *engine);
 };
 
 struct xd_engine {
@@ -164,39 +158,36 @@ struct xd_engine {
     bool has_keeper;
     xd_usec started;
 
-    struct xd_cancel_hook cancel_hook, chore; /* os/cancel.h's own */
+    struct xd_cancel_hook cancel_hook, cleanup; /* os/cancel.h's own */
 
     struct xd_log log;
     struct xd_mutex lock;
     struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
     struct xd_cond bytes_ready; /* keeper: work for it, or a thread left */
-    struct xd_cond ended;       /* wait(): the state is ENDED */
+    struct xd_cond ended;       /* wait(): the phase is END */
 
     /* Guarded by lock. */
-    enum engine_state state;
-    struct xd_error error; /* how it ended; code XD_OK: well */
+    struct xd_session session;
+    struct xd_error error; /* why it fails; code XD_OK: it does not */
     struct xd_depots depots;
     struct xd_range wanted; /* bytes of the file; empty until size is known */
-    struct xd_sched *sched; /* NULL while the size is asked for */
-    struct xd_line *line;
-    bool is_line_down; /* was said: since line_down_at */
+    bool is_line_down;      /* was said: since line_down_at */
     xd_usec line_down_at;
     struct xd_routes routes;
     size_t doubt_next;         /* the depot to be pinged when in doubt */
-    struct xd_census *census;  /* NULL once the size is known */
     struct xd_ledger ledger;   /* what is true of every byte of the file */
     struct xd_verify verify;   /* proves them */
     struct xd_resume resume;   /* what the journal says of them */
     struct xd_sampler sampler; /* what is compared when nothing is proved */
-    struct xd_depot_source *doubted;   /* whose validators differ: doubt.h */
-    struct xd_depot *single_answer_of; /* to begin: trust/single_answer.h */
-    struct xd_repair repair;           /* when the whole file is wrong */
-    struct xd_readers readers;         /* of the file while it arrives */
-    struct xd_pipe pipe;               /* what one of them writes to */
-    struct xd_sink *target; /* where workers write: `sink`, or a scratch */
-    uint64_t window;        /* for each reader: so far ahead bytes may lie */
-    uint64_t least_window;  /* two pieces */
-    uint64_t handed_out;    /* all before it has left for good: it was read by
+    struct xd_depot_source
+        *unchecked;            /* whose validators differ: validator_check.h */
+    struct xd_repair repair;   /* when the whole file is wrong */
+    struct xd_readers readers; /* of the file while it arrives */
+    struct xd_pipe pipe;       /* what one of them writes to */
+    struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
+    uint64_t window;           /* for each reader: so far ahead bytes may lie */
+    uint64_t least_window;     /* two pieces */
+    uint64_t handed_out; /* all before it has left for good: it was read by
                               the pipe, or of a file of unknown size */
     struct xd_worker **workers;
     unsigned n_workers, max_workers;
@@ -211,7 +202,7 @@ struct xd_engine {
     xd_usec end_time;
     struct xd_records records;
     bool is_decision_due, are_readers_due; /* before the lock is released */
-    struct xd_news *news, **news_end;
+    struct xd_log_line *log_lines, **log_lines_end;
     struct xd_notifier notifier; /* of the download */
     bool has_wakeups;            /* functions of the program are due */
     xd_usec paused_at;           /* 0: it is not paused */
@@ -222,9 +213,9 @@ struct xd_engine {
 
 void xd_engine_lock(struct xd_engine *e);
 
-/* First takes the decisions that are due, and wakes readers.  Then tells what
- * was said meanwhile to the program's log function, and calls its wakeup
- * functions. */
+/* First takes the decisions that are due, and wakes readers.  Then hands the
+ * lines that were logged meanwhile to the program's log function, and calls its
+ * wakeup functions. */
 void xd_engine_unlock(struct xd_engine *e);
 
 /* Something has happened that the scheduler may want to answer.  It is asked
@@ -243,7 +234,7 @@ static inline void xd_engine_wake_readers_locked(struct xd_engine *e)
 /* Do now what is due before the lock is released. */
 void xd_engine_settle_locked(struct xd_engine *e);
 
-/* As xd_cond_wait_until(), after what is due and what the program is to hear:
+/* As xd_cond_wait_until(), after what is due and what is to be logged:
  * the caller looks again at what it waits for. */
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until);
@@ -255,21 +246,24 @@ void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n);
 void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
                           xd_wakeup_fn *function, void *user);
 
-/* The clock by which the scheduler lives: it stands still in pauses. */
+/* The scheduler's clock: it stands still in pauses. */
 static inline xd_usec xd_engine_clock_locked(const struct xd_engine *e)
 {
     return (e->paused_at ? e->paused_at : xd_now()) - e->paused_time;
 }
 
-/* Say a line when the lock is released. */
-void xd_engine_say_locked(struct xd_engine *e, enum xd_log_level level,
+/* Log a line when the lock is released. */
+void xd_engine_log_locked(struct xd_engine *e, enum xd_log_level level,
                           const char *format, ...) XD_PRINTF(3, 4);
+
+/* Something has happened to the download as a whole. */
+void xd_engine_step_locked(struct xd_engine *e, struct xd_session_event event);
 
 /* End it with `error`, unless it has ended or nothing can go wrong any more. */
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
 void xd_engine_fail_nomem_locked(struct xd_engine *e);
 
-/* End it because somebody asked for that.  Without the lock. */
+/* End it on request of the program.  Without the lock. */
 void xd_engine_cancel(struct xd_engine *e);
 
 /* It is complete or has failed, and no worker will serve it any more; one that
@@ -281,7 +275,27 @@ void xd_engine_wake_all_locked(struct xd_engine *e);
 
 static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
 {
-    return e->state > ENGINE_RUNNING;
+    return xd_session_is_over(&e->session);
+}
+
+/* Whether bytes are dropped that no reader wants any more. */
+bool xd_engine_is_bounded(const struct xd_engine *e);
+
+/* The byte of the file at a position of a reader. */
+static inline uint64_t xd_engine_byte_at(const struct xd_engine *e,
+                                         uint64_t position)
+{
+    uint64_t begin = e->wanted.begin;
+
+    return position < UINT64_MAX - begin ? begin + position : UINT64_MAX;
+}
+
+/* The end of the bytes from `from` on that may be read. */
+static inline uint64_t xd_engine_readable_to_locked(const struct xd_engine *e,
+                                                    uint64_t from)
+{
+    return xd_ledger_first_gap(&e->ledger, XD_BYTES_READABLE,
+                               (struct xd_range){from, e->wanted.end});
 }
 
 #endif

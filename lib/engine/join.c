@@ -6,7 +6,7 @@
 #include "base/hosts.h"
 #include "base/url.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/sched_events.h"
 #include "engine/trust/blame.h"
 
 typedef unsigned long long ull;
@@ -33,7 +33,7 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
         return refuse(
             url, "is a file of this machine: allow-file lets it be used", err);
     /* The mode of a copy of it is decided when the copy is made. */
-    if (kind->reads_machine && e->state != ENGINE_NEW)
+    if (kind->reads_machine && e->session.phase != XD_PHASE_NEW)
         return refuse(url,
                       "a file of this machine can only be added before the "
                       "download has started",
@@ -159,18 +159,20 @@ static void revive(struct xd_depot *depot)
                                             : XD_DEPOT_BUSY;
 }
 
-static void inform_locked(struct xd_engine *e, const struct xd_depot *depot,
-                          const struct xd_depot_source *what)
+static void report_joined_locked(struct xd_engine *e,
+                                 const struct xd_depot *depot,
+                                 const struct xd_depot_source *what)
 {
-    if (e->census &&
-        xd_census_join(e->census, depot->number, e->max_workers) < 0)
+    if (e->session.size_probe &&
+        xd_size_probe_join(e->session.size_probe, depot->number,
+                           e->max_workers) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_inform_joined_locked(e, depot->number, what->range,
+    xd_report_joined_locked(e, depot->number, what->range,
                             what->max_connections);
     xd_blame_joined_locked(e, depot->number);
     xd_repair_joined_locked(e, depot->number);
     xd_readers_no_gap_locked(e, what->range);
-    if (e->sched && !e->sampler.is_on)
+    if (e->session.sched && !e->sampler.is_on)
         xd_sampler_start_locked(e);
 }
 
@@ -184,10 +186,10 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
     if (!known && e->max_workers < xd_options_most_depots(&e->options))
         e->max_workers++; /* one more may be open at a time */
     revive(depot);
-    inform_locked(e, depot, what);
+    report_joined_locked(e, depot, what);
     if (xd_engine_is_over_locked(e)) /* for want of memory */
         return xd_fail_nomem(err);
-    xd_engine_say_locked(e, XD_LOG_INFO, "%s: added", depot->host);
+    xd_engine_log_locked(e, XD_LOG_INFO, "%s: added", depot->host);
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_decide_later_locked(e);
     return 0;
@@ -206,7 +208,7 @@ static int add_locked(struct xd_engine *e, const struct xd_replica *replica,
     if (rc < 0)
         return rc;
     known = xd_depots_find(&e->depots, &what.url);
-    if (known && known->is_expelled)
+    if (known && known->is_banned)
         return xd_fail(err, XD_E_CORRUPT,
                        "%s delivered wrong bytes, and is not used again",
                        known->host);

@@ -10,7 +10,7 @@
 /* Until there are bytes to hash or to sync, or the end. */
 static void wait_locked(struct xd_engine *e)
 {
-    while (!xd_resume_must_open_locked(e) && !xd_resume_can_work_locked(e) &&
+    while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
            !xd_engine_is_over_locked(e))
         xd_engine_wait_locked(e, &e->bytes_ready, e->resume.sync_at);
@@ -29,7 +29,7 @@ static void wait_for_workers_locked(struct xd_engine *e)
 /* What was the last to come may still be on its way out. */
 static void wait_for_pipe_locked(struct xd_engine *e)
 {
-    while (e->pipe.is_running && e->state == ENGINE_FINISHING)
+    while (e->pipe.is_running && e->session.phase == XD_PHASE_FINISH)
         xd_engine_wait_locked(e, &e->bytes_ready, XD_NEVER);
 }
 
@@ -65,7 +65,7 @@ static void *keeper_main(void *arg)
     xd_engine_lock(e);
     for (;;) {
         wait_locked(e);
-        if (xd_resume_must_open_locked(e))
+        if (e->session.phase == XD_PHASE_OPEN)
             xd_resume_open_locked(e);
         else if (xd_resume_can_work_locked(e))
             xd_resume_work_locked(e);
@@ -77,7 +77,7 @@ static void *keeper_main(void *arg)
             break;
     }
     wait_for_pipe_locked(e);
-    if (e->state == ENGINE_FINISHING)
+    if (e->session.phase == XD_PHASE_FINISH)
         end_locked(e);
     else
         wait_for_workers_locked(e);
@@ -90,7 +90,7 @@ static void *keeper_main(void *arg)
     }
     xd_engine_end_locked(e);
     xd_engine_unlock(e);
-    /* Nobody waits for this but free(). */
+    /* Only free() waits for this. */
     xd_depot_cache_save(e);
     return NULL;
 }

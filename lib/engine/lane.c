@@ -5,7 +5,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "engine/inform.h"
+#include "engine/sched_events.h"
+#include "engine/trust/copies.h"
+#include "engine/trust/discard.h"
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
 
@@ -19,7 +21,7 @@ static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
 }
 
 /* Whether what a depot says of an encoding says nothing of the bytes: the file
- * is a compressed one, or hashes find out.  What a census learns is checked
+ * is a compressed one, or hashes find out.  What a size probe learns is checked
  * against the bytes later. */
 static bool takes_encoded_locked(const struct xd_engine *e,
                                  const struct xd_depot_source *s)
@@ -32,8 +34,9 @@ static bool takes_encoded_locked(const struct xd_engine *e,
     return xd_url_names_compressed(&s->url) ||
            (file.name && xd_name_is_compressed(file.name)) ||
            xd_verify_decides(e) ||
-           (e->census && xd_manifest_hash(e->depots.manifest, e->depots.file, 0,
-                                          &hash) == 0);
+           (e->session.size_probe &&
+            xd_manifest_hash(e->depots.manifest, e->depots.file, 0, &hash) ==
+                0);
 }
 
 /* The request is the thread's own from here on. */
@@ -47,7 +50,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
     lane->odd_validator = 0;
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
-    lane->wants_size = w->engine->census != NULL;
+    lane->wants_size = w->engine->session.size_probe != NULL;
     lane->asks_whole = w->served->knows_no_ranges;
     xd_intake_begin(&lane->in, lane->range.begin);
     lane->redundant = 0;
@@ -72,8 +75,8 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane)
         end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
 }
 
-void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
-                           const struct xd_error *error)
+void xd_lane_fail_locally_locked(struct xd_worker *w, struct xd_lane *lane,
+                                 const struct xd_error *error)
 {
     begin_locked(w, lane);
     end_unasked(lane, lane->stop ? XD_VERDICT_STOPPED : XD_VERDICT_LOCAL,
@@ -172,31 +175,33 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
     w->engine->bytes_redundant += redundant;
 }
 
-static void kept_locked(struct xd_worker *w, struct xd_range range,
-                        const struct xd_piece_hash *hash)
+/* `hash` is NULL for what was not written to the file. */
+static void written_locked(struct xd_worker *w, struct xd_range range,
+                           const struct xd_piece_hash *hash)
 {
     struct xd_engine *e = w->engine;
-    unsigned depot = w->served->number;
+    /* What a repair fetches is not in the file yet. */
+    unsigned depot = hash ? w->served->number : XD_NO_DEPOT;
 
     w->served->bytes += xd_range_length(range);
     xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
-    xd_verify_kept_locked(e, depot, range, hash);
+    xd_verify_written_locked(e, depot, range, hash);
 }
 
-/* The byte that the census asks for may be of another file. */
+/* The byte that the size probe asks for may be of another file. */
 static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
 {
-    if (e->census || lane->is_distrusted)
+    if (e->session.size_probe || lane->is_distrusted)
         return false;
     /* What came before a failure is kept for the next run. */
     return !xd_engine_is_over_locked(e) ||
-           (e->state == ENGINE_FAILING && e->resume.notes_bytes);
+           (e->session.phase == XD_PHASE_FAIL && e->resume.notes_bytes);
 }
 
-void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane)
+void xd_lane_report_locked(struct xd_engine *e, struct xd_lane *lane)
 {
     if (!lane->is_distrusted && xd_intake_report(&lane->in, xd_now()))
-        xd_inform_bytes_locked(e, lane, lane->in.received);
+        xd_report_bytes_locked(e, lane, lane->in.received);
 }
 
 /* The scheduler may take it for missing: it was discarded while it was on its
@@ -205,7 +210,7 @@ static int claim_locked(struct xd_engine *e, struct xd_range range,
                         struct xd_error *err)
 {
     if (!xd_ledger_has(&e->ledger, XD_BYTES_RECEIVED, range))
-        xd_inform_held_locked(e, range);
+        xd_report_held_locked(e, range);
     if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0)
         return xd_fail_nomem(err);
     return 0;
@@ -220,9 +225,9 @@ static int discard_claimed_locked(struct xd_worker *w, struct xd_range range,
 
     if (xd_ledger_written(&e->ledger, range, w->served->number) < 0)
         return xd_fail_nomem(err);
-    xd_verify_discard_locked(e, range,
-                             w->served->is_expelled ? XD_DISCARD_BANNED
-                                                    : XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(e, range,
+                      w->served->is_banned ? XD_DISCARD_BANNED
+                                           : XD_DISCARD_BAD_PIECE);
     return 0;
 }
 
@@ -239,9 +244,9 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 
     xd_engine_lock(e);
     count_received_locked(w, length);
-    xd_lane_tell_locked(e, lane);
+    xd_lane_report_locked(e, lane);
     if (counts_locked(e, lane))
-        xd_sampler_saw_locked(e, w->served->number, rest, data);
+        xd_copies_compare_locked(e, w->served->number, rest, data);
     while (rc == 0 && counts_locked(e, lane)) {
         struct xd_range gap =
             xd_ledger_next_gap(&e->ledger, XD_BYTES_CLAIMED, rest);
@@ -268,9 +273,10 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
             break;
         }
         if (rc == 0)
-            kept_locked(w, gap, target == e->sink ? &lane->piece_hash : NULL);
+            written_locked(w, gap,
+                           target == e->sink ? &lane->piece_hash : NULL);
         if (rc == 0 && target == e->sink)
-            xd_resume_kept_locked(e, xd_range_length(gap));
+            xd_resume_written_locked(e, xd_range_length(gap));
         kept += xd_range_length(gap);
         rest.begin = gap.end;
     }
@@ -292,7 +298,7 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
         begin_locked(w, lane);
     buffered = xd_range_length(xd_intake_buffered(&lane->in));
     count_received_locked(w, buffered);
-    if (w->engine->state == ENGINE_FINISHING)
+    if (w->engine->session.phase == XD_PHASE_FINISH)
         count_redundant_locked(w, lane, buffered);
     lane->in.flushed = lane->in.received;
     if (!lane->is_over && lane->in.flushed >= lane->range.end)
@@ -329,7 +335,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     lane->object_size = head->object_size;
     if (head->shares) {
         xd_engine_lock(w->engine);
-        xd_inform_shares_locked(w->engine, w->served);
+        xd_report_shares_locked(w->engine, w->served);
         xd_engine_unlock(w->engine);
     }
     if (xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
@@ -356,10 +362,10 @@ static void on_hold(void *user, unsigned slot, bool is_held)
     const struct xd_lane *lane = &w->lanes[slot];
 
     xd_engine_lock(e);
-    if (e->line && is_held)
-        xd_line_held(e->line, lane->fetch, xd_now());
-    else if (e->line)
-        xd_line_released(e->line, lane->fetch, xd_now());
+    if (e->session.line && is_held)
+        xd_line_held(e->session.line, lane->fetch, xd_now());
+    else if (e->session.line)
+        xd_line_released(e->session.line, lane->fetch, xd_now());
     xd_engine_unlock(e);
 }
 
@@ -389,7 +395,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 }
 
 /* The transport is content when an object ends before the range does; here it
- * means that the depot holds less than the manifest says.  Not so in a census,
+ * means that the depot holds less than the manifest says.  Not so in a size probe,
  * which asks for a byte that an empty file does not have; it stays while any of
  * its requests runs, so that no lock is needed to see it. */
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
@@ -407,7 +413,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
         xd_pages_learned(w->engine, lane, outcome->media_type);
     if (outcome->verdict != XD_VERDICT_OK || end >= lane->range.end ||
-        lane->range.end == XD_SIZE_UNKNOWN || w->engine->census)
+        lane->range.end == XD_SIZE_UNKNOWN || w->engine->session.size_probe)
         return;
     xd_fail(&error, XD_E_DIFFERENT,
             "%s: its copy ends %llu bytes before the range that was asked for",

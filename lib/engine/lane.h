@@ -17,8 +17,8 @@ void xd_lane_take_locked(struct xd_worker *w, struct xd_lane *lane);
 
 /* Under the lock: end an asked-for request that the worker has no transport for, as
  * `error` says; the depot has nothing to do with that. */
-void xd_lane_hinder_locked(struct xd_worker *w, struct xd_lane *lane,
-                           const struct xd_error *error);
+void xd_lane_fail_locally_locked(struct xd_worker *w, struct xd_lane *lane,
+                                 const struct xd_error *error);
 
 /* Without the lock: start, shorten or stop it at the runner. */
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot);
@@ -36,7 +36,7 @@ static inline bool xd_lane_can_go_on_later(const struct xd_lane *lane)
 }
 
 /* Under the lock: tell the scheduler what has come in. */
-void xd_lane_tell_locked(struct xd_engine *e, struct xd_lane *lane);
+void xd_lane_report_locked(struct xd_engine *e, struct xd_lane *lane);
 
 /* Under the lock, when the download is over: what it carries has ended. */
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane);

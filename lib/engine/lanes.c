@@ -34,10 +34,10 @@ bool xd_lanes_end_locked(struct xd_engine *e)
     return !is_busy;
 }
 
-/* The census asks for one byte of each depot, which may as well come. */
+/* The size probe asks for one byte of each depot, which may as well come. */
 void xd_lanes_hold_locked(struct xd_engine *e)
 {
-    for (unsigned i = 0; !e->census && i < e->n_workers; i++) {
+    for (unsigned i = 0; !e->session.size_probe && i < e->n_workers; i++) {
         struct xd_worker *w = e->workers[i];
 
         for (unsigned j = 0; j < w->n_lanes; j++) {

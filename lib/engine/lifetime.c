@@ -10,6 +10,8 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/outage.h"
+#include "engine/trust/sampler_ask.h"
+#include "engine/trust/sampler_thread.h"
 #include "engine/worker.h"
 #include "io/commons.h"
 #include "os/descriptors.h"
@@ -93,20 +95,21 @@ static void obey_max_connections(struct xd_engine *e)
     if (lanes > most / o->max_depots)
         o->most_lanes = (unsigned)(most / o->max_depots);
     if (open <= most && !asked)
-        return; /* nobody hoped for more */
-    xd_engine_say_locked(e, XD_LOG_WARN,
+        return; /* no more were expected */
+    xd_engine_log_locked(e, XD_LOG_WARN,
                          "the manifest allows no more connections at a time "
                          "than %llu",
                          (unsigned long long)most);
 }
 
 /* A depot's thread holds two descriptors to be woken by, and for each of its
- * lanes a connection, with what it takes to make one or an idle one beside it. */
+ * lanes a connection, with what it takes to make one or an idle one beside
+ * it. */
 #define WAKEUP_DESCRIPTORS 2U
 #define LANE_DESCRIPTORS 2U
 
-/* What else is opened: the file, its journal and folder, the depot cache, what a
- * sample is asked with; and some to spare. */
+/* What else is opened: the file, its journal and folder, the depot cache, what
+ * a sample is asked with; and some to spare. */
 #define OTHER_DESCRIPTORS 18U
 #define LEAST_DESCRIPTORS 8U
 
@@ -142,7 +145,8 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
 }
 
 /* So many pings may be on their way, a socket each; a name takes a few more
- * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth it. */
+ * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth
+ * it. */
 #define MOST_PINGS 128U
 #define LEAST_PINGS 8U
 #define PING_DESCRIPTORS 4U
@@ -179,7 +183,7 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
     n = has_readers ? n_free / 2 : n_free;
     share_descriptors(o, n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0,
                       open);
-    xd_engine_say_locked(e, XD_LOG_INFO,
+    xd_engine_log_locked(e, XD_LOG_INFO,
                          "%llu depots at a time, for want of descriptors: only "
                          "%u more files can be opened (ulimit -n)",
                          (unsigned long long)o->max_depots, n_free);
@@ -200,10 +204,8 @@ static int init_tables(struct xd_engine *e, const char *path)
 
 static void fini_tables(struct xd_engine *e)
 {
-    xd_sched_free(e->sched);
-    xd_line_free(e->line);
+    xd_session_fini(&e->session);
     xd_routes_close(&e->routes);
-    xd_census_free(e->census);
     xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
     xd_resume_fini(&e->resume);
@@ -216,7 +218,7 @@ static void fini_tables(struct xd_engine *e)
     xd_depots_fini(&e->depots);
 }
 
-/* What decides: the scheduler, or the census that finds the size first. */
+/* What decides: the scheduler, or the size probe that finds the size first. */
 static int init_decisions(struct xd_engine *e, struct xd_error *err)
 {
     if (e->depots.n == 0 && e->depots.size == XD_SIZE_UNKNOWN)
@@ -224,16 +226,16 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
                        "no replica lies on a depot that can be fetched from");
     if (e->depots.size != XD_SIZE_UNKNOWN)
         return xd_decide_start_locked(e, err);
-    e->census = xd_census_new(e->depots.n, e->max_workers,
-                              (unsigned)e->options.retry, e->max_pings);
-    if (!e->census || xd_outage_start_locked(e) < 0)
+    e->session.size_probe = xd_size_probe_new(
+        e->depots.n, e->max_workers, (unsigned)e->options.retry, e->max_pings);
+    if (!e->session.size_probe || xd_outage_start_locked(e) < 0)
         return xd_fail_nomem(err);
     return 0;
 }
 
 static void wake_threads_locked(struct xd_engine *e)
 {
-    if (e->state == ENGINE_FAILING)
+    if (e->session.phase == XD_PHASE_FAIL)
         xd_pipe_stop_locked(e);
     xd_sampler_wake_locked(e);
     xd_resume_wake_locked(e);
@@ -242,7 +244,8 @@ static void wake_threads_locked(struct xd_engine *e)
 static const struct xd_engine_hooks hooks = {
     .decide_locked = xd_decide_locked,
     .wake_readers_locked = xd_readers_wake_locked,
-    .wake_threads_locked = wake_threads_locked};
+    .wake_threads_locked = wake_threads_locked,
+    .sampler_main = xd_sampler_main};
 
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                   enum xd_output_kind output, const char *path, int fd,
@@ -265,6 +268,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->hooks = &hooks;
     e->output = output;
     e->path_given = SIZE_MAX;
+    e->session.has_file = path != NULL;
+    e->session.is_pipe = output == XD_OUTPUT_PIPE;
     e->pipe.fd = fd;
     e->routes.fd = -1;
     e->until = XD_NEVER;
@@ -272,7 +277,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     atomic_init(&e->is_paused, false);
     xd_resume_init(&e->resume);
     e->window = e->options.lookahead;
-    e->news_end = &e->news;
+    e->log_lines_end = &e->log_lines;
     rc = xd_options_check(&e->options, err);
     if (rc == 0 && e->options.keep && output != XD_OUTPUT_SOURCE)
         rc = xd_fail(err, XD_E_INVAL,
@@ -292,7 +297,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     if (rc < 0)
         goto fini_threads;
     if (e->depots.n_files_refused > 0)
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "%zu sources are not used: they are files of this "
                              "machine, and allow-file is not set",
                              e->depots.n_files_refused);
@@ -303,6 +308,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);
+    e->session.silence = e->options.silence;
+    e->session.is_silence_exact = xd_options_is_set(&e->options, "silence");
+    e->session.can_ping = e->max_pings > 0;
     rc = init_tables(e, path);
     if (rc < 0) {
         xd_fail_nomem(err);
@@ -356,7 +364,7 @@ static int open_sink(struct xd_engine *e, struct xd_sink **out,
 
     if (e->path)
         return open_file(e, out, err);
-    if (!xd_readers_are_bounded(e))
+    if (!xd_engine_is_bounded(e))
         return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
     if (spool && strcmp(spool, "none") == 0)
         spool = NULL;
@@ -371,9 +379,12 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
 
     e->sink = e->target = sink;
     rc = xd_pipe_start_locked(e, err);
-    if (rc == 0 && e->sched)
+    if (rc == 0 && e->session.sched)
         xd_readers_begin_locked(e);
-    return rc < 0 ? rc : xd_keeper_start_locked(e, err);
+    /* It may have failed, or been canceled, before there is a keeper. */
+    return rc < 0 || xd_engine_is_over_locked(e)
+               ? rc
+               : xd_keeper_start_locked(e, err);
 }
 
 static void cancel(void *user)
@@ -388,14 +399,16 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     xd_engine_lock(e);
-    if (e->state != ENGINE_NEW) {
+    if (e->session.phase != XD_PHASE_NEW) {
         xd_engine_unlock(e);
         return xd_fail(err, XD_E_STATE, "the download was started before");
     }
-    e->state = ENGINE_RUNNING;
     e->started = xd_now();
     if (e->options.max_time > 0)
         e->deadline = e->started + e->options.max_time;
+    xd_engine_step_locked(
+        e, (struct xd_session_event){.kind = XD_SESSION_STARTED,
+                                     .is_size_known = !e->session.size_probe});
     xd_engine_unlock(e);
 
     rc = open_sink(e, &sink, &error);

@@ -1,7 +1,6 @@
 #include "engine/outage.h"
 
 #include "base/error.h"
-#include "engine/lanes.h"
 #include "engine/pings.h"
 
 /* So many depots at least are pinged when the line is in doubt: one answer is
@@ -12,12 +11,13 @@ int xd_outage_start_locked(struct xd_engine *e)
 {
     const struct xd_options *o = &e->options;
 
-    if (!e->line)
-        e->line = xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
-                              o->silence, o->patience);
+    if (!e->session.line)
+        e->session.line =
+            xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
+                        o->silence, o->patience);
     if (e->routes.fd < 0)
         xd_routes_open(&e->routes);
-    return e->line ? 0 : XD_E_NOMEM;
+    return e->session.line ? 0 : XD_E_NOMEM;
 }
 
 bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
@@ -27,18 +27,18 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
     const struct xd_outcome *o = &lane->outcome;
     struct xd_line_failure failure = {
         .is_unanswered = o->is_unanswered,
-        .is_only = e->sched && !xd_sched_has_choice(e->sched),
+        .is_only = e->session.sched && !xd_sched_has_choice(e->session.sched),
         .is_depots_own =
             !all_were_asked || (o->lacks_address && xd_routes_lead_out())};
 
-    return e->line &&
-           xd_line_failed(e->line, lane->fetch, &failure, now, retry_at);
+    return e->session.line && xd_line_failed(e->session.line, lane->fetch,
+                                             &failure, now, retry_at);
 }
 
 /* What was said of the line before is not so any more. */
-static void say_change_locked(struct xd_engine *e, xd_usec now)
+static void log_change_locked(struct xd_engine *e, xd_usec now)
 {
-    bool is_down = xd_line_is_down(e->line);
+    bool is_down = xd_line_is_down(e->session.line);
 
     if (is_down == e->is_line_down)
         return;
@@ -46,10 +46,10 @@ static void say_change_locked(struct xd_engine *e, xd_usec now)
     if (is_down)
         e->line_down_at = now;
     if (is_down)
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "no depot answers: waiting for the network");
     else
-        xd_engine_say_locked(e, XD_LOG_INFO, "the network is back after %.1f s",
+        xd_engine_log_locked(e, XD_LOG_INFO, "the network is back after %.1f s",
                              (double)(now - e->line_down_at) /
                                  (double)XD_SECOND);
 }
@@ -58,31 +58,32 @@ bool xd_outage_look_locked(struct xd_engine *e)
 {
     xd_usec now = xd_now();
 
-    if (!e->line || !xd_routes_have_appeared(&e->routes, now))
+    if (!e->session.line || !xd_routes_have_appeared(&e->routes, now))
         return false;
-    xd_line_changed(e->line, now);
-    return xd_line_is_down(e->line);
+    xd_line_changed(e->session.line, now);
+    return xd_line_is_down(e->session.line);
+}
+
+void xd_outage_begin_locked(struct xd_engine *e, xd_usec now)
+{
+    if (!e->session.line)
+        return;
+    (void)xd_outage_look_locked(e);
+    log_change_locked(e, now);
 }
 
 xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
                                xd_usec until)
 {
-    xd_usec wake = e->line ? xd_line_wake(e->line) : XD_NEVER;
-
-    if (wake != XD_NEVER)
-        wake = xd_earlier(wake, now + XD_ROUTES_LOOK_EVERY);
-    if (e->line && e->max_pings > 0)
-        wake = xd_earlier(wake, xd_line_doubt_at(e->line));
-    return xd_earlier(wake, until);
+    if (!e->session.line || xd_line_wake(e->session.line) == XD_NEVER)
+        return until;
+    return xd_earlier(until, now + XD_ROUTES_LOOK_EVERY);
 }
 
-/* The depots that are pinged are those that nothing is asked of. */
-static void doubt_locked(struct xd_engine *e, xd_usec now)
+void xd_outage_doubt_locked(struct xd_engine *e)
 {
     size_t n = e->depots.n, n_pinged = 0;
 
-    if (e->max_pings == 0 || !xd_line_is_in_doubt(e->line, now))
-        return;
     for (size_t i = 0; i < n && n_pinged < DOUBT_PINGS; i++) {
         struct xd_depot *d = e->depots.list[e->doubt_next++ % n];
 
@@ -93,39 +94,16 @@ static void doubt_locked(struct xd_engine *e, xd_usec now)
     }
 }
 
-static bool is_lost_locked(struct xd_engine *e, xd_usec now)
+void xd_outage_lose_locked(struct xd_engine *e, xd_usec silent)
 {
     struct xd_error error = {0};
-    xd_usec silent;
 
-    if (!xd_line_is_lost(e->line, now, &silent))
-        return false;
     xd_fail(&error, XD_E_NOREPLICA,
-            xd_line_was_up(e->line)
+            xd_line_was_up(e->session.line)
                 ? "the network is down: no depot has answered for %.0f s "
                   "(patience)"
                 : "no depot has answered for %.0f s: the network is down, or "
                   "none of them can be reached",
             (double)silent / (double)XD_SECOND);
     xd_engine_fail_locked(e, &error);
-    return true;
-}
-
-bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now)
-{
-    unsigned fetch;
-
-    if (!e->line)
-        return false;
-    (void)xd_outage_look_locked(e);
-    say_change_locked(e, now);
-    if (is_lost_locked(e, now))
-        return true;
-    doubt_locked(e, now);
-    while (xd_line_next_stop(e->line, now, &fetch))
-        xd_lanes_stop_locked(e, e->fetches[fetch]);
-    if (xd_line_pause(e->line, now) <= now)
-        return false;
-    e->until = xd_outage_until_locked(e, now, e->deadline);
-    return true;
 }

@@ -24,12 +24,16 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
  * for every turn of a worker. */
 bool xd_outage_look_locked(struct xd_engine *e);
 
-/* True: nothing is to be decided before e->until.  Requests that go nowhere are
- * stopped. */
-bool xd_outage_pauses_locked(struct xd_engine *e, xd_usec now);
+/* Before decisions: see to routes, and log whether the line is up or down. */
+void xd_outage_begin_locked(struct xd_engine *e, xd_usec now);
 
-/* The moment, at most `until`, at which decisions are due for the line's
- * sake. */
+/* It is in doubt: ping some of the depots that nothing is asked of. */
+void xd_outage_doubt_locked(struct xd_engine *e);
+
+/* It is lost: no depot has answered for so long. */
+void xd_outage_lose_locked(struct xd_engine *e, xd_usec silent);
+
+/* The moment, at most `until`, at which routes are looked at again. */
 xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
                                xd_usec until);
 

@@ -1,7 +1,7 @@
 #include "engine/pings.h"
 
 #include "base/error.h"
-#include "engine/inform.h"
+#include "engine/sched_events.h"
 
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
                           xd_usec round_trip)
@@ -20,20 +20,20 @@ static void count_refusal_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_fail_errno(&error, XD_E_NET, os_errno,
                   "%s: Failed to connect to %.*s port %u", depot->shown_url,
                   (int)host.len, host.s, depot->url.port);
-    xd_inform_refused_locked(e, depot, &error);
+    xd_report_refused_locked(e, depot, &error);
 }
 
 /* A depot that is silent while the line is down may be as good as any. */
 static enum xd_ping_result judge_locked(const struct xd_engine *e,
                                         enum xd_ping_result result)
 {
-    bool is_down = e->line && xd_line_is_down(e->line);
+    bool is_down = e->session.line && xd_line_is_down(e->session.line);
 
     return is_down && result == XD_PING_SILENT ? XD_PING_UNKNOWN : result;
 }
 
-static void tell_locked(struct xd_engine *e, struct xd_depot *depot,
-                        const struct xd_ping *ping)
+static void report_locked(struct xd_engine *e, struct xd_depot *depot,
+                          const struct xd_ping *ping)
 {
     enum xd_ping_result result = judge_locked(e, ping->result);
 
@@ -42,16 +42,17 @@ static void tell_locked(struct xd_engine *e, struct xd_depot *depot,
         xd_pings_note_locked(depot, result, ping->round_trip);
     if (xd_engine_is_over_locked(e))
         return;
-    if (e->line && (result == XD_PING_ANSWERED || result == XD_PING_REFUSED))
-        xd_line_answered(e->line, xd_now());
+    if (e->session.line &&
+        (result == XD_PING_ANSWERED || result == XD_PING_REFUSED))
+        xd_line_answered(e->session.line, xd_now());
     if (depot->is_pinged_for_line)
         return;
     if (result == XD_PING_REFUSED && !depot->worker)
         count_refusal_locked(e, depot, ping->os_errno);
-    if (e->census)
-        xd_census_pinged(e->census, depot->number, result);
+    if (e->session.size_probe)
+        xd_size_probe_pinged(e->session.size_probe, depot->number, result);
     else
-        xd_inform_pinged_locked(e, depot);
+        xd_report_pinged_locked(e, depot);
 }
 
 static void answered(void *user, const struct xd_ping *pings, size_t n)
@@ -60,7 +61,7 @@ static void answered(void *user, const struct xd_ping *pings, size_t n)
 
     xd_engine_lock(e);
     for (size_t i = 0; i < n; i++)
-        tell_locked(e, e->depots.list[pings[i].number], &pings[i]);
+        report_locked(e, e->depots.list[pings[i].number], &pings[i]);
     xd_engine_decide_later_locked(e);
     xd_engine_unlock(e);
 }
@@ -68,14 +69,14 @@ static void answered(void *user, const struct xd_ping *pings, size_t n)
 /* Without a thread or memory for it the depot is opened as it is. */
 static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
 {
-    if (depot->is_pinged) /* for the census, and now for the scheduler */
+    if (depot->is_pinged) /* for the size probe, and now for the scheduler */
         return;
     if (!e->pinger)
         xd_pinger_new(&e->pinger, &e->options.net, e->commons, answered, e,
                       NULL);
     depot->is_pinged = true;
     if (!e->pinger || xd_pinger_ask(e->pinger, depot->number, &depot->url) < 0)
-        tell_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
+        report_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
 }
 
 void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot)
@@ -90,21 +91,22 @@ void xd_pings_ask_of_line_locked(struct xd_engine *e, struct xd_depot *depot)
     ask_locked(e, depot);
 }
 
-int xd_pings_tell_known_locked(struct xd_engine *e)
+int xd_pings_report_known_locked(struct xd_engine *e)
 {
-    size_t n = xd_sched_has_pings(e->sched) ? e->depots.n : 0;
+    size_t n = xd_sched_has_pings(e->session.sched) ? e->depots.n : 0;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const struct xd_depot *d = e->depots.list[i];
 
         if (d->was_pinged && !d->is_pinged)
-            rc = xd_sched_event(e->sched, &(struct xd_sched_event){
-                                              .kind = XD_EV_PINGED,
-                                              .now = xd_engine_clock_locked(e),
-                                              .depot = d->number,
-                                              .ping = d->ping,
-                                              .round_trip = d->round_trip});
+            rc = xd_sched_event(
+                e->session.sched,
+                &(struct xd_sched_event){.kind = XD_EV_PINGED,
+                                         .now = xd_engine_clock_locked(e),
+                                         .depot = d->number,
+                                         .ping = d->ping,
+                                         .round_trip = d->round_trip});
     }
     return rc;
 }

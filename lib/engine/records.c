@@ -2,14 +2,17 @@
 
 #include "base/alloc.h"
 
-#define CAPACITY 4096
+/* A program that takes its records now and then needs no more than the first. */
+#define CAPACITY_FIRST 64
+#define CAPACITY_MOST 4096
 
 int xd_records_init(struct xd_records *r, bool wanted)
 {
     *r = (struct xd_records){0};
     if (!wanted)
         return 0;
-    r->ring = xd_alloc(CAPACITY, sizeof *r->ring);
+    r->ring = xd_alloc(CAPACITY_FIRST, sizeof *r->ring);
+    r->capacity = CAPACITY_FIRST;
     return r->ring ? 0 : XD_E_NOMEM;
 }
 
@@ -19,16 +22,36 @@ void xd_records_fini(struct xd_records *r)
     *r = (struct xd_records){0};
 }
 
+/* Twice the room, unless that is too much or there is no memory. */
+static void grow(struct xd_records *r)
+{
+    struct xd_fetch_record *ring;
+
+    if (r->capacity >= CAPACITY_MOST)
+        return;
+    ring = xd_alloc(2 * r->capacity, sizeof *ring);
+    if (!ring)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        ring[i] = r->ring[(r->first + i) % r->capacity];
+    xd_free(r->ring);
+    r->ring = ring;
+    r->first = 0;
+    r->capacity *= 2;
+}
+
 void xd_records_put(struct xd_records *r, const struct xd_fetch_record *record)
 {
     if (!r->ring)
         return;
-    if (r->n == CAPACITY) {
-        r->first = (r->first + 1) % CAPACITY;
+    if (r->n == r->capacity)
+        grow(r);
+    if (r->n == r->capacity) {
+        r->first = (r->first + 1) % r->capacity;
         r->n--;
         r->lost++;
     }
-    r->ring[(r->first + r->n++) % CAPACITY] = *record;
+    r->ring[(r->first + r->n++) % r->capacity] = *record;
 }
 
 bool xd_records_take(struct xd_records *r, struct xd_fetch_record *out)
@@ -36,7 +59,7 @@ bool xd_records_take(struct xd_records *r, struct xd_fetch_record *out)
     if (r->n == 0)
         return false;
     *out = r->ring[r->first];
-    r->first = (r->first + 1) % CAPACITY;
+    r->first = (r->first + 1) % r->capacity;
     r->n--;
     return true;
 }

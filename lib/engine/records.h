@@ -11,8 +11,8 @@
 #include <xdownload/download.h>
 
 struct xd_records {
-    struct xd_fetch_record *ring; /* NULL: nobody wants them */
-    size_t first, n;
+    struct xd_fetch_record *ring; /* NULL: they are not wanted */
+    size_t first, n, capacity;
     uint64_t lost;
 };
 

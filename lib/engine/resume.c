@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/sched_events.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
 
@@ -15,6 +15,12 @@ typedef unsigned long long ull;
 /* So much may be lost when the machine stops, whichever comes first. */
 #define SYNC_AFTER (5 * XD_SECOND)
 #define SYNC_BYTES ((uint64_t)256 << 20)
+
+/* The end waits until all is on the disk.  So that this is little, what is written
+ * is synced as soon as no more than this part of it is left to come, if it is so
+ * much that a disk needs time for it. */
+#define LAST_PARTS 8
+#define LAST_BYTES ((uint64_t)4 << 20)
 
 void xd_resume_init(struct xd_resume *r)
 {
@@ -40,16 +46,28 @@ int xd_resume_written(struct xd_engine *e, struct xd_range range,
     return xd_journal_written(e->resume.journal, range, err);
 }
 
-void xd_resume_kept_locked(struct xd_engine *e, uint64_t bytes)
+static bool is_nearly_complete_locked(const struct xd_engine *e)
+{
+    uint64_t unsynced = e->resume.unsynced;
+
+    return e->wanted.end != XD_SIZE_UNKNOWN && unsynced >= LAST_BYTES &&
+           xd_range_length(e->wanted) -
+                   xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) <=
+               unsynced / LAST_PARTS;
+}
+
+void xd_resume_written_locked(struct xd_engine *e, uint64_t bytes)
 {
     struct xd_resume *r = &e->resume;
+    bool at_once;
 
     if (!r->notes_bytes)
         return;
     r->unsynced += bytes;
-    if (r->sync_at != XD_NEVER && r->unsynced < SYNC_BYTES)
+    at_once = r->unsynced >= SYNC_BYTES || is_nearly_complete_locked(e);
+    if (r->sync_at != XD_NEVER && !at_once)
         return;
-    r->sync_at = xd_now() + (r->unsynced < SYNC_BYTES ? SYNC_AFTER : 0);
+    r->sync_at = xd_now() + (at_once ? 0 : SYNC_AFTER);
     xd_cond_signal(&e->bytes_ready);
 }
 
@@ -66,7 +84,7 @@ bool xd_resume_can_work_locked(const struct xd_engine *e)
 {
     const struct xd_resume *r = &e->resume;
 
-    return e->state == ENGINE_RUNNING &&
+    return xd_session_is_running(&e->session) &&
            (r->dropped.n > 0 ||
             (r->sync_at != XD_NEVER && xd_now() >= r->sync_at));
 }

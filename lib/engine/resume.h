@@ -1,10 +1,9 @@
 /*
  * Going on where an earlier run stopped.
  *
- *     keeper:   opens the journal, before anything is fetched; what it says
- *               is there counts as kept
+ *     keeper:   opens the journal, before anything is fetched; what it says is there counts as written
  *     workers:  note in it what they have written
- *     keeper:   every few seconds brings both to the disk
+ *     keeper:   every few seconds syncs both to the disk
  *
  * What is there is used if a hash will prove it.  Without one it is compared
  * with samples of what the depots have (trust/sample_check.h), before anything
@@ -39,7 +38,6 @@ struct xd_resume {
                                    run failed by; NULL: none did */
 
     /* Guarded by lock. */
-    bool is_open;               /* before that nothing is fetched */
     struct xd_batch *batch;     /* of a comparison that is going on, or NULL */
     struct xd_rangeset dropped; /* not noted yet */
     uint64_t unsynced;          /* bytes */
@@ -57,7 +55,6 @@ void xd_resume_init(struct xd_resume *r);
 void xd_resume_fini(struct xd_resume *r);
 
 /* Only the keeper calls these.  open() and work() release the lock. */
-bool xd_resume_must_open_locked(const struct xd_engine *e);
 void xd_resume_open_locked(struct xd_engine *e);
 bool xd_resume_can_work_locked(const struct xd_engine *e);
 void xd_resume_work_locked(struct xd_engine *e);
@@ -69,8 +66,8 @@ void xd_resume_wake_locked(struct xd_engine *e);
  * the journal says so.  Releases the lock. */
 void xd_resume_note_failure_locked(struct xd_engine *e);
 
-/* The download has failed, or was canceled: what came is brought to the disk for
- * the next run, as long as that takes.  Releases the lock. */
+/* The download has failed, or was canceled: what was received is synced to the
+ * disk for the next run, as long as that takes.  Releases the lock. */
 void xd_resume_save_locked(struct xd_engine *e);
 
 /* The download has failed: what it made and wrote nothing to is removed. 
@@ -89,7 +86,7 @@ const char *xd_resume_find_validator(const char *list, const char *url,
 int xd_resume_written(struct xd_engine *e, struct xd_range range,
                       struct xd_error *err);
 /* So many bytes more are noted; these are not there any more. */
-void xd_resume_kept_locked(struct xd_engine *e, uint64_t bytes);
+void xd_resume_written_locked(struct xd_engine *e, uint64_t bytes);
 void xd_resume_dropped_locked(struct xd_engine *e, struct xd_range range);
 
 /* What the depot of `lane` says of its copy (NULL: nothing): without the lock,

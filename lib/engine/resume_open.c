@@ -144,7 +144,8 @@ static int check_identity(const struct opening *o, struct xd_error *err)
     return 0;
 }
 
-/* Whether a hash of this run tells in the end whether what is there is right. */
+/* Whether a hash of this run tells in the end whether what is there is
+ * right. */
 static bool is_proved(const struct opening *o)
 {
     const struct xd_verify *v = &o->e->verify;
@@ -154,7 +155,7 @@ static bool is_proved(const struct opening *o)
 }
 
 /* The hash by which an earlier run failed binds this one if it has none of its
- * own.  One that nobody can compute, as in a damaged journal, does not. */
+ * own.  One that cannot be computed, as in a damaged journal, does not. */
 static int bind(struct opening *o, struct xd_error *err)
 {
     const char *failed = o->story.failed.s;
@@ -319,23 +320,17 @@ static void take_over_locked(struct opening *o)
     if (r->bound && xd_verify_bind_locked(e, r->bound, &error) < 0)
         xd_engine_fail_locked(e, &error);
     if (o->warning[0])
-        xd_engine_say_locked(e, XD_LOG_WARN, "%s: %s", part_of(o), o->warning);
+        xd_engine_log_locked(e, XD_LOG_WARN, "%s: %s", part_of(o), o->warning);
     if (o->n_compared > 0 && o->held.bytes > 0)
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "%s: continued, %zu samples compared", part_of(o),
                              o->n_compared);
     if (o->held.bytes > 0)
-        xd_engine_say_locked(
+        xd_engine_log_locked(
             e, XD_LOG_INFO, "%s: %llu of %llu bytes are there already",
             part_of(o), (ull)o->held.bytes, (ull)xd_range_length(e->wanted));
     for (size_t i = 0; i < o->held.n; i++)
         xd_verify_held_locked(e, o->held.ranges[i]);
-}
-
-bool xd_resume_must_open_locked(const struct xd_engine *e)
-{
-    return e->path && !e->resume.is_open && !e->census &&
-           e->state == ENGINE_RUNNING;
 }
 
 static void fini(struct opening *o)
@@ -357,7 +352,6 @@ void xd_resume_open_locked(struct xd_engine *e)
     xd_engine_unlock(e);
     rc = open_all(&o, &error);
     xd_engine_lock(e);
-    e->resume.is_open = true;
     if (rc < 0) {
         if (!o.had_journal && o.journal)
             (void)xd_journal_remove(o.journal, NULL);
@@ -365,7 +359,8 @@ void xd_resume_open_locked(struct xd_engine *e)
     } else {
         take_over_locked(&o);
     }
-    xd_engine_decide_later_locked(e);
+    xd_engine_step_locked(e,
+                          (struct xd_session_event){.kind = XD_SESSION_OPENED});
     fini(&o);
 }
 

@@ -2,16 +2,18 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/inform.h"
+#include "engine/request_end.h"
 #include "engine/lane.h"
 #include "engine/outage.h"
+#include "engine/sched_events.h"
 #include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
 /* No descriptors are left for a transport.  What was asked of the depot ends,
  * which the scheduler gives to others or asks again; wait until others may have
  * closed some. */
-static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
+static void fail_locally_locked(struct xd_worker *w,
+                                const struct xd_error *error)
 {
     struct xd_engine *e = w->engine;
 
@@ -21,8 +23,8 @@ static void hinder_locked(struct xd_worker *w, const struct xd_error *error)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         if (w->lanes[i].state != LANE_ASKED)
             continue;
-        xd_lane_hinder_locked(w, &w->lanes[i], error);
-        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+        xd_lane_fail_locally_locked(w, &w->lanes[i], error);
+        xd_request_ended_locked(e, w->served, &w->lanes[i]);
         w->lanes[i].is_over = false;
     }
     xd_engine_decide_later_locked(e);
@@ -50,7 +52,7 @@ static bool choose_transport_locked(struct xd_worker *w)
     rc = xd_runner_open(w->runner, kind, &error);
     xd_engine_lock(e);
     if (rc < 0 && xd_descriptors_ran_out(error.os_errno))
-        hinder_locked(w, &error);
+        fail_locally_locked(w, &error);
     else if (rc < 0)
         xd_engine_fail_locked(e, &error);
     return false;
@@ -92,18 +94,6 @@ static xd_usec until_locked(const struct xd_worker *w)
             until = xd_earlier(until, xd_intake_report_at(&lane->in));
     }
     return until;
-}
-
-/* What its user said holds; else a request waits for what stands in the queue of
- * the line. */
-static xd_usec silence_locked(const struct xd_engine *e, xd_usec now)
-{
-    xd_usec silence = e->options.silence;
-    xd_usec queue = e->sched ? xd_sched_queue_time(e->sched, now) : 0;
-
-    return queue > silence && !xd_options_is_set(&e->options, "silence")
-               ? queue
-               : silence;
 }
 
 static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
@@ -171,7 +161,8 @@ static void count_connections_locked(struct xd_worker *w)
         }
     }
     used += is_shared;
-    depot->is_connected |= used > 0;
+    if (used > 0)
+        xd_report_connected_locked(w->engine, depot);
     depot->connections = in_use + is_shared_now;
     if (used > depot->most_connections)
         depot->most_connections = used;
@@ -195,11 +186,11 @@ static void give_locked(struct xd_worker *w)
         if (lane->waits)
             continue;
         if (lane->is_over) {
-            xd_inform_ended_locked(e, w->served, lane);
+            xd_request_ended_locked(e, w->served, lane);
             lane->is_over = false;
             is_due = true;
         } else if (xd_intake_report_at(&lane->in) <= now) {
-            xd_lane_tell_locked(e, lane);
+            xd_lane_report_locked(e, lane);
             is_due = true;
         }
     }
@@ -221,13 +212,13 @@ static void leave_locked(struct xd_worker *w)
             continue;
         if (w->lanes[i].state == LANE_RUNNING &&
             !xd_range_is_empty(xd_intake_buffered(&w->lanes[i].in)) &&
-            e->state == ENGINE_FAILING) {
+            e->session.phase == XD_PHASE_FAIL) {
             xd_engine_unlock(e);
             xd_lane_flush(w, &w->lanes[i]);
             xd_engine_lock(e);
         }
         xd_lane_abandon_locked(w, &w->lanes[i]);
-        xd_inform_ended_locked(e, w->served, &w->lanes[i]);
+        xd_request_ended_locked(e, w->served, &w->lanes[i]);
     }
     e->n_serving--;
     xd_cond_signal(&e->bytes_ready);
@@ -240,7 +231,8 @@ static void *worker_main(void *arg)
 
     xd_engine_lock(e);
     while (take_locked(w)) {
-        xd_usec until = until_locked(w), silence = silence_locked(e, xd_now());
+        xd_usec until = until_locked(w),
+                silence = xd_session_silence(&e->session, xd_now());
 
         xd_engine_unlock(e);
         carry_out(w, until, silence);

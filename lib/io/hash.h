@@ -12,8 +12,8 @@
 
 struct xd_hasher;
 
-/* Bits of security against somebody who wants two files with one hash, as far
- * as is known: 256 for sha-512, 128 for sha-256, 0 for sha-1 and md5, for
+/* Bits of security against an attacker who wants two files with one hash, as
+ * far as is known: 256 for sha-512, 128 for sha-256, 0 for sha-1 and md5, for
  * which that has been done.  -1: an algorithm that cannot be computed here. */
 int xd_hash_strength(const char *algorithm);
 

@@ -1,8 +1,8 @@
 /*
  * The options of curl for requests to HTTP and FTP depots, by curl's names.
  *
- * Which servers the credentials among them may reach is decided by http_options.c, for
- * each server that a request comes to.
+ * Which servers the credentials among them may reach is decided by
+ * http_options.c, for each server that a request comes to.
  */
 #ifndef XD_IO_NET_OPTIONS_H
 #define XD_IO_NET_OPTIONS_H
@@ -32,7 +32,7 @@ struct xd_net_options {
                                  0: all */
 };
 
-/* A set that nobody changed. */
+/* A set of defaults. */
 #define XD_NET_OPTIONS_INIT \
     {                       \
         .max_redirs = 5     \

@@ -80,7 +80,7 @@ int xd_output_write(const struct xd_output *o, const void *data, size_t len,
     const unsigned char *from = data;
 
     while (len > 0) {
-        /* What is wrong with the descriptor is told by the write. */
+        /* What is wrong with the descriptor is reported by the write. */
         struct pollfd fds[2] = {[1] = {.fd = o->fd, .events = POLLOUT}};
         int rc = wait_for(o, fds, 2, err);
         ssize_t n = rc < 0 ? rc : write_some(o, from, len, err);

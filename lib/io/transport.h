@@ -6,8 +6,9 @@
  *
  * A slot carries one request at a time.  The transport knows HTTP and FTP (or
  * the local disk, or IBP) and nothing else: which bytes, from which depot and
- * what becomes of them is decided elsewhere.  It checks that what comes is what was asked for: a byte
- * that does not belong to the request never reaches the handler.
+ * what becomes of them is decided elsewhere.  It checks that what comes is what
+ * was asked for: a byte that does not belong to the request never reaches the
+ * handler.
  *
  * Threads: one thread owns a transport; only wakeup() may be called by others.
  */
@@ -167,7 +168,7 @@ struct xd_transport_ops {
     void (*wakeup)(struct xd_transport *t);
     /* NULL: there is nothing to connect to. */
     bool (*is_connected)(struct xd_transport *t, unsigned slot);
-    /* NULL: it brings no more than its handler takes anyway. */
+    /* NULL: it delivers no more than its handler takes anyway. */
     void (*limit)(struct xd_transport *t, uint64_t bytes_per_s);
     /* NULL: it never waits for anybody. */
     void (*set_silence)(struct xd_transport *t, xd_usec silence);
@@ -218,7 +219,7 @@ static inline void xd_transport_set_silence(struct xd_transport *t,
 }
 
 /* Start a request on a free slot; its fate comes through the handler.
- * Errors: NOMEM, and then the handler hears nothing. */
+ * Errors: NOMEM, and then the handler is not called. */
 static inline int xd_transport_start(struct xd_transport *t, unsigned slot,
                                      const struct xd_request *request,
                                      struct xd_error *err)

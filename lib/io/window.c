@@ -15,7 +15,7 @@ static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
     return n < most ? n : most;
 }
 
-/* The kernel would take in megabytes before it learns that nobody reads on.  A
+/* The kernel would take in megabytes before it learns that no more is read.  A
  * quarter of a second's bytes let one connection have all of the rate. */
 void xd_window_bound(int fd, uint64_t bytes_per_s)
 {

@@ -9,7 +9,7 @@
 void xd_window_bound(int fd, uint64_t bytes_per_s);
 
 /* So many bytes are handed over at a time: small against what a second may
- * bring. */
+ * deliver. */
 size_t xd_window_step(uint64_t bytes_per_s);
 
 #endif

@@ -18,7 +18,7 @@ static const struct xd_run_change changes[] = {
     [XD_VERIFY] = {.to = {V, V, V, X, V, V, V, L}},
     [XD_DISCARD] = {.to = {M, A, M, G, M, M, M, M}},
     [XD_OUTDATE] = {.to = {M, M, M, G, S, S, S, M}},
-    [XD_LEAVE] = {.to = {M, A, R, G, W, L, M, L}},
+    [XD_EVICT] = {.to = {M, A, R, G, W, L, M, L}},
     [XD_SET_ASIDE] = {.to = {X, X, X, X, X, M, X, X}},
     [XD_RESTORE] = {.to = {V, V, V, V, V, V, V, V}}};
 

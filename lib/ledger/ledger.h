@@ -3,9 +3,9 @@
  * it.  Each change is a transition of a range; nothing else changes a state.
  * lib/README.md has the drawing, ledger.c the table.
  *
- * A byte has an origin from xd_ledger_written() until it is discarded, also while
- * it is set aside; from then on the ledger keeps the reason, until the byte is
- * written again.  Costs: runs.h.
+ * A byte has an origin from xd_ledger_written() until it is discarded, also
+ * while it is set aside; from then on the ledger keeps the reason, until the
+ * byte is written again.  Costs: runs.h.
  * Not thread-safe: guarded by the lock of its owner.
  */
 #ifndef XD_LEDGER_LEDGER_H
@@ -21,8 +21,8 @@ enum xd_byte_state {
     XD_BYTE_WRITTEN,  /* stored in the sink */
     XD_BYTE_VERIFIED, /* as far as can be */
     XD_BYTE_STALE,    /* stored, of a stream that broke off: it may still be
-                         read, but the next attempt brings it again */
-    XD_BYTE_LEFT      /* was verified, and has left the store for good */
+                         read, but the next attempt fetches it again */
+    XD_BYTE_EVICTED   /* was verified, and has left the store for good */
 };
 
 /* Sets of states, one bit for each: what sinks and readers ask for, and what
@@ -31,10 +31,10 @@ enum {
     XD_BYTES_READABLE = 1 << XD_BYTE_VERIFIED | 1 << XD_BYTE_STALE,
     XD_BYTES_STORED = XD_BYTES_READABLE | 1 << XD_BYTE_WRITTEN,
     XD_BYTES_CLAIMED =
-        XD_BYTES_STORED | 1 << XD_BYTE_WRITING | 1 << XD_BYTE_LEFT,
+        XD_BYTES_STORED | 1 << XD_BYTE_WRITING | 1 << XD_BYTE_EVICTED,
 
-    XD_BYTES_ACCEPTED = 1 << XD_BYTE_VERIFIED | 1 << XD_BYTE_LEFT,
-    XD_BYTES_RECEIVED = XD_BYTES_ACCEPTED | 1 << XD_BYTE_RECEIVED |
+    XD_BYTES_DONE = 1 << XD_BYTE_VERIFIED | 1 << XD_BYTE_EVICTED,
+    XD_BYTES_RECEIVED = XD_BYTES_DONE | 1 << XD_BYTE_RECEIVED |
                         1 << XD_BYTE_WRITING | 1 << XD_BYTE_WRITTEN,
     XD_BYTES_ASSIGNED = XD_BYTES_RECEIVED | 1 << XD_BYTE_ASSIGNED
 };
@@ -75,7 +75,7 @@ enum xd_transition {
     XD_VERIFY,    /* none of it may be WRITING */
     XD_DISCARD,   /* by xd_ledger_discard() */
     XD_OUTDATE,   /* of a file of unknown size: its stream has broken off */
-    XD_LEAVE,     /* it is dropped, and does not come again */
+    XD_EVICT,     /* it is dropped, and does not come again */
     XD_SET_ASIDE, /* it is verified, and missing for the time of a repair */
     XD_RESTORE    /* all of it is verified after all */
 };

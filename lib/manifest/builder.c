@@ -17,7 +17,7 @@
 #include "manifest/hashes.h"
 #include "manifest/names.h"
 
-/* The path as a URL, from the root on.  Where nobody tells the current folder,
+/* The path as a URL, from the root on.  Where the current folder is unknown,
  * relative URLs are of no use. */
 static int base_on_path(struct xd_builder *b, const char *path)
 {

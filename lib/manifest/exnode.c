@@ -4,7 +4,7 @@
  * A mapping says that bytes [exnode_offset, + logical_length) of the file lie
  * at alloc_offset of what its read capability names.  Nothing is certain but
  * that: elements and metadata come in any order, may be empty, and may be
- * ones that nobody knows.
+ * unknown ones.
  */
 #include "base/date.h"
 #include "base/error.h"
@@ -192,7 +192,7 @@ static int take_file_metadata(void *user, struct xd_span text)
     return 0;
 }
 
-/* Strict: a wrong number would bring wrong bytes. */
+/* Strict: a wrong number would fetch wrong bytes. */
 static int read_number(struct reader *r, struct number *out,
                        struct xd_span text)
 {

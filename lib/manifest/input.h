@@ -18,7 +18,7 @@
 struct xd_input {
     int fd; /* -1: `front` is all there is */
     const char *name;
-    char *owned; /* what holds `front`, or NULL: somebody else's text */
+    char *owned; /* what holds `front`, or NULL: the caller's text */
     size_t capacity;
     struct xd_span front; /* the beginning of the text: read, and kept */
     size_t at;            /* offset in the text of what is handed out next */

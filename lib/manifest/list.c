@@ -1,7 +1,7 @@
 /*
  * Lists of different files, line by line.
  *
- * A list is written by hand, or by a program that somebody else wrote: what
+ * A list is written by hand, or by another program: what
  * cannot be meant ends it before anything is fetched, and its paths are made
  * safe as those of manifests are.
  */

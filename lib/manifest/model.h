@@ -70,7 +70,7 @@ struct xd_manifest {
 int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of);
 int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
 
-/* One more warning, of a manifest that nobody else has yet.  Errors: NOMEM. */
+/* One more warning, of a manifest that is not shared yet.  Errors: NOMEM. */
 int xd_model_warn(struct xd_manifest *m, const char *sentence);
 
 /* Releases the arrays of one file. */

@@ -60,7 +60,7 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 }
 
 /* Where the size of an object is not known, none is made up; but IBP's tools
- * want the length of the allocation, and nobody takes that for its size. */
+ * want the length of the allocation, and no reader takes that for its size. */
 static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
                                enum xd_scheme scheme, uint64_t length)
 {

@@ -227,7 +227,7 @@ static void refuse_doctype(void *user, const xmlChar *name,
 
 /* Only what libxml2 itself calls fatal: an undeclared prefix or an odd
  * namespace name costs no more than the element. */
-static void hear_error(void *user, error_pointer e)
+static void note_error(void *user, error_pointer e)
 {
     struct xd_xml *x = user;
     if (x->rc < 0 || !e || e->level != XML_ERR_FATAL)
@@ -297,7 +297,7 @@ static int run(struct xd_xml *x)
                                       .characters = add_text,
                                       .ignorableWhitespace = add_text,
                                       .cdataBlock = add_text,
-                                      .serror = hear_error};
+                                      .serror = note_error};
     x->parser->userData = x;
     /* NOENT: without it "&amp;" in an attribute comes as "&#38;"; there are no
      * other entities.  IGNORE_ENC: the text is UTF-8, or is refused; other

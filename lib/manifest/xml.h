@@ -8,7 +8,7 @@
  *
  * Never opens anything.  A document type declaration is refused, so that there
  * are no entities but the five of XML itself.  Bounded are nesting, the length
- * of a text that somebody wants, and the attributes of a tag, which libxml2
+ * of a text that is wanted, and the attributes of a tag, which libxml2
  * compares each with each.
  */
 #ifndef XD_MANIFEST_XML_H

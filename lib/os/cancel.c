@@ -24,7 +24,7 @@ struct xd_cancel {
 
     struct xd_mutex lock;
     /* Guarded by lock. */
-    struct xd_cancel_hook *hooks, *chores;
+    struct xd_cancel_hook *hooks, *cleanups;
     bool is_closed; /* the program has let go: the thread ends */
 };
 
@@ -44,14 +44,14 @@ static void run_hooks_locked(struct xd_cancel *c)
     }
 }
 
-/* A chore may release itself. */
-static void run_chores(struct xd_cancel_hook *chores)
+/* A cleanup may release itself. */
+static void run_cleanups(struct xd_cancel_hook *cleanups)
 {
-    while (chores) {
-        struct xd_cancel_hook *next = chores->next;
+    while (cleanups) {
+        struct xd_cancel_hook *next = cleanups->next;
 
-        chores->run(chores->user);
-        chores = next;
+        cleanups->run(cleanups->user);
+        cleanups = next;
     }
 }
 
@@ -61,18 +61,18 @@ static void *cancel_main(void *arg)
     bool is_closed = false;
 
     while (!is_closed) {
-        struct xd_cancel_hook *chores;
+        struct xd_cancel_hook *cleanups;
 
         while (sem_wait(&c->wake) != 0)
             must(errno != EINTR);
         xd_mutex_lock(&c->lock);
         if (atomic_load(&c->is_triggered))
             run_hooks_locked(c);
-        chores = c->chores;
-        c->chores = NULL;
+        cleanups = c->cleanups;
+        c->cleanups = NULL;
         is_closed = c->is_closed;
         xd_mutex_unlock(&c->lock);
-        run_chores(chores);
+        run_cleanups(cleanups);
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ void xd_cancel_detach(struct xd_cancel *c, struct xd_cancel_hook *hook)
     xd_mutex_unlock(&c->lock);
 }
 
-void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *chore,
+void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *cleanup,
                        void (*run)(void *), void *user)
 {
     bool is_closed = true;
@@ -182,9 +182,9 @@ void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *chore,
         xd_mutex_lock(&c->lock);
         is_closed = c->is_closed;
         if (!is_closed) {
-            *chore = (struct xd_cancel_hook){
-                .run = run, .user = user, .next = c->chores};
-            c->chores = chore;
+            *cleanup = (struct xd_cancel_hook){
+                .run = run, .user = user, .next = c->cleanups};
+            c->cleanups = cleanup;
             must(sem_post(&c->wake)); /* it is not freed before the unlock */
         }
         xd_mutex_unlock(&c->lock);

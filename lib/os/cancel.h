@@ -1,9 +1,9 @@
 /*
- * What can be ended from outside attaches a hook, and is told by the cancel's
- * thread, since a signal handler may do no more than wake one.  That thread also
- * releases what must not hold up a call that was ended.
+ * What can be ended from outside attaches a hook, which is called by the
+ * cancel's thread, since a signal handler may do no more than wake one.  That
+ * thread also releases what must not hold up a call that was ended.
  *
- *     trigger(): a flag, a semaphore --> thread: hooks, chores
+ *     trigger(): a flag, a semaphore --> thread: hooks, cleanups
  *
  * cancel.lock is held while a hook runs, which may take the lock of what it
  * ends: attach() and detach() are called without that.
@@ -34,8 +34,8 @@ void xd_cancel_attach(struct xd_cancel *c, struct xd_cancel_hook *hook,
 void xd_cancel_detach(struct xd_cancel *c, struct xd_cancel_hook *hook);
 
 /* Have run(user), which may block, called by the cancel's thread; without one,
- * by this.  `chore` may be part of what it releases. */
-void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *chore,
+ * by this.  `cleanup` may be part of what it releases. */
+void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *cleanup,
                        void (*run)(void *), void *user);
 
 #endif

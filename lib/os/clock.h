@@ -7,7 +7,7 @@
 /* Microseconds since some fixed moment; never runs back. */
 xd_usec xd_now(void);
 
-/* Seconds since 1970, as long as nobody sets the clock. */
+/* Seconds since 1970, as long as the clock is not set. */
 uint64_t xd_unix_time(void);
 
 #endif

@@ -234,7 +234,7 @@ int xd_folder_sync(int folder, const char *path, struct xd_error *err)
      * its names as well as it can. */
     if (fsync(folder) != 0 && errno == EIO)
         return xd_fail_errno(err, XD_E_IO, errno,
-                             "%s: its folder cannot be brought to the disk",
+                             "%s: its folder cannot be synced to the disk",
                              path);
     return 0;
 }
@@ -334,7 +334,7 @@ static int check_private(const struct stat *st, int folder, const char *path,
     if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0 && st->st_uid == geteuid())
         return xd_fail(err, XD_E_IO,
                        "%s: others may write to it (mode %04o): remove it, or "
-                       "take that right away if nobody has used it",
+                       "remove that permission if its content is known",
                        path, (unsigned)(st->st_mode & 07777));
     return 0;
 }
@@ -571,7 +571,7 @@ int xd_file_sync(int fd, const char *path, struct xd_error *err)
     while (rc != 0 && errno == EINTR);
     if (rc != 0)
         return xd_fail_errno(err, XD_E_IO, errno,
-                             "%s: cannot be brought to the disk", path);
+                             "%s: cannot be synced to the disk", path);
     return 0;
 }
 

@@ -22,9 +22,9 @@
 int xd_folder_open(int *out_folder, const char *path, struct xd_error *err);
 
 /*
- * The same where somebody else chose the path: only its first `given` bytes name
- * a folder that is opened as it stands (0: the current one).  Each folder behind
- * them is made if it is not there, and must be no symbolic link.
+ * The same where the path comes from a manifest: only its first `given` bytes
+ * name a folder that is opened as it stands (0: the current one).  Each folder
+ * behind them is made if it is not there, and must be no symbolic link.
  * *out_made is how many were made.
  */
 int xd_folder_make(int *out_folder, unsigned *out_made, const char *path,
@@ -43,7 +43,7 @@ int xd_folder_sync(int folder, const char *path, struct xd_error *err);
 /*
  * Open a file of our own for writing and reading back, and make it if it is
  * not there; never following a link.  What is there stays as it is, and must be
- * a regular file with one name that nobody has open in this way, neither this
+ * a regular file with one name that is not open in this way, neither this
  * process nor another: it is locked until it is closed or the process ends.
  * *out_fd is the caller's, to release with xd_file_close(); *out_size is how
  * long it is now.
@@ -52,16 +52,17 @@ int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
                 struct xd_error *err);
 
 /*
- * The same of a file that nobody else can change, so that what was proved of its
- * bytes stays true.  One that is there must belong to us, and others may not be
- * able to write to it: they could have it open.  Nobody else can read it, until
- * publish() gives it the mode of a new file in `folder`.
+ * The same of a file that no other user can change, so that what was proved of
+ * its bytes stays true.  One that is there must belong to us, and others may
+ * not be able to write to it: they could have it open.  No other user can read
+ * it, until publish() gives it the mode of a new file in `folder`.
  */
 int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
                         const char *path, struct xd_error *err);
 void xd_file_publish(int fd, int folder);
 
-/* Errors: IO, also when it has fewer than `size` bytes: somebody cut it. */
+/* Errors: IO, also when it has fewer than `size` bytes: another program cut
+ * it. */
 int xd_file_check_size(int fd, const char *path, uint64_t size,
                        struct xd_error *err);
 
@@ -82,12 +83,12 @@ int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
                  struct xd_error *err);
 
 /* A word for when it was last written to, as exactly as its disk has that; ""
- * if that cannot be told. */
+ * if that is unknown. */
 #define XD_FILE_STAMP_SIZE 40
 void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE]);
 
-/* Adds the first `most` runs of the file that have no room on the disk to `out`,
- * as far as the system tells.  Errors: NOMEM. */
+/* Adds the first `most` runs of the file that have no room on the disk to
+ * `out`, as far as the system tells.  Errors: NOMEM. */
 struct xd_rangeset;
 int xd_file_holes(int fd, uint64_t size, size_t most, struct xd_rangeset *out);
 
@@ -133,7 +134,7 @@ bool xd_file_is_writable(int fd);
 
 void xd_file_close(int fd);
 
-/* Another after each start of the machine; "" where nobody tells. */
+/* Another after each start of the machine; "" where the system does not say. */
 #define XD_BOOT_ID_SIZE 40
 void xd_boot_id(char out[XD_BOOT_ID_SIZE]);
 

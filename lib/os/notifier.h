@@ -1,5 +1,5 @@
 /*
- * How a program with an event loop of its own hears that it is time to look: a
+ * How a program with an event loop of its own learns that it is time to look: a
  * descriptor to poll, and a function.
  *
  *     raised by what happens, under the owner's lock -> descriptor readable
@@ -21,7 +21,7 @@ struct xd_notifier {
     /* Guarded by the owner's lock. */
     bool is_raised;
     bool has_function;
-    int fd, writing_fd; /* < 0: nobody has asked for it */
+    int fd, writing_fd; /* < 0: it was not asked for */
 
     atomic_bool is_due; /* the function is to be called */
 
@@ -40,7 +40,7 @@ struct xd_notifiers {
 int xd_notifiers_init(struct xd_notifiers *all);
 void xd_notifiers_fini(struct xd_notifiers *all);
 
-/* Raised from the beginning, for nobody has looked yet. */
+/* Raised from the beginning, since nothing was looked at yet. */
 void xd_notifier_init(struct xd_notifier *n);
 
 /* Without the owner's lock: a function that runs has returned afterwards. */
@@ -48,7 +48,8 @@ void xd_notifier_fini(struct xd_notifiers *all, struct xd_notifier *n);
 void xd_notifier_set_function(struct xd_notifiers *all, struct xd_notifier *n,
                               xd_wakeup_fn *function, void *user);
 
-/* With the owner's lock.  raise() returns whether there is somebody to call. */
+/* With the owner's lock.  raise() returns whether there is a function to
+ * call. */
 bool xd_notifier_raise(struct xd_notifier *n);
 void xd_notifier_clear(struct xd_notifier *n);
 

@@ -10,9 +10,9 @@
  *            blocks   blocks  blocks  blocks     open   the same of one that
  *                                                       could run once more
  *
- * The board knows marks and permissions as it is told, and no depots, bytes or
- * rules.  A million blocks are 14 levels; a leaf holds its blocks as words of
- * bits, so that four million blocks and 16 slots take 13 MB.  Nothing
+ * The board knows the marks and permissions that were set, and no depots, bytes
+ * or rules.  A million blocks are 14 levels; a leaf holds its blocks as words
+ * of bits, so that four million blocks and 16 slots take 13 MB.  Nothing
  * allocates after init() but grow().
  */
 #ifndef XD_SCHED_BOARD_H
@@ -48,11 +48,11 @@ enum xd_board_kind { XD_BOARD_FRESH, XD_BOARD_OPEN }; /* OPEN: or fresh */
 int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots);
 void xd_board_fini(struct xd_board *b);
 
-/* There are so many slots, no fewer than before; the new ones may take no block.
- * 0, or NOMEM with the board as before, but for memory. */
+/* There are so many slots, no fewer than before; the new ones may take no
+ * block.  0, or NOMEM with the board as before, but for memory. */
 int xd_board_grow(struct xd_board *b, unsigned n_slots);
 
-/* Note a change of one block; publish() brings changes into the tree, those of
+/* Note a change of one block; publish() applies changes to the tree, those of
  * all blocks from `first` to `last`. */
 void xd_board_mark(struct xd_board *b, uint64_t block, enum xd_mark mark);
 void xd_board_allow(struct xd_board *b, unsigned slot, uint64_t block,

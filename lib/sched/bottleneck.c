@@ -1,14 +1,15 @@
 #include "sched/bottleneck.h"
 
 /* Over so long bytes are counted, and until there are so many.  What waited for
- * a packet that was lost comes at once, so that one turn alone tells nothing. */
+ * a packet that was lost comes at once, so that one turn alone tells
+ * nothing. */
 #define TURN (500 * XD_MS)
 #define TURN_BYTES (64 << 10)
 
 /* What routers of slow lines were seen to hold. */
 #define QUEUE_BYTES ((double)(256 << 10))
 
-/* What is said of a line that hardly brings anything: it may be dead. */
+/* What is assumed of a line that hardly delivers anything: it may be dead. */
 #define LONGEST (40 * XD_SECOND)
 
 /* On a line that needs so long for its queue, TCP loses the packets of some
@@ -31,7 +32,8 @@ static double rate_of(const struct xd_bottleneck *b, xd_usec now)
     return (double)b->bytes * (double)XD_SECOND / (double)(now - b->began);
 }
 
-void xd_bottleneck_heard(struct xd_bottleneck *b, xd_usec now, uint64_t bytes)
+void xd_bottleneck_received(struct xd_bottleneck *b, xd_usec now,
+                            uint64_t bytes)
 {
     if (b->began == 0) {
         b->began = now;

@@ -1,8 +1,8 @@
 /*
  * How long bytes may wait in the queue of the client's line, by the most that
- * all depots together have brought.
+ * all depots together have delivered.
  *
- * Where that is little, a depot that says nothing may only stand behind others:
+ * Where that is little, a silent depot may only be queued behind others:
  * a line of 128 kbit/s needs 16 s for a queue of 256 KiB.
  */
 #ifndef XD_SCHED_BOTTLENECK_H
@@ -21,7 +21,8 @@ struct xd_bottleneck {
     double most; /* likewise, in two turns, one behind the other */
 };
 
-void xd_bottleneck_heard(struct xd_bottleneck *b, xd_usec now, uint64_t bytes);
+void xd_bottleneck_received(struct xd_bottleneck *b, xd_usec now,
+                            uint64_t bytes);
 
 /* How long a full queue takes; 0: not known. */
 xd_usec xd_bottleneck_queue_time(const struct xd_bottleneck *b, xd_usec now);

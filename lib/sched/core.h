@@ -14,10 +14,10 @@
 
 struct xd_fetch_state {
     bool is_live;
-    bool is_chosen;   /* by the policy, which then hears of its end */
-    bool is_loser;    /* others have brought the rest of it */
+    bool is_chosen;   /* by the policy, to which its end is reported */
+    bool is_loser;    /* others have delivered the rest of it */
     bool is_unwanted; /* no window holds the rest of it */
-    bool is_canceled; /* told to stop */
+    bool is_canceled; /* it was canceled */
     bool is_stopgap;  /* of a depot without ranges, until another proves that it
                          can deliver the bytes: others are asked for them too */
     unsigned depot;
@@ -42,8 +42,8 @@ struct xd_sched {
         unavailable;          /* no depot can deliver it; this was reported */
     struct xd_rangeset asked; /* for by any fetch, ever */
     uint64_t n_begun;         /* fetches, ever */
-    xd_usec wake_at;          /* when the next rest ends, or XD_NEVER */
-    xd_usec heard_at; /* when a byte came last, or the first fetch began;
+    xd_usec wake_at;          /* when the next back-off ends, or XD_NEVER */
+    xd_usec last_byte_at; /* when a byte came last, or the first fetch began;
                          XD_NEVER before that */
     unsigned visits;
     uint64_t steps;       /* depots that were looked at, ever */
@@ -82,15 +82,17 @@ void xd_core_rank_windows(struct xd_sched *s);
 /* Mark the fetches that are to be canceled for what readers want. */
 void xd_core_find_unwanted(struct xd_sched *s);
 
-/* assign.c: room for what a round of decisions assigns and offers.  0 or NOMEM. */
+/* assign.c: room for what a round of decisions assigns and offers.  0 or
+ * NOMEM. */
 int xd_core_make_room(struct xd_sched *s);
 
-/* A request for r begins; others may be asked for what a stopgap is to deliver. */
+/* A request for r begins; others may be asked for what a stopgap is to
+ * deliver. */
 void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r,
                     bool is_stopgap);
 
-/* A request is over; bytes that were here are missing again.  What is missing is
- * assigned to the requests that run, or to none.  0 or NOMEM. */
+/* A request is over; bytes that were here are missing again.  What is missing
+ * is assigned to the requests that run, or to none.  0 or NOMEM. */
 int xd_core_unassign(struct xd_sched *s, unsigned fetch);
 int xd_core_release(struct xd_sched *s, struct xd_range r);
 
@@ -98,20 +100,20 @@ int xd_core_release(struct xd_sched *s, struct xd_range r);
 int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
 
 /* sched.c: without a known size a depot holds all or nothing, also of what lies
- * behind the end that one of them told. */
+ * behind the end that one of them stated. */
 struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r);
 
 /* sched.c: something became missing, or a depot less useful: search from the
  * start. */
 void xd_core_forget_searches(struct xd_sched *s);
 
-/* standing.c: a request has failed, or others had brought all that it was to
- * before its first byte came: its depot rests, or is given up.  One that this
- * machine hindered is asked again for as long as patience lasts. */
+/* standing.c: a request has failed, or others had delivered all that it was to
+ * before its first byte came: its depot backs off, or is given up.  One that
+ * failed on this machine is asked again for as long as patience lasts. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
-void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
-                      const struct xd_sched_event *ev);
+void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
+                       const struct xd_sched_event *ev);
 void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 
@@ -123,8 +125,8 @@ void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
  * its own. */
 void xd_core_spread(struct xd_holder *d, bool spreads);
 
-/* Fetches of the depot can share a connection: what it refused before it delivered
- * anything was a connection. */
+/* Fetches of the depot can share a connection: what it refused before it
+ * delivered anything was a connection. */
 void xd_core_shares(struct xd_holder *d);
 
 /* Whether the depot has refused one more such fetch. */
@@ -136,8 +138,8 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
 /* Where a depot stands has changed: it goes into the sets, or out of them. */
 void xd_core_place(struct xd_sched *s, unsigned depot);
 
-/* pings.c: whether depots are pinged; what PINGED says of one; whether one is to
- * be pinged now. */
+/* pings.c: whether depots are pinged; what PINGED says of one; whether one is
+ * to be pinged now. */
 int xd_core_settle_pings(struct xd_sched *s);
 void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev);
 bool xd_core_try_ping(struct xd_sched *s, struct xd_sched_action *a);
@@ -170,14 +172,14 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot);
  * last resort, for what no other holds that could deliver. */
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort);
 
-/* Others are of less use than was thought: take back those that are needed. */
+/* Others can deliver less than was thought: take back those that are needed. */
 void xd_core_reconsider(struct xd_sched *s, xd_usec now);
 
-/* End the rests that are over, and set wake_at. */
+/* End the back-offs that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);
 
-/* What a policy has to say to an event, if it cares. */
-#define XD_TELL(s, hook, ...)                                   \
+/* Call a hook of the policy, if it has that. */
+#define XD_NOTIFY(s, hook, ...)                                 \
     do {                                                        \
         if ((s)->book.o.policy->hook)                           \
             (s)->book.o.policy->hook((s)->policy, __VA_ARGS__); \

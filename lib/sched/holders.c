@@ -138,8 +138,8 @@ static unsigned find_without_ranges(const struct xd_book *b, unsigned need,
     return b->n_depots;
 }
 
-unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
-                            uint64_t byte, uint64_t *out_end)
+unsigned xd_holders_deliverer(const struct xd_book *b, unsigned need,
+                              uint64_t byte, uint64_t *out_end)
 {
     unsigned i = find_ranged(b, need, byte, out_end);
 

@@ -1,7 +1,7 @@
 /*
  * Which depot holds what: questions of sched.c and next.c.
  *
- * A depot *could bring* a byte if it is not dropped, holds it, and knows
+ * A depot *could deliver* a byte if it is not dropped, holds it, and knows
  * ranges.  One that knows none could where no other could that has proved
  * itself, that is, has delivered a byte before; one that is a last resort,
  * where no other could at all.
@@ -18,24 +18,24 @@
 
 /*
  * The first depot in order of preference, in reserve those before others that
- * have not failed yet, that could bring `byte`, and the end
+ * have not failed yet, that could deliver `byte`, and the end
  * of the run of bytes for which that is so; n_depots if there is none, and
  * *out_end is left alone.
  */
-unsigned xd_holders_bringer(const struct xd_book *b, unsigned need,
-                            uint64_t byte, uint64_t *out_end);
+unsigned xd_holders_deliverer(const struct xd_book *b, unsigned need,
+                              uint64_t byte, uint64_t *out_end);
 
 /* The first byte from `from` on that has not arrived and that the depot could
- * bring; wanted.end if there is none. */
+ * deliver; wanted.end if there is none. */
 uint64_t xd_holders_work(const struct xd_book *b, unsigned depot,
                          uint64_t from);
 
 /* Where the bytes end, counted from `byte`, that this depot without ranges
- * may bring in one fetch, cuts being edges of its objects. */
+ * may deliver in one fetch, cuts being edges of its objects. */
 uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
                              uint64_t byte);
 
-/* Whether a byte that has not arrived would have nobody left to bring it
+/* Whether a byte that has not arrived would have no depot left to deliver it
  * without this depot. */
 bool xd_holders_is_needed(const struct xd_book *b, unsigned depot);
 

@@ -118,6 +118,6 @@ int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
         xd_core_take_back(s, ev->depot);
     xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
-    XD_TELL(s, lost, ev->depot);
+    XD_NOTIFY(s, lost, ev->depot);
     return 0;
 }

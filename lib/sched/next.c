@@ -3,14 +3,14 @@
  *
  *     PING   a depot in reserve that has to be pinged before it is opened
  *     SHORTEN a fetch of which the policy gave the tail to another
- *     CANCEL a fetch of which others brought the rest, or nobody wants it
+ *     CANCEL a fetch of which others delivered the rest, or no reader wants it
  *     FINISH when all is accepted
  *     FAIL   when a missing byte has no holder left; with gaps allowed, only
  *            one that a window holds, and once
  *     PARK   a depot that runs nothing and is dropped, or can do no more
  *     OPEN   a depot, if a slot is free
  *     FETCH  on a free lane, what the policy chooses for the most urgent window
- *     PARK   a depot that runs nothing, if one in reserve could bring the next
+ *     PARK   a depot that runs nothing, if one in reserve could deliver the next
  *            byte and no open one can
  *     WAIT
  */
@@ -56,7 +56,7 @@ static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte,
     return byte;
 }
 
-/* As far as nobody can bring the bytes, as was told; or `byte`. */
+/* As far as no depot can deliver the bytes, as was reported; or `byte`. */
 static uint64_t unavailable_to(const struct xd_sched *s, uint64_t byte)
 {
     struct xd_range run =
@@ -65,8 +65,8 @@ static uint64_t unavailable_to(const struct xd_sched *s, uint64_t byte)
     return run.begin == byte ? run.end : byte;
 }
 
-/* The first byte from `from` on that has not arrived, that no fetch that counts is
- * to deliver and that was not given up; `end` if there is none. */
+/* The first byte from `from` on that has not arrived, that no fetch that counts
+ * is to deliver and that was not given up; `end` if there is none. */
 static uint64_t next_byte(const struct xd_sched *s, uint64_t from, uint64_t end,
                           counts_fn *counts)
 {
@@ -111,7 +111,7 @@ static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
             continue;
         f->is_canceled = true;
         if (f->is_chosen)
-            XD_TELL(s, canceled, i);
+            XD_NOTIFY(s, canceled, i);
         a->kind = XD_DO_CANCEL;
         a->fetch = i;
         a->depot = f->depot;
@@ -144,7 +144,7 @@ static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
     struct xd_range wanted = s->book.wanted;
 
     if (!xd_range_is_empty(wanted) &&
-        xd_ledger_bytes(s->book.ledger, XD_BYTES_ACCEPTED) <
+        xd_ledger_bytes(s->book.ledger, XD_BYTES_DONE) <
             xd_range_length(wanted))
         return false;
     a->kind = XD_DO_FINISH;
@@ -177,7 +177,7 @@ static bool fails_within(struct xd_sched *s, struct xd_range r,
     uint64_t byte = r.begin;
 
     while (byte = next_idle_byte(s, byte, r.end), byte < r.end) {
-        if (xd_holders_bringer(b, 0, byte, &byte) < b->n_depots)
+        if (xd_holders_deliverer(b, 0, byte, &byte) < b->n_depots)
             continue;
         a->kind = XD_DO_FAIL;
         a->range = (struct xd_range){byte, gap_to(s, byte, r.end)};
@@ -186,9 +186,9 @@ static bool fails_within(struct xd_sched *s, struct xd_range r,
     return false;
 }
 
-/* Whether FAIL has to be told for a byte of a window.  Without the memory to
- * know that it was, it is told again. */
-static bool try_tell_gap(struct xd_sched *s, struct xd_sched_action *a)
+/* Whether FAIL has to be reported for a byte of a window.  Without the memory
+ * to know that it was, it is reported again. */
+static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
 {
     for (unsigned i = 0; i < s->book.n_windows; i++)
         if (fails_within(s, s->book.windows[i].range, a)) {
@@ -204,7 +204,7 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
 
     if (s->all_have_holders)
         return false;
-    if (b->o.has_gaps ? try_tell_gap(s, a) : fails_within(s, b->wanted, a))
+    if (b->o.has_gaps ? try_report_gap(s, a) : fails_within(s, b->wanted, a))
         return true;
     /* Bytes in flight were passed over: they may still come to nothing. */
     s->all_have_holders = true;
@@ -237,7 +237,7 @@ static void park(struct xd_sched *s, unsigned depot, struct xd_sched_action *a)
         d->state = XD_HOLDER_RESERVE;
     xd_core_place(s, depot);
     s->covered_to = s->book.wanted.begin;
-    XD_TELL(s, parked, depot, slot);
+    XD_NOTIFY(s, parked, depot, slot);
     a->kind = XD_DO_PARK;
     a->depot = depot;
 }
@@ -258,7 +258,7 @@ static bool try_park(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-/* The depot in reserve that could bring the first byte from *from on which is
+/* The depot in reserve that could deliver the first byte from *from on which is
  * neither in flight nor held by an open depot that is awake; n_depots if there
  * is none.  A byte for which there is no such depot now is passed over. */
 static unsigned find_urgent_from(struct xd_sched *s, uint64_t *from,
@@ -271,14 +271,14 @@ static unsigned find_urgent_from(struct xd_sched *s, uint64_t *from,
         unsigned depot;
 
         *from = byte;
-        if (xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, from) <
+        if (xd_holders_deliverer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, from) <
             b->n_depots)
             continue;
-        depot =
-            xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte, &byte);
+        depot = xd_holders_deliverer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte,
+                                     &byte);
         if (depot < b->n_depots)
             return depot;
-        if (xd_holders_bringer(b, 0, byte, from) == b->n_depots)
+        if (xd_holders_deliverer(b, 0, byte, from) == b->n_depots)
             ++*from;
     }
     *from = end;
@@ -362,7 +362,7 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     b->depots[depot].slot = slot;
     b->depots[depot].state = XD_HOLDER_OPEN;
     xd_core_place(s, depot);
-    XD_TELL(s, opened, depot);
+    XD_NOTIFY(s, opened, depot);
     a->kind = XD_DO_OPEN;
     a->depot = depot;
     return true;
@@ -462,8 +462,8 @@ static bool spreads(const struct xd_sched *s, unsigned depot)
            policy->spreads(s->policy, depot);
 }
 
-/* Whether a request that runs was begun for the byte, which another is asked for
- * now. */
+/* Whether a request that runs was begun for the byte, which another is asked
+ * for now. */
 static bool was_another_for(const struct xd_sched *s, uint64_t byte)
 {
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
@@ -475,8 +475,8 @@ static bool was_another_for(const struct xd_sched *s, uint64_t byte)
     return false;
 }
 
-/* Why `r` is asked for, before it is assigned.  Nothing is decided by it, so that
- * want of memory may make it less exact. */
+/* Why `r` is asked for, before it is assigned.  Nothing is decided by it, so
+ * that want of memory may make it less exact. */
 static enum xd_fetch_reason reason_for(struct xd_sched *s, struct xd_range r)
 {
     bool is_assigned = xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED,
@@ -526,8 +526,8 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     };
     d->running++;
     xd_core_spread(d, owns);
-    if (s->heard_at == XD_NEVER)
-        s->heard_at = now;
+    if (s->last_byte_at == XD_NEVER)
+        s->last_byte_at = now;
     a->kind = XD_DO_FETCH;
     a->fetch = fetch;
     a->depot = depot;
@@ -584,7 +584,7 @@ static uint64_t first_byte(const struct xd_sched *s, counts_fn *counts)
     return b->wanted.end;
 }
 
-/* Whether depots that could bring the next byte are in reserve, and none that
+/* Whether depots that could deliver the next byte are in reserve, and none that
  * is open and awake could. */
 static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
 {
@@ -592,10 +592,10 @@ static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
     uint64_t unused, byte = first_byte(s, counts);
 
     return byte < b->wanted.end &&
-           xd_holders_bringer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte, &unused) ==
-               b->n_depots &&
-           xd_holders_bringer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte,
-                              &unused) < b->n_depots;
+           xd_holders_deliverer(b, XD_NEED_OPEN | XD_NEED_AWAKE, byte,
+                                &unused) == b->n_depots &&
+           xd_holders_deliverer(b, XD_NEED_RESERVE | XD_NEED_AWAKE, byte,
+                                &unused) < b->n_depots;
 }
 
 /* Nothing more can be begun.  If that is because those that could deliver the

@@ -26,7 +26,7 @@
 enum xd_holder_state {
     XD_HOLDER_RESERVE, /* rests, without a thread */
     XD_HOLDER_OPEN,    /* in use: has a slot */
-    XD_HOLDER_DROPPED  /* not again, unless nobody else is left (sched.c); has
+    XD_HOLDER_DROPPED  /* not again, unless no other is left (sched.c); has
                           a slot until it was parked */
 };
 
@@ -45,15 +45,16 @@ struct xd_holder {
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
-    unsigned slot;       /* or XD_NO_SLOT */
-    bool is_banned;      /* dropped, and never again */
-    bool no_ranges;      /* sched.c itself gives it work; choose() never hears
+    unsigned slot;          /* or XD_NO_SLOT */
+    bool is_banned;         /* dropped, and never again */
+    bool no_ranges;         /* sched.c itself gives it work; choose() never gets
                            of it */
-    bool is_last_resort; /* without ranges, and perhaps wrong */
-    bool has_delivered;  /* a byte, at some time */
-    bool shares;         /* its fetches can share a connection, */
-    bool spreads;        /* but the last one has its own */
-    bool is_backing_off; /* failed, and gets nothing before back_off_until */
+    bool is_last_resort;    /* without ranges, and perhaps wrong */
+    bool has_connected;     /* a connection to it was made, at some time */
+    bool has_delivered;     /* a byte, at some time */
+    bool shares;            /* its fetches can share a connection, */
+    bool spreads;           /* but the last one has its own */
+    bool is_backing_off;    /* failed, and gets nothing before back_off_until */
     xd_usec back_off_until; /* while it is backing off */
     uint64_t forgiven_to;  /* the fetches that had begun when it failed last may
                              fail as well and not count */
@@ -105,8 +106,9 @@ struct xd_book {
     struct xd_depot_set usable;       /* not dropped */
     struct xd_depot_set fresh, tried; /* in reserve and awake: with no request
                                          in vain, and with some */
-    struct xd_depot_set unseen, unseen_tried; /* likewise: part of them, to be
-                                                 pinged before they are opened */
+    struct xd_depot_set unseen, unseen_tried; /* likewise: part of them, to
+                                                 be pinged before they are
+                                                 opened */
     struct xd_depot_set proven; /* not dropped, know ranges, have delivered */
     struct xd_depot_set without_ranges; /* know none, and are not dropped */
     bool has_pings;                     /* constant: some are to be pinged */
@@ -125,7 +127,7 @@ struct xd_book {
     struct xd_window *windows; /* most urgent first */
     unsigned n_windows;
     const struct xd_window *window;  /* that which choose() is asked for */
-    struct xd_bottleneck bottleneck; /* of what all depots brought */
+    struct xd_bottleneck bottleneck; /* of what all depots delivered */
 };
 
 /* The part of a range before the first cut in it. */
@@ -178,7 +180,7 @@ struct xd_policy {
     unsigned (*look)(void *p, xd_usec now);
 
     /* How many depots are opened at first, at most n_slots, and how many of
-     * those before a ping has told which are near.  NULL: all there are slots
+     * those before a ping has shown which are near.  NULL: all there are slots
      * for, both. */
     void (*opens)(void *p, unsigned *out_first, unsigned *out_unseen);
 
@@ -187,19 +189,19 @@ struct xd_policy {
     unsigned (*preferred_depot)(void *p);
 
     /* A chosen fetch that is to end sooner, at *end, which it has not
-     * reached: others shall bring the rest. */
+     * reached: others shall deliver the rest. */
     bool (*shorten)(void *p, unsigned *fetch, uint64_t *end);
 
-    /* Whether a chosen fetch of which others have brought the rest may end by
+    /* Whether a chosen fetch of which others have delivered the rest may end by
      * itself all the same. */
     bool (*spares)(void *p, unsigned fetch);
 
     /* Whether a depot in reserve is worth opening, though what is left could
-     * be brought by those that are open. */
+     * be delivered by those that are open. */
     bool (*wants_more)(void *p);
 
-    /* When choose() may answer otherwise though nothing was told; later than
-     * `now`, or XD_NEVER. */
+    /* When choose() may answer otherwise though nothing was reported; later
+     * than `now`, or XD_NEVER. */
     xd_usec (*wake)(void *p, xd_usec now);
 
     /* Whether each fetch of the depot that begins now has a connection of its
@@ -213,13 +215,13 @@ struct xd_policy {
      * nothing. */
     struct xd_learned (*learned)(void *p, unsigned depot);
 
-    /* A chosen fetch has brought all before `to`. */
-    void (*heard)(void *p, unsigned fetch, uint64_t to, xd_usec now);
+    /* A chosen fetch has received all before `to`. */
+    void (*received)(void *p, unsigned fetch, uint64_t to, xd_usec now);
 
-    /* A chosen fetch was told to stop, and is not to be shortened. */
+    /* A chosen fetch was canceled, and is not to be shortened. */
     void (*canceled)(void *p, unsigned fetch);
 
-    /* A chosen fetch is over; all that it brought was told before.
+    /* A chosen fetch is over; all that it received was reported before.
      * 0 or NOMEM. */
     int (*ended)(void *p, unsigned fetch, bool failed);
 

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "sched/core.h"
 
-/* Bring the options into agreement with the policy and the window.  With less
+/* Make the options agree with the policy and the window.  With less
  * than four blocks in a window, or P as many as they are, the policy could
  * wait for a completion that the window forbids. */
 static void settle_options(struct xd_sched_options *o, unsigned n_depots)
@@ -45,8 +45,8 @@ static int copy_cuts(struct xd_sched *s, const struct xd_layout *l)
     return 0;
 }
 
-/* Latencies that differ by less are equal: a machine that is busy answers so much
- * later. */
+/* Latencies that differ by less are equal: a machine that is busy answers so
+ * much later. */
 #define LEAST_CHANGE (20 * XD_MS)
 
 static void know(struct xd_holder *d, const struct xd_guess *guess)
@@ -122,7 +122,7 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
     settle_options(&s->book.o, (unsigned)layout->n_depots);
     s->book.wanted = wanted;
     s->book.ledger = ledger;
-    s->wake_at = s->heard_at = XD_NEVER;
+    s->wake_at = s->last_byte_at = XD_NEVER;
     s->covered_to = wanted.begin;
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
         make_lanes(s) == 0 && xd_core_make_window(s) == 0 &&
@@ -259,8 +259,8 @@ void xd_core_forget_searches(struct xd_sched *s)
     s->book.search++;
 }
 
-/* Mark the fetches of which others have brought the rest, now that `r` is here:
- * it touches that. */
+/* Mark the fetches of which others have delivered the rest, now that `r` is
+ * here: it touches that. */
 static void find_losers(struct xd_sched *s, struct xd_range r)
 {
     if (s->book.o.run_losers)
@@ -299,11 +299,11 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         return 0;
     if (f->got == f->range.begin)
         xd_core_flows(s, f, now - f->began_at);
-    xd_bottleneck_heard(&s->book.bottleneck, now, fresh.end - f->got);
+    xd_bottleneck_received(&s->book.bottleneck, now, fresh.end - f->got);
     f->got = fresh.end;
-    s->heard_at = now;
+    s->last_byte_at = now;
     if (f->is_chosen)
-        XD_TELL(s, heard, (unsigned)(f - s->fetches), fresh.end, now);
+        XD_NOTIFY(s, received, (unsigned)(f - s->fetches), fresh.end, now);
     if (!s->size_is_unknown) {
         s->book.depots[f->depot].failures = 0;
         s->book.depots[f->depot].preempted = 0;
@@ -378,7 +378,7 @@ static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
                            xd_core_held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_core_forget_searches(s);
-    XD_TELL(s, lost, depot);
+    XD_NOTIFY(s, lost, depot);
     return 0;
 }
 
@@ -389,7 +389,7 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
         return XD_E_NOMEM;
     xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
-    XD_TELL(s, lost, depot);
+    XD_NOTIFY(s, lost, depot);
     return 0;
 }
 
@@ -402,16 +402,16 @@ static bool stream_is_complete(const struct xd_sched *s,
            xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, s->book.wanted);
 }
 
-/* A fetch may have brought more than it was shortened to meanwhile. */
-static uint64_t end_told(const struct xd_fetch_state *f,
-                         const struct xd_sched_event *ev)
+/* A fetch may have received more than it was shortened to meanwhile. */
+static uint64_t reported_end(const struct xd_fetch_state *f,
+                             const struct xd_sched_event *ev)
 {
     return ev->kind == XD_EV_DONE && ev->range.end < f->range.end
                ? f->range.end
                : ev->range.end;
 }
 
-/* Not so one that is canceled since nobody wants its bytes any longer. */
+/* Not so one that is canceled since no reader wants its bytes any longer. */
 static bool was_preempted(const struct xd_sched *s,
                           const struct xd_fetch_state *f)
 {
@@ -429,7 +429,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)
         s->book.wanted.end = f->range.end = f->asked_end = ev->range.end;
-    rc = progress(s, f, end_told(f, ev), ev->now);
+    rc = progress(s, f, reported_end(f, ev), ev->now);
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
     rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);
@@ -438,7 +438,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (ev->kind == XD_EV_FAILED)
         xd_core_failed(s, f, ev);
     else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
-        xd_core_hindered(s, f, ev);
+        xd_core_postponed(s, f, ev);
     else if (was_preempted(s, f))
         xd_core_preempted(s, f, ev->now);
     return rc;
@@ -455,7 +455,7 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return fetch_event(s, ev);
     case XD_EV_HELD:
         return have(s, xd_core_clip(ev->range, s->book.wanted));
-    case XD_EV_ACCEPTED:
+    case XD_EV_VERIFIED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:
         return lack(s, ev->range);
@@ -470,6 +470,9 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     case XD_EV_SHARES:
         xd_core_shares(&s->book.depots[ev->depot]);
+        return 0;
+    case XD_EV_CONNECTED:
+        s->book.depots[ev->depot].has_connected = true;
         return 0;
     case XD_EV_BANNED:
         xd_core_ban(s, ev->depot);

@@ -10,7 +10,7 @@
  * are simulated in milliseconds, and tests/sim checks these rules after every
  * step:
  *
- *   - every wanted byte is accepted at the end, or FAIL names the first that
+ *   - every wanted byte is verified at the end, or FAIL names the first that
  *     cannot be had
  *   - a byte is in flight from at most R depots that know ranges, and never
  *     twice from one
@@ -24,36 +24,37 @@
  * policy.h: the paper's three, and ours.
  *
  * Depots.  All begin in reserve; OPEN takes one into use, PARK lets it rest.
- * Those that have not failed yet are opened before those that have.
- * A depot that fails is left alone for a pause that doubles, and given up
- * after max_failures in a row; any byte that it delivers ends the row.  Fetches
- * that are canceled before their first byte count as failures do, but for three
- * that are free, and after ten in vain in a row, failures among them, the depot
- * is given up.  Until a byte comes it is asked for one thing at a time.  But a
- * depot that alone holds a missing byte of a known file is given up only when no
- * depot has delivered a byte for `patience`; until then those that were given up
- * for failures are asked again if no other is left that holds a missing byte.
+ * Those that have not failed yet are opened before those that have.  A depot
+ * that fails is left alone for a pause that doubles, and given up after
+ * max_failures in a row; any byte that it delivers ends the row.  Fetches that
+ * are canceled before their first byte count as failures do, but for three that
+ * are free, and after ten in vain in a row, failures among them, the depot is
+ * given up.  Until a byte comes it is asked for one thing at a time.  But a
+ * depot that alone holds a missing byte of a known file is given up only when
+ * no depot has delivered a byte for `patience`; until then those that were
+ * given up for failures are asked again if no other is left that holds a
+ * missing byte.
  *
- * Pings.  Where all depots hold the whole file, and are many more than the policy
- * opens at first, those in reserve are pinged (connected to, and asked for
- * nothing) before they are opened.  Those that answer are opened, the nearest
- * first; a refusal counts as a failure; a depot that is silent comes after the
- * others.  Depots of known speed are opened without a ping, and so are the first
- * few: those that the policy opens before anything is known, which with the
- * paper's policies are all that can be open.
+ * Pings.  Where all depots hold the whole file, and are many more than the
+ * policy opens at first, those in reserve are pinged (connected to, and asked
+ * for nothing) before they are opened.  Those that answer are opened, the
+ * nearest first; a refusal counts as a failure; a depot that is silent comes
+ * after the others.  Depots of known speed are opened without a ping, and so
+ * are the first few: those that the policy opens before anything is known,
+ * which with the paper's policies are all that can be open.
  *
- * A depot that refuses a fetch which began while others of it brought bytes has
- * not failed: it is asked for no more at a time than it has served so far.
+ * A depot that refuses a fetch which began while others of it delivered bytes
+ * has not failed: it is asked for no more at a time than it has served so far.
  *
  * A depot may join while others are in use.  It begins in reserve, as the last
  * in order of preference, and there is one more in use at once as long as there
  * are fewer than max_open.  The ends of what it holds are cuts from then on.
  *
- * A depot that knows no ranges is used only for bytes that no usable depot holds
- * which knows ranges and has delivered before: one fetch at a time, from the
- * first such byte that is missing to the last, or to the next cut.  Depots that
- * have never delivered are asked for the same bytes meanwhile; when one of them
- * delivers, a fetch that it makes needless is canceled.  A window does not
+ * A depot that knows no ranges is used only for bytes that no usable depot
+ * holds which knows ranges and has delivered before: one fetch at a time, from
+ * the first such byte that is missing to the last, or to the next cut.  Depots
+ * that have never delivered are asked for the same bytes meanwhile; when one of
+ * them delivers, a fetch that it makes needless is canceled.  A window does not
  * shorten that fetch; the engine holds it back.
  *
  * Readers.  Each says by DEMAND which bytes it wants next, its window, and when
@@ -69,7 +70,7 @@
  * A file of unknown size (layout.h) comes as one fetch to UINT64_MAX from one
  * depot, whatever the policy and the windows; DONE says in range.end where the
  * file ended.  When that fetch fails, or any byte of it was rejected before its
- * end, nothing of it counts any longer, what was accepted included, and the
+ * end, nothing of it counts any longer, what was verified included, and the
  * next fetch begins where the first did.
  *
  * Not thread-safe.  The engine calls it with its lock held.
@@ -106,12 +107,13 @@ struct xd_sched_options {
     uint64_t window_bytes;    /* how long the window of a reader is; 0: there
                                  are no readers, and all is fetched */
     bool runs_on;             /* a fetch without ranges goes on to the windows
-                                 before it, over what nobody wants */
-    bool has_gaps;            /* bytes that nobody can bring are told of once,
-                                 if a window holds them, and the rest goes on */
+                                 before it, over what no reader wants */
+    bool has_gaps;            /* bytes that no depot can deliver are reported
+                                 once, if a window holds them, and the rest
+                                 goes on */
     unsigned max_failures;    /* of one depot, in a row */
     xd_usec patience;         /* with the only holder of a byte */
-    bool run_losers;          /* let a fetch run on though another has brought
+    bool run_losers;          /* let a fetch run on though another has delivered
                                  its bytes */
     bool whole_blocks;  /* the paper's policies: a request for a block that
                                  another request is for as well asks for all of
@@ -132,7 +134,7 @@ enum xd_sched_event_kind {
                        retry_at (0: it may be at once) */
     XD_EV_HELD,     /* range: here without a request of the scheduler's, and not
                        yet found good */
-    XD_EV_ACCEPTED, /* range: written, and good as far as can be known */
+    XD_EV_VERIFIED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: it was discarded in the ledger, or received and
                        never stored; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
@@ -142,19 +144,21 @@ enum xd_sched_event_kind {
                        in one object, for at most max_lanes fetches at a time
                        (0: as before).  A new depot has the number after the
                        last; one that was given up or banned is used again */
-    XD_EV_NORANGES, /* depot: sends only whole objects; if is_last_resort, it may
-                       be wrong, and is asked for what no other can deliver */
+    XD_EV_NORANGES, /* depot: sends only whole objects; if is_last_resort, it
+                       may be wrong, and is asked for what no other can
+                       deliver */
     XD_EV_SHARES,   /* depot: its fetches share one connection: one more begins
                        behind the others, and of one that is cut all comes
                        that the depot has written */
-    XD_EV_BANNED,   /* depot: never again in this run (no fetch there is in
+    XD_EV_CONNECTED, /* depot: a connection to it is made */
+    XD_EV_BANNED,    /* depot: never again in this run (no fetch there is in
                        flight) */
-    XD_EV_DEMAND,   /* reader: wants `range` (empty: nothing any more), its
+    XD_EV_DEMAND,    /* reader: wants `range` (empty: nothing any more), its
                        first byte at `due`, the others at bytes_per_s from
                        then on (0: all at once) */
-    XD_EV_PINGED,   /* depot: this came of a ping, after round_trip; also of one
+    XD_EV_PINGED, /* depot: this came of a ping, after round_trip; also of one
                        that was not asked for here */
-    XD_EV_TICK      /* nothing but time has passed */
+    XD_EV_TICK    /* nothing but time has passed */
 };
 
 struct xd_sched_event {
@@ -167,7 +171,7 @@ struct xd_sched_event {
                         hung up or said nothing, before a byte of it came */
     bool is_unanswered;  /* FAILED: and no connection was made to it at all */
     bool is_last_resort; /* NORANGES */
-    xd_usec due;         /* XD_NEVER: when nobody else wants anything */
+    xd_usec due;         /* XD_NEVER: when no other reader wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
     enum xd_ping_result ping; /* PINGED */
@@ -183,9 +187,9 @@ enum xd_sched_action_kind {
     XD_DO_CANCEL,  /* stop `fetch`; it still ends with an event */
     XD_DO_SHORTEN, /* `fetch` ends at range.end, sooner than asked: DONE when
                      it is there */
-    XD_DO_FINISH,  /* every wanted byte was accepted */
-    XD_DO_FAIL     /* no depot is left that could bring `range`, nor does a
-                     fetch bring it */
+    XD_DO_FINISH,  /* every wanted byte was verified */
+    XD_DO_FAIL     /* no depot is left that could deliver `range`, nor does a
+                      fetch deliver it */
 };
 
 struct xd_sched_action {
@@ -227,8 +231,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
  * carried out: the scheduler takes it as begun. */
 struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now);
 
-/* So many bytes per second are taken from all depots together from now on; 0: all
- * that come. */
+/* So many bytes per second are taken from all depots together from now on; 0:
+ * all that come. */
 void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
 
 /* Why a depot may use as many lanes as it may. */
@@ -271,13 +275,14 @@ bool xd_sched_has_choice(const struct xd_sched *s);
 /* Whether there is a depot in reserve that has not been asked. */
 bool xd_sched_has_untried(const struct xd_sched *s);
 
-/* For how long a fetch may say nothing since its bytes stand in the queue of the
- * client's line behind those of others; 0: as far as is known they do not. */
+/* For how long a fetch may say nothing since its bytes stand in the queue of
+ * the client's line behind those of others; 0: as far as is known they do
+ * not. */
 xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now);
 
 /* How many nodes of its index were looked at to find the last action, for the
- * lane that took most; with "adaptive" those of all lanes, and whatever else was
- * (tests). */
+ * lane that took most; with "adaptive" those of all lanes, and whatever else
+ * was (tests). */
 unsigned xd_sched_visits(const struct xd_sched *s);
 
 /* How many depots were looked at since the beginning (tests). */

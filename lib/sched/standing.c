@@ -93,7 +93,7 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
 
         s->steps++;
         end_rest(s, depot);
-        XD_TELL(s, readiness, depot);
+        XD_NOTIFY(s, readiness, depot);
     }
 }
 
@@ -137,7 +137,7 @@ void xd_core_drop(struct xd_sched *s, unsigned depot)
     d->state = XD_HOLDER_DROPPED;
     end_rest(s, depot);
     xd_core_forget_searches(s);
-    XD_TELL(s, readiness, depot);
+    XD_NOTIFY(s, readiness, depot);
 }
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
@@ -147,7 +147,7 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     if (d->is_backing_off && d->back_off_until >= until)
         return;
     set_rest(s, depot, until);
-    XD_TELL(s, readiness, depot);
+    XD_NOTIFY(s, readiness, depot);
 }
 
 static xd_usec pause_of(const struct xd_holder *d)
@@ -175,12 +175,12 @@ static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
 }
 
 /* The last attempt with the only holder of a byte; XD_NEVER if there are others
- * that could bring all it holds, or its bytes would not be believed. */
+ * that could deliver all it holds, or its bytes would not be trusted. */
 static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
 {
     if (s->size_is_unknown || !xd_holders_is_needed(&s->book, depot))
         return XD_NEVER;
-    return s->heard_at + s->book.o.patience;
+    return s->last_byte_at + s->book.o.patience;
 }
 
 /* One more request in vain was counted: drop the depot or let it rest. */
@@ -205,12 +205,13 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
         rest(s, depot, until);
 }
 
-/* A request that had to connect waits for two latencies, and for three with TLS;
- * a wait that is too long for them tells that the depot is another than it was. */
+/* A request that had to connect waits for two latencies, and for three with
+ * TLS; a wait that is too long for them tells that the depot is another than it
+ * was. */
 #define MOST_LATENCIES 3
 
-/* How many fetches bring bytes, or where each new one has its own connection how
- * many connections do. */
+/* How many fetches receive bytes, or where each new one has its own connection
+ * how many connections do. */
 static unsigned count_flowing(const struct xd_holder *d)
 {
     return d->spreads ? d->flowing - d->sharing + (d->sharing > 0) : d->flowing;
@@ -314,19 +315,19 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
-    if (s->heard_at == XD_NEVER)
-        s->heard_at = now;
+    if (s->last_byte_at == XD_NEVER)
+        s->last_byte_at = now;
     d->failures++;
     d->forgiven_to = s->n_begun;
     pause_or_drop(s, depot, now, 0);
 }
 
-void xd_core_hindered(struct xd_sched *s, const struct xd_fetch_state *f,
-                      const struct xd_sched_event *ev)
+void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
+                       const struct xd_sched_event *ev)
 {
     if (s->book.depots[f->depot].state == XD_HOLDER_DROPPED)
         return;
-    if (ev->now < s->heard_at + s->book.o.patience)
+    if (ev->now < s->last_byte_at + s->book.o.patience)
         rest(s, f->depot, ev->retry_at);
     else
         xd_core_failed(s, f, ev);
@@ -365,7 +366,7 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
     xd_core_place(s, depot);
     xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
-    XD_TELL(s, readiness, depot);
+    XD_NOTIFY(s, readiness, depot);
 }
 
 /* Depots were given up since others held the same.  If these do not, or were
@@ -377,7 +378,7 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now)
     bool is_needed = false;
 
     if (s->size_is_unknown || b->n_given_up == 0 ||
-        now >= s->heard_at + b->o.patience)
+        now >= s->last_byte_at + b->o.patience)
         return;
     for (unsigned i = 0; i < b->n_depots && !is_needed; i++)
         is_needed = is_given_up(&b->depots[i]) && xd_holders_is_needed(b, i);
@@ -391,11 +392,11 @@ void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort)
     struct xd_holder *d = &s->book.depots[depot];
 
     d->is_last_resort = is_last_resort;
-    /* Without a known size everybody is asked for all of it anyway. */
+    /* Without a known size every depot is asked for all of it anyway. */
     d->no_ranges = !s->size_is_unknown;
     d->failures = d->preempted = 0;
     end_rest(s, depot);
     d->forgiven_to = s->n_begun;
     xd_core_forget_searches(s);
-    XD_TELL(s, readiness, depot);
+    XD_NOTIFY(s, readiness, depot);
 }

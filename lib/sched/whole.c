@@ -1,9 +1,9 @@
 /*
- * A file whose size nobody knows: one stream from start to end.
+ * A file of unknown size: one stream from start to end.
  *
- * Which byte is the last is told by the stream's end, so nothing can be
+ * The stream's end shows which byte is the last, so nothing can be
  * divided; and two depots that name no size may hold different files, so
- * nothing that one brought is kept when the next begins (sched.c forgets it).
+ * nothing that one delivered is kept when the next begins (sched.c forgets it).
  */
 #include "sched/policy.h"
 

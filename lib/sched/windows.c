@@ -63,7 +63,7 @@ void xd_core_rank_windows(struct xd_sched *s)
         }
 }
 
-/* Whether a window still wants something that a fetch is to bring. */
+/* Whether a window still wants something that a fetch is to deliver. */
 static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     struct xd_range rest = {f->got, f->range.end};
@@ -94,7 +94,8 @@ static uint64_t wanted_to(const struct xd_book *b, uint64_t byte)
     return byte;
 }
 
-/* Whether a fetch without ranges comes to a window, or is there, by going on. */
+/* Whether a fetch without ranges comes to a window, or is there, by going
+ * on. */
 static bool leads_to(const struct xd_sched *s, const struct xd_fetch_state *f,
                      struct xd_range window)
 {
@@ -103,7 +104,7 @@ static bool leads_to(const struct xd_sched *s, const struct xd_fetch_state *f,
             (s->book.o.runs_on && window.begin < f->range.end));
 }
 
-/* The most urgent window in which its depot has something to bring. */
+/* The most urgent window in which its depot has something to deliver. */
 static const struct xd_window *first_work(const struct xd_sched *s,
                                           const struct xd_fetch_state *f,
                                           bool led_to)
@@ -127,7 +128,7 @@ static const struct xd_window *first_work(const struct xd_sched *s,
 }
 
 /* The engine holds a fetch without ranges back where no window is.  It may wait
- * there, but not while its depot has something to bring elsewhere; nor may a
+ * there, but not while its depot has something to deliver elsewhere; nor may a
  * reader there keep one that waits elsewhere from all, when the request has
  * delivered what makes it worth its beginning. */
 static bool keeps_others_waiting(const struct xd_sched *s,
@@ -144,15 +145,15 @@ static bool keeps_others_waiting(const struct xd_sched *s,
            f->got - f->range.begin >= xd_range_length(elsewhere->range) / 2;
 }
 
-/* Whether depots that have proved themselves hold all that a stopgap is still to
- * deliver. */
+/* Whether depots that have proved themselves hold all that a stopgap is still
+ * to deliver. */
 static bool gives_way(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     return f->is_stopgap && f->got < f->range.end &&
            xd_holders_work(&s->book, f->depot, f->got) >= f->range.end;
 }
 
-/* To bring the last quarter costs less than a new request elsewhere. */
+/* To fetch the last quarter costs less than a new request elsewhere. */
 static bool is_nearly_done(const struct xd_fetch_state *f)
 {
     return f->range.end - f->got <= xd_range_length(f->range) / 4;

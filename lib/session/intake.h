@@ -1,6 +1,6 @@
 /*
- * What one request has received: when it is written, and when the scheduler is
- * told of it.
+ * What one request has received: when it is written, and when it is reported to
+ * the scheduler.
  *
  *     range.begin          flushed            received
  *         |===================|.................|
@@ -8,8 +8,9 @@
  *           duplicate bytes
  *
  * A buffer is flushed when it is full, when its first byte is half a second
- * old, and where there are readers at once.  The scheduler is told of the first
- * bytes at once, then at most every 20 ms, and whenever a buffer is flushed.
+ * old, and where there are readers at once.  The first bytes are reported to
+ * the scheduler at once, then at most every 20 ms, and whenever a buffer is
+ * flushed.
  *
  * Pure: the engine's lanes and the simulator's requests both use it.
  */
@@ -58,10 +59,10 @@ xd_usec xd_intake_flush_at(const struct xd_intake *in);
 bool xd_intake_must_flush(const struct xd_intake *in, bool at_once,
                           xd_usec now);
 
-/* When the scheduler is to be told; XD_NEVER: it knows all. */
+/* When the next report is due; XD_NEVER: all is reported. */
 xd_usec xd_intake_report_at(const struct xd_intake *in);
 
-/* The scheduler is told of all that has come; false: it knew. */
+/* All that was received counts as reported; false: it was already. */
 bool xd_intake_report(struct xd_intake *in, xd_usec now);
 
 #endif

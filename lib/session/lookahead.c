@@ -4,6 +4,18 @@
 #define HEAD_BYTES ((uint64_t)256 << 10)
 #define TAIL_BYTES ((uint64_t)1 << 20)
 
+xd_usec xd_lookahead_due(const struct xd_player *p, uint64_t byte, xd_usec now)
+{
+    double ahead;
+
+    if (p->bytes_per_s == 0 || byte <= p->byte)
+        return now;
+    ahead = (double)(byte - p->byte) / (double)p->bytes_per_s;
+    if (p->is_playing)
+        ahead -= (double)(now - p->at) / (double)XD_SECOND;
+    return ahead > 0 ? now + (xd_usec)(ahead * (double)XD_SECOND) : now;
+}
+
 struct xd_range xd_lookahead_window(uint64_t from, uint64_t front,
                                     uint64_t length, uint64_t end)
 {

@@ -1,6 +1,6 @@
 /*
- * What acks tell a depot, as Linux does it: SACK, losses told by the order of
- * transmissions (RACK), proportional rate reduction.
+ * What acks report to a depot, as Linux does it: SACK, losses found by the
+ * order of transmissions (RACK), proportional rate reduction.
  */
 #include <math.h>
 
@@ -104,8 +104,8 @@ static void end_recovery(struct xd_sender *s)
 }
 
 /* How fast what came in had left, or came in, whichever took longer. */
-static void tell_bbr(struct xd_sender *s, xd_nsec now,
-                     const struct taken *taken, unsigned n, unsigned n_lost)
+static void update_bbr(struct xd_sender *s, xd_nsec now,
+                       const struct taken *taken, unsigned n, unsigned n_lost)
 {
     const struct xd_segment *g = &taken->newest;
     xd_nsec interval = now - g->delivered_at;
@@ -133,8 +133,8 @@ static void tell_bbr(struct xd_sender *s, xd_nsec now,
     xd_bbr_acked(&s->bbr, now, &sample);
 }
 
-static void tell_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
-                       unsigned n, unsigned n_lost)
+static void update_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
+                         unsigned n, unsigned n_lost)
 {
     bool is_full = s->cubic.window < s->cubic.threshold
                        ? s->cubic.window < 2 * s->most_out
@@ -189,9 +189,9 @@ void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
         begin_recovery(s);
     end_recovery(s);
     if (s->has_bbr)
-        tell_bbr(s, now, &taken, n, n_lost);
+        update_bbr(s, now, &taken, n, n_lost);
     else
-        tell_cubic(s, now, taken.rtt, n, n_lost);
+        update_cubic(s, now, taken.rtt, n, n_lost);
     xd_sender_push(t, c);
     xd_sender_arm(t, c);
 }

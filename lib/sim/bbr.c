@@ -134,7 +134,7 @@ static void probe_bandwidth(struct xd_bbr *b, xd_nsec now)
     next_phase(b, now);
 }
 
-/* Full when three rounds did not bring a quarter more. */
+/* Full when three rounds did not yield a quarter more. */
 static void look_for_full(struct xd_bbr *b, const struct xd_rate_sample *s)
 {
     double rate = best_rate(b);

@@ -2,24 +2,28 @@
 
 #include <xdownload/error.h>
 
-/* Nobody decides more at one moment. */
+/* No scheduler decides more at one moment. */
 #define MOST_ACTIONS 200000
 
 int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted)
 {
-    d->sched = xd_sched_new(layout, o, wanted, &d->ledger);
-    if (!d->sched)
+    const struct xd_session_event started = {.kind = XD_SESSION_STARTED,
+                                             .is_size_known = true};
+
+    d->session.sched = xd_sched_new(layout, o, wanted, &d->ledger);
+    if (!d->session.sched)
         return XD_E_NOMEM;
+    xd_session_step(&d->session, &started);
     if (d->is_unchecked)
         return 0;
-    d->rules = xd_rules_new(layout, xd_sched_options(d->sched), wanted);
+    d->rules = xd_rules_new(layout, xd_sched_options(d->session.sched), wanted);
     return d->rules ? 0 : XD_E_NOMEM;
 }
 
 void xd_driver_fini(struct xd_driver *d)
 {
-    xd_sched_free(d->sched);
+    xd_session_fini(&d->session);
     xd_ledger_fini(&d->ledger);
     xd_rules_free(d->rules);
 }
@@ -35,7 +39,7 @@ static bool is_out_of_memory(const struct xd_driver *d)
     return d->rules && d->rules->failed;
 }
 
-void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
+void xd_driver_take_event(struct xd_driver *d, struct xd_sched_event ev)
 {
     enum xd_rule rule = XD_RULE_NONE;
 
@@ -48,17 +52,18 @@ void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev)
         end_broken(d, rule);
         return;
     }
-    if (xd_sched_event(d->sched, &ev) < 0 || is_out_of_memory(d))
+    if (xd_sched_event(d->session.sched, &ev) < 0 || is_out_of_memory(d))
         d->is_over = d->failed = true;
 }
 
-/* All is here but what nobody can bring. */
+/* All is here but what no depot can deliver. */
 static bool ends_with_gaps(const struct xd_driver *d)
 {
     const struct xd_rules *r = d->rules;
 
-    return r && r->told.bytes > 0 &&
-           r->accepted.bytes + r->told.bytes >= r->wanted.end - r->wanted.begin;
+    return r && r->reported.bytes > 0 &&
+           r->verified.bytes + r->reported.bytes >=
+               r->wanted.end - r->wanted.begin;
 }
 
 static enum xd_rule check(struct xd_driver *d, const struct xd_sched_action *a)
@@ -73,34 +78,48 @@ static enum xd_rule check(struct xd_driver *d, const struct xd_sched_action *a)
     return rule;
 }
 
+/* False: it waits until then. */
+static bool obey(struct xd_driver *d, struct xd_sched_action *a)
+{
+    enum xd_rule rule;
+
+    if (d->spoil)
+        d->spoil(a);
+    rule = check(d, a);
+    if (rule != XD_RULE_NONE)
+        end_broken(d, rule);
+    else if (is_out_of_memory(d))
+        d->is_over = d->failed = true;
+    else if (a->kind == XD_DO_WAIT && !ends_with_gaps(d))
+        return false;
+    else if (a->kind == XD_DO_FINISH || a->kind == XD_DO_WAIT ||
+             (a->kind == XD_DO_FAIL &&
+              !xd_sched_options(d->session.sched)->has_gaps))
+        d->is_over = true;
+    else if (a->kind != XD_DO_FAIL)
+        d->carry_out(d->world, a);
+    d->is_complete =
+        d->is_over && a->kind == XD_DO_FINISH && d->broken == XD_RULE_NONE;
+    return true;
+}
+
 xd_usec xd_driver_act(struct xd_driver *d)
 {
-    struct xd_sched_action a = {.until = XD_NEVER};
     unsigned n = 0;
 
     while (!d->is_over) {
-        enum xd_rule rule;
+        struct xd_session_action a =
+            xd_session_next(&d->session, d->now, d->now);
 
-        a = xd_sched_next(d->sched, d->now);
-        if (d->spoil)
-            d->spoil(&a);
-        rule = check(d, &a);
-        if (rule != XD_RULE_NONE)
-            end_broken(d, rule);
-        else if (is_out_of_memory(d))
-            d->is_over = d->failed = true;
-        else if (a.kind == XD_DO_WAIT && !ends_with_gaps(d))
+        if (a.kind == XD_SESSION_REST)
             return a.until;
-        else if (a.kind == XD_DO_FINISH || a.kind == XD_DO_WAIT ||
-                 (a.kind == XD_DO_FAIL &&
-                  !xd_sched_options(d->sched)->has_gaps))
-            d->is_over = true;
-        else if (a.kind != XD_DO_FAIL)
-            d->carry_out(d->world, &a);
-        d->is_complete =
-            d->is_over && a.kind == XD_DO_FINISH && d->broken == XD_RULE_NONE;
+        if (a.kind == XD_SESSION_OBEY && !obey(d, &a.order))
+            return a.order.until;
+        if (a.kind == XD_SESSION_STOP)
+            d->carry_out(d->world, &a.order);
+        d->is_over |= a.kind == XD_SESSION_LOSE;
         if (++n == MOST_ACTIONS)
             d->is_over = d->is_endless = true;
     }
-    return a.until;
+    return XD_NEVER;
 }

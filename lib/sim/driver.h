@@ -1,12 +1,12 @@
 /*
- * A scheduler at work: events go in, actions come out and are carried out by
+ * A session at work: events go in, actions come out and are carried out by
  * some world, and every step is checked against the rules.
  */
 #ifndef XD_SIM_DRIVER_H
 #define XD_SIM_DRIVER_H
 
 #include "ledger/ledger.h"
-#include "sched/sched.h"
+#include "session/session.h"
 #include "sim/rules.h"
 
 struct xd_driver {
@@ -18,8 +18,8 @@ struct xd_driver {
     bool is_unchecked; /* there are no rules; not where gaps may be left */
     /* Kept here. */
     struct xd_ledger ledger;
-    struct xd_sched *sched;
-    struct xd_rules *rules; /* NULL: the run is unchecked */
+    struct xd_session session; /* its line is its user's to make */
+    struct xd_rules *rules;    /* NULL: the run is unchecked */
     xd_usec now;
     bool is_over, is_complete, is_endless, failed;
     enum xd_rule broken;
@@ -31,7 +31,7 @@ int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
 void xd_driver_fini(struct xd_driver *d);
 
 /* At d->now, which its user moves. */
-void xd_driver_tell(struct xd_driver *d, struct xd_sched_event ev);
+void xd_driver_take_event(struct xd_driver *d, struct xd_sched_event ev);
 
 /* Decide and carry out until there is nothing more to do; returns until
  * when. */

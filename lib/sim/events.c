@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Without a branch, which nobody could predict. */
+/* Without a branch, which could not be predicted. */
 static inline bool is_before(const struct xd_event_key *a,
                              const struct xd_event_key *b)
 {
@@ -67,7 +67,7 @@ static uint32_t *last_of(struct xd_events *e, enum xd_sim_kind kind,
     case XD_SIM_CAP_TIMER:
     case XD_SIM_CLIENT_TIMER:
     case XD_SIM_FLUSH_TIMER:
-    case XD_SIM_TELL_TIMER:
+    case XD_SIM_REPORT_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
     case XD_SIM_PING_TIMER:

@@ -32,7 +32,7 @@ enum xd_sim_kind {
     XD_SIM_CAP_TIMER,
     XD_SIM_CLIENT_TIMER,
     XD_SIM_FLUSH_TIMER,
-    XD_SIM_TELL_TIMER,
+    XD_SIM_REPORT_TIMER,
     XD_SIM_SILENCE_TIMER,
     XD_SIM_CANCEL_TIMER,
     XD_SIM_PING_TIMER /* of a depot; `life`: when it was pinged */

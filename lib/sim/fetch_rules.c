@@ -58,7 +58,7 @@ static enum xd_rule check_range(const struct xd_rules *r,
         return xd_rules_is_wanted(r, a->range) ? XD_RULE_NONE : XD_RULE_WINDOW;
     for (uint64_t at = a->range.begin; at < end; at = xd_rules_run(r, at, end))
         if (!xd_rules_has(&r->arrived, at) &&
-            !xd_rules_could_bring(r, a->depot, at))
+            !xd_rules_could_deliver(r, a->depot, at))
             return XD_RULE_RANGES;
     return XD_RULE_NONE;
 }
@@ -107,7 +107,7 @@ static enum xd_rule check_needed(const struct xd_rules *r,
                    a->range.begin < r->fetches[i].range.end;
     if (is_copy && r->o.whole_blocks && r->is_papers)
         return XD_RULE_NONE; /* paper.c says what it asks for */
-    if (xd_rules_has(&r->accepted, first) || xd_rules_has(&r->accepted, last))
+    if (xd_rules_has(&r->verified, first) || xd_rules_has(&r->verified, last))
         return XD_RULE_NEEDED;
     if (!is_copy &&
         (xd_rules_has(&r->arrived, first) || xd_rules_has(&r->arrived, last)))
@@ -153,7 +153,7 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
     if (rule != XD_RULE_NONE)
         return rule;
     if (r->n_begun == 0)
-        r->heard_at = now;
+        r->last_byte_at = now;
     xd_rules_spread(r, a->depot, a->owns_connection);
     r->fetches[a->fetch] = (struct xd_ruled_fetch){
         .is_live = true,

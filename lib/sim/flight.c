@@ -20,11 +20,10 @@ static void set_timer(struct xd_run *r, const struct xd_flight *f,
 
 static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
 {
-    xd_usec queue =
-        xd_sched_queue_time(r->driver.sched, xd_run_usec(r->net.now));
+    xd_usec now = xd_run_usec(r->net.now);
 
-    return f->heard +
-           (xd_nsec)(queue > r->o->silence ? queue : r->o->silence) * 1000;
+    return f->last_byte +
+           (xd_nsec)xd_session_silence(&r->driver.session, now) * 1000;
 }
 
 /* Bytes that count. */
@@ -41,20 +40,20 @@ static void accept(struct xd_run *r, struct xd_range range)
 {
     if (xd_ledger_change(&r->driver.ledger, XD_VERIFY, range) < 0)
         xd_run_out_of_memory(r);
-    xd_run_tell(
-        r, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = range});
+    xd_run_take_event(
+        r, (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = range});
 }
 
-/* But for what others brought: that is here. */
-static void tell_rejected(struct xd_run *r, struct xd_range range)
+/* But for what others delivered: that is here. */
+static void report_rejected(struct xd_run *r, struct xd_range range)
 {
     while (!xd_range_is_empty(range)) {
         struct xd_range gap =
             xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_STORED, range);
 
         if (!xd_range_is_empty(gap))
-            xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_REJECTED,
-                                                   .range = gap});
+            xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_REJECTED,
+                                                         .range = gap});
         range.begin = gap.end;
     }
 }
@@ -64,7 +63,7 @@ static void discard(struct xd_run *r, struct xd_range range,
 {
     if (xd_ledger_discard(&r->driver.ledger, range, why) < 0)
         xd_run_out_of_memory(r);
-    tell_rejected(r, range);
+    report_rejected(r, range);
 }
 
 /* Not even what it has in its buffer. */
@@ -72,7 +71,7 @@ static void cut_off(struct xd_run *r, struct xd_flight *f)
 {
     f->in.received = f->in.flushed;
     xd_flight_end(r, f, XD_EV_CANCELED);
-    tell_rejected(r, (struct xd_range){f->in.flushed, f->in.reported});
+    report_rejected(r, (struct xd_range){f->in.flushed, f->in.reported});
 }
 
 /* The first bytes inside `within` that depots which lie have delivered; empty
@@ -96,7 +95,8 @@ static struct xd_range next_lie(struct xd_run *r, struct xd_range within)
     return lie;
 }
 
-/* A depot that lied is not trusted again, nor is what nothing has proved. */
+/* A depot that delivered wrong bytes is not trusted again, nor is what nothing
+ * has proved. */
 static void ban_liars(struct xd_run *r)
 {
     struct xd_range lie;
@@ -107,8 +107,8 @@ static void ban_liars(struct xd_run *r)
         for (unsigned j = 0; j < r->n_flights; j++)
             if (r->flights[j].is_live && r->flights[j].depot == i)
                 cut_off(r, &r->flights[j]);
-        xd_run_tell(r,
-                    (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
+        xd_run_take_event(
+            r, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
     }
     while (lie = next_lie(r, (struct xd_range){0, r->o->size}),
            !xd_range_is_empty(lie) && !r->driver.failed)
@@ -154,7 +154,7 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
         if (xd_range_is_empty(gap))
             break;
         if (!xd_ledger_has(ledger, XD_BYTES_RECEIVED, gap)) /* as in lane.c */
-            xd_run_tell(
+            xd_run_take_event(
                 r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = gap});
         if (xd_ledger_change(ledger, XD_CLAIM, gap) < 0 ||
             xd_ledger_written(ledger, gap, f->depot) < 0)
@@ -162,7 +162,7 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
         kept += xd_range_length(gap);
         judge(r, gap);
         if (!f->is_live) { /* it was found out */
-            tell_rejected(r, all);
+            report_rejected(r, all);
             break;
         }
     }
@@ -173,13 +173,13 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
 
 /* Flights. */
 
-static void tell_bytes(struct xd_run *r, struct xd_flight *f)
+static void report_bytes(struct xd_run *r, struct xd_flight *f)
 {
     if (xd_intake_report(&f->in, xd_run_usec(r->net.now)))
-        xd_run_tell(r, (struct xd_sched_event){
-                           .kind = XD_EV_BYTES,
-                           .fetch = number_of(r, f),
-                           .range = {f->range.begin, f->in.received}});
+        xd_run_take_event(r, (struct xd_sched_event){
+                                 .kind = XD_EV_BYTES,
+                                 .fetch = number_of(r, f),
+                                 .range = {f->range.begin, f->in.received}});
 }
 
 static void flush(struct xd_run *r, struct xd_flight *f)
@@ -189,8 +189,16 @@ static void flush(struct xd_run *r, struct xd_flight *f)
     if (xd_range_is_empty(fresh))
         return;
     f->in.flushed = f->in.received;
-    tell_bytes(r, f);
+    report_bytes(r, f);
     keep(r, f, fresh);
+}
+
+/* For how long it has waited for its connection. */
+static xd_nsec connecting(const struct xd_flight *f)
+{
+    const struct xd_connection *c = f->connection;
+
+    return c->ready_at > f->began ? c->ready_at - f->began : 0;
 }
 
 void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
@@ -204,8 +212,9 @@ void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
         .received = f->in.received - f->range.begin,
         .redundant = f->redundant,
         .began = xd_run_usec(f->began),
-        .heard = f->first_byte < 0 ? XD_NEVER : xd_run_usec(f->first_byte),
+        .first_byte = f->first_byte < 0 ? XD_NEVER : xd_run_usec(f->first_byte),
         .ended = xd_run_usec(r->net.now),
+        .connect = xd_run_usec(connecting(f)),
         .how = kind == XD_EV_DONE     ? XD_SIM_DONE
                : kind == XD_EV_FAILED ? XD_SIM_FAILED
                                       : XD_SIM_STOPPED};
@@ -260,13 +269,13 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     if (kind != XD_EV_DONE || f->range.end < f->asked_end)
         hang_up(r, f, kind == XD_EV_FAILED || f->retry_at > 0);
     flush(r, f);
-    if (!f->is_live) /* a liar that was found out by its last bytes */
+    if (!f->is_live) /* a bad depot that its last bytes revealed */
         return;
     xd_flight_land(r, f);
-    xd_line_ended(r->line, number_of(r, f));
+    xd_line_ended(r->driver.session.line, number_of(r, f));
     r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
     xd_flight_record(r, f, kind);
-    xd_run_tell(
+    xd_run_take_event(
         r, (struct xd_sched_event){.kind = kind,
                                    .fetch = number_of(r, f),
                                    .range = {f->range.begin, f->in.flushed},
@@ -278,12 +287,13 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
 static void fail(struct xd_run *r, struct xd_flight *f, bool is_unanswered)
 {
     f->is_refused = f->first_byte < 0;
-    struct xd_line_failure failure = {.is_unanswered = is_unanswered,
-                                      .is_only =
-                                          !xd_sched_has_choice(r->driver.sched),
-                                      .is_depots_own = true};
-    bool was_line = xd_line_failed(r->line, number_of(r, f), &failure,
-                                   xd_run_usec(r->net.now), &f->retry_at);
+    struct xd_line_failure failure = {
+        .is_unanswered = is_unanswered,
+        .is_only = !xd_sched_has_choice(r->driver.session.sched),
+        .is_depots_own = true};
+    bool was_line =
+        xd_line_failed(r->driver.session.line, number_of(r, f), &failure,
+                       xd_run_usec(r->net.now), &f->retry_at);
 
     xd_flight_end(r, f, was_line ? XD_EV_CANCELED : XD_EV_FAILED);
 }
@@ -302,7 +312,7 @@ static void take_in(struct xd_run *r, struct xd_flight *f, uint64_t n)
         set_timer(r, f, XD_SIM_FLUSH_TIMER,
                   xd_run_at(r, xd_intake_flush_at(&f->in)));
     if (was_reported)
-        set_timer(r, f, XD_SIM_TELL_TIMER,
+        set_timer(r, f, XD_SIM_REPORT_TIMER,
                   xd_run_at(r, xd_intake_report_at(&f->in)));
 }
 
@@ -311,8 +321,8 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
     struct xd_run *r = user;
     struct xd_flight *f = &r->flights[tag];
 
-    f->heard = r->net.now;
-    xd_line_heard(r->line, tag, xd_run_usec(r->net.now));
+    f->last_byte = r->net.now;
+    xd_line_received(r->driver.session.line, tag, xd_run_usec(r->net.now));
     if (f->first_byte < 0) {
         f->first_byte = r->net.now;
         if (xd_run_usec(f->first_byte - f->began) <
@@ -320,12 +330,12 @@ void xd_flight_bytes(void *user, unsigned tag, uint64_t n)
             r->out->depots[f->depot].first_byte =
                 xd_run_usec(f->first_byte - f->began);
         if (r->o->has_http2)
-            xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
-                                                   .depot = f->depot});
-        xd_run_tell(r, (struct xd_sched_event){
-                           .kind = XD_EV_STARTED,
-                           .fetch = tag,
-                           .range = {f->range.begin, f->in.received}});
+            xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
+                                                         .depot = f->depot});
+        xd_run_take_event(r, (struct xd_sched_event){
+                                 .kind = XD_EV_STARTED,
+                                 .fetch = tag,
+                                 .range = {f->range.begin, f->in.received}});
     }
     take_in(r, f, n);
     if (f->in.received == f->range.end)
@@ -350,8 +360,8 @@ void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
             flush(r, f);
     } else if (kind == XD_SIM_CANCEL_TIMER) {
         xd_flight_end(r, f, XD_EV_CANCELED);
-    } else if (kind == XD_SIM_TELL_TIMER) {
-        tell_bytes(r, f);
+    } else if (kind == XD_SIM_REPORT_TIMER) {
+        report_bytes(r, f);
     } else if (r->net.now >= silent_at(r, f)) {
         fail(r, f, true);
     } else {
@@ -420,9 +430,10 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a)
                             .connection = c,
                             .began = r->net.now,
                             .first_byte = -1,
-                            .heard = r->net.now};
+                            .last_byte = r->net.now};
     xd_intake_begin(&f->in, a->range.begin);
-    xd_line_begun(r->line, a->fetch, a->depot, xd_run_usec(r->net.now));
+    xd_line_begun(r->driver.session.line, a->fetch, a->depot,
+                  xd_run_usec(r->net.now));
     f->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
     if (r->tcp.failed)
         xd_run_out_of_memory(r);

@@ -5,7 +5,6 @@
 #ifndef XD_SIM_FLIGHT_H
 #define XD_SIM_FLIGHT_H
 
-#include "base/line.h"
 #include "session/intake.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
@@ -26,7 +25,7 @@ struct xd_flight {
     uint64_t redundant;
     struct xd_connection *connection;
     unsigned stream;
-    xd_nsec began, first_byte, heard;
+    xd_nsec began, first_byte, last_byte;
     xd_usec retry_at; /* of its depot, when it was the line that failed */
 };
 
@@ -34,14 +33,13 @@ struct xd_run {
     const struct xd_sim_options *o;
     struct xd_sim_result *out;
     struct xd_driver driver;
-    struct xd_line *line;
     struct xd_net net;
     struct xd_tcp tcp;
     struct xd_flight *flights;
     unsigned n_flights;
     uint64_t buffer_bytes; /* of each */
     uint64_t n_begun;
-    bool is_news; /* the scheduler has something to think about */
+    bool is_decision_due; /* the scheduler has something to think about */
     const struct xd_scenario *scenario;
     size_t n_joined; /* depots that it knows */
     struct xd_sim_reader reader;
@@ -63,7 +61,7 @@ void xd_flight_broken(void *run, unsigned number);
 void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
                      enum xd_sim_kind kind);
 
-void xd_run_tell(struct xd_run *r, struct xd_sched_event ev);
+void xd_run_take_event(struct xd_run *r, struct xd_sched_event ev);
 void xd_run_out_of_memory(struct xd_run *r);
 
 static inline xd_usec xd_run_usec(xd_nsec t)

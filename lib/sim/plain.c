@@ -73,7 +73,7 @@ int xd_sim_plain(const struct xd_scenario *s, const struct xd_sim_options *o,
                  xd_usec *out_took, xd_usec *out_stalled)
 {
     struct plain p = {.o = o};
-    struct xd_tcp_user user = {&p, count, broken};
+    struct xd_tcp_user user = {&p, count, broken, NULL};
     struct xd_sim_event e;
     struct xd_tcp tcp;
     int rc = xd_net_init(&p.net, s, o->seed);

@@ -14,8 +14,6 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-enum { READER, HEAD, TAIL, REST };
-
 static struct xd_range whole_pieces(const struct xd_run *r,
                                     struct xd_range range)
 {
@@ -33,34 +31,40 @@ static struct xd_range whole_file(const struct xd_run *r)
     return (struct xd_range){0, r->o->size};
 }
 
-static void hint(struct xd_run *r)
+static void demand(struct xd_run *r, unsigned reader, struct xd_range range,
+                   xd_usec due, uint64_t bytes_per_s)
 {
-    struct xd_range head = xd_lookahead_head(whole_file(r));
-    struct xd_range tail = xd_lookahead_tail(whole_file(r));
-
-    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
-                                           .reader = HEAD,
-                                           .range = whole_pieces(r, head),
-                                           .due = XD_LOOKAHEAD_HINT_AFTER});
-    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
-                                           .reader = TAIL,
-                                           .range = whole_pieces(r, tail),
-                                           .due = XD_LOOKAHEAD_HINT_AFTER});
+    xd_run_take_event(r,
+                      (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                              .reader = reader,
+                                              .range = whole_pieces(r, range),
+                                              .due = due,
+                                              .bytes_per_s = bytes_per_s});
 }
 
 static void want(struct xd_run *r, uint64_t from, uint64_t bytes_per_s)
 {
     uint64_t window = r->o->sched.window_bytes;
-    struct xd_range range = {from, from + window};
 
-    if (bytes_per_s > 0)
-        range = whole_pieces(
-            r, xd_lookahead_window(from, from, window, r->o->size));
-    xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
-                                           .reader = READER,
-                                           .range = range,
-                                           .due = xd_run_usec(r->net.now),
-                                           .bytes_per_s = bytes_per_s});
+    demand(r, XD_LOOKAHEAD_READERS,
+           xd_lookahead_window(from, from, window, r->o->size),
+           xd_run_usec(r->net.now), bytes_per_s);
+}
+
+/* As xd_readers_begin_locked() does. */
+static void begin(struct xd_run *r)
+{
+    struct xd_range whole = whole_file(r);
+
+    demand(r, XD_LOOKAHEAD_REST, (struct xd_range){0, 0}, XD_NEVER, 0);
+    if (r->o->player.bytes_per_s == 0 && !r->o->client.is_there) {
+        want(r, 0, XD_LOOKAHEAD_PIPE_RATE);
+        return;
+    }
+    demand(r, XD_LOOKAHEAD_HEAD, xd_lookahead_head(whole),
+           XD_LOOKAHEAD_HINT_AFTER, 0);
+    demand(r, XD_LOOKAHEAD_TAIL, xd_lookahead_tail(whole),
+           XD_LOOKAHEAD_HINT_AFTER, 0);
 }
 
 static void read_on(struct xd_run *r)
@@ -77,7 +81,7 @@ static void read_on(struct xd_run *r)
     if (to == r->reader.at)
         return;
     r->reader.at = to;
-    want(r, to, 0);
+    want(r, to, XD_LOOKAHEAD_PIPE_RATE);
 }
 
 /* When a byte is to be shown, if all before it were here in time. */
@@ -98,8 +102,6 @@ static void play_on(struct xd_run *r)
         now > began ? (double)(now - began) / XD_SECOND * (double)p->bytes_per_s
                     : 0;
 
-    if (r->reader.next_at == 0)
-        hint(r);
     r->reader.next_at = r->net.now + PLAYER_STEP;
     r->reader.at = shown < (double)r->reader.in_order ? (uint64_t)shown
                                                       : r->reader.in_order;
@@ -135,18 +137,13 @@ static void serve_on(struct xd_run *r)
 {
     const struct xd_sim_client *c = &r->o->client;
 
-    if (r->reader.next_at == 0)
-        hint(r);
     r->reader.next_at = r->net.now + PIPE_STEP;
     if (r->reader.at == r->reader.in_order && r->reader.at > 0)
         return;
     r->reader.at = r->reader.in_order;
     want(r, r->reader.at, XD_LOOKAHEAD_ASSUMED_RATE);
     if (r->reader.jumped_at > 0 && r->reader.at == r->o->size)
-        xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_DEMAND,
-                                               .reader = REST,
-                                               .range = whole_file(r),
-                                               .due = XD_NEVER});
+        demand(r, XD_LOOKAHEAD_REST, whole_file(r), XD_NEVER, 0);
     if (r->reader.jumped_at == 0 && c->leaves_at > 0 &&
         r->reader.at >= c->leaves_at)
         go_elsewhere(r);
@@ -179,6 +176,9 @@ void xd_sim_reader_look(struct xd_run *r)
         note(r, to);
     if (r->o->sched.window_bytes == 0 || r->net.now < r->reader.next_at)
         return;
+    if (!r->reader.has_begun)
+        begin(r);
+    r->reader.has_begun = true;
     if (r->o->player.bytes_per_s > 0)
         play_on(r);
     else if (r->o->client.is_there)

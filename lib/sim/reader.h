@@ -9,6 +9,7 @@
 #ifndef XD_SIM_READER_H
 #define XD_SIM_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/time.h"
@@ -17,6 +18,7 @@
 struct xd_run;
 
 struct xd_sim_reader {
+    bool has_begun;
     uint64_t at;                /* all before it was read, or shown */
     uint64_t in_order;          /* all before it is accepted */
     xd_nsec next_at;            /* when it looks again */

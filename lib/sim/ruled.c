@@ -126,8 +126,8 @@ void xd_rules_free(struct xd_rules *r)
     for (unsigned i = 0; i < r->n_depots; i++)
         xd_rangeset_fini(&r->depots[i].holds);
     xd_rangeset_fini(&r->arrived);
-    xd_rangeset_fini(&r->accepted);
-    xd_rangeset_fini(&r->told);
+    xd_rangeset_fini(&r->verified);
+    xd_rangeset_fini(&r->reported);
     xd_free(r->windows);
     xd_free(r->depots);
     xd_free(r->fetches);
@@ -175,7 +175,7 @@ static xd_usec rest_of(const struct xd_ruled_depot *d)
     return rest < LONGEST_REST ? rest : LONGEST_REST;
 }
 
-/* It rests, or is dropped unless nobody else holds what it holds. */
+/* It backs off, or is dropped unless no other holds what it holds. */
 static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
                   xd_usec until)
 {
@@ -186,7 +186,7 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
         (d->preempted > 0 && d->failures + d->preempted >= 10)) {
         last = r->size_is_unknown || !is_needed(r, depot)
                    ? 0
-                   : r->heard_at + r->o.patience;
+                   : r->last_byte_at + r->o.patience;
         d->is_dropped = last <= now;
     }
     if (until < now + rest_of(d))
@@ -260,7 +260,7 @@ static void forget_all(struct xd_rules *r)
 {
     r->wanted.end = UINT64_MAX;
     xd_rangeset_fini(&r->arrived);
-    xd_rangeset_fini(&r->accepted);
+    xd_rangeset_fini(&r->verified);
 }
 
 static unsigned count_flowing(const struct xd_ruled_depot *d)
@@ -309,7 +309,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     if (f->got == f->range.begin)
         flows(&r->depots[f->depot], f);
     f->got = fresh.end;
-    r->heard_at = ev->now;
+    r->last_byte_at = ev->now;
 }
 
 static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
@@ -318,7 +318,7 @@ static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
     d->failures = d->preempted = d->in_vain = 0;
     d->back_off_until = 0;
     d->forgiven_to = d->excused_to = r->n_begun;
-    xd_rangeset_fini(&r->told);
+    xd_rangeset_fini(&r->reported);
 }
 
 /* A depot that failed is asked again when no other holds the same bytes. */
@@ -326,7 +326,7 @@ static void reconsider(struct xd_rules *r, xd_usec now)
 {
     bool is_missed = false;
 
-    if (r->size_is_unknown || now >= r->heard_at + r->o.patience)
+    if (r->size_is_unknown || now >= r->last_byte_at + r->o.patience)
         return;
     for (unsigned i = 0; i < r->n_depots; i++)
         is_missed |= r->depots[i].is_dropped && !r->depots[i].is_banned &&
@@ -380,16 +380,16 @@ static void join(struct xd_rules *r, const struct xd_sched_event *ev)
     put(r, &d->holds, r->size_is_unknown ? everything : ev->range, true);
     if (d->is_dropped)
         take_back(r, d);
-    xd_rangeset_fini(&r->told);
+    xd_rangeset_fini(&r->reported);
 }
 
 /* For no fault of its own it is not asked for a while. */
-static void hindered(struct xd_rules *r, const struct xd_ruled_fetch *f,
-                     const struct xd_sched_event *ev)
+static void postponed(struct xd_rules *r, const struct xd_ruled_fetch *f,
+                      const struct xd_sched_event *ev)
 {
     struct xd_ruled_depot *d = &r->depots[f->depot];
 
-    if (ev->now >= r->heard_at + r->o.patience)
+    if (ev->now >= r->last_byte_at + r->o.patience)
         depot_failed(r, f, ev);
     else if (!d->is_dropped && d->back_off_until < ev->retry_at)
         d->back_off_until = ev->retry_at;
@@ -421,7 +421,7 @@ static enum xd_rule fetch_event(struct xd_rules *r,
     if (ev->kind == XD_EV_FAILED)
         depot_failed(r, f, ev);
     else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
-        hindered(r, f, ev);
+        postponed(r, f, ev);
     else if (was_preempted(r, f))
         preempted(r, f, ev->now);
     if ((f->got == f->range.begin && ev->kind == XD_EV_FAILED) ||
@@ -456,7 +456,7 @@ static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
 static void reject(struct xd_rules *r, struct xd_range range)
 {
     put(r, &r->arrived, range, false);
-    put(r, &r->accepted, range, false);
+    put(r, &r->verified, range, false);
     if (r->size_is_unknown)
         forget_all(r);
 }
@@ -470,8 +470,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_FAILED:
     case XD_EV_CANCELED:
         return fetch_event(r, ev);
-    case XD_EV_ACCEPTED:
-        put(r, &r->accepted, ev->range, true);
+    case XD_EV_VERIFIED:
+        put(r, &r->verified, ev->range, true);
         arrive(r, ev->range);
         break;
     case XD_EV_HELD:
@@ -484,7 +484,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_LOST:
     case XD_EV_HOLDS:
         if (ev->kind == XD_EV_HOLDS)
-            xd_rangeset_fini(&r->told);
+            xd_rangeset_fini(&r->reported);
         put(r, &r->depots[ev->depot].holds,
             r->size_is_unknown ? everything : ev->range,
             ev->kind == XD_EV_HOLDS);
@@ -516,6 +516,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_PINGED:
         pinged(r, ev);
         break;
+    case XD_EV_CONNECTED:
     case XD_EV_TICK:
         break;
     }

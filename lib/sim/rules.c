@@ -51,7 +51,7 @@ uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
         nearer(r->windows[i].range.begin, at, &end);
         nearer(r->windows[i].range.end, at, &end);
     }
-    nearer_of_set(&r->told, at, &end);
+    nearer_of_set(&r->reported, at, &end);
     for (unsigned i = 0; i < r->n_fetches; i++) {
         if (!r->fetches[i].is_live)
             continue;
@@ -107,7 +107,8 @@ static void rank_windows(struct xd_rules *r)
         }
 }
 
-/* Up to where a fetch is to deliver the bytes from `byte` on; `byte`: none is. */
+/* Up to where a fetch is to deliver the bytes from `byte` on; `byte`: none
+ * is. */
 static uint64_t in_flight_to(const struct xd_rules *r, uint64_t byte)
 {
     for (unsigned i = 0; i < r->n_fetches; i++)
@@ -126,7 +127,7 @@ bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
 static bool is_due(const struct xd_rules *r, uint64_t byte)
 {
     return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte) &&
-           !xd_rules_has(&r->told, byte);
+           !xd_rules_has(&r->reported, byte);
 }
 
 uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within)
@@ -186,8 +187,8 @@ static bool has_better_holder(const struct xd_rules *r, uint64_t byte, bool any)
     return false;
 }
 
-bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
-                          uint64_t byte)
+bool xd_rules_could_deliver(const struct xd_rules *r, unsigned depot,
+                            uint64_t byte)
 {
     const struct xd_ruled_depot *d = &r->depots[depot];
 
@@ -195,14 +196,14 @@ bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
            (!d->no_ranges || !has_better_holder(r, byte, d->is_last_resort));
 }
 
-/* Whether the depot could bring a byte of these that is missing. */
+/* Whether the depot could deliver a byte of these that is missing. */
 static bool has_work(const struct xd_rules *r, unsigned depot,
                      struct xd_range range)
 {
     for (uint64_t at = range.begin; at < range.end;
          at = xd_rules_run(r, at, range.end))
         if (!xd_rules_has(&r->arrived, at) &&
-            xd_rules_could_bring(r, depot, at))
+            xd_rules_could_deliver(r, depot, at))
             return true;
     return false;
 }
@@ -216,8 +217,9 @@ static unsigned n_open(const struct xd_rules *r)
     return n;
 }
 
-/* Without ranges a depot delivers from one place at a time: a reader at another,
- * which needs its bytes before those that the request comes to, may have it. */
+/* Without ranges a depot delivers from one place at a time: a reader at
+ * another, which needs its bytes before those that the request comes to, may
+ * have it. */
 static bool is_needed_elsewhere(struct xd_rules *r,
                                 const struct xd_ruled_fetch *f)
 {
@@ -236,9 +238,9 @@ static bool is_needed_elsewhere(struct xd_rules *r,
     return false;
 }
 
-/* Whether a byte that a fetch is to bring is missing, and is in a window; of
+/* Whether a byte that a fetch is to deliver is missing, and is in a window; of
  * one without ranges, in a window in which it is. */
-static bool brings_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
+static bool delivers_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
 {
     uint64_t end = f->range.end;
 
@@ -246,7 +248,7 @@ static bool brings_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
         for (uint64_t at = f->got; at < end && is_in_window(r, at);
              at = xd_rules_run(r, at, end))
             if (!xd_rules_has(&r->arrived, at) &&
-                xd_rules_could_bring(r, f->depot, at))
+                xd_rules_could_deliver(r, f->depot, at))
                 return !is_needed_elsewhere(r, f);
         return false;
     }
@@ -257,7 +259,7 @@ static bool brings_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
 }
 
 /* A request without ranges whose bytes have all come may be in the way of what
- * its depot is to bring elsewhere. */
+ * its depot is to deliver elsewhere. */
 static bool must_run_on(const struct xd_rules *r,
                         const struct xd_ruled_fetch *f, struct xd_range rest)
 {
@@ -272,7 +274,7 @@ static enum xd_rule check_cancel(struct xd_rules *r,
     struct xd_range rest = {f->got, f->range.end};
 
     if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
-        rest.begin >= rest.end || brings_wanted(r, f) ||
+        rest.begin >= rest.end || delivers_wanted(r, f) ||
         must_run_on(r, f, rest))
         return XD_RULE_CANCEL;
     f->is_canceled = true;
@@ -334,14 +336,14 @@ static enum xd_rule check_finish(const struct xd_rules *r)
 {
     if (r->size_is_unknown && r->wanted.end == UINT64_MAX)
         return XD_RULE_FINISH;
-    return xd_rangeset_contains(&r->accepted, r->wanted) ? XD_RULE_NONE
+    return xd_rangeset_contains(&r->verified, r->wanted) ? XD_RULE_NONE
                                                          : XD_RULE_FINISH;
 }
 
-static bool has_bringer(const struct xd_rules *r, uint64_t byte)
+static bool has_deliverer(const struct xd_rules *r, uint64_t byte)
 {
     for (unsigned i = 0; i < r->n_depots; i++)
-        if (xd_rules_could_bring(r, i, byte))
+        if (xd_rules_could_deliver(r, i, byte))
             return true;
     return false;
 }
@@ -355,16 +357,16 @@ static enum xd_rule check_fail(struct xd_rules *r,
         (r->o.has_gaps && !xd_rules_is_wanted(r, a->range)))
         return XD_RULE_FAIL;
     for (; at < end; at = xd_rules_run(r, at, end))
-        if (!is_due(r, at) || has_bringer(r, at))
+        if (!is_due(r, at) || has_deliverer(r, at))
             return XD_RULE_FAIL;
-    if (r->o.has_gaps && xd_rangeset_add(&r->told, a->range) < 0)
+    if (r->o.has_gaps && xd_rangeset_add(&r->reported, a->range) < 0)
         r->failed = true;
     return XD_RULE_NONE;
 }
 
 /* WAIT. */
 
-/* Whether a depot that runs nothing could bring a byte that is due. */
+/* Whether a depot that runs nothing could deliver a byte that is due. */
 static bool could_begin(const struct xd_rules *r, unsigned depot)
 {
     uint64_t end = r->wanted.end;
@@ -373,7 +375,7 @@ static bool could_begin(const struct xd_rules *r, unsigned depot)
          xd_rules_running(r, depot) == 0 && at < end;
          at = xd_rules_run(r, at, end))
         if (is_in_window(r, at) && is_due(r, at) &&
-            xd_rules_could_bring(r, depot, at))
+            xd_rules_could_deliver(r, depot, at))
             return true;
     return false;
 }
@@ -424,7 +426,8 @@ static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
     for (unsigned i = 0; i < r->n_depots; i++) {
         if (r->depots[i].is_open && xd_rules_running(r, i) == 0)
             has_room = true;
-        if (!xd_rules_is_awake(r, i, now) || !xd_rules_could_bring(r, i, head))
+        if (!xd_rules_is_awake(r, i, now) ||
+            !xd_rules_could_deliver(r, i, head))
             continue;
         if (r->depots[i].is_open)
             return false;
@@ -446,7 +449,7 @@ static bool has_holder_of_all(const struct xd_rules *r)
     return false;
 }
 
-/* Whether a byte is due that no depot could bring. */
+/* Whether a byte is due that no depot could deliver. */
 static bool is_unavailable(const struct xd_rules *r)
 {
     uint64_t end = r->wanted.end;
@@ -454,7 +457,7 @@ static bool is_unavailable(const struct xd_rules *r)
     if (has_holder_of_all(r))
         return false;
     for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
-        if (is_due(r, at) && !has_bringer(r, at) &&
+        if (is_due(r, at) && !has_deliverer(r, at) &&
             (!r->o.has_gaps || is_in_window(r, at)))
             return true;
     return false;

@@ -1,7 +1,7 @@
 /*
  * The rules of sched.h, and the paper's, checked from outside.
  *
- * They hear every event and see every action before it is carried out.  What
+ * They get every event and every action before it is carried out.  What
  * is asked of bytes is asked of one byte of each run of bytes that are alike,
  * so that little is shared with the cleverness of what is checked.
  */
@@ -11,32 +11,32 @@
 #include "sched/policy.h"
 
 /* Each rule, and the sentence that tells it. */
-#define XD_RULES(X)                                                      \
-    X(NUMBER, "the number of a fetch is dense and not in use")           \
-    X(LANE, "a lane runs one fetch at a time")                           \
-    X(LIMIT, "a depot runs no more fetches than it allows")              \
-    X(USABLE, "only an open depot that does not rest is asked")          \
-    X(VAIN, "at most ten requests in vain in a row, if others are left") \
-    X(WANTED, "a fetch asks for some bytes, all of them wanted")         \
-    X(HELD, "a depot is asked for what it holds")                        \
-    X(CUT, "no fetch crosses a cut")                                     \
-    X(WINDOW, "nothing is fetched that no reader wants")                 \
-    X(COPIES, "a byte is in flight from at most R depots")               \
-    X(TWICE, "a byte is never in flight twice from one depot")           \
-    X(NEEDED, "a fetch begins and ends with a byte that is missing")     \
-    X(CHOICE, "the paper's rules choose the block")                      \
-    X(COPY, "a copy of a block is whole, where it has to be")            \
-    X(RANGES, "a depot without ranges brings only what no other could")  \
-    X(OPEN, "at most max_open depots are open, each once")               \
-    X(PARK, "an open depot is parked when nothing runs there")           \
-    X(CANCEL, "a fetch is canceled once, when its rest is not wanted")   \
-    X(SHORTEN, "a fetch is shortened to more than it has brought")       \
-    X(FINISH, "it is over when all that is wanted was accepted")         \
-    X(FAIL, "it fails only when a byte has no depot and is not coming")  \
-    X(IDLE, "it waits only when nothing can be begun")                   \
-    X(WAKE, "it wakes when the next rest ends")                          \
-    X(PING, "at most max_pings depots in reserve are pinged at a time")  \
-    X(ENDS, "a fetch ends once")                                         \
+#define XD_RULES(X)                                                       \
+    X(NUMBER, "the number of a fetch is dense and not in use")            \
+    X(LANE, "a lane runs one fetch at a time")                            \
+    X(LIMIT, "a depot runs no more fetches than it allows")               \
+    X(USABLE, "only an open depot that does not rest is asked")           \
+    X(VAIN, "at most ten requests in vain in a row, if others are left")  \
+    X(WANTED, "a fetch asks for some bytes, all of them wanted")          \
+    X(HELD, "a depot is asked for what it holds")                         \
+    X(CUT, "no fetch crosses a cut")                                      \
+    X(WINDOW, "nothing is fetched that no reader wants")                  \
+    X(COPIES, "a byte is in flight from at most R depots")                \
+    X(TWICE, "a byte is never in flight twice from one depot")            \
+    X(NEEDED, "a fetch begins and ends with a byte that is missing")      \
+    X(CHOICE, "the paper's rules choose the block")                       \
+    X(COPY, "a copy of a block is whole, where it has to be")             \
+    X(RANGES, "a depot without ranges delivers only what no other could") \
+    X(OPEN, "at most max_open depots are open, each once")                \
+    X(PARK, "an open depot is parked when nothing runs there")            \
+    X(CANCEL, "a fetch is canceled once, when its rest is not wanted")    \
+    X(SHORTEN, "a fetch is shortened to more than it has received")       \
+    X(FINISH, "it is over when all that is wanted was accepted")          \
+    X(FAIL, "it fails only when a byte has no depot and is not coming")   \
+    X(IDLE, "it waits only when nothing can be begun")                    \
+    X(WAKE, "it wakes when the next rest ends")                           \
+    X(PING, "at most max_pings depots in reserve are pinged at a time")   \
+    X(ENDS, "a fetch ends once")                                          \
     X(ASSIGNED, "what is assigned is in flight")
 
 enum xd_rule {
@@ -75,10 +75,10 @@ struct xd_rules {
     struct xd_range wanted;
     struct xd_window *windows; /* most urgent first */
     size_t n_windows, windows_capacity;
-    struct xd_rangeset told; /* nobody can bring it, as FAIL said */
+    struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
     bool size_is_unknown;
     bool failed; /* out of memory: nothing is known any longer */
-    struct xd_rangeset arrived, accepted;
+    struct xd_rangeset arrived, verified;
     uint64_t *cuts;
     size_t n_cuts;
     struct xd_ruled_depot *depots;
@@ -87,7 +87,7 @@ struct xd_rules {
     struct xd_ruled_fetch *fetches;
     unsigned n_fetches; /* there can be */
     uint64_t n_begun;
-    xd_usec heard_at; /* when a byte came last, or the first fetch began */
+    xd_usec last_byte_at; /* when a byte came last, or the first fetch began */
 
     /* For the paper's policies; else there are none. */
     bool is_papers;
@@ -108,7 +108,7 @@ enum xd_rule xd_rules_action(struct xd_rules *r,
 enum xd_rule xd_rules_event(struct xd_rules *r,
                             const struct xd_sched_event *ev);
 
-/* Whether the ledger has bytes assigned that no fetch is to bring. */
+/* Whether the ledger has bytes assigned that no fetch is to deliver. */
 enum xd_rule xd_rules_assigned(const struct xd_rules *r,
                                const struct xd_ledger *ledger);
 
@@ -131,14 +131,15 @@ bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
 
 /* How many fetches it may run now: one, after a request in vain. */
-/* Whether the fetches of the depot from now on have connections of their own. */
+/* Whether the fetches of the depot from now on have connections of their
+ * own. */
 void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads);
 unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads);
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
 
 /* A depot that was not dropped holds the byte, and may be asked for it. */
-bool xd_rules_could_bring(const struct xd_rules *r, unsigned depot,
-                          uint64_t byte);
+bool xd_rules_could_deliver(const struct xd_rules *r, unsigned depot,
+                            uint64_t byte);
 
 /* The first byte of `within` that has not arrived and is not coming, nor was
  * given up; within.end. */

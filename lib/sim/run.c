@@ -15,11 +15,11 @@
 /* As in io/http/pinger.c: a ping that is not answered is given up. */
 #define PING_TIME (2 * XD_NSEC_SECOND)
 
-void xd_run_tell(struct xd_run *r, struct xd_sched_event ev)
+void xd_run_take_event(struct xd_run *r, struct xd_sched_event ev)
 {
     r->driver.now = xd_run_usec(r->net.now);
-    xd_driver_tell(&r->driver, ev);
-    r->is_news = true;
+    xd_driver_take_event(&r->driver, ev);
+    r->is_decision_due = true;
 }
 
 void xd_run_out_of_memory(struct xd_run *r)
@@ -46,11 +46,12 @@ static void pinged(struct xd_run *r, const struct xd_sim_event *e)
         result = XD_PING_SILENT;
     else if (path->refuses)
         result = XD_PING_REFUSED;
-    xd_run_tell(r, (struct xd_sched_event){
-                       .kind = XD_EV_PINGED,
-                       .depot = e->number,
-                       .ping = result,
-                       .round_trip = xd_run_usec(e->at - (xd_nsec)e->life)});
+    xd_run_take_event(r,
+                      (struct xd_sched_event){
+                          .kind = XD_EV_PINGED,
+                          .depot = e->number,
+                          .ping = result,
+                          .round_trip = xd_run_usec(e->at - (xd_nsec)e->life)});
 }
 
 static void carry_out(void *world, const struct xd_sched_action *a)
@@ -71,7 +72,7 @@ static void carry_out(void *world, const struct xd_sched_action *a)
 
 static bool is_flights(const struct xd_sim_event *e)
 {
-    return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_TELL_TIMER ||
+    return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_REPORT_TIMER ||
            e->kind == XD_SIM_SILENCE_TIMER || e->kind == XD_SIM_CANCEL_TIMER;
 }
 
@@ -88,23 +89,6 @@ static void happen(struct xd_run *r, const struct xd_sim_event *e)
         xd_run_out_of_memory(r);
 }
 
-/* While the line is down nothing is decided for a while, and what leads nowhere
- * is stopped; *until: when there is something to decide for its sake. */
-static bool line_pauses(struct xd_run *r, xd_nsec *until)
-{
-    xd_usec now = r->driver.now, wake, silent;
-    unsigned fetch;
-
-    if (xd_line_is_lost(r->line, now, &silent))
-        r->driver.is_over = true;
-    while (xd_line_next_stop(r->line, now, &fetch))
-        xd_flight_cancel(r, &r->flights[fetch]);
-    wake = xd_line_wake(r->line);
-    *until =
-        wake < (xd_usec)(MOST_TIME / 1000) ? (xd_nsec)wake * 1000 : MOST_TIME;
-    return xd_line_pause(r->line, now) > now;
-}
-
 /* When the next depot joins, or MOST_TIME. */
 static xd_nsec joins_at(const struct xd_run *r)
 {
@@ -118,9 +102,10 @@ static xd_nsec joins_at(const struct xd_run *r)
 static void join(struct xd_run *r)
 {
     while (joins_at(r) <= r->net.now)
-        xd_run_tell(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
-                                               .depot = (unsigned)r->n_joined++,
-                                               .range = {0, r->o->size}});
+        xd_run_take_event(
+            r, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                       .depot = (unsigned)r->n_joined++,
+                                       .range = {0, r->o->size}});
 }
 
 /* Decide; returns until when nothing but an event changes anything. */
@@ -132,10 +117,10 @@ static xd_nsec decide(struct xd_run *r)
     join(r);
     r->driver.now = xd_run_usec(r->net.now);
     do {
-        r->is_news = false;
+        r->is_decision_due = false;
         xd_sim_reader_look(r);
-        wait = line_pauses(r, &until) ? XD_NEVER : xd_driver_act(&r->driver);
-    } while (r->is_news && !r->driver.is_over);
+        wait = xd_driver_act(&r->driver);
+    } while (r->is_decision_due && !r->driver.is_over);
     if (wait < (xd_usec)(until / 1000))
         until = (xd_nsec)wait * 1000;
     if (r->reader.next_at > r->net.now && r->reader.next_at < until)
@@ -150,12 +135,12 @@ static void fly(struct xd_run *r)
     while (!r->driver.is_over) {
         xd_nsec until = decide(r);
 
-        while (!r->is_news && !r->driver.is_over) {
+        while (!r->is_decision_due && !r->driver.is_over) {
             if (xd_net_next(&r->net, until, &e)) {
                 happen(r, &e);
             } else {
                 r->net.now = until;
-                r->is_news = true;
+                r->is_decision_due = true;
             }
         }
         if (r->net.now >= MOST_TIME)
@@ -192,7 +177,8 @@ static void settle(struct xd_run *r)
 /* As xd_worker_new() has it. */
 static void share_buffers(struct xd_run *r)
 {
-    const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
+    const struct xd_sched_options *o =
+        xd_sched_options(r->driver.session.sched);
     size_t open = o->max_open;
 
     if (open > r->scenario->n_depots)
@@ -202,17 +188,28 @@ static void share_buffers(struct xd_run *r)
 
 static int start_line(struct xd_run *r)
 {
-    const struct xd_sched_options *o = xd_sched_options(r->driver.sched);
+    const struct xd_sched_options *o =
+        xd_sched_options(r->driver.session.sched);
 
-    r->line = xd_line_new(o->max_open * o->lanes_per_depot, r->o->silence,
-                          o->patience);
-    return r->line ? 0 : XD_E_NOMEM;
+    struct xd_session *session = &r->driver.session;
+
+    session->silence = r->o->silence;
+    session->is_silence_exact = r->o->is_silence_exact;
+    session->line = xd_line_new(o->max_open * o->lanes_per_depot, r->o->silence,
+                                o->patience);
+    return session->line ? 0 : XD_E_NOMEM;
+}
+
+static void connected(void *user, size_t depot)
+{
+    xd_run_take_event(user, (struct xd_sched_event){.kind = XD_EV_CONNECTED,
+                                                    .depot = (unsigned)depot});
 }
 
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_range whole = {0, r->o->size};
-    struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken};
+    struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken, connected};
     struct xd_layout layout = {.size = r->o->size, .guesses = r->o->guesses};
     int rc;
 
@@ -263,11 +260,10 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     if (rc == 0 && !r.driver.failed)
         settle(&r);
     for (unsigned i = 0; rc == 0 && i < out->n_depots; i++)
-        out->depots[i].learned = xd_sched_learned(r.driver.sched, i);
+        out->depots[i].learned = xd_sched_learned(r.driver.session.sched, i);
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_driver_fini(&r.driver);
-    xd_line_free(r.line);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);
     xd_free(r.flights);

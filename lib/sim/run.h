@@ -32,7 +32,8 @@ struct xd_sim_record {
     unsigned depot, lane;
     struct xd_range range;
     uint64_t received, redundant;
-    xd_usec began, heard, ended; /* heard: XD_NEVER if nothing came */
+    xd_usec began, first_byte, ended; /* first_byte: XD_NEVER if nothing came */
+    xd_usec connect; /* for which it waited for its connection to be made */
     enum xd_sim_end how;
     enum xd_fetch_reason reason;
 };
@@ -40,9 +41,10 @@ struct xd_sim_record {
 struct xd_sim_options {
     struct xd_sched_options sched;
     uint64_t size, seed;
-    uint64_t piece_bytes; /* a piece counts when all of it is there; 0: each
+    uint64_t piece_bytes;  /* a piece counts when all of it is there; 0: each
                              byte does */
-    xd_usec silence;      /* a fetch that brings nothing for so long fails */
+    xd_usec silence;       /* a fetch that receives nothing for so long fails */
+    bool is_silence_exact; /* session/session.h */
     struct xd_guess *guesses; /* one for each depot; NULL: nothing is
                                        known of them */
     bool has_tls;
@@ -57,7 +59,7 @@ struct xd_sim_options {
 };
 
 struct xd_sim_depot {
-    uint64_t bytes;     /* that nobody had brought before */
+    uint64_t bytes;     /* that were not delivered before */
     uint64_t redundant; /* the others that were handed on */
     uint64_t wire;      /* bytes of the file that crossed the client's link */
     unsigned requests, failures, connections, pings, bans;
@@ -91,9 +93,10 @@ void xd_sim_result_fini(struct xd_sim_result *r);
 
 /*
  * When so many bytes have come, whichever, if one connection to each depot, or
- * sched.lanes_per_depot where the depot bounds them, sends without end: what TCP itself allows, in the same wires with the same luck.
- * Depots that lie are left out.  And for how long the player would stand still if
- * they came in order.  XD_NEVER: not within an hour.  Errors: NOMEM.
+ * sched.lanes_per_depot where the depot bounds them, sends without end: what
+ * TCP itself allows, in the same wires with the same luck.  Depots that lie are
+ * left out.  And for how long the player would stand still if they came in
+ * order.  XD_NEVER: not within an hour.  Errors: NOMEM.
  */
 int xd_sim_plain(const struct xd_scenario *s, const struct xd_sim_options *o,
                  xd_usec *out_took, xd_usec *out_stalled);

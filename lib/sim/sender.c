@@ -265,10 +265,10 @@ static void wake(struct xd_tcp *t, struct xd_connection *c)
 
     if (s->all != s->next || s->n_sent == 0 || !has_new(t, c))
         return;
-    if (s->has_bbr)
-        xd_bbr_idle(&s->bbr);
-    else
+    if (!s->has_bbr)
         xd_cubic_idle(&s->cubic, t->net->now - s->last_sent, rto(s));
+    else if (s->app_limited > 0) /* pacing alone may empty a short pipe */
+        xd_bbr_idle(&s->bbr);
 }
 
 void xd_sender_push(struct xd_tcp *t, struct xd_connection *c)

@@ -94,8 +94,8 @@ static void ask(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
 }
 
 /* The kernel knows the round trip of the handshake. */
-static void ask_until_heard(struct xd_tcp *t, struct xd_connection *c,
-                            unsigned stream)
+static void repeat_request(struct xd_tcp *t, struct xd_connection *c,
+                           unsigned stream)
 {
     ask(t, c, stream);
     retry_after(t, c,
@@ -120,7 +120,7 @@ unsigned xd_tcp_request(struct xd_tcp *t, struct xd_connection *c, unsigned tag,
                            .to_send = length + XD_HEAD_BYTES,
                            .to_come = length + XD_HEAD_BYTES};
     if (c->state == XD_CONN_READY)
-        ask_until_heard(t, c, c->n_streams);
+        repeat_request(t, c, c->n_streams);
     return c->n_streams++;
 }
 
@@ -162,15 +162,19 @@ void xd_tcp_close(struct xd_tcp *t, struct xd_connection *c)
 static void ready(struct xd_tcp *t, struct xd_connection *c)
 {
     c->state = XD_CONN_READY;
+    c->ready_at = t->net->now;
     c->retry_at = 0;
     for (unsigned i = 0; i < c->n_streams; i++)
         if (is_live(&c->streams[i]))
-            ask_until_heard(t, c, i);
+            repeat_request(t, c, i);
 }
 
 static void answered(struct xd_tcp *t, struct xd_connection *c,
                      enum xd_packet_kind kind)
 {
+    if (kind == XD_PACKET_SYN && c->state == XD_CONN_CONNECTING &&
+        t->user.connected)
+        t->user.connected(t->user.user, c->depot);
     if (kind == XD_PACKET_SYN && c->state == XD_CONN_CONNECTING && t->has_tls) {
         c->state = XD_CONN_SECURING;
         to_depot(t, c, (struct xd_packet){.kind = XD_PACKET_TLS});
@@ -290,7 +294,7 @@ static void at_client(struct xd_tcp *t, const struct xd_packet *p)
         answered(t, c, p->kind);
 }
 
-/* Say again what was perhaps not heard. */
+/* Send again what was perhaps lost. */
 static void retry(struct xd_tcp *t, struct xd_connection *c)
 {
     enum xd_packet_kind kind =
@@ -342,7 +346,7 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
     case XD_SIM_AT_SHARED:
     case XD_SIM_AT_ACCESS:
     case XD_SIM_FLUSH_TIMER:
-    case XD_SIM_TELL_TIMER:
+    case XD_SIM_REPORT_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
     case XD_SIM_PING_TIMER:

@@ -6,8 +6,8 @@
  *     depot:  segments, each sent until it is acked    sender.c, acks.c
  *             what it serves, and refuses               served.c, cap.h
  *
- * A connection carries one stream at a time, or with HTTP/2 several, which
- * then take turns.  It handles what xd_net_next() brings, and tells its user of
+ * A connection carries one stream at a time, or with HTTP/2 several, which then
+ * take turns.  It handles what xd_net_next() returns, and reports to its user
  * bytes, in order within a stream.
  */
 #ifndef XD_SIM_TCP_H
@@ -105,6 +105,7 @@ struct xd_connection {
     unsigned number;
     size_t depot;
     enum xd_connection_state state;
+    xd_nsec ready_at; /* 0: it is not */
     struct xd_stream *streams;
     unsigned n_streams, first_live;
     struct xd_sender sender;
@@ -123,6 +124,8 @@ struct xd_tcp_user {
     /* `n` bytes of the file more; 0: the head. */
     void (*bytes)(void *user, unsigned tag, uint64_t n);
     void (*broken)(void *user, unsigned tag); /* the depot closed it */
+    /* A connection to it was made; NULL: the user does not care. */
+    void (*connected)(void *user, size_t depot);
 };
 
 struct xd_tcp {

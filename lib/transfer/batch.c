@@ -90,7 +90,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     size_t i = b->slots[slot];
     xd_usec now = xd_now();
 
-    xd_line_heard(b->line, slot, now);
+    xd_line_received(b->line, slot, now);
     run->n_answered += !run->items[i].has_answered;
     run->items[i].has_answered = true;
     note_answer(run, now);
@@ -102,7 +102,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     const struct xd_batch *b = user;
     const struct run *run = b->run;
 
-    xd_line_heard(b->line, slot, xd_now());
+    xd_line_received(b->line, slot, xd_now());
     return run->handler->bytes(run->handler->user, b->slots[slot], data, len);
 }
 
@@ -114,8 +114,8 @@ static void end_item(struct run *run, size_t i,
     run->handler->end(run->handler->user, i, outcome);
 }
 
-/* It may answer after a pause, which doubles, unless others have told enough
- * by then. */
+/* It may answer after a pause, which doubles, unless others have answered
+ * enough by then. */
 static bool try_again(const struct xd_batch *b, size_t i,
                       const struct xd_outcome *outcome)
 {
@@ -364,7 +364,7 @@ static xd_usec stop_late(struct xd_batch *b, xd_usec now)
 }
 
 /*
- * End all at once.  The runner is not told, for to stop a request may take
+ * End all at once.  The runner is not stopped, for to stop a request may take
  * as long as a name server: what they still carry ends before the next run, or
  * when they are freed.
  */
@@ -446,7 +446,7 @@ static unsigned first_asked(const struct xd_batch *b)
     return first;
 }
 
-/* The first that is asked speaks for all. */
+/* The first that is asked decides for all. */
 static void report_wait(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;

@@ -5,8 +5,8 @@
  *     run():  a thread of its own --- start, poll, pause, retry ---> handler
  *     any:    cancel()
  *
- * The batch keeps its connections from one run to the next, and what it has learnt
- * of the line.
+ * The batch keeps its connections from one run to the next, and what it has
+ * learnt of the line.
  *
  * Threads: one caller at a time; only cancel() may be called by others.
  */
@@ -87,7 +87,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
  * Carry out the `n` requests, which live as long as the run does.
  * Blocks: until each has ended; no longer than to `until` or a cancel(), but
  *         as xd_transport_stop() may for what a run before it has left.
- * Errors: NOMEM (no thread could be started): the handler heard nothing.
+ * Errors: NOMEM (no thread could be started): the handler was not called.
  *         What is wrong with one request goes to the handler.
  */
 int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,

@@ -36,7 +36,7 @@ struct xd_runner {
     /* Constant after new(). */
     struct xd_runner_config config;
     const struct xd_runner_handler *handler;
-    struct xd_transport_handler hears;
+    struct xd_transport_handler callbacks;
     struct slot *slots;
 
     /* Owned by the thread. */
@@ -213,7 +213,7 @@ int xd_runner_open(struct xd_runner *d, const struct xd_transport_kind *kind,
 
     if (xd_runner_use(d, kind))
         return 0;
-    rc = kind->create(&t, &config, &d->hears, err);
+    rc = kind->create(&t, &config, &d->callbacks, err);
     if (rc < 0)
         return rc;
     if (d->config.net && d->rate != d->config.net->limit_rate)
@@ -481,11 +481,11 @@ int xd_runner_new(struct xd_runner **out, const struct xd_runner_config *config,
         return xd_fail_nomem(err);
     d->config = *config;
     d->handler = handler;
-    d->hears = (struct xd_transport_handler){.user = d,
-                                             .head = on_head,
-                                             .bytes = on_bytes,
-                                             .skip = on_skip,
-                                             .end = on_end};
+    d->callbacks = (struct xd_transport_handler){.user = d,
+                                                 .head = on_head,
+                                                 .bytes = on_bytes,
+                                                 .skip = on_skip,
+                                                 .end = on_end};
     d->rate = config->net ? config->net->limit_rate : 0;
     d->slots = xd_alloc(config->n_slots, sizeof *d->slots);
     if (!d->slots || xd_mutex_init(&d->lock) < 0) {

@@ -87,7 +87,7 @@ bool xd_runner_use(struct xd_runner *d, const struct xd_transport_kind *kind);
 /*
  * Start a request in a free slot; its strings live until its end.
  * Errors: NOREPLICA: no transport is for its URL; as open(); NOMEM; and then
- *         the handler hears nothing.
+ *         the handler is not called.
  */
 int xd_runner_start(struct xd_runner *d, unsigned slot,
                     const struct xd_request *request, struct xd_error *err);

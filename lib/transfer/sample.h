@@ -45,7 +45,7 @@ static inline bool xd_sample_was_taken(const struct xd_sample *s)
     return s->outcome.verdict == XD_VERDICT_OK && !s->outcome.is_cut;
 }
 
-/* Whether its depot sends ranges to nobody. */
+/* Whether its depot sends no ranges. */
 static inline bool xd_sample_needs_whole(const struct xd_sample *s)
 {
     return s->outcome.verdict == XD_VERDICT_NO_RANGES ||

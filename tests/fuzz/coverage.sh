@@ -48,7 +48,7 @@ measure()
     fi
 }
 
-measure census lib/sched/census.c
+measure size_probe lib/sched/size_probe.c
 measure http_answer lib/io/http/http_answer.c
 measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \
     lib/io/ibp/ibp_wire.c
@@ -59,7 +59,7 @@ measure manifest $(ls lib/manifest/*.c | grep -v sums.c)
 measure rangeset lib/base/range.c lib/base/range.h
 measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046
-measure sched $(ls lib/sched/*.c | grep -Ev 'census.c|line.c')
+measure sched $(ls lib/sched/*.c | grep -Ev 'size_probe.c|line.c')
 measure sums lib/manifest/checksums.c lib/manifest/sums.c
 measure trace cli/trace/json_reader.c cli/trace/profile.c \
     cli/trace/trace_reader.c

@@ -183,8 +183,8 @@ static unsigned live_fetch(const struct world *w, unsigned n)
     return found;
 }
 
-static void tell_fetch(struct world *w, unsigned fetch,
-                       enum xd_sched_event_kind kind)
+static void end_fetch(struct world *w, unsigned fetch,
+                      enum xd_sched_event_kind kind)
 {
     const struct xd_ruled_fetch *f = &w->rules->fetches[fetch];
     uint64_t end = f->range.end < w->size ? f->range.end : w->size;
@@ -209,14 +209,14 @@ static void fetch_event(struct world *w)
 {
     static const enum xd_sched_event_kind kinds[] = {
         XD_EV_BYTES, XD_EV_DONE, XD_EV_FAILED, XD_EV_CANCELED, XD_EV_STARTED};
-    enum xd_sched_event_kind kind = kinds[fuzz_below(&w->in, 5)];
+    enum xd_sched_event_kind kind = kinds[fuzz_below(&w->in, 6)];
     unsigned fetch = live_fetch(w, fuzz_byte(&w->in));
 
     if (fetch == w->rules->n_fetches)
         return;
     if (kind == XD_EV_CANCELED && !w->rules->fetches[fetch].is_canceled)
         kind = XD_EV_BYTES;
-    tell_fetch(w, fetch, kind);
+    end_fetch(w, fetch, kind);
 }
 
 static void accept_what_arrived(struct world *w)
@@ -226,11 +226,11 @@ static void accept_what_arrived(struct world *w)
 
         while (r.end < known_end(w) &&
                xd_rules_has(&w->rules->arrived, r.end) &&
-               !xd_rules_has(&w->rules->accepted, r.end))
+               !xd_rules_has(&w->rules->verified, r.end))
             r.end++;
         if (r.begin < r.end)
             tell(w,
-                 (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = r});
+                 (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = r});
     }
 }
 
@@ -239,7 +239,7 @@ static void range_event(struct world *w, enum xd_sched_event_kind kind)
 {
     struct xd_range known = {w->rules->wanted.begin, known_end(w)}, part;
 
-    if (w->rules->size_is_unknown && kind == XD_EV_ACCEPTED) {
+    if (w->rules->size_is_unknown && kind == XD_EV_VERIFIED) {
         accept_what_arrived(w);
     } else if (known.begin < known.end) {
         part = draw_part(w, known);
@@ -292,7 +292,8 @@ static void lose(struct world *w, unsigned depot)
 static void depot_event(struct world *w)
 {
     static const enum xd_sched_event_kind kinds[] = {
-        XD_EV_LOST, XD_EV_NORANGES, XD_EV_BANNED, XD_EV_HOLDS, XD_EV_SHARES};
+        XD_EV_LOST,  XD_EV_NORANGES, XD_EV_BANNED,
+        XD_EV_HOLDS, XD_EV_SHARES,   XD_EV_CONNECTED};
     unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
     struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 5)],
                                 .depot = depot,
@@ -313,7 +314,7 @@ static void read_on(struct world *w)
 
     if (w->rules->o.window_bytes == 0)
         return;
-    while (at < known_end(w) && xd_rules_has(&w->rules->accepted, at))
+    while (at < known_end(w) && xd_rules_has(&w->rules->verified, at))
         at++;
     tell(w,
          (struct xd_sched_event){.kind = XD_EV_DEMAND,
@@ -352,7 +353,7 @@ static void step(struct world *w)
     if (kind < 9)
         fetch_event(w);
     else if (kind < 11)
-        range_event(w, XD_EV_ACCEPTED);
+        range_event(w, XD_EV_VERIFIED);
     else if (kind == 11)
         range_event(w, XD_EV_REJECTED);
     else if (kind == 12)
@@ -377,9 +378,9 @@ static void come_to_an_end(struct world *w)
             end_ping(w);
         fetch = live_fetch(w, 0);
         if (fetch < w->rules->n_fetches) {
-            tell_fetch(w, fetch,
-                       w->rules->fetches[fetch].is_canceled ? XD_EV_CANCELED
-                                                            : XD_EV_DONE);
+            end_fetch(w, fetch,
+                      w->rules->fetches[fetch].is_canceled ? XD_EV_CANCELED
+                                                           : XD_EV_DONE);
         } else {
             FUZZ_CHECK(w->until != XD_NEVER || w->rules->o.window_bytes > 0);
             if (w->until != XD_NEVER)

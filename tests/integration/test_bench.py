@@ -618,6 +618,7 @@ def test_one_run_is_one_run(lab, scenario):
     assert "1 run has been done before" in run.err
     assert "virtual, 1 run of" in bench(lab, "--summarize",
                                         "r.csv").out.decode()
+    assert " 1 figure in " in bench(lab, "--plot", "figures", "r.csv").err
 
 
 def test_a_summary_counts_a_run_once(lab, results):

@@ -235,7 +235,7 @@ def test_of_many_that_brought_nothing_a_few_are_named(lab, verbose):
     run = lab.xdownload("--retry", "1", *(["-v"] if verbose else []), manifest)
     assert run.rc == 0, run.err
     assert run.err.count("\n  failed: ") == (12 if verbose else 5)
-    assert ("\n+7 that brought nothing (-v has them)\n" in run.err) != verbose
+    assert ("\n+7 that delivered nothing (-v has them)\n" in run.err) != verbose
 
 
 def test_verbose_has_a_line_for_each_request(lab):

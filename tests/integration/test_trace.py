@@ -1,8 +1,10 @@
 """What --trace records, and what `xdownload trace` makes of it."""
 import json
+import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -249,6 +251,34 @@ def test_a_run_in_virtual_time_is_the_same_each_time(lab, algorithm):
     assert counters(found, "bytes")[-1]["in_order"] == 8 << 20
 
 
+def test_a_connection_in_virtual_time_takes_its_round_trip(lab):
+    virtual(lab, "basic")
+    waits = {}
+    for e in requests(events(lab)):
+        waits.setdefault(e["args"]["host"], []).append(e["args"]["connect"])
+    for first, *others in waits.values():
+        assert first > 0 and not any(others)
+
+
+def test_a_player_in_virtual_time_tells_where_it_is(lab):
+    """Never beyond what is there in order, and at its rate when nothing stops
+    it."""
+    rate = 400_000
+    virtual(lab, "basic", "t.json", "--stalls", "--prebuffer", "2s", "--rate",
+            f"{rate}B/s")
+    found = [e for e in events(lab) if e["name"] in ("player", "bytes")]
+    in_order, moved = 0, []
+    for e in found:
+        if e["name"] == "bytes":
+            in_order = e["args"]["in_order"]
+            continue
+        assert e["args"]["position"] <= in_order
+        if not e["args"]["stalled"] and e["ts"] > 2_000_000:
+            moved.append((e["ts"], e["args"]["position"]))
+    assert moved
+    assert all(p <= rate * (ts / 1e6 - 2) + 1 for ts, p in moved)
+
+
 def test_reasons_are_those_of_the_algorithm(lab):
     reasons = {}
     for algorithm in ("adaptive", "basic", "aggressive"):
@@ -326,6 +356,33 @@ def test_the_picture_is_the_same_each_time_and_goes_where_it_is_told(lab):
     run = trace(lab, "-o", "t.svg", "t.json")
     assert run.out == b"" and lab.read("t.svg") == out
     trace(lab, "-o", "no/such.svg", "t.json", rc=5)
+
+
+def form(svg):
+    """What is in a picture, but for numbers and how many requests there are."""
+    root = ElementTree.fromstring(svg)
+    return {(e.tag, e.get("class"), re.sub(r"[\d.]+", "N", e.text or ""))
+            for e in root.iter()}
+
+
+@pytest.mark.parametrize("algorithm", ["basic", "adaptive"])
+def test_the_pictures_of_the_readme_are_those_of_its_commands(lab, algorithm):
+    """As they are drawn today; in numbers a run may be another one since.
+    XD_KEEP_PICTURES=1 puts today's in their place."""
+    source = Path(os.environ["XD_SOURCE"])
+    text = (source / "README.md").read_text()
+    command, = re.findall(r"^xdownload (bench --virtual .* --trace t\.json)$",
+                          text, re.M)
+    words = [str(source / w) if "/" in w else w for w in command.replace(
+        "-a basic", f"-a {algorithm}").split()]
+    run = lab.xdownload(*words, "-o", "r.csv", report=False)
+    assert run.rc == 0, run.err
+    now = trace(lab, "t.json").out
+    kept = source / "tests" / "bench" / f"trace-{algorithm}.svg"
+    assert f"(tests/bench/{kept.name})" in text
+    if os.environ.get("XD_KEEP_PICTURES"):
+        kept.write_bytes(now)
+    assert form(now) == form(kept.read_bytes())
 
 
 @pytest.mark.parametrize("depots", [1, 40])

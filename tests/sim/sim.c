@@ -49,7 +49,7 @@ static uint64_t below(struct sim *s, uint64_t n)
 
 static void tell(struct sim *s, struct xd_sched_event ev)
 {
-    xd_driver_tell(&s->driver, ev);
+    xd_driver_take_event(&s->driver, ev);
 }
 
 /* Pieces: accepted or rejected some time after all of one arrived. */
@@ -108,7 +108,7 @@ static void ban_liars(struct sim *s)
 static bool was_read(const struct sim *s, struct xd_range r)
 {
     for (uint64_t at = r.begin; at < r.end; at++)
-        if (xd_rules_has(&s->driver.rules->accepted, at))
+        if (xd_rules_has(&s->driver.rules->verified, at))
             return s->reader_at > 0;
     return false;
 }
@@ -132,7 +132,7 @@ static void check_piece(struct sim *s, uint64_t i)
         return;
     }
     s->is_checked[i] = true;
-    tell(s, (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = r});
+    tell(s, (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = r});
 }
 
 /* Flights. */
@@ -157,7 +157,7 @@ static void bring(struct sim *s, unsigned fetch, enum xd_sched_event_kind kind,
                                             : 0});
     if (s->sc->piece_bytes == 0 && fresh.begin < fresh.end)
         tell(s,
-             (struct xd_sched_event){.kind = XD_EV_ACCEPTED, .range = fresh});
+             (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = fresh});
 }
 
 static uint64_t end_of(const struct sim *s, const struct flight *f)
@@ -254,7 +254,7 @@ static uint64_t known_end(const struct sim *s)
 static bool can_read(const struct sim *s)
 {
     return s->reader < known_end(s) &&
-           xd_rules_has(&s->driver.rules->accepted, s->reader);
+           xd_rules_has(&s->driver.rules->verified, s->reader);
 }
 
 /* A piece counts only when all of it is here. */
@@ -283,8 +283,8 @@ static void jump(struct sim *s)
     } else {
         s->reader = r->wanted.begin;
         while (s->reader < known_end(s) &&
-               (xd_rules_has(&r->accepted, s->reader) ||
-                xd_rules_has(&r->told, s->reader)))
+               (xd_rules_has(&r->verified, s->reader) ||
+                xd_rules_has(&r->reported, s->reader)))
             s->reader++;
     }
     want(s, 0, s->reader, s->sc->o.window_bytes);
@@ -295,7 +295,7 @@ static bool must_jump(const struct sim *s)
 {
     return s->sc->jumps > 0 && !s->sc->size_is_unknown &&
            (s->reader == known_end(s) ||
-            xd_rules_has(&s->driver.rules->told, s->reader));
+            xd_rules_has(&s->driver.rules->reported, s->reader));
 }
 
 static void guest_looks(struct sim *s, unsigned i)
@@ -468,7 +468,7 @@ static void start(struct sim *s)
     if (s->sc->resumed.begin < s->sc->resumed.end) {
         memset(s->here + s->sc->resumed.begin, 1,
                s->sc->resumed.end - s->sc->resumed.begin);
-        tell(s, (struct xd_sched_event){.kind = XD_EV_ACCEPTED,
+        tell(s, (struct xd_sched_event){.kind = XD_EV_VERIFIED,
                                         .range = s->sc->resumed});
     }
 }

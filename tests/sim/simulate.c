@@ -176,10 +176,10 @@ static void print_record(void *user, const struct xd_sim_record *r)
     const struct xd_scenario *s = user;
 
     printf("  %9.3f", (double)r->began / 1e6);
-    if (r->heard == XD_NEVER)
+    if (r->first_byte == XD_NEVER)
         printf("         -");
     else
-        printf(" %9.3f", (double)r->heard / 1e6);
+        printf(" %9.3f", (double)r->first_byte / 1e6);
     printf(" %9.3f  %-12s lane %u  %11llu..%-11llu %9llu  %s\n",
            (double)r->ended / 1e6, xd_scenario_depot(s, r->depot)->name,
            r->lane, (unsigned long long)r->range.begin,

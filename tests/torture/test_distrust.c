@@ -9,7 +9,7 @@
 #include <xdownload/check.h>
 #include <xdownload/download.h>
 
-#include "engine/trust/jury.h"
+#include "engine/trust/sample_copies.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"

@@ -1,10 +1,10 @@
-/* A scheduler and a census, when something runs out. */
+/* A scheduler and a size probe, when something runs out. */
 #include <string.h>
 
 #include <xdownload/error.h>
 
 #include "ledger/ledger.h"
-#include "sched/census.h"
+#include "sched/size_probe.h"
 #include "sched/sched.h"
 #include "suite.h"
 #include "torture.h"
@@ -55,7 +55,7 @@ static int answer(struct xd_sched *s, const struct xd_sched_action *a,
                   unsigned n)
 {
     struct xd_range r = a->range;
-    enum xd_sched_event_kind judgement = XD_EV_ACCEPTED;
+    enum xd_sched_event_kind judgement = XD_EV_VERIFIED;
     int rc;
 
     if (n % 10 == 9) {
@@ -117,15 +117,15 @@ END_TEST
 
 static int ask_for_the_size(void)
 {
-    struct xd_census *c;
+    struct xd_size_probe *c;
 
     torture_begin();
-    c = xd_census_new(DEPOTS, 2, 1, 1);
+    c = xd_size_probe_new(DEPOTS, 2, 1, 1);
     torture_end();
     if (c == NULL)
         return XD_E_NOMEM;
-    ck_assert_int_eq(xd_census_next(c, XD_SECOND).kind, XD_DO_OPEN);
-    xd_census_free(c);
+    ck_assert_int_eq(xd_size_probe_next(c, XD_SECOND).kind, XD_DO_OPEN);
+    xd_size_probe_free(c);
     return 0;
 }
 

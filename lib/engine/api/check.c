@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
-#include "engine/api/asker.h"
+#include "engine/api/cancelable_batch.h"
 #include "engine/depot.h"
 #include "engine/resume.h"
 #include "engine/trust/pieces.h"
@@ -233,20 +233,21 @@ static int read_sample(void *user, uint64_t offset, void *data, size_t len,
 static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
                       const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_asker *asker;
+    struct xd_cancelable_batch *requests;
     struct xd_depots depots;
     int rc = xd_depots_init(&depots, c->manifest, c->file, o->exclude,
                             o->allow_file, err);
 
     if (rc < 0)
         return rc;
-    rc = xd_asker_new(&asker, o, xd_sample_check_slots(&depots), err);
+    rc = xd_cancelable_batch_new(&requests, o, xd_sample_check_slots(&depots),
+                                 err);
     if (rc == 0) {
         check->depots = &depots;
-        check->batch = asker->batch;
-        check->until = asker->until;
+        check->batch = requests->batch;
+        check->until = requests->until;
         rc = xd_sample_check_run(check, err);
-        rc = xd_asker_end(asker, o, rc, err);
+        rc = xd_cancelable_batch_end(requests, o, rc, err);
     }
     xd_depots_fini(&depots);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * A list of URLs claims that all of them are copies of one file, but nobody
+ * A list of URLs claims that all of them are copies of one file, but nothing
  * has checked it.  Here each is asked for a few samples before anything is
  * fetched, and the hosts vote (trust/copies_vote.h).
  *
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "engine/api/asker.h"
+#include "engine/api/cancelable_batch.h"
 #include "engine/trust/copies_vote.h"
 #include "engine/trust/places.h"
 #include "manifest/format.h"
@@ -37,7 +37,7 @@ typedef unsigned long long ull;
 struct copies {
     const struct xd_manifest *manifest;
     const struct xd_options *options;
-    struct xd_asker *asker;
+    struct xd_cancelable_batch *requests;
     size_t n;
     const struct xd_url *urls; /* the manifest's */
     struct xd_sample *first;   /* of each URL; behind them: */
@@ -57,12 +57,13 @@ struct copies {
 static int take(struct copies *c, struct xd_sample *list, size_t n,
                 struct xd_error *err)
 {
-    struct xd_batch_times times = {.until = c->asker->until,
+    struct xd_batch_times times = {.until = c->requests->until,
                                    .first = XD_LONGEST_TURN,
                                    .grace = XD_BATCH_GRACE,
                                    .turn = XD_LONGEST_TURN};
 
-    return n > 0 ? xd_samples_take(c->asker->batch, list, n, &times, err) : 0;
+    return n > 0 ? xd_samples_take(c->requests->batch, list, n, &times, err)
+                 : 0;
 }
 
 static struct xd_request request_for(const struct copies *c, size_t i,
@@ -353,14 +354,15 @@ static void fini(struct copies *c)
 
 static int ask(struct copies *c, struct xd_error *err)
 {
-    int rc = xd_asker_new(&c->asker, c->options, XD_COPY_SAMPLES * c->n, err);
+    int rc = xd_cancelable_batch_new(&c->requests, c->options,
+                                     XD_COPY_SAMPLES * c->n, err);
 
     if (rc < 0)
         return rc;
     rc = take_first(c, err);
     if (rc == 0)
         rc = take_further(c, err);
-    return xd_asker_end(c->asker, c->options, rc, err);
+    return xd_cancelable_batch_end(c->requests, c->options, rc, err);
 }
 
 static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,

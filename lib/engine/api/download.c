@@ -112,15 +112,15 @@ int xd_download_wait(struct xd_download *d, int timeout_ms,
     if (timeout_ms >= 0)
         until = xd_now() + (xd_usec)timeout_ms * XD_MS;
     xd_engine_lock(e);
-    if (e->state == ENGINE_NEW)
+    if (e->session.phase == XD_PHASE_NEW)
         rc = xd_fail(err, XD_E_STATE, "the download was not started");
-    if (e->state != ENGINE_ENDED)
+    if (e->session.phase != XD_PHASE_END)
         xd_notifier_clear(&e->notifier);
-    while (rc == 0 && e->state != ENGINE_ENDED) {
+    while (rc == 0 && e->session.phase != XD_PHASE_END) {
         if (!xd_engine_wait_locked(e, &e->ended, until))
             rc = XD_E_AGAIN;
     }
-    if (e->state == ENGINE_ENDED) {
+    if (e->session.phase == XD_PHASE_END) {
         rc = e->error.code;
         if (rc < 0 && err)
             *err = e->error;
@@ -161,21 +161,21 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
 {
     struct xd_engine *e = engine_of(d);
     struct xd_progress p = {.bytes_total = XD_SIZE_UNKNOWN};
-    unsigned done = XD_BYTES_STORED | 1 << XD_BYTE_LEFT;
+    unsigned done = XD_BYTES_STORED | 1 << XD_BYTE_EVICTED;
     xd_usec now;
 
     xd_engine_lock(e);
-    now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
+    now = e->session.phase == XD_PHASE_END ? e->end_time : xd_now();
     p.bytes_done = xd_ledger_bytes(&e->ledger, done);
     p.bytes_in_order =
         xd_ledger_first_gap(&e->ledger, done, e->wanted) - e->wanted.begin;
     p.bytes_compared = e->sampler.bytes_compared;
     p.bytes_resumed = xd_verify_held_bytes_locked(e);
-    if (e->wanted.end != XD_SIZE_UNKNOWN && !e->census)
+    if (e->wanted.end != XD_SIZE_UNKNOWN && !e->session.size_probe)
         p.bytes_total = xd_range_length(e->wanted);
     p.bytes_received = e->bytes_received;
     p.bytes_redundant = e->bytes_redundant;
-    if (e->state != ENGINE_NEW)
+    if (e->session.phase != XD_PHASE_NEW)
         p.seconds = (double)(now - e->started) / (double)XD_SECOND;
     p.bytes_per_s = xd_rate_get(&e->rate, now);
     p.is_paused = e->paused_at != 0;
@@ -185,8 +185,8 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;
     p.verified = xd_verify_algorithm_locked(e);
-    if (e->sched) {
-        const struct xd_sched_options *o = xd_sched_options(e->sched);
+    if (e->session.sched) {
+        const struct xd_sched_options *o = xd_sched_options(e->session.sched);
 
         p.redundancy = o->redundancy;
         p.progress_number = (unsigned)o->progress;
@@ -210,7 +210,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
         return XD_E_INVAL;
     }
     depot = e->depots.list[i];
-    now = e->state == ENGINE_ENDED ? e->end_time : xd_now();
+    now = e->session.phase == XD_PHASE_END ? e->end_time : xd_now();
     s.host = depot->host;
     s.url = depot->shown_url;
     s.state = depot->state;
@@ -261,6 +261,89 @@ bool xd_download_next_record(struct xd_download *d, struct xd_fetch_record *out,
     if (taken)
         xd_copy_out(out, &record, sizeof record);
     return taken;
+}
+
+static struct xd_fetch_record request_locked(const struct xd_worker *w,
+                                             const struct xd_lane *lane)
+{
+    const struct xd_depot *depot = w->depot ? w->depot : w->served;
+    const bool has_started = lane->state == LANE_RUNNING;
+    const xd_usec start = has_started ? lane->started : lane->queued;
+    const double second = (double)XD_SECOND;
+
+    return (struct xd_fetch_record){
+        .depot = depot->number,
+        .begin = lane->range.begin,
+        .end = lane->end,
+        .received = has_started ? lane->in.reported - lane->range.begin : 0,
+        .start_s = (double)(start - w->engine->started) / second,
+        .first_byte_s = -1,
+        .end_s = -1,
+        .code = XD_E_AGAIN,
+        .reason = lane->reason,
+        .lane = lane->number,
+        .queued_s = (double)(lane->queued - w->engine->started) / second};
+}
+
+size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,
+                            size_t n)
+{
+    struct xd_engine *e = engine_of(d);
+    size_t all = 0;
+
+    xd_engine_lock(e);
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        const struct xd_worker *w = e->workers[i];
+
+        for (unsigned k = 0; k < w->n_lanes; k++) {
+            if (w->lanes[k].state == LANE_FREE || (!w->depot && !w->served))
+                continue;
+            if (all < n) {
+                struct xd_fetch_record r = request_locked(w, &w->lanes[k]);
+
+                xd_copy_out_nth(out, all, &r, sizeof r);
+            }
+            all++;
+        }
+    }
+    xd_engine_unlock(e);
+    return all;
+}
+
+/* Where the i-th of n parts begins. */
+static uint64_t cut(struct xd_range file, size_t i, size_t n)
+{
+    const uint64_t length = xd_range_length(file);
+
+    return file.begin + length / n * i + length % n * i / n;
+}
+
+size_t xd_download_parts(struct xd_download *d, struct xd_part *out, size_t n)
+{
+    struct xd_engine *e = engine_of(d);
+    const unsigned requested =
+        1 << XD_BYTE_ASSIGNED | 1 << XD_BYTE_RECEIVED | 1 << XD_BYTE_WRITING;
+    struct xd_range file;
+
+    xd_engine_lock(e);
+    file = e->wanted;
+    if (file.end == XD_SIZE_UNKNOWN || e->session.size_probe)
+        file.end = file.begin;
+    if (n > xd_range_length(file))
+        n = (size_t)xd_range_length(file);
+    for (size_t i = 0; i < n; i++) {
+        const struct xd_range r = {cut(file, i, n), cut(file, i + 1, n)};
+        const struct xd_part p = {
+            .begin = r.begin - file.begin,
+            .end = r.end - file.begin,
+            .bytes_stored = xd_ledger_count(&e->ledger, XD_BYTES_STORED, r),
+            .bytes_readable = xd_ledger_count(&e->ledger, XD_BYTES_READABLE, r),
+            .bytes_requested = xd_ledger_count(&e->ledger, requested, r)};
+
+        xd_copy_out_nth(out, i, &p, sizeof p);
+    }
+    xd_engine_unlock(e);
+    return n;
 }
 
 void xd_download_set_wakeup(struct xd_download *d, xd_wakeup_fn *function,
@@ -366,7 +449,7 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     if (rc == 0)
         rc = xd_download_wait(d, -1, err);
     if (rc == XD_E_CANCELED || rc == XD_E_TIMEOUT)
-        xd_cancel_dispose(o ? o->cancel : NULL, &engine_of(d)->chore, release,
+        xd_cancel_dispose(o ? o->cancel : NULL, &engine_of(d)->cleanup, release,
                           d);
     else
         xd_download_unref(d);

@@ -7,7 +7,7 @@
 #include "base/page.h"
 #include "base/text.h"
 #include "base/url.h"
-#include "engine/api/asker.h"
+#include "engine/api/cancelable_batch.h"
 #include "manifest/parse.h"
 
 /* So much decides what it is. */
@@ -133,8 +133,8 @@ fail:
 }
 
 /* Ask the first `n` of in->asked; late ones are left after `grace`. */
-static int ask(struct xd_inspection *in, const struct xd_asker *a, size_t n,
-               xd_usec grace, struct xd_error *err)
+static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
+               size_t n, xd_usec grace, struct xd_error *err)
 {
     struct xd_batch_handler handler = {
         .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
@@ -181,8 +181,8 @@ static size_t find(const struct xd_inspection *in, bool manifest)
 }
 
 /* A manifest that is only slow is not to be left as a slow copy is. */
-static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
-                   struct xd_error *err)
+static int ask_all(struct xd_inspection *in,
+                   const struct xd_cancelable_batch *a, struct xd_error *err)
 {
     size_t n_late = 0;
     int rc;
@@ -203,14 +203,14 @@ static int ask_all(struct xd_inspection *in, const struct xd_asker *a,
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
                    struct xd_error *err)
 {
-    struct xd_asker *a;
-    int rc = xd_asker_new(&a, o, in->n, err);
+    struct xd_cancelable_batch *a;
+    int rc = xd_cancelable_batch_new(&a, o, in->n, err);
 
     if (rc < 0)
         return rc;
     in->accepts_html = o && o->accept_html;
     rc = ask_all(in, a, err);
-    return xd_asker_end(a, o, rc, err);
+    return xd_cancelable_batch_end(a, o, rc, err);
 }
 
 int xd_inspect(struct xd_inspection **out, const char *const *urls, size_t n,
@@ -254,7 +254,7 @@ int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
     return in->items[0].error.code;
 }
 
-/* The size on which all agree that told one. */
+/* The size on which all agree that stated one. */
 static uint64_t common_size(const struct xd_inspection *in)
 {
     uint64_t size = XD_SIZE_UNKNOWN;

@@ -7,8 +7,8 @@
  *     block        |-----------------|
  *     edges        ^ ^    ^       ^^ ^
  *
- * Between two edges the same parts have the bytes, and all of them bring those
- * in order; so the last byte before each edge is the latest.
+ * Between two edges the same parts have the bytes, and all of them deliver
+ * those in order; so the last byte before each edge is the latest.
  */
 #include <xdownload/playback.h>
 
@@ -72,7 +72,8 @@ static double first_time(const struct part *parts, size_t n, struct xd_range r)
     return first;
 }
 
-/* When all of a block was here; < 0: not all came, and *out_missing is first. */
+/* When all of a block was here; < 0: not all came, and *out_missing is
+ * first. */
 static double block_time(const struct part *parts, size_t n,
                          struct xd_range block, uint64_t *out_missing)
 {
@@ -133,7 +134,7 @@ static int play(const struct player *player, const struct part *parts,
         at = block_time(active, n_active, block, &missing);
         if (at < 0)
             return xd_fail(err, XD_E_INVAL,
-                           "records: no request has brought byte %llu",
+                           "records: no request has delivered byte %llu",
                            (unsigned long long)missing);
         if (at - due > delay)
             delay = at - due;
@@ -142,7 +143,7 @@ static int play(const struct player *player, const struct part *parts,
     return 0;
 }
 
-/* The requests that brought something, in order of their bytes. */
+/* The requests that delivered something, in order of their bytes. */
 static size_t fill(struct part *parts, const struct xd_fetch_record *records,
                    size_t n_records)
 {

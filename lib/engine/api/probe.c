@@ -8,7 +8,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/api/asker.h"
+#include "engine/api/cancelable_batch.h"
 #include "manifest/model.h"
 #include "transfer/registry.h"
 
@@ -61,7 +61,7 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     struct xd_batch_times times = {
         .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
     struct xd_options once;
-    struct xd_asker *asker;
+    struct xd_cancelable_batch *requests;
     int rc = 0;
 
     if (o)
@@ -71,12 +71,12 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     if (rc < 0)
         return xd_fail_nomem(err);
     once.retry = 1;
-    rc = xd_asker_new(&asker, &once, p->n_asked, err);
+    rc = xd_cancelable_batch_new(&requests, &once, p->n_asked, err);
     if (rc == 0) {
-        times.until = asker->until;
-        rc = xd_batch_run(asker->batch, p->requests, p->n_asked, &times,
+        times.until = requests->until;
+        rc = xd_batch_run(requests->batch, p->requests, p->n_asked, &times,
                           &handler, err);
-        rc = xd_asker_end(asker, &once, rc, err);
+        rc = xd_cancelable_batch_end(requests, &once, rc, err);
     }
     xd_options_fini(&once);
     return rc;
@@ -128,7 +128,8 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
     return 0;
 }
 
-/* A failure that could not be told for want of memory is one of the call. */
+/* A failure that could not be reported for want of memory is a failure of the
+ * call. */
 static int check_errors(const struct xd_probe *p, struct xd_error *err)
 {
     for (size_t i = 0; i < p->n; i++) {

@@ -61,12 +61,13 @@ static void on_record(void *user, const struct xd_sim_record *r)
         .received = r->received,
         .redundant = r->redundant,
         .start_s = seconds(r->began),
-        .first_byte_s = r->heard == XD_NEVER ? -1 : seconds(r->heard),
+        .first_byte_s = r->first_byte == XD_NEVER ? -1 : seconds(r->first_byte),
         .end_s = seconds(r->ended),
         .code = code_of(r->how),
         .reason = r->reason,
         .lane = r->lane,
-        .queued_s = seconds(r->began)};
+        .queued_s = seconds(r->began),
+        .connect_s = seconds(r->connect)};
 }
 
 static uint64_t window_of(const struct xd_simulate_what *what,
@@ -88,6 +89,7 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
         .seed = what->seed,
         .piece_bytes = what->piece_bytes,
         .silence = o->silence,
+        .is_silence_exact = xd_options_is_set(o, "silence"),
         .has_tls = what->https,
         .has_http2 = what->https,
         .has_bbr = what->bbr,
@@ -117,7 +119,8 @@ static int check_player(const struct xd_simulate_what *what,
 
     if (rate != 0 && !(rate >= 1 && rate <= MOST_PLAYED))
         return xd_fail(err, XD_E_INVAL,
-                       "play_bytes_per_s: nobody plays %g bytes per second",
+                       "play_bytes_per_s: %g bytes per second is out of "
+                       "range: use 1 to 1e12",
                        rate);
     if (!(prebuffer >= 0 && prebuffer <= MOST_PREBUFFER_S))
         return xd_fail(err, XD_E_INVAL,

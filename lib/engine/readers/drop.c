@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/trust/discard.h"
 #include "engine/readers/window.h"
 
 static int protect(struct xd_rangeset *s, struct xd_range r)
@@ -9,7 +10,7 @@ static int protect(struct xd_rangeset *s, struct xd_range r)
     return xd_range_is_empty(r) ? 0 : xd_rangeset_add(s, r);
 }
 
-/* All that must not be dropped: what somebody wants or looks at, and pieces
+/* All that must not be dropped: what a reader wants or looks at, and pieces
  * that are hashed now. */
 static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
 {
@@ -19,7 +20,7 @@ static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
 
     for (size_t i = 0; i < all->n && rc == 0; i++) {
         const struct xd_reader *r = all->list[i];
-        uint64_t at = xd_readers_byte(e, r->position);
+        uint64_t at = xd_engine_byte_at(e, r->position);
 
         rc = protect(out, r->demand.range) | protect(out, r->copied) |
              protect(out, (struct xd_range){at, at + XD_PROBE_BYTES});
@@ -46,12 +47,12 @@ static struct xd_range whole_chunks(const struct xd_engine *e,
 
 static void leave_locked(struct xd_engine *e, struct xd_range r)
 {
-    if (xd_ledger_change(&e->ledger, XD_LEAVE, r) < 0)
+    if (xd_ledger_change(&e->ledger, XD_EVICT, r) < 0)
         xd_engine_fail_nomem_locked(e);
 }
 
-/* What a pipe has read does not come again.  Nor does what was dropped of a file
- * of unknown size, which comes in one piece. */
+/* What a pipe has read does not come again.  Nor does what was dropped of a
+ * file of unknown size, which comes in one piece. */
 static void drop_locked(struct xd_engine *e, struct xd_range r)
 {
     struct xd_error why = {0};
@@ -63,7 +64,7 @@ static void drop_locked(struct xd_engine *e, struct xd_range r)
         return;
     }
     if (e->depots.size != XD_SIZE_UNKNOWN) {
-        xd_verify_discard_locked(e, r, XD_DISCARD_DROPPED);
+        xd_discard_locked(e, r, XD_DISCARD_DROPPED);
         return;
     }
     leave_locked(e, r);

@@ -1,6 +1,6 @@
 /*
- * What a store in memory lets go of: all that nobody wants, looks at, copies or
- * hashes.
+ * What a store in memory drops: all that no reader wants, looks at or copies,
+ * and that is not being hashed.
  */
 #ifndef XD_ENGINE_DROP_H
 #define XD_ENGINE_DROP_H

@@ -1,5 +1,5 @@
 /*
- * What a viewer suffers: a pure account of when the picture moved.
+ * Playback statistics: a pure account of when the picture moved.
  *
  *     wish --STARTING--> PLAYING <--> STALLED
  *                        |  ^ ^------- SEEKING (a jump, and the wait after it)
@@ -81,7 +81,7 @@ struct xd_meter {
 void xd_meter_init(struct xd_meter *m);
 void xd_meter_fini(struct xd_meter *m);
 
-/* Somebody wants to see it.  The first time counts. */
+/* The user wants to see it.  The first time counts. */
 void xd_meter_wish(struct xd_meter *m, xd_usec now);
 
 /* Before blocks count as whole ones. */
@@ -93,7 +93,7 @@ void xd_meter_play(struct xd_meter *m, xd_usec now, uint64_t byte, double rate,
                    enum xd_play_state state);
 
 /* Time passes until `now`; then all bytes from *out on count as asked for:
- * where the run of good bytes that begins there ends is told by here(). */
+ * where the run of good bytes that begins there ends is reported by here(). */
 void xd_meter_pass(struct xd_meter *m, xd_usec now, uint64_t *out);
 void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end);
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/readers/reader.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 
@@ -42,6 +43,20 @@ static int finish(struct xd_engine *e, struct xd_error *err)
     return rc < 0 ? rc : xd_output_write(&p->output, p->buffer, p->held, err);
 }
 
+/* Behind what is held back. */
+static int64_t read_next(struct xd_engine *e)
+{
+    struct xd_pipe *p = &e->pipe;
+    int64_t n;
+
+    xd_engine_lock(e);
+    xd_reader_wish_locked(p->reader);
+    n = xd_reader_take_locked(p->reader, p->buffer + p->held,
+                              BUFFER_BYTES - p->held, 0);
+    xd_engine_unlock(e);
+    return n;
+}
+
 static int copy(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_pipe *p = &e->pipe;
@@ -49,8 +64,7 @@ static int copy(struct xd_engine *e, struct xd_error *err)
     int rc = 0;
 
     while (rc == 0) {
-        n = xd_reader_read(p->reader, p->buffer + p->held,
-                           BUFFER_BYTES - p->held, 0);
+        n = read_next(e);
         if (n == 0)
             return finish(e, err);
         if (n > 0) {
@@ -107,7 +121,7 @@ int xd_pipe_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     xd_notifier_init(&p->stop);
     xd_notifier_clear(&p->stop);
-    p->reader->has_begun = true;
+    p->reader->is_pipe = p->reader->has_begun = true;
     rc = make_locked(e, err);
     if (rc == 0 && xd_thread_start(&p->thread, pipe_main, e) < 0)
         rc = xd_fail_nomem(err);
@@ -132,9 +146,4 @@ void xd_pipe_free(struct xd_engine *e)
     xd_notifier_fini(&e->notifiers, &p->stop);
     xd_reader_release(p->reader);
     xd_free(p->buffer);
-}
-
-bool xd_pipe_reads(const struct xd_engine *e, const struct xd_reader *r)
-{
-    return r == e->pipe.reader;
 }

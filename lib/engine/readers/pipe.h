@@ -4,9 +4,9 @@
  *
  *     reader --read--> buffer --hash of the whole--> held back --> descriptor
  *
- * What it has read counts as handed out: it does not come again, and if it turns
- * out to be wrong the download fails.  Where the whole file has a hash, the last
- * bytes are held back until it matches.
+ * What it has read counts as handed out: it does not come again, and if it
+ * turns out to be wrong the download fails.  Where the whole file has a hash,
+ * the last bytes are held back until it matches.
  */
 #ifndef XD_ENGINE_PIPE_H
 #define XD_ENGINE_PIPE_H
@@ -40,7 +40,7 @@ struct xd_pipe {
     bool is_running;
 };
 
-/* Before the scheduler hears of readers.  Errors: NOMEM. */
+/* Before readers are reported to the scheduler.  Errors: NOMEM. */
 int xd_pipe_start_locked(struct xd_engine *e, struct xd_error *err);
 
 /* Nothing more is written; without a pipe it does nothing. */
@@ -48,8 +48,5 @@ void xd_pipe_stop_locked(struct xd_engine *e);
 
 /* After a stop, or the end; without the lock. */
 void xd_pipe_free(struct xd_engine *e);
-
-/* Whether the reader is that of the pipe. */
-bool xd_pipe_reads(const struct xd_engine *e, const struct xd_reader *r);
 
 #endif

@@ -4,18 +4,15 @@
 
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/readers/look.h"
+#include "engine/sched_events.h"
 #include "engine/readers/drop.h"
 #include "engine/readers/shares.h"
 #include "engine/readers/window.h"
-#include "session/lookahead.h"
-
-/* By which the scheduler knows what nobody reads yet. */
-enum { NUMBER_REST, NUMBER_HEAD, NUMBER_TAIL, NUMBER_READERS };
 
 int xd_readers_init(struct xd_readers *r)
 {
-    r->next_number = NUMBER_READERS;
+    r->next_number = XD_LOOKAHEAD_READERS;
     return xd_cond_init(&r->readable);
 }
 
@@ -27,40 +24,27 @@ void xd_readers_fini(struct xd_readers *r)
     xd_cond_fini(&r->readable);
 }
 
-uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position)
-{
-    uint64_t begin = e->wanted.begin;
-
-    return position < UINT64_MAX - begin ? begin + position : UINT64_MAX;
-}
-
 uint64_t xd_readers_window_locked(struct xd_engine *e)
 {
     bool are_many = e->output == XD_OUTPUT_SOURCE;
 
     e->readers.by_demand =
-        e->output != XD_OUTPUT_FILE && e->repair.phase == XD_REPAIR_NONE;
+        e->output != XD_OUTPUT_FILE && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
     /* Of a store that they share, blocks that many readers can have some of. */
     return xd_window_least(e) / 4 *
-           (are_many && xd_readers_are_bounded(e) ? 1 : 3);
+           (are_many && xd_engine_is_bounded(e) ? 1 : 3);
 }
 
-bool xd_readers_are_bounded(const struct xd_engine *e)
-{
-    return e->output == XD_OUTPUT_PIPE ||
-           (e->output == XD_OUTPUT_SOURCE && !e->path && e->options.spool &&
-            strcmp(e->options.spool, "none") == 0);
-}
-
-static void tell_locked(struct xd_engine *e, unsigned number,
-                        struct xd_demand *known, struct xd_demand demand)
+static void report_demand_locked(struct xd_engine *e, unsigned number,
+                                 struct xd_demand *known,
+                                 struct xd_demand demand)
 {
     if (xd_range_is_empty(demand.range) && xd_range_is_empty(known->range))
         return;
     *known = demand;
-    xd_inform_demand_locked(e, number, &demand);
+    xd_report_demand_locked(e, number, &demand);
 }
 
 /* Head and tail are for a player that is there: they do not get in the way of
@@ -77,8 +61,10 @@ static void hint_locked(struct xd_engine *e)
     if (is_read == all->are_hinted || e->output == XD_OUTPUT_PIPE)
         return;
     all->are_hinted = is_read;
-    xd_inform_demand_locked(e, NUMBER_HEAD, is_read ? &all->head : &nothing);
-    xd_inform_demand_locked(e, NUMBER_TAIL, is_read ? &all->tail : &nothing);
+    xd_report_demand_locked(e, XD_LOOKAHEAD_HEAD,
+                            is_read ? &all->head : &nothing);
+    xd_report_demand_locked(e, XD_LOOKAHEAD_TAIL,
+                            is_read ? &all->tail : &nothing);
 }
 
 /* Requests that no window shortens are held back by it. */
@@ -94,21 +80,21 @@ static void wake_held_back_locked(struct xd_engine *e)
 }
 
 /* Not while another reader still makes the store. */
-static bool can_tell_locked(const struct xd_engine *e)
+static bool can_report_locked(const struct xd_engine *e)
 {
-    return e->readers.by_demand && e->sched && e->sink &&
-           e->state == ENGINE_RUNNING;
+    return e->readers.by_demand && e->session.sched && e->sink &&
+           xd_session_is_running(&e->session);
 }
 
 /* Those whose windows another has made longer or shorter. */
-static void tell_changed_locked(struct xd_engine *e)
+static void report_changed_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];
         struct xd_demand d = xd_window_demand(r);
 
         if (d.range.end != r->demand.range.end)
-            tell_locked(e, r->number, &r->demand, d);
+            report_demand_locked(e, r->number, &r->demand, d);
     }
 }
 
@@ -124,15 +110,15 @@ void xd_readers_moved_locked(struct xd_reader *r)
         r->stream = r->position;
     if (r->position - r->arrived_at >= XD_PROBE_BYTES)
         r->has_former = false;
-    if (!can_tell_locked(e))
+    if (!can_report_locked(e))
         return;
     others_change = xd_windows_fit_locked(e) || e->readers.shares;
     xd_windows_share_locked(e);
-    r->told_at = r->position;
-    tell_locked(e, r->number, &r->demand, xd_window_demand(r));
+    r->reported_at = r->position;
+    report_demand_locked(e, r->number, &r->demand, xd_window_demand(r));
     hint_locked(e);
     if (others_change)
-        tell_changed_locked(e);
+        report_changed_locked(e);
     if (e->readers.store)
         xd_readers_drop_locked(e);
     xd_engine_decide_later_locked(e);
@@ -142,7 +128,7 @@ void xd_readers_moved_locked(struct xd_reader *r)
 /* Whether a probe's length from there on is here, or all up to the end. */
 static bool probe_is_here(const struct xd_engine *e, uint64_t position)
 {
-    struct xd_range probe = {xd_readers_byte(e, position), e->wanted.end};
+    struct xd_range probe = {xd_engine_byte_at(e, position), e->wanted.end};
 
     if (probe.end - probe.begin > XD_PROBE_BYTES)
         probe.end = probe.begin + XD_PROBE_BYTES;
@@ -153,7 +139,7 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
 {
     uint64_t at;
 
-    r->disowned = (struct xd_error){0};
+    r->revoked = (struct xd_error){0};
     r->end_by = 0;
     if (to == r->position)
         return;
@@ -163,7 +149,7 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
     }
     r->position = r->arrived_at = to;
     r->is_probing = to != r->stream && probe_is_here(r->engine, to);
-    at = xd_readers_byte(r->engine, to);
+    at = xd_engine_byte_at(r->engine, to);
     if (r->former.begin <= at && at < r->former.end)
         r->has_former = false; /* it is back */
     xd_readers_moved_locked(r);
@@ -182,7 +168,7 @@ void xd_readers_begin_locked(struct xd_engine *e)
     all->rest = nothing;
     if (e->path)
         all->rest.range = w;
-    xd_inform_demand_locked(e, NUMBER_REST, &all->rest);
+    xd_report_demand_locked(e, XD_LOOKAHEAD_REST, &all->rest);
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
     if (e->output == XD_OUTPUT_PIPE)
@@ -194,8 +180,8 @@ void xd_readers_begin_locked(struct xd_engine *e)
     xd_windows_fit_locked(e);
     xd_windows_share_locked(e);
     for (size_t i = 0; i < all->n; i++)
-        tell_locked(e, all->list[i]->number, &all->list[i]->demand,
-                    xd_window_demand(all->list[i]));
+        report_demand_locked(e, all->list[i]->number, &all->list[i]->demand,
+                             xd_window_demand(all->list[i]));
     xd_engine_wake_readers_locked(e); /* the size is known */
 }
 
@@ -209,7 +195,7 @@ static int grow(struct xd_engine *e)
     if (!list)
         return XD_E_NOMEM;
     all->list = list;
-    if (xd_readers_are_bounded(e)) {
+    if (xd_engine_is_bounded(e)) {
         shares = xd_realloc(all->shares, n, sizeof *shares);
         if (!shares)
             return XD_E_NOMEM;
@@ -249,13 +235,13 @@ void xd_readers_remove_locked(struct xd_reader *r)
         i++;
     all->list[i] = all->list[--all->n];
     xd_windows_rate_locked(e);
-    if (can_tell_locked(e)) {
-        tell_locked(e, r->number, &r->demand,
-                    (struct xd_demand){.due = XD_NEVER});
+    if (can_report_locked(e)) {
+        report_demand_locked(e, r->number, &r->demand,
+                             (struct xd_demand){.due = XD_NEVER});
         hint_locked(e);
         xd_windows_share_locked(e);
         if (e->readers.shares)
-            tell_changed_locked(e);
+            report_changed_locked(e);
         xd_engine_decide_later_locked(e);
     }
 }
@@ -264,7 +250,7 @@ void xd_reader_release(struct xd_reader *r)
 {
     xd_notifier_fini(&r->engine->notifiers, &r->notifier);
     xd_meter_fini(&r->meter);
-    xd_runs_fini(&r->given);
+    xd_runs_fini(&r->unverified);
     xd_free(r);
 }
 
@@ -275,9 +261,9 @@ void xd_readers_measure_locked(struct xd_reader *r)
     uint64_t byte, begin = e->wanted.begin;
 
     xd_meter_pass(&r->meter, xd_now(), &byte);
-    rest.begin = xd_readers_byte(e, byte);
+    rest.begin = xd_engine_byte_at(e, byte);
     xd_meter_here(&r->meter,
-                  xd_verify_readable_to_locked(e, rest.begin) - begin,
+                  xd_engine_readable_to_locked(e, rest.begin) - begin,
                   e->wanted.end - begin);
 }
 
@@ -287,7 +273,7 @@ void xd_readers_wake_locked(struct xd_engine *e)
         struct xd_reader *r = e->readers.list[i];
 
         xd_readers_measure_locked(r);
-        if (!r->notifier.is_raised && xd_reader_is_ready_locked(r))
+        if (!r->notifier.is_raised && xd_look_is_ready_locked(r))
             xd_engine_raise_locked(e, &r->notifier);
     }
     xd_cond_broadcast(&e->readers.readable);
@@ -299,7 +285,7 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
     e->readers.gap_error = *why;
     if (xd_rangeset_add(&e->readers.gaps, xd_window_pieces(e, range)) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why->msg);
+    xd_engine_log_locked(e, XD_LOG_WARN, "%s", why->msg);
     xd_engine_wake_readers_locked(e);
 }
 
@@ -327,8 +313,9 @@ bool xd_readers_end_locked(struct xd_engine *e)
     return true;
 }
 
-/* As far as a demand lets a request go on from `byte`.  Before a reader, `leads`,
- * the disk has room for what lies between: to begin anew brings that too. */
+/* As far as a demand lets a request go on from `byte`.  Before a reader,
+ * `leads`, the disk has room for what lies between: to begin anew fetches that
+ * too. */
 static uint64_t goes_on_to(const struct xd_demand *d, uint64_t byte, bool leads)
 {
     return (leads || d->range.begin <= byte) && byte < d->range.end
@@ -339,7 +326,7 @@ static uint64_t goes_on_to(const struct xd_demand *d, uint64_t byte, bool leads)
 bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
 {
     const struct xd_readers *all = &e->readers;
-    bool leads = !xd_readers_are_bounded(e);
+    bool leads = !xd_engine_is_bounded(e);
     uint64_t from, to = begin;
 
     xd_engine_lock(e);
@@ -370,8 +357,7 @@ void xd_readers_end_waits_locked(struct xd_engine *e)
     for (size_t i = 0; i < e->readers.n; i++) {
         struct xd_reader *r = e->readers.list[i];
 
-        if (polls_for_end(r) && r->end_by <= now &&
-            xd_reader_is_ready_locked(r))
+        if (polls_for_end(r) && r->end_by <= now && xd_look_is_ready_locked(r))
             xd_engine_raise_locked(e, &r->notifier);
     }
 }

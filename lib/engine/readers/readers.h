@@ -18,13 +18,13 @@
  * A window ends at a multiple of a quarter of its length, so that while it is
  * full nothing is fetched, and then a quarter at once; and it holds whole
  * pieces, since a part of one proves nothing.  Where the lookahead is a time,
- * it becomes longer or shorter with the rate that players tell (window.h).  With
- * `keep` all else is wanted too, when nobody needs anything sooner.
+ * it becomes longer or shorter with the rate that players report (window.h).
+ * With `keep` all else is wanted too, when no reader needs anything sooner.
  *
  * In memory all windows together cover as much as the option says (shares.h),
  * and of a place that a reader has gone to it has a probe's length only, until
- * it has taken that: so there is room for where it was before.  A reader that has
- * not read for a while has no window.  What is in no window is dropped.
+ * it has taken that: so there is room for where it was before.  A reader that
+ * has not read for a while has no window.  What is in no window is dropped.
  *
  * Functions whose names end in _locked are called with engine.lock held.
  */
@@ -40,6 +40,7 @@
 #include "ledger/runs.h"
 #include "os/notifier.h"
 #include "os/thread.h"
+#include "session/lookahead.h"
 
 struct xd_engine;
 struct xd_bounded_sink;
@@ -56,6 +57,7 @@ struct xd_reader {
     /* Constant after new(). */
     struct xd_engine *engine;
     unsigned number; /* by which the scheduler knows it */
+    bool is_pipe;    /* what it has read does not come again: pipe.h */
 
     /* Guarded by lock.  Positions count from the first byte wanted. */
     uint64_t position;
@@ -64,9 +66,9 @@ struct xd_reader {
     uint64_t front;      /* in memory: the byte of the file from which it has */
     uint64_t ahead;      /* ...so much, and all before */
     xd_usec read_at;     /* when it last wanted something */
-    uint64_t told_at;    /* the position when the demand was told */
-    bool is_probing;     /* the window is not at the position */
-    bool has_former;     /* it may come back to: */
+    uint64_t reported_at; /* the position when the demand was reported */
+    bool is_probing;      /* the window is not at the position */
+    bool has_former;      /* it may come back to: */
     struct xd_range former;
     bool has_begun; /* it has read: before that it wants nothing */
     bool is_waiting, is_interrupted;
@@ -76,20 +78,16 @@ struct xd_reader {
         READER_AWAITS_SIZE
     } awaits; /* after a call that returned AGAIN */
     struct xd_notifier notifier;
-    struct xd_range copied;   /* out of the store just now */
-    struct xd_runs given;     /* so far as no piece covers it */
-    struct xd_error disowned; /* why some of it is wrong; until a seek */
-    xd_usec end_by; /* it is at the end, and hears so then; 0: it is not */
+    struct xd_range copied;    /* out of the store just now */
+    struct xd_runs unverified; /* so far as no piece covers it */
+    struct xd_error revoked;   /* why some of it is wrong; until a seek */
+    xd_usec end_by; /* it is at the end, which is reported then; 0: it is not */
     struct xd_demand demand;
     struct xd_error error;
 
     struct xd_meter meter;
 
-    /* What the player said last; rate 0: nothing. */
-    uint64_t play_byte;
-    uint64_t play_rate;
-    xd_usec play_at;
-    bool is_playing;
+    struct xd_player player;
     xd_usec blocked; /* all times in which read() waited */
 };
 
@@ -117,12 +115,6 @@ void xd_readers_fini(struct xd_readers *r);
  * to. */
 uint64_t xd_readers_window_locked(struct xd_engine *e);
 
-/* Whether bytes are dropped that no reader wants any more. */
-bool xd_readers_are_bounded(const struct xd_engine *e);
-
-/* The byte of the file at a position. */
-uint64_t xd_readers_byte(const struct xd_engine *e, uint64_t position);
-
 /* Report all windows to a new scheduler. */
 void xd_readers_begin_locked(struct xd_engine *e);
 
@@ -139,9 +131,6 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to);
 
 /* Time passes, and bytes have come: for its meter. */
 void xd_readers_measure_locked(struct xd_reader *r);
-
-/* Whether the call that returned AGAIN may have another result. */
-bool xd_reader_is_ready_locked(struct xd_reader *r);
 
 /* Those that wait look again; meters too. */
 void xd_readers_wake_locked(struct xd_engine *e);
@@ -160,7 +149,7 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
 /* All that can be had is here, but some cannot: the engine has failed. */
 bool xd_readers_end_locked(struct xd_engine *e);
 
-/* Whether bytes up to `end`, which nobody can ask for again alone, may be
+/* Whether bytes up to `end`, which cannot be fetched again alone, may be
  * taken now.  Without the lock. */
 bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end);
 

@@ -3,19 +3,14 @@
 #include "engine/engine.h"
 #include "engine/readers/readers.h"
 #include "engine/readers/shares.h"
-#include "session/lookahead.h"
 
-/* What a reader has ahead of it as long as nobody knows how much a second is. */
+/* What a reader has ahead of it as long as its player's rate is unknown. */
 #define UNTIL_KNOWN ((uint64_t)32 << 20)
 
 /* A time comes to no less, or requests would be too small; and to no more, for
  * the rate is what the file says of itself, which may be anything. */
 #define LEAST_TIMED ((uint64_t)4 << 20)
 #define MOST_TIMED ((uint64_t)256 << 20)
-
-/* Nothing reports how fast a pipe is read.  No film is faster than this (Ultra HD
- * Blu-ray: 128 Mbit/s), so that a player on the pipe is not kept waiting. */
-#define ASSUMED_RATE_OF_PIPE ((uint64_t)16 << 20)
 
 /* A reader that reads nothing for so long, though it could, has no window:
  * its client sleeps, or has asked anew elsewhere and forgotten this one. */
@@ -50,8 +45,8 @@ void xd_windows_rate_locked(struct xd_engine *e)
     uint64_t rate = 0;
 
     for (size_t i = 0; i < e->readers.n; i++)
-        if (e->readers.list[i]->play_rate > rate)
-            rate = e->readers.list[i]->play_rate;
+        if (e->readers.list[i]->player.bytes_per_s > rate)
+            rate = e->readers.list[i]->player.bytes_per_s;
     if (rate > 0)
         e->readers.media_rate = rate;
 }
@@ -100,23 +95,11 @@ static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
         e, xd_lookahead_window(from, front, length, e->wanted.end));
 }
 
-/* When a byte is needed: at once, if nothing tells better. */
-static xd_usec due_at(const struct xd_reader *r, uint64_t byte, xd_usec now)
-{
-    double ahead;
-
-    if (r->play_rate == 0 || byte <= r->play_byte || r->is_waiting)
-        return now;
-    ahead = (double)(byte - r->play_byte) / (double)r->play_rate;
-    if (r->is_playing)
-        ahead -= (double)(now - r->play_at) / (double)XD_SECOND;
-    return ahead > 0 ? now + (xd_usec)(ahead * (double)XD_SECOND) : now;
-}
-
 /* The byte of the file from which it has a window. */
 static uint64_t window_begin(const struct xd_reader *r)
 {
-    return xd_readers_byte(r->engine, r->is_probing ? r->stream : r->position);
+    return xd_engine_byte_at(r->engine,
+                             r->is_probing ? r->stream : r->position);
 }
 
 static struct xd_range window_of(const struct xd_reader *r)
@@ -134,18 +117,19 @@ static struct xd_range window_of(const struct xd_reader *r)
 struct xd_demand xd_window_demand(const struct xd_reader *r)
 {
     uint64_t from = r->is_probing ? r->stream : r->position;
-    uint64_t rate = r->play_rate;
+    uint64_t rate = r->player.bytes_per_s;
+    xd_usec now = xd_now();
 
     if (!r->has_begun)
         return (struct xd_demand){.due = XD_NEVER};
-    if (rate == 0) /* it may read for one that told it */
+    if (rate == 0) /* it may read for one that reported it */
         rate = r->engine->readers.media_rate;
     if (rate == 0)
-        rate = xd_pipe_reads(r->engine, r) ? ASSUMED_RATE_OF_PIPE
-                                           : XD_LOOKAHEAD_ASSUMED_RATE;
-    return (struct xd_demand){.range = window_of(r),
-                              .due = due_at(r, from, xd_now()),
-                              .bytes_per_s = rate};
+        rate = r->is_pipe ? XD_LOOKAHEAD_PIPE_RATE : XD_LOOKAHEAD_ASSUMED_RATE;
+    return (struct xd_demand){
+        .range = window_of(r),
+        .due = r->is_waiting ? now : xd_lookahead_due(&r->player, from, now),
+        .bytes_per_s = rate};
 }
 
 static bool has_share(const struct xd_reader *r, xd_usec now)

@@ -13,7 +13,7 @@ struct xd_engine;
 struct xd_options;
 struct xd_reader;
 
-/* So much is looked at before it is known that somebody stays there: players
+/* So much is looked at before it is known that the reader stays there: players
  * read up to 260 KB of a place that they only probe. */
 #define XD_PROBE_BYTES ((uint64_t)256 << 10)
 
@@ -21,11 +21,11 @@ struct xd_reader;
  * rate in bytes per second; 0: it is not known. */
 uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate);
 
-/* A reader's player may have told its rate, or the reader is gone: find that of
- * the file. */
+/* A reader's player may have reported its rate, or the reader is gone: find
+ * that of the file. */
 void xd_windows_rate_locked(struct xd_engine *e);
 
-/* A player may have told another rate: whether windows have another length
+/* A player may have reported another rate: whether windows have another length
  * now. */
 bool xd_windows_fit_locked(struct xd_engine *e);
 

@@ -6,14 +6,15 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/trust/discard.h"
+#include "engine/sched_events.h"
 #include "engine/lanes.h"
-#include "engine/trust/given.h"
+#include "engine/trust/unverified.h"
 
 typedef unsigned long long ull;
 
-/* Of a longer piece no copy is held to be compared: the depots that brought it
- * are then only found out when each is asked alone. */
+/* Of a longer piece no copy is held to be compared: the depots that delivered
+ * it are then only found out when each is asked alone. */
 #define MAX_COPY ((uint64_t)16 << 20)
 
 /* A piece that was wrong, and came from several depots. */
@@ -68,7 +69,7 @@ static bool holds_all(const struct xd_depot *d, struct xd_range range)
     struct xd_rangeset held;
     bool result;
 
-    if (d->is_expelled || xd_depot_holds(d, &held) < 0)
+    if (d->is_banned || xd_depot_holds(d, &held) < 0)
         return false;
     result = xd_rangeset_contains(&held, range);
     xd_rangeset_fini(&held);
@@ -95,18 +96,18 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
     }
 }
 
-/* Of an earlier run's bytes, which no piece proves, any depot may have brought
- * any. */
-static bool may_have_brought_held(const struct xd_engine *e)
+/* Of an earlier run's bytes, which no piece proves, any depot may have
+ * delivered any. */
+static bool may_have_delivered_held(const struct xd_engine *e)
 {
     return !xd_pieces_cover(&e->verify.pieces, e->wanted);
 }
 
-/* What it brought is wanted again, but for what is proved or out. */
+/* What it delivered is fetched again, but for what is proved or out. */
 static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
-    bool and_held = may_have_brought_held(e);
+    bool and_held = may_have_delivered_held(e);
     struct xd_range rest = {e->handed_out, e->wanted.end}, run, proved;
     unsigned origin;
     size_t piece;
@@ -129,22 +130,22 @@ static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
         }
         rest.begin = run.end;
         if (!xd_range_is_empty(run))
-            xd_verify_discard_locked(e, run, XD_DISCARD_BANNED);
+            xd_discard_locked(e, run, XD_DISCARD_BANNED);
     }
 }
 
-void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
-                           const struct xd_error *why)
+void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
+                         const struct xd_error *why)
 {
     struct xd_depot *d = e->depots.list[depot];
 
-    if (d->is_expelled || !XD_DEFENDS("blame"))
+    if (d->is_banned || !XD_DEFENDS("blame"))
         return;
-    d->is_expelled = true;
+    d->is_banned = true;
     xd_depot_note_failure(d, why);
     xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
     xd_engine_raise_locked(e, &e->notifier);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
+    xd_engine_log_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
     xd_depot_drop_sources(d);
     for (unsigned j = 0; d->worker && j < d->worker->n_lanes; j++) {
         struct xd_lane *lane = &d->worker->lanes[j];
@@ -154,19 +155,19 @@ void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
         lane->is_distrusted = true;
         xd_lanes_stop_locked(e, lane);
     }
-    xd_inform_banned_locked(e, depot);
+    xd_report_banned_locked(e, depot);
     discard_all_of_locked(e, depot);
 }
 
-void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
-                             const struct xd_error *why)
+void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
+                                 const struct xd_error *why)
 {
     if (!XD_DEFENDS("blame"))
         return;
-    xd_blame_expel_locked(e, depot, why);
-    xd_given_disown_locked(e, depot, e->wanted, why);
-    if (may_have_brought_held(e))
-        xd_given_disown_locked(e, XD_HELD, e->wanted, why);
+    xd_blame_ban_locked(e, depot, why);
+    xd_unverified_revoke_locked(e, depot, e->wanted, why);
+    if (may_have_delivered_held(e))
+        xd_unverified_revoke_locked(e, XD_HELD, e->wanted, why);
 }
 
 /* Bytes of a piece, which does not match its hash, are of this depot alone. */
@@ -181,15 +182,15 @@ static void ban_locked(struct xd_engine *e, unsigned number,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
             e->depots.list[number]->shown_url, (ull)range.begin,
             (ull)(range.end - 1), e->verify.pieces.algorithm);
-    xd_blame_convict_locked(e, number, &error);
+    xd_blame_confirm_bad_locked(e, number, &error);
 }
 
-static bool was_bringer(const struct xd_suspicion *s, unsigned depot)
+static bool delivered_part(const struct xd_suspicion *s, unsigned depot)
 {
     return !xd_range_is_empty(xd_runs_next_of(&s->origins, depot, s->range));
 }
 
-/* Of what the depot brought, how much lies in pieces that are right. */
+/* Of what the depot delivered, how much lies in pieces that are right. */
 static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
 {
     const struct xd_pieces *p = &e->verify.pieces;
@@ -221,27 +222,28 @@ static bool was_asked(const struct xd_suspicion *s, unsigned depot)
     return xd_rangeset_contains(&s->asked, depot_range(depot));
 }
 
-/* The depot that is asked next, alone: the one with the most verified bytes, for
- * that one is honest and fast.  Where none has any, the one that delivered most is
- * fast at least, and one that had no part in the wrong copy is rather honest. */
+/* The depot that is asked next, alone: the one with the most verified bytes,
+ * for that one is honest and fast.  Where none has any, the one that delivered
+ * most is fast at least, and one that had no part in the wrong copy is rather
+ * honest. */
 static bool choose(struct xd_engine *e, struct xd_suspicion *s)
 {
     uint64_t most_proved = 0, most = 0;
     bool is_found = false;
 
     for (unsigned i = 0; i < e->depots.n; i++) {
-        uint64_t proved, brought = e->depots.list[i]->bytes;
+        uint64_t proved, delivered = e->depots.list[i]->bytes;
 
         if (was_asked(s, i) || !holds_all(e->depots.list[i], s->range))
             continue;
         proved = proved_bytes(e, i);
-        if (!was_bringer(s, i))
-            brought *= 2;
+        if (!delivered_part(s, i))
+            delivered *= 2;
         if (is_found && (proved < most_proved ||
-                         (proved == most_proved && brought <= most)))
+                         (proved == most_proved && delivered <= most)))
             continue;
         most_proved = proved;
-        most = brought;
+        most = delivered;
         s->alone = i;
         is_found = true;
     }
@@ -264,7 +266,7 @@ static void restore_locked(struct xd_engine *e, unsigned depot,
         struct xd_range run = xd_rangeset_next(&held, range);
 
         if (!xd_range_is_empty(run))
-            xd_inform_holds_locked(e, depot, run);
+            xd_report_holds_locked(e, depot, run);
         range.begin = run.end;
     }
     xd_rangeset_fini(&held);
@@ -275,10 +277,10 @@ static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
                             bool to_one)
 {
     for (unsigned i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i]->is_expelled)
+        if (e->depots.list[i]->is_banned)
             continue;
         if (to_one && i != s->alone)
-            xd_inform_lost_locked(e, i, s->range);
+            xd_report_lost_locked(e, i, s->range);
         else
             restore_locked(e, i, s->range);
     }
@@ -290,7 +292,7 @@ void xd_blame_joined_locked(struct xd_engine *e, unsigned depot)
 {
     for (const struct xd_suspicion *s = e->verify.suspicions; s; s = s->next) {
         if (s->alone != depot)
-            xd_inform_lost_locked(e, depot, s->range);
+            xd_report_lost_locked(e, depot, s->range);
     }
 }
 
@@ -353,13 +355,13 @@ static void drop_locked(struct xd_engine *e, struct xd_suspicion **where)
 }
 
 /* Ask the next depot alone for the piece of a suspicion: nothing of it stays
- * that another brought.  False if there is none. */
+ * that another delivered.  False if there is none. */
 static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
 {
     if (!choose(e, s))
         return false;
     restrict_locked(e, s, true);
-    xd_verify_discard_locked(e, s->range, XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(e, s->range, XD_DISCARD_BAD_PIECE);
     return true;
 }
 
@@ -374,7 +376,7 @@ static void drop_explained_locked(struct xd_engine *e)
 
         for (unsigned i = 0; i < e->depots.n && !is_explained; i++)
             is_explained =
-                e->depots.list[i]->is_expelled && was_bringer(*where, i);
+                e->depots.list[i]->is_banned && delivered_part(*where, i);
         if (is_explained)
             drop_locked(e, where);
         else
@@ -406,7 +408,7 @@ void xd_blame_bad_locked(struct xd_engine *e, size_t i)
     if (xd_range_length(xd_runs_next_depot(&s->origins, range, &only)) ==
         xd_range_length(range)) {
         free_one(s);
-        xd_verify_discard_locked(e, range, XD_DISCARD_BAD_PIECE);
+        xd_discard_locked(e, range, XD_DISCARD_BAD_PIECE);
         ban_locked(e, only, range);
     } else {
         s->copy = read_copy_locked(e, s->range);

@@ -1,10 +1,10 @@
 /*
- * A piece is wrong: which depot lied?
+ * A piece is wrong: which depot delivered the wrong bytes?
  *
  * When all of it came from one depot, that one did.  Else the piece is fetched
  * again from one depot alone, the one with the most verified bytes first, then
- * from the next, until it is right; what differs in the first copy names the depot
- * that delivered it.  A depot that lied is not used again in this run, and what
+ * from the next, until it is right; what differs in the first copy names the
+ * depot that delivered it.  A bad depot is not used again in this run, and what
  * else it delivered and nothing has proved is fetched again, from any other: it
  * explains other pieces that it had a part in.
  *
@@ -22,19 +22,20 @@ struct xd_error;
 struct xd_suspicion;
 
 /* `depot` is not to be relied on, as `why` says: it is not used again, and what
- * it delivered and no piece has proved is fetched again, but for what has left to
- * a reader or through a pipe: that may well be right. */
-void xd_blame_expel_locked(struct xd_engine *e, unsigned depot,
-                           const struct xd_error *why);
+ * it delivered and no piece has proved is fetched again, but for what has left
+ * to a reader or through a pipe: that may well be right. */
+void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
+                         const struct xd_error *why);
 
-/* The same of a depot that lied: a reader that has bytes of it is informed. */
-void xd_blame_convict_locked(struct xd_engine *e, unsigned depot,
-                             const struct xd_error *why);
+/* The same for a depot that delivered wrong bytes: a reader that has bytes of
+ * it is informed. */
+void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
+                                 const struct xd_error *why);
 
-/* Whether `piece` was wrong, and it is not known yet which depot lied. */
+/* Whether `piece` was wrong, and the bad depot is not known yet. */
 bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece);
 
-/* Piece `i`, all of which is kept, does not match its hash.  May release the
+/* Piece `i`, all of which is written, does not match its hash.  May release the
  * lock to read back what is wrong.  Only the keeper calls this. */
 void xd_blame_bad_locked(struct xd_engine *e, size_t i);
 

@@ -4,20 +4,20 @@
 
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "engine/trust/sampler_thread.h"
+#include "engine/trust/sampler.h"
 
 #define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
 
 /* What is kept of `range`, by one other depot: the first such run. */
 static struct xd_range second_copy_locked(const struct xd_engine *e,
                                           unsigned depot, struct xd_range range,
-                                          unsigned *out_bringer)
+                                          unsigned *out_deliverer)
 {
     struct xd_range run;
 
-    while (run = xd_runs_next_depot(&e->ledger.origins, range, out_bringer),
+    while (run = xd_runs_next_depot(&e->ledger.origins, range, out_deliverer),
            !xd_range_is_empty(run) &&
-               (*out_bringer == depot || *out_bringer == XD_HELD))
+               (*out_deliverer == depot || *out_deliverer == XD_HELD))
         range.begin = run.end;
     if (xd_range_length(run) > CHUNK)
         run.end = run.begin + CHUNK;
@@ -25,7 +25,7 @@ static struct xd_range second_copy_locked(const struct xd_engine *e,
 }
 
 static void compare_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range run, unsigned bringer,
+                           struct xd_range run, unsigned deliverer,
                            const unsigned char *data, unsigned char *kept)
 {
     size_t len = (size_t)xd_range_length(run), at = 0, part;
@@ -37,8 +37,8 @@ static void compare_locked(struct xd_engine *e, unsigned depot,
     rc = xd_sink_read(e->sink, run.begin - e->wanted.begin, kept, len, NULL);
     xd_engine_lock(e);
     now = second_copy_locked(e, depot, run, &still);
-    if (rc < 0 || still != bringer || now.begin != run.begin ||
-        now.end != run.end || !xd_sampler_listens_locked(e, depot))
+    if (rc < 0 || still != deliverer || now.begin != run.begin ||
+        now.end != run.end || !xd_sampler_compares_locked(e, depot))
         return; /* it was discarded meanwhile, or is exchanged now */
     for (at = 0; at < len; at += part) {
         struct xd_range differs = {run.begin + at, 0};
@@ -46,7 +46,7 @@ static void compare_locked(struct xd_engine *e, unsigned depot,
         part = len - at < XD_SAMPLE_BYTES ? len - at : XD_SAMPLE_BYTES;
         differs.end = differs.begin + part;
         if (memcmp(data + at, kept + at, part) != 0) {
-            xd_sampler_dispute_locked(e, differs, depot, data + at, bringer,
+            xd_sampler_dispute_locked(e, differs, depot, data + at, deliverer,
                                       kept + at);
             return;
         }
@@ -56,15 +56,15 @@ static void compare_locked(struct xd_engine *e, unsigned depot,
 }
 
 /* Each byte is kept once: the second copy has only this to say. */
-void xd_copies_compare_locked(struct xd_engine *e, unsigned depot,
-                              struct xd_range range, const unsigned char *data)
+static void compare_all_locked(struct xd_engine *e, unsigned depot,
+                               struct xd_range range, const unsigned char *data)
 {
     unsigned char *kept = NULL;
     struct xd_range rest = range;
 
-    while (!xd_range_is_empty(rest) && xd_sampler_listens_locked(e, depot)) {
-        unsigned bringer;
-        struct xd_range run = second_copy_locked(e, depot, rest, &bringer);
+    while (!xd_range_is_empty(rest) && xd_sampler_compares_locked(e, depot)) {
+        unsigned deliverer;
+        struct xd_range run = second_copy_locked(e, depot, rest, &deliverer);
 
         if (xd_range_is_empty(run))
             break;
@@ -72,9 +72,20 @@ void xd_copies_compare_locked(struct xd_engine *e, unsigned depot,
             kept = xd_alloc(CHUNK, 1);
         if (!kept)
             break; /* what is only compared is not worth a failure */
-        compare_locked(e, depot, run, bringer, data + (run.begin - range.begin),
-                       kept);
+        compare_locked(e, depot, run, deliverer,
+                       data + (run.begin - range.begin), kept);
         rest.begin = run.end;
     }
     xd_free(kept);
+}
+
+void xd_copies_compare_locked(struct xd_engine *e, unsigned depot,
+                              struct xd_range range, const unsigned char *data)
+{
+    if (!xd_sampler_compares_locked(e, depot))
+        return;
+    xd_sampler_note_locked(e, depot, range, data);
+    if (!xd_engine_is_bounded(e))
+        compare_all_locked(e, depot, range, data);
+    xd_sampler_judge_locked(e);
 }

@@ -1,7 +1,7 @@
 /*
  * The hashes that the whole file must have, computed side by side.
  *
- * All that somebody gave beside the manifest, for the manifest may be wrong or
+ * All that were given beside the manifest, for the manifest may be wrong or
  * hostile; and of its own the strongest, unless pieces or one that was given
  * prove as much.
  */

@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
-#include "engine/trust/given.h"
+#include "engine/trust/discard.h"
+#include "engine/sched_events.h"
+#include "engine/trust/unverified.h"
 
 #define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
 #define MOST_SOLE 2               /* rounds, of at most one file each */
@@ -20,33 +21,29 @@ void xd_repair_fini(struct xd_repair *r)
     *r = (struct xd_repair){0};
 }
 
-bool xd_repair_begins_locked(struct xd_engine *e)
+static bool is_refetching(const struct xd_engine *e)
 {
-    if (e->repair.phase == XD_REPAIR_FETCHING) {
-        e->repair.phase = XD_REPAIR_COMPARING;
-        e->target = e->sink;
-    } else if ((e->verify.whole || xd_verify_reads_back_locked(e)) &&
-               e->output != XD_OUTPUT_PIPE) {
-        e->repair.phase = XD_REPAIR_JUDGING;
-        e->verify.n_read_back = 0;
-    } else {
-        return false;
-    }
-    xd_cond_signal(&e->bytes_ready);
-    return true;
+    return e->session.phase == XD_PHASE_REFETCH;
 }
 
-bool xd_repair_is_paused_locked(const struct xd_engine *e)
+void xd_repair_complete_locked(struct xd_engine *e)
 {
-    return e->repair.phase != XD_REPAIR_NONE &&
-           e->repair.phase != XD_REPAIR_FETCHING;
+    if (is_refetching(e))
+        e->target = e->sink;
+    else
+        e->verify.n_read_back = 0;
+    xd_engine_step_locked(
+        e, (struct xd_session_event){
+               .kind = XD_SESSION_COMPLETE,
+               .is_to_be_checked =
+                   (e->verify.whole || xd_verify_reads_back_locked(e)) &&
+                   e->output != XD_OUTPUT_PIPE});
 }
 
 bool xd_repair_can_work_locked(const struct xd_engine *e)
 {
-    return e->state == ENGINE_RUNNING &&
-           (e->repair.phase == XD_REPAIR_JUDGING ||
-            e->repair.phase == XD_REPAIR_COMPARING);
+    return e->session.phase == XD_PHASE_CHECK ||
+           e->session.phase == XD_PHASE_COMPARE;
 }
 
 static uint64_t bytes_of(const struct xd_engine *e, unsigned depot)
@@ -95,13 +92,13 @@ static void all_is_here_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
 }
 
-/* Whether another's bytes are to be compared with what `depot` brought. */
+/* Whether another's bytes are to be compared with what `depot` delivered. */
 static bool is_set_aside(const struct xd_repair *r, unsigned depot)
 {
     return r->sole != XD_HELD ? depot != r->sole : depot == r->suspect;
 }
 
-/* What the suspect brought is not here any more, for the time of a round. */
+/* The suspect's bytes count as missing for the time of a round. */
 static int set_aside(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
@@ -121,7 +118,7 @@ static int set_aside(struct xd_engine *e)
     return 0;
 }
 
-/* Nobody lied, or more than one did: the file stays as it came. */
+/* No depot is bad, or more than one is: the file stays as it came. */
 static void end_in_vain_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
@@ -135,10 +132,10 @@ static void end_in_vain_locked(struct xd_engine *e)
     xd_engine_fail_locked(e, &error);
 }
 
-static void say_suspect_locked(struct xd_engine *e)
+static void log_suspect_locked(struct xd_engine *e)
 {
-    xd_engine_say_locked(e, XD_LOG_INFO,
-                         "the file does not match its %s: what %s brought is "
+    xd_engine_log_locked(e, XD_LOG_INFO,
+                         "the file does not match its %s: what %s delivered is "
                          "fetched from others",
                          e->verify.whole_algorithm,
                          e->depots.list[e->repair.suspect]->host);
@@ -166,12 +163,12 @@ static bool choose_sole(struct xd_engine *e)
     struct xd_repair *r = &e->repair;
     unsigned found = XD_HELD;
 
-    if (r->sole != XD_HELD && r->phase != XD_REPAIR_FETCHING)
+    if (r->sole != XD_HELD && !is_refetching(e))
         drop_equals(e);
     for (unsigned i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = e->depots.list[i];
 
-        if (d->was_sole || d->is_expelled || d->bytes_held < e->depots.size)
+        if (d->was_sole || d->is_banned || d->bytes_held < e->depots.size)
             continue;
         if (found == XD_HELD || (i == r->outvoted && found != r->outvoted))
             found = i;
@@ -189,9 +186,9 @@ static void suspect_next_locked(struct xd_engine *e)
 {
     all_is_here_locked(e);
     if (e->repair.sole == XD_HELD && choose_suspect(e)) {
-        say_suspect_locked(e);
+        log_suspect_locked(e);
     } else if (choose_sole(e)) {
-        xd_engine_say_locked(e, XD_LOG_INFO,
+        xd_engine_log_locked(e, XD_LOG_INFO,
                              "the file does not match its %s: all of it is "
                              "fetched from %s alone",
                              e->verify.whole_algorithm,
@@ -200,13 +197,14 @@ static void suspect_next_locked(struct xd_engine *e)
         end_in_vain_locked(e);
         return;
     }
-    e->repair.phase = XD_REPAIR_STOPPING;
+    xd_engine_step_locked(
+        e, (struct xd_session_event){.kind = XD_SESSION_RESTART,
+                                     .round = {.kind = XD_ROUND_REPAIR}});
 }
 
-bool xd_repair_listens_locked(const struct xd_engine *e)
+bool xd_repair_compares_locked(const struct xd_engine *e)
 {
-    return e->repair.phase == XD_REPAIR_FETCHING && !e->repair.is_disputed &&
-           e->depots.n > 2;
+    return is_refetching(e) && !e->repair.is_disputed && e->depots.n > 2;
 }
 
 void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
@@ -216,7 +214,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
     if (r->sole != XD_HELD || !may_be_suspected(e, depot))
         return;
     r->outvoted = depot;
-    if (r->phase != XD_REPAIR_FETCHING)
+    if (!is_refetching(e))
         return;
     e->depots.list[r->suspect]->was_suspected = false;
     e->target = e->sink;
@@ -225,7 +223,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
 
 bool xd_repair_gives_up_locked(struct xd_engine *e)
 {
-    if (e->repair.phase != XD_REPAIR_FETCHING)
+    if (!is_refetching(e))
         return false;
     e->target = e->sink;
     suspect_next_locked(e);
@@ -236,16 +234,16 @@ void xd_repair_joined_locked(struct xd_engine *e, unsigned depot)
 {
     const struct xd_repair *r = &e->repair;
 
-    if (r->phase == XD_REPAIR_FETCHING &&
+    if (is_refetching(e) &&
         (r->sole != XD_HELD ? depot != r->sole : depot == r->suspect))
-        xd_inform_banned_locked(e, depot);
+        xd_report_banned_locked(e, depot);
 }
 
-int xd_repair_prepare_locked(struct xd_engine *e)
+void xd_repair_prepare_locked(struct xd_engine *e)
 {
-    e->repair.phase = XD_REPAIR_FETCHING;
     e->target = e->repair.scratch;
-    return set_aside(e);
+    if (set_aside(e) < 0)
+        xd_engine_fail_nomem_locked(e);
 }
 
 void xd_repair_fetch_locked(struct xd_engine *e)
@@ -258,7 +256,7 @@ void xd_repair_fetch_locked(struct xd_engine *e)
         struct xd_range run = xd_ledger_next(&e->ledger, XD_BYTES_STORED, rest);
 
         if (!xd_range_is_empty(run))
-            xd_inform_accepted_locked(e, run);
+            xd_report_verified_locked(e, run);
         rest.begin = run.end;
     }
 }
@@ -284,8 +282,8 @@ static int exchange_chunk(struct xd_engine *e, struct xd_range at,
     return rc;
 }
 
-/* The end of the part of `chunk` that one depot brought, so that what differs is
- * one's alone. */
+/* The end of the part of `chunk` that one depot delivered, so that what differs
+ * is one's alone. */
 static uint64_t end_of_run(struct xd_engine *e, struct xd_range chunk)
 {
     struct xd_range run;
@@ -334,15 +332,15 @@ static void compare_locked(struct xd_engine *e)
     } else if (e->repair.exchanged.n == 0) {
         xd_rangeset_fini(&e->repair.differed);
         suspect_next_locked(e);
-        xd_engine_decide_later_locked(e);
     } else {
         all_is_here_locked(e);
-        e->repair.phase = XD_REPAIR_JUDGING;
+        xd_engine_step_locked(
+            e, (struct xd_session_event){.kind = XD_SESSION_REPLACED});
     }
 }
 
 /* The hash holds, with another's bytes in place of the suspect's. */
-static void convict_locked(struct xd_engine *e)
+static void confirm_bad_locked(struct xd_engine *e)
 {
     struct xd_depot *d = e->depots.list[e->repair.suspect];
     struct xd_range where = e->repair.exchanged.ranges[0];
@@ -356,14 +354,14 @@ static void convict_locked(struct xd_engine *e)
     xd_error_locate(&why, d->host, d->shown_url);
     xd_depot_note_failure(d, &why);
     xd_depots_set_state(&e->depots, d, XD_DEPOT_FAILED);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
+    xd_engine_log_locked(e, XD_LOG_WARN, "%s", why.msg);
     for (size_t i = 0; i < e->repair.exchanged.n; i++)
-        xd_given_disown_locked(e, e->repair.suspect,
-                               e->repair.exchanged.ranges[i], &why);
+        xd_unverified_revoke_locked(e, e->repair.suspect,
+                                    e->repair.exchanged.ranges[i], &why);
 }
 
 /* The hash holds, with the sole depot's bytes in place of all others'. */
-static void convict_others_locked(struct xd_engine *e)
+static void confirm_others_bad_locked(struct xd_engine *e)
 {
     struct xd_repair *r = &e->repair;
     struct xd_range rest = e->wanted, run, wrong;
@@ -377,7 +375,7 @@ static void convict_others_locked(struct xd_engine *e)
             e->depots.list[depot]->state == XD_DEPOT_FAILED)
             continue;
         r->suspect = depot;
-        convict_locked(e);
+        confirm_bad_locked(e);
     }
 }
 
@@ -434,13 +432,14 @@ static bool fetch_held_locked(struct xd_engine *e)
     if (xd_verify_held_bytes_locked(e) == 0)
         return false;
     xd_fail(&why, XD_E_CORRUPT,
-            "the file does not match its %s: what an earlier run brought is "
+            "the file does not match its %s: what an earlier run received is "
             "fetched again",
             e->verify.whole_algorithm);
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s", why.msg);
-    xd_given_disown_locked(e, XD_HELD, e->wanted, &why);
-    e->repair.phase = XD_REPAIR_NONE;
-    xd_verify_discard_held_locked(e);
+    xd_engine_log_locked(e, XD_LOG_WARN, "%s", why.msg);
+    xd_unverified_revoke_locked(e, XD_HELD, e->wanted, &why);
+    xd_discard_held_locked(e);
+    xd_engine_step_locked(
+        e, (struct xd_session_event){.kind = XD_SESSION_DISCARDED});
     return true;
 }
 
@@ -450,31 +449,30 @@ static void judge_locked(struct xd_engine *e)
 
     if (xd_verify_judge_locked(e, &error) == 0) {
         if (e->repair.exchanged.n > 0 && e->repair.sole == XD_HELD)
-            convict_locked(e);
+            confirm_bad_locked(e);
         else if (e->repair.exchanged.n > 0)
-            convict_others_locked(e);
+            confirm_others_bad_locked(e);
         discard_exchanged_locked(e);
-        e->state = ENGINE_FINISHING;
-        xd_engine_wake_all_locked(e);
+        xd_engine_step_locked(
+            e, (struct xd_session_event){.kind = XD_SESSION_MATCHED});
         return;
     }
-    if (fetch_held_locked(e)) {
-        xd_engine_decide_later_locked(e);
-    } else if (e->verify.pieces.n > 0 || !e->path ||
-               e->depots.size == XD_SIZE_UNKNOWN) {
+    if (fetch_held_locked(e))
+        return;
+    if (e->verify.pieces.n > 0 || !e->path ||
+        e->depots.size == XD_SIZE_UNKNOWN) {
         xd_engine_fail_locked(e, &error);
     } else if (prepare_locked(e, &trouble) < 0 ||
                put_back_locked(e, &trouble) < 0) {
         xd_engine_fail_locked(e, &trouble);
     } else {
         suspect_next_locked(e);
-        xd_engine_decide_later_locked(e);
     }
 }
 
 void xd_repair_work_locked(struct xd_engine *e)
 {
-    if (e->repair.phase == XD_REPAIR_COMPARING)
+    if (e->session.phase == XD_PHASE_COMPARE)
         compare_locked(e);
     else
         judge_locked(e);

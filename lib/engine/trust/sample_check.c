@@ -187,7 +187,7 @@ static bool was_canceled(const struct check *k)
     return k->c->error.code == XD_E_CANCELED;
 }
 
-/* ---- what earlier runs were told ---- */
+/* ---- the validators of earlier runs ---- */
 
 static bool is_strong_tag(const char *validator)
 {

@@ -1,6 +1,6 @@
 /*
- * What is decided here, under the lock: which depot to ask next, and what follows
- * from the answers.  The asking itself is in sampler_thread.c.
+ * What is decided here, under the lock: which depot to ask next, and what
+ * follows from the answers.  The asking itself is in sampler_ask.c.
  */
 #include "engine/trust/sampler.h"
 
@@ -11,22 +11,21 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/trust/blame.h"
-#include "engine/trust/copies.h"
-#include "engine/trust/sampler_thread.h"
+#include "engine/trust/sampler_ask.h"
 
 typedef unsigned long long ull;
 
 int xd_sampler_init(struct xd_sampler *s)
 {
-    return xd_cond_init(&s->news);
+    return xd_cond_init(&s->changed);
 }
 
 void xd_sampler_fini(struct xd_sampler *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        xd_case_fini(&s->cases[i]);
+        xd_sample_copies_fini(&s->samples[i]);
     xd_runner_free(s->runner);
-    xd_cond_fini(&s->news);
+    xd_cond_fini(&s->changed);
 }
 
 void xd_sampler_start_locked(struct xd_engine *e)
@@ -39,30 +38,31 @@ void xd_sampler_start_locked(struct xd_engine *e)
         return;
     s->n = xd_sample_ranges(e->wanted, ranges);
     for (size_t i = 0; i < s->n; i++)
-        xd_case_init(&s->cases[i], ranges[i]);
+        xd_sample_copies_init(&s->samples[i], ranges[i]);
     s->is_on = s->n > 0;
 }
 
 /* ---- which depot to ask ---- */
 
-_Static_assert(XD_CASES_MAX <= 32, "a bit for each in xd_depot.cases_asked");
+_Static_assert(XD_COMPARED_MAX <= 32,
+               "a bit for each in xd_depot.samples_asked");
 
 static bool has_asked(const struct xd_depot *d, size_t i)
 {
-    return d->cases_asked >> i & 1;
+    return d->samples_asked >> i & 1;
 }
 
 /* One more connection than the manifest allows would be one too many. */
-static bool can_tell(const struct xd_engine *e, struct xd_depot *d,
-                     struct xd_range range)
+static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
+                        struct xd_range range)
 {
     return d->kind->can_sample && d->state != XD_DEPOT_FAILED &&
-           !d->is_expelled && !d->knows_no_ranges && d->max_connections == 0 &&
+           !d->is_banned && !d->knows_no_ranges && d->max_connections == 0 &&
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
-/* Whether `one` is rather asked than `other`: a depot that has delivered bytes is
- * not silent, and had something to be wrong in. */
+/* Whether `one` is rather asked than `other`: a depot that has delivered bytes
+ * is not silent, and had something to be wrong in. */
 static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 {
     const struct xd_depot *d = e->depots.list[one];
@@ -75,8 +75,8 @@ static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
     return d->n_samples_asked < o->n_samples_asked;
 }
 
-/* The depot that is to deliver the range, by a request in flight; depots.n: there
- * is none. */
+/* The depot that is to deliver the range, by a request in flight; depots.n:
+ * there is none. */
 static unsigned find_deliverer_locked(const struct xd_engine *e,
                                       struct xd_range range)
 {
@@ -94,9 +94,9 @@ static unsigned find_deliverer_locked(const struct xd_engine *e,
     return (unsigned)e->depots.n;
 }
 
-/* A case that a depot can be asked about now. */
+/* A sample that a depot can be asked for now. */
 struct question {
-    size_t i; /* the case */
+    size_t i; /* the sample */
     bool is_disputed;
     unsigned deliverer; /* its copy is on its way: another depot is asked, of
                            which bytes have come; depots.n: none is */
@@ -105,10 +105,10 @@ struct question {
 static bool may_be_asked(const struct xd_engine *e, const struct question *q,
                          struct xd_depot *d)
 {
-    const struct xd_case *c = &e->sampler.cases[q->i];
+    const struct xd_sample_copies *c = &e->sampler.samples[q->i];
 
-    if (has_asked(d, q->i) || xd_case_of(c, d->number) ||
-        !can_tell(e, d, c->range))
+    if (has_asked(d, q->i) || xd_sample_copies_of(c, d->number) ||
+        !can_deliver(e, d, c->range))
         return false;
     if (q->deliverer < e->depots.n &&
         (d->number == q->deliverer || d->bytes + d->bytes_redundant == 0))
@@ -117,7 +117,7 @@ static bool may_be_asked(const struct xd_engine *e, const struct question *q,
            (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
 }
 
-/* Which can tell more; depots.n: none. */
+/* The best depot to ask; depots.n: none. */
 static unsigned choose_depot_locked(struct xd_engine *e,
                                     const struct question *q)
 {
@@ -132,29 +132,29 @@ static unsigned choose_depot_locked(struct xd_engine *e,
 }
 
 /* Whether one copy more is to be asked for.  Two are enough, of which the
- * download brings one: the other is asked for while that is on its way, so that a
- * complete file need not wait for it. */
+ * download delivers one: the other is asked for while that is on its way, so
+ * that a complete file need not wait for it. */
 static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 {
-    const struct xd_case *c = &e->sampler.cases[q->i];
-    size_t voices = xd_case_voices(c);
+    const struct xd_sample_copies *c = &e->sampler.samples[q->i];
+    size_t n_copies = xd_sample_copies_count(c);
     unsigned deliverer;
 
     q->deliverer = (unsigned)e->depots.n;
     if (q->is_disputed)
         return true;
-    if (voices > 1)
+    if (n_copies > 1)
         return false;
     if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range))
         return true;
     deliverer = find_deliverer_locked(e, c->range);
-    if (deliverer == e->depots.n || xd_case_of(c, deliverer))
-        return voices == 1;
+    if (deliverer == e->depots.n || xd_sample_copies_of(c, deliverer))
+        return n_copies == 1;
     q->deliverer = deliverer;
-    return voices == 0;
+    return n_copies == 0;
 }
 
-bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
+bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
                               unsigned *out_depot)
 {
     struct xd_sampler *s = &e->sampler;
@@ -162,12 +162,12 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
     for (int disputes = 1; disputes >= (s->is_on ? 0 : 1); disputes--) {
         for (size_t i = 0; i < s->n; i++) {
             struct question q = {
-                .i = i, .is_disputed = xd_case_is_disputed(&s->cases[i])};
+                .i = i, .is_disputed = xd_sample_copies_differ(&s->samples[i])};
 
             if (q.is_disputed != (disputes == 1) || !needs_copy_locked(e, &q))
                 continue;
             *out_depot = choose_depot_locked(e, &q);
-            *out_case = i;
+            *out_sample = i;
             if (*out_depot < e->depots.n)
                 return true;
         }
@@ -177,42 +177,43 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_case,
 
 /* ---- what follows ---- */
 
-/* Its bytes count nowhere: also its voice in other cases does not. */
-static void convict_locked(struct xd_engine *e, unsigned depot,
-                           const struct xd_error *why)
+/* Its bytes do not count, nor do its copies of other samples. */
+static void confirm_bad_locked(struct xd_engine *e, unsigned depot,
+                               const struct xd_error *why)
 {
     struct xd_sampler *s = &e->sampler;
 
-    xd_blame_convict_locked(e, depot, why);
+    xd_blame_confirm_bad_locked(e, depot, why);
     s->wait_until = 0;
     for (size_t i = 0; i < s->n; i++)
-        xd_case_forget(&s->cases[i], depot);
+        xd_sample_copies_forget(&s->samples[i], depot);
 }
 
-static void outvote_locked(struct xd_engine *e, struct xd_case *c,
-                           const struct xd_opinion *right)
+static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
+                           const struct xd_sample_copy *right)
 {
     const char *witness = e->depots.list[right->depot]->shown_url;
     struct xd_error error = {0};
 
     for (size_t i = c->n; i-- > 0;) {
-        unsigned depot = c->opinions[i].depot;
+        unsigned depot = c->list[i].depot;
 
-        if (!xd_case_differs(c, &c->opinions[i], right))
+        if (!xd_sample_copy_differs(c, &c->list[i], right))
             continue;
         xd_fail(&error, XD_E_CORRUPT,
                 "%s: its bytes within %llu-%llu are not those of %s and others",
                 e->depots.list[depot]->shown_url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
-        convict_locked(e, depot, &error);
-        right = xd_case_majority(c); /* the list was moved together */
+        confirm_bad_locked(e, depot, &error);
+        right = xd_sample_copies_majority(c); /* the list was moved together */
         if (!right)
             return;
     }
 }
 
-static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
-                            unsigned depot, unsigned other)
+static void distrust_locked(struct xd_engine *e,
+                            const struct xd_sample_copies *c, unsigned depot,
+                            unsigned other)
 {
     struct xd_error error = {0};
 
@@ -220,21 +221,22 @@ static void distrust_locked(struct xd_engine *e, const struct xd_case *c,
             "%s: its bytes within %llu-%llu are not those of %s",
             e->depots.list[depot]->shown_url, (ull)c->range.begin,
             (ull)(c->range.end - 1), e->depots.list[other]->shown_url);
-    xd_blame_expel_locked(e, depot, &error);
+    xd_blame_ban_locked(e, depot, &error);
 }
 
-/* Neither is believed: what they brought is no beginning for another run. */
-static void give_up_locked(struct xd_engine *e, struct xd_case *c)
+/* Neither is trusted: another run must not go on with what they delivered. */
+static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
-    const struct xd_opinion *one = NULL, *other = NULL;
+    const struct xd_sample_copy *one = NULL, *other = NULL;
     struct xd_error error = {0};
 
     for (size_t i = 0; i < c->n && !other; i++) {
-        const struct xd_opinion *o = xd_case_of(c, c->opinions[i].depot);
+        const struct xd_sample_copy *o =
+            xd_sample_copies_of(c, c->list[i].depot);
 
         if (o && !one)
             one = o;
-        else if (o && xd_case_differs(c, o, one))
+        else if (o && xd_sample_copy_differs(c, o, one))
             other = o;
     }
     xd_fail(&error, XD_E_CORRUPT,
@@ -244,25 +246,25 @@ static void give_up_locked(struct xd_engine *e, struct xd_case *c)
             e->depots.list[other->depot]->shown_url, (ull)c->range.begin,
             (ull)(c->range.end - 1));
     for (size_t i = 0; i < c->n; i++) {
-        if (xd_case_of(c, c->opinions[i].depot))
-            distrust_locked(e, c, c->opinions[i].depot,
-                            c->opinions[i].depot == one->depot ? other->depot
-                                                               : one->depot);
+        if (xd_sample_copies_of(c, c->list[i].depot))
+            distrust_locked(e, c, c->list[i].depot,
+                            c->list[i].depot == one->depot ? other->depot
+                                                           : one->depot);
     }
     xd_engine_fail_locked(e, &error);
 }
 
 /* In a repair the hash decides: this only finds a suspect. */
-static void close_locked(struct xd_engine *e, struct xd_case *c,
-                         const struct xd_opinion *right)
+static void close_locked(struct xd_engine *e, struct xd_sample_copies *c,
+                         const struct xd_sample_copy *right)
 {
     unsigned outvoted = XD_HELD;
 
     for (size_t i = 0; right && i < c->n; i++) {
-        if (xd_case_differs(c, &c->opinions[i], right))
-            outvoted = c->opinions[i].depot;
+        if (xd_sample_copy_differs(c, &c->list[i], right))
+            outvoted = c->list[i].depot;
     }
-    xd_case_fini(c);
+    xd_sample_copies_fini(c);
     if (outvoted != XD_HELD)
         xd_repair_outvoted_locked(e, outvoted);
 }
@@ -272,14 +274,14 @@ static void judge_locked(struct xd_engine *e)
     struct xd_sampler *s = &e->sampler;
 
     for (size_t i = 0; i < s->n && !xd_engine_is_over_locked(e); i++) {
-        struct xd_case *c = &s->cases[i];
+        struct xd_sample_copies *c = &s->samples[i];
         struct question q = {
             .i = i, .is_disputed = true, .deliverer = (unsigned)e->depots.n};
-        const struct xd_opinion *right;
+        const struct xd_sample_copy *right;
 
-        if (!xd_case_is_disputed(c))
+        if (!xd_sample_copies_differ(c))
             continue;
-        right = xd_case_majority(c);
+        right = xd_sample_copies_majority(c);
         if (!right && (s->is_busy || choose_depot_locked(e, &q) < e->depots.n))
             continue;
         if (!s->is_on)
@@ -291,32 +293,34 @@ static void judge_locked(struct xd_engine *e)
     }
 }
 
-static void hear_locked(struct xd_engine *e, struct xd_case *c, unsigned depot,
-                        struct xd_range range, const unsigned char *data)
+static void add_copy_locked(struct xd_engine *e, struct xd_sample_copies *c,
+                            unsigned depot, struct xd_range range,
+                            const unsigned char *data)
 {
-    size_t voices = xd_case_voices(c);
+    size_t n_copies = xd_sample_copies_count(c);
 
     if (range.begin >= c->range.end || range.end <= c->range.begin)
         return;
-    if (xd_case_hear(c, depot, range, data) < 0)
+    if (xd_sample_copies_add(c, depot, range, data) < 0)
         xd_engine_fail_nomem_locked(e);
-    else if (voices == 1 && xd_case_voices(c) == 2 && !xd_case_is_disputed(c))
+    else if (n_copies == 1 && xd_sample_copies_count(c) == 2 &&
+             !xd_sample_copies_differ(c))
         e->sampler.bytes_compared += xd_range_length(c->range);
 }
 
-void xd_sampler_heard_locked(struct xd_engine *e, size_t i, unsigned depot,
-                             const unsigned char *data)
+void xd_sampler_received_locked(struct xd_engine *e, size_t i, unsigned depot,
+                                const unsigned char *data)
 {
-    struct xd_case *c = &e->sampler.cases[i];
+    struct xd_sample_copies *c = &e->sampler.samples[i];
     bool was_disputed;
 
-    if (e->depots.list[depot]->is_expelled)
+    if (e->depots.list[depot]->is_banned)
         return;
-    hear_locked(e, c, depot, c->range, data);
-    was_disputed = xd_case_is_disputed(c);
+    add_copy_locked(e, c, depot, c->range, data);
+    was_disputed = xd_sample_copies_differ(c);
     judge_locked(e);
-    if (was_disputed && xd_case_of(c, depot) && xd_case_voices(c) > 1 &&
-        !xd_case_is_disputed(c))
+    if (was_disputed && xd_sample_copies_of(c, depot) &&
+        xd_sample_copies_count(c) > 1 && !xd_sample_copies_differ(c))
         e->sampler.bytes_compared += xd_range_length(c->range);
 }
 
@@ -331,39 +335,39 @@ void xd_sampler_refused_locked(struct xd_engine *e, unsigned depot)
 /* With no room for it others are open, and about the same depots. */
 void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
                                unsigned depot, const unsigned char *copy,
-                               unsigned bringer, const unsigned char *kept)
+                               unsigned deliverer, const unsigned char *kept)
 {
     struct xd_sampler *s = &e->sampler;
-    struct xd_case *c;
+    struct xd_sample_copies *c;
 
     e->repair.is_disputed = true;
-    if (s->n == XD_CASES_MAX)
+    if (s->n == XD_COMPARED_MAX)
         return;
-    c = &s->cases[s->n++];
-    xd_case_init(c, at);
-    hear_locked(e, c, depot, at, copy);
-    hear_locked(e, c, bringer, at, kept);
+    c = &s->samples[s->n++];
+    xd_sample_copies_init(c, at);
+    add_copy_locked(e, c, depot, at, copy);
+    add_copy_locked(e, c, deliverer, at, kept);
 }
 
-bool xd_sampler_listens_locked(const struct xd_engine *e, unsigned depot)
+bool xd_sampler_compares_locked(const struct xd_engine *e, unsigned depot)
 {
-    return (e->sampler.is_on || xd_repair_listens_locked(e)) &&
-           !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_expelled;
+    return (e->sampler.is_on || xd_repair_compares_locked(e)) &&
+           !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_banned;
 }
 
-void xd_sampler_saw_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range range, const unsigned char *data)
+void xd_sampler_note_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range, const unsigned char *data)
 {
     struct xd_sampler *s = &e->sampler;
 
-    if (!xd_sampler_listens_locked(e, depot))
-        return;
     for (size_t i = 0; i < s->n; i++)
-        hear_locked(e, &s->cases[i], depot, range, data);
-    if (!xd_readers_are_bounded(e))
-        xd_copies_compare_locked(e, depot, range, data);
+        add_copy_locked(e, &s->samples[i], depot, range, data);
+}
+
+void xd_sampler_judge_locked(struct xd_engine *e)
+{
     judge_locked(e);
-    if (s->n > 0)
+    if (e->sampler.n > 0)
         xd_sampler_run_locked(e);
 }
 

@@ -1,221 +1,34 @@
 #include "engine/trust/sampler_thread.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
-#include "engine/trust/doubt.h"
+#include "engine/trust/validator_check.h"
+#include "engine/trust/sampler_ask.h"
 #include "engine/trust/validators.h"
-#include "os/descriptors.h"
-
-/* ---- one request ---- */
-
-static int on_head(void *user, unsigned slot, const struct xd_head *head)
-{
-    struct xd_sampler *s = user;
-
-    (void)slot;
-    if (head->validator)
-        snprintf(s->validator, sizeof s->validator, "%s", head->validator);
-    return 0;
-}
-
-static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
-{
-    struct xd_sampler *s = user;
-
-    (void)slot;
-    if (len > sizeof s->buffer - s->filled)
-        return XD_E_BUG; /* more than was asked for */
-    memcpy(s->buffer + s->filled, data, len);
-    s->filled += len;
-    return 0;
-}
-
-static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
-{
-    struct xd_sampler *s = user;
-
-    (void)slot;
-    s->verdict = outcome->verdict;
-}
-
-static struct xd_request request_locked(const struct xd_engine *e,
-                                        const struct xd_depot_source *source,
-                                        struct xd_range range)
-{
-    const struct xd_url *url = xd_depot_source_url(source);
-
-    return (struct xd_request){
-        .url = url,
-        .origin = &source->url,
-        .reach = xd_depot_source_reach(source),
-        .if_range = xd_validators_if_range_locked(e, source, url),
-        .takes_encoded = true, /* other bytes are other bytes */
-        .offset = source->object_offset + (range.begin - source->range.begin),
-        .length = xd_range_length(range),
-        .object_size = source->object_size,
-        .framing = source->framing};
-}
-
-/* The download came to its end, or the file need not wait any longer. */
-static bool is_unwanted(struct xd_engine *e)
-{
-    const struct xd_sampler *s = &e->sampler;
-    bool result;
-
-    xd_engine_lock(e);
-    result = xd_engine_is_over_locked(e) ||
-             (s->wait_until > 0 && xd_now() >= s->wait_until);
-    xd_engine_unlock(e);
-    return result;
-}
-
-/* Without the lock.  One that takes longer than silence may last is no use. */
-static void carry_out(struct xd_engine *e, const struct xd_request *request)
-{
-    struct xd_sampler *s = &e->sampler;
-    xd_usec until = xd_now() + e->options.silence, now;
-    bool is_stopped = false;
-
-    s->filled = 0;
-    s->validator[0] = '\0';
-    if (xd_runner_start(s->runner, 0, request, NULL) < 0) {
-        s->verdict = XD_VERDICT_STOPPED;
-        return;
-    }
-    while (xd_runner_is_busy(s->runner, 0)) {
-        now = xd_now();
-        if (xd_runner_is_held(s->runner, 0))
-            until = now + e->options.silence;
-        if (!is_stopped && (now >= until || is_unwanted(e))) {
-            xd_runner_stop(s->runner, 0);
-            is_stopped = true;
-        }
-        xd_runner_poll(s->runner, is_stopped ? now : until);
-    }
-}
-
-/* A second copy is redundant by its nature. */
-static void account_locked(struct xd_engine *e, struct xd_depot *depot,
-                           struct xd_range range, xd_usec started)
-{
-    const struct xd_sampler *s = &e->sampler;
-    struct xd_fetch_record record = {
-        .depot = depot->number,
-        .begin = range.begin,
-        .end = range.end,
-        .received = s->filled,
-        .redundant = s->filled,
-        .start_s = (double)(started - e->started) / (double)XD_SECOND,
-        .first_byte_s = -1,
-        .end_s = (double)(xd_now() - e->started) / (double)XD_SECOND,
-        .code = s->verdict == XD_VERDICT_OK ? XD_OK : XD_E_NET,
-        .reason = XD_FETCH_SAMPLE,
-        .queued_s = (double)(started - e->started) / (double)XD_SECOND};
-
-    xd_records_put(&e->records, &record);
-    e->bytes_received += s->filled;
-    e->bytes_redundant += s->filled;
-    depot->bytes_redundant += s->filled;
-}
-
-/* Others may close some descriptors; false when the download is over. */
-static bool wait_for_descriptors(struct xd_engine *e)
-{
-    xd_usec until = xd_now() + XD_LOCAL_PAUSE;
-    bool goes_on;
-
-    xd_engine_lock(e);
-    while (!xd_engine_is_over_locked(e) &&
-           xd_engine_wait_locked(e, &e->sampler.news, until))
-        ;
-    goes_on = !xd_engine_is_over_locked(e);
-    xd_engine_unlock(e);
-    return goes_on;
-}
-
-/* Without the lock. */
-static void open_transport(struct xd_engine *e,
-                           const struct xd_transport_kind *kind)
-{
-    struct xd_error error = {0};
-    int rc;
-
-    while ((rc = xd_runner_open(e->sampler.runner, kind, &error)) < 0 &&
-           xd_descriptors_ran_out(error.os_errno) && wait_for_descriptors(e))
-        ;
-    if (rc == 0)
-        return;
-    xd_engine_lock(e);
-    xd_engine_fail_locked(e, &error);
-    xd_engine_unlock(e);
-}
-
-/* True: all of the range is in the buffer. */
-static bool ask_for_locked(struct xd_engine *e, struct xd_depot *depot,
-                           const struct xd_request *request,
-                           struct xd_range range)
-{
-    struct xd_sampler *s = &e->sampler;
-    xd_usec started = xd_now();
-
-    s->is_busy = true;
-    depot->requests++;
-    xd_engine_unlock(e);
-    open_transport(e, depot->kind);
-    carry_out(e, request);
-    xd_engine_lock(e);
-    s->is_busy = false;
-    if (xd_engine_is_over_locked(e))
-        return false;
-    account_locked(e, depot, range, started);
-    return s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range);
-}
 
 static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
 {
     const struct xd_sampler *s = &e->sampler;
     struct xd_depot *depot = e->depots.list[number];
-    struct xd_range range = s->cases[i].range;
-    struct xd_request request =
-        request_locked(e, xd_depot_source(depot, range), range);
+    struct xd_range range = s->samples[i].range;
+    const struct xd_depot_source *source = xd_depot_source(depot, range);
+    struct xd_request request = xd_sampler_request(source, range);
     bool is_here;
 
-    depot->cases_asked |= UINT32_C(1) << i;
+    request.if_range = xd_validators_if_range_locked(e, source, request.url);
+    depot->samples_asked |= UINT32_C(1) << i;
     depot->n_samples_asked++;
-    is_here = ask_for_locked(e, depot, &request, range);
+    is_here = xd_sampler_ask_locked(e, depot, &request, range);
     if (xd_engine_is_over_locked(e))
         return;
     if (is_here)
-        xd_sampler_heard_locked(e, i, number, s->buffer);
+        xd_sampler_received_locked(e, i, number, s->buffer);
     else
         xd_sampler_refused_locked(e, number);
     xd_engine_wake_readers_locked(e);
     xd_engine_decide_later_locked(e);
 }
 
-bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
-                                const struct xd_depot_source *source,
-                                struct xd_range range)
-{
-    struct xd_request request;
-
-    xd_engine_unlock(e);
-    xd_runner_close(e->sampler.runner);
-    xd_engine_lock(e);
-    if (xd_engine_is_over_locked(e))
-        return false;
-    request = request_locked(e, source, range);
-    request.if_range = NULL;
-    return ask_for_locked(e, depot, &request, range);
-}
-
-/* ---- the thread ---- */
-
-static void *sampler_main(void *arg)
+void *xd_sampler_main(void *arg)
 {
     struct xd_engine *e = arg;
     struct xd_sampler *s = &e->sampler;
@@ -224,60 +37,14 @@ static void *sampler_main(void *arg)
 
     xd_engine_lock(e);
     while (!xd_engine_is_over_locked(e)) {
-        if (e->paused_at == 0 && xd_doubt_can_work_locked(e))
-            xd_doubt_work_locked(e);
+        if (e->paused_at == 0 && xd_validator_check_can_work_locked(e))
+            xd_validator_check_work_locked(e);
         else if (e->paused_at == 0 && xd_sampler_choose_locked(e, &i, &depot))
             ask_locked(e, i, depot);
         else
-            xd_engine_wait_locked(e, &s->news, XD_NEVER);
+            xd_engine_wait_locked(e, &s->changed, XD_NEVER);
     }
     xd_engine_unlock(e);
     xd_runner_close(s->runner);
     return NULL;
-}
-
-/* One is used, but for each a transport keeps two connections: depots are asked
- * in turn, and each has a sample or two for eight of them. */
-#define SLOTS 4
-
-static int new_runner(struct xd_engine *e)
-{
-    struct xd_sampler *s = &e->sampler;
-    struct xd_runner_config config = {.n_slots = SLOTS,
-                                      .silence = e->options.silence,
-                                      .net = &e->options.net,
-                                      .commons = e->commons,
-                                      .budget = &e->budget};
-
-    s->handler = (struct xd_runner_handler){
-        .user = s, .head = on_head, .bytes = on_bytes, .end = on_end};
-    return xd_runner_new(&s->runner, &config, &s->handler, NULL);
-}
-
-void xd_sampler_run_locked(struct xd_engine *e)
-{
-    struct xd_sampler *s = &e->sampler;
-
-    if (s->has_thread) {
-        xd_cond_signal(&s->news);
-    } else if (!xd_engine_is_over_locked(e)) {
-        if ((!s->runner && new_runner(e) < 0) ||
-            xd_thread_start(&s->thread, sampler_main, e) < 0)
-            xd_engine_fail_nomem_locked(e);
-        else
-            s->has_thread = true;
-    }
-}
-
-void xd_sampler_wake_locked(struct xd_engine *e)
-{
-    xd_cond_signal(&e->sampler.news);
-    if (e->sampler.runner)
-        xd_runner_wakeup(e->sampler.runner);
-}
-
-void xd_sampler_join(struct xd_engine *e)
-{
-    if (e->sampler.has_thread)
-        xd_thread_join(&e->sampler.thread);
 }

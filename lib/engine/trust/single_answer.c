@@ -3,7 +3,8 @@
 #include "base/alloc.h"
 #include "base/url.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/trust/discard.h"
+#include "engine/sched_events.h"
 
 /* So often it is tried: of a server chosen at random from two, with two sizes,
  * the right one is met but once in sixteen times. */
@@ -31,7 +32,10 @@ bool xd_single_answer_begins_locked(struct xd_engine *e)
 
         if (d->answers_differ && whole_source(e, d) &&
             d->n_single_answers < MAX_ATTEMPTS) {
-            e->single_answer_of = d;
+            xd_engine_step_locked(
+                e, (struct xd_session_event){
+                       .kind = XD_SESSION_RESTART,
+                       .round = {XD_ROUND_SINGLE_ANSWER, d->number}});
             return true;
         }
     }
@@ -42,34 +46,32 @@ bool xd_single_answer_begins_locked(struct xd_engine *e)
 static void forget_validator(struct xd_depot_source *s)
 {
     xd_free(s->validator);
-    xd_free(s->told_by);
+    xd_free(s->stated_by);
     s->n_alike = 0;
     s->validator = NULL;
-    s->told_by = NULL;
+    s->stated_by = NULL;
     s->validators = XD_VALIDATORS_HOLD;
     s->is_gone = false;
 }
 
-void xd_single_answer_prepare_locked(struct xd_engine *e)
+void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
 {
-    struct xd_depot *d = e->single_answer_of;
+    struct xd_depot *d = e->depots.list[only];
 
-    e->single_answer_of = NULL;
     if (d->n_single_answers++ == 0)
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "%s; the whole file is asked for in one request",
                              d->last_error->msg);
     forget_validator(whole_source(e, d));
-    d->is_expelled = d->answers_differ = false;
+    d->is_banned = d->answers_differ = false;
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);
-    xd_verify_discard_locked(e, e->wanted, XD_DISCARD_RESTARTED);
+    xd_discard_locked(e, e->wanted, XD_DISCARD_RESTARTED);
 }
 
-void xd_single_answer_begin_locked(struct xd_engine *e,
-                                   const struct xd_depot *only)
+void xd_single_answer_begin_locked(struct xd_engine *e, unsigned only)
 {
     for (unsigned i = 0; i < e->depots.n; i++)
-        if (e->depots.list[i] != only)
-            xd_inform_banned_locked(e, i);
+        if (i != only)
+            xd_report_banned_locked(e, i);
 }

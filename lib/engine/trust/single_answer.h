@@ -16,17 +16,15 @@
 
 #include <stdbool.h>
 
-struct xd_depot;
 struct xd_engine;
 
 /* The scheduler cannot get some byte.  True: all is to be asked for again, as
- * soon as no lane carries anything: e->single_answer_of. */
+ * soon as no request is left. */
 bool xd_single_answer_begins_locked(struct xd_engine *e);
 
-/* No lane carries anything: before the next scheduler is made, and after that,
- * which may ask no depot but `only`. */
-void xd_single_answer_prepare_locked(struct xd_engine *e);
-void xd_single_answer_begin_locked(struct xd_engine *e,
-                                   const struct xd_depot *only);
+/* No request is left: before the next scheduler is made, and after that, which
+ * may ask no depot but `only`. */
+void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only);
+void xd_single_answer_begin_locked(struct xd_engine *e, unsigned only);
 
 #endif

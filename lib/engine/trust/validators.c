@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
-#include "engine/trust/doubt.h"
+#include "engine/trust/validator_check.h"
 
 static bool are_needed_locked(const struct xd_engine *e)
 {
@@ -18,7 +18,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 {
     if (!s || !s->validator || s->knows_no_conditions ||
         s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e) ||
-        !xd_url_same_origin(s->told_by, url))
+        !xd_url_same_origin(s->stated_by, url))
         return NULL;
     return s->validator;
 }
@@ -28,31 +28,31 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 {
     char *validator = xd_strdup(head->validator);
-    struct xd_url *told_by = xd_url_copy(head->final_url);
+    struct xd_url *stated_by = xd_url_copy(head->final_url);
 
-    if (validator && told_by) {
+    if (validator && stated_by) {
         s->validator = validator;
-        s->told_by = told_by;
+        s->stated_by = stated_by;
         return;
     }
     xd_free(validator);
-    xd_free(told_by);
+    xd_free(stated_by);
 }
 
 static bool differs_locked(const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
     return (s->validators != XD_VALIDATORS_VARY ||
-            xd_doubt_is_new(s, xd_doubt_hash(head->validator))) &&
+            xd_validator_is_new(s, xd_validator_hash(head->validator))) &&
            xd_validators_differ(s->validator, head->validator) &&
-           xd_url_same_origin(s->told_by, head->final_url);
+           xd_url_same_origin(s->stated_by, head->final_url);
 }
 
 static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
 {
     s->validators = XD_VALIDATORS_VARY;
     if (XD_DEFENDS("validators"))
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "%s: its validators differ between answers; they "
                              "are ignored, since hashes prove the bytes",
                              xd_url_name(&s->url).s);
@@ -77,7 +77,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                      "%s: its file has changed during the download: its "
                      "validator was %.60s, and is %.60s now",
                      xd_url_name(&s->url).s, s->validator, head->validator);
-        lane->odd_validator = xd_doubt_hash(head->validator);
+        lane->odd_validator = xd_validator_hash(head->validator);
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,
                                             .error = error,
@@ -92,21 +92,21 @@ static bool is_new(const struct xd_lane *lane)
     const struct xd_depot_source *s = lane->source;
 
     return s->validators == XD_VALIDATORS_VARY && lane->odd_validator != 0 &&
-           xd_doubt_is_new(s, lane->odd_validator);
+           xd_validator_is_new(s, lane->odd_validator);
 }
 
 /* Whether the depot's answers are compared before the outcome counts. */
-static bool is_doubted_locked(struct xd_engine *e, struct xd_depot *depot,
-                              const struct xd_lane *lane)
+static bool is_unchecked_locked(struct xd_engine *e, struct xd_depot *depot,
+                                const struct xd_lane *lane)
 {
     struct xd_depot_source *s = lane->source;
 
     if ((s->validators == XD_VALIDATORS_HOLD ||
          s->validators == XD_VALIDATORS_OPEN || is_new(lane)) &&
-        !e->census && e->wanted.end != XD_SIZE_UNKNOWN &&
+        !e->session.size_probe && e->wanted.end != XD_SIZE_UNKNOWN &&
         depot->kind->can_sample)
-        xd_doubt_locked(e, depot, s, lane->odd_validator);
-    return s->validators == XD_VALIDATORS_DOUBTED;
+        xd_validator_check_begin_locked(e, depot, s, lane->odd_validator);
+    return s->validators == XD_VALIDATORS_UNCHECKED;
 }
 
 /* The depot is asked again after a pause. */
@@ -139,9 +139,9 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
     else if (s->validators == XD_VALIDATORS_OPEN &&
              lane->started < s->open_since)
         postpone_locked(lane);
-    else if (is_doubted_locked(e, depot, lane) && !lane->stop)
+    else if (is_unchecked_locked(e, depot, lane) && !lane->stop)
         return true;
-    else if (s->validators == XD_VALIDATORS_DOUBTED)
+    else if (s->validators == XD_VALIDATORS_UNCHECKED)
         *verdict = XD_VERDICT_STOPPED;
     return false;
 }

@@ -4,7 +4,7 @@
  * The validator of a source's first answer, which is opaque here, goes with each
  * later request as a condition, and is compared with
  * each later answer.  Where they differ the depot is asked for samples
- * (doubt.h): a load balancer over equal files gives the same bytes under
+ * (validator_check.h): a load balancer over equal files gives the same bytes under
  * several validators, which are ignored from then on.  A depot whose file has
  * changed is not used again, and what it sent and no hash has proved is
  * fetched again from others: bytes of two files are never put together.

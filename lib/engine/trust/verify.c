@@ -6,18 +6,19 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/inform.h"
+#include "engine/sched_events.h"
 #include "engine/readers/window.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/discard.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
-/* The whole file is hashed in steps of this, so that pieces, which somebody
+/* The whole file is hashed in steps of this, so that pieces, which a reader
  * may wait for, come in between. */
 #define STEP ((uint64_t)1 << 20)
 
 /* So many pieces may have been changed by other programs, and are fetched
- * again; after that somebody does it all the time. */
+ * again; after that another program does it all the time. */
 #define MOST_CHANGED 16
 
 /* Pieces of which two do not fit in so much are not used where what was read is
@@ -40,7 +41,7 @@ static void fit_window(struct xd_engine *e)
         if (length > longest)
             longest = length;
     }
-    if (longest > MAX_WINDOW / 2 && xd_readers_are_bounded(e))
+    if (longest > MAX_WINDOW / 2 && xd_engine_is_bounded(e))
         xd_pieces_fini(&e->verify.pieces);
     else
         e->least_window = 2 * longest;
@@ -49,13 +50,13 @@ static void fit_window(struct xd_engine *e)
 }
 
 /* An attacker who is able to may have made another file that has it too. */
-static void say_if_weak_locked(struct xd_engine *e)
+static void log_if_weak_locked(struct xd_engine *e)
 {
     const char *proof =
         xd_proof_strongest(e->verify.whole, &e->verify.pieces, e->wanted);
 
     if (proof && xd_hash_is_weak(proof))
-        xd_engine_say_locked(e, XD_LOG_WARN,
+        xd_engine_log_locked(e, XD_LOG_WARN,
                              "there is no better checksum than %s, which is "
                              "weak: it shows accidents, but no forgery",
                              proof);
@@ -74,7 +75,7 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
     /* Of what was dropped no hash of the whole can be had, but by a pipe, which
      * hashes what it reads. */
     if (xd_options_want_all(&e->options) &&
-        (e->output == XD_OUTPUT_PIPE || !xd_readers_are_bounded(e)))
+        (e->output == XD_OUTPUT_PIPE || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
     if (rc == 0 && v->pieces.n > 0)
@@ -84,7 +85,7 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         rc = v->buffer ? 0 : xd_fail_nomem(err);
     }
     if (rc == 0)
-        say_if_weak_locked(e);
+        log_if_weak_locked(e);
     return rc;
 }
 
@@ -138,7 +139,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    xd_inform_accepted_locked(e, range);
+    xd_report_verified_locked(e, range);
     xd_engine_wake_readers_locked(e);
     if (e->verify.whole)
         xd_cond_signal(&e->bytes_ready);
@@ -187,15 +188,12 @@ static void complete_locked(struct xd_engine *e, size_t i,
     }
 }
 
-void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range range,
-                           const struct xd_piece_hash *hash)
+void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
+                              struct xd_range range,
+                              const struct xd_piece_hash *hash)
 {
     struct xd_verify *v = &e->verify;
 
-    /* What a repair brings is not in the file yet. */
-    if (e->repair.phase != XD_REPAIR_NONE)
-        depot = XD_NO_DEPOT;
     if (xd_ledger_written(&e->ledger, range, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
@@ -225,65 +223,13 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    xd_inform_held_locked(e, range);
-    xd_verify_kept_locked(e, XD_HELD, range, NULL);
-}
-
-/* Of the other reasons users are told where they are found. */
-static void say_discarded_locked(struct xd_engine *e, struct xd_range range,
-                                 uint64_t bytes, enum xd_discard_reason why)
-{
-    if (bytes > 0)
-        xd_engine_say_locked(
-            e, why == XD_DISCARD_BAD_PIECE ? XD_LOG_INFO : XD_LOG_DEBUG,
-            "%llu bytes are discarded, from byte %llu on: %s",
-            (unsigned long long)bytes, (unsigned long long)range.begin,
-            xd_discard_reason_text(why));
-}
-
-void xd_verify_discard_locked(struct xd_engine *e, struct xd_range range,
-                              enum xd_discard_reason why)
-{
-    struct xd_verify *v = &e->verify;
-    uint64_t before = e->ledger.discarded[why];
-
-    v->era++;
-    xd_resume_dropped_locked(e, range);
-    if (xd_ledger_discard(&e->ledger, range, why) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
-    }
-    say_discarded_locked(e, range, e->ledger.discarded[why] - before, why);
-    for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;
-         i++) {
-        if (xd_pieces_range(&v->pieces, i).begin >= range.end)
-            break;
-        v->pieces.states[i] = XD_PIECE_OPEN;
-    }
-    if (range.begin < v->hashed_to)
-        v->hashed_to = e->wanted.begin;
-    xd_inform_rejected_locked(e, range);
+    xd_report_held_locked(e, range);
+    xd_verify_written_locked(e, XD_HELD, range, NULL);
 }
 
 uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
 {
     return xd_ledger_bytes_of(&e->ledger, XD_HELD, e->wanted);
-}
-
-void xd_verify_discard_held_locked(struct xd_engine *e)
-{
-    struct xd_range run;
-
-    while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, e->wanted),
-           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e))
-        xd_verify_discard_locked(e, run, XD_DISCARD_BAD_FILE);
-}
-
-uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from)
-{
-    struct xd_range rest = {from, e->wanted.end};
-
-    return xd_ledger_first_gap(&e->ledger, XD_BYTES_READABLE, rest);
 }
 
 /* Other programs may write to the file until it is complete.  What is proved of
@@ -301,21 +247,20 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e)
 
 static bool can_read_back_locked(const struct xd_engine *e)
 {
-    return e->repair.phase == XD_REPAIR_JUDGING &&
-           xd_verify_reads_back_locked(e);
+    return e->session.phase == XD_PHASE_CHECK && xd_verify_reads_back_locked(e);
 }
 
 static bool can_hash_whole_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
-    bool is_last = e->repair.phase == XD_REPAIR_JUDGING;
+    bool is_last = e->session.phase == XD_PHASE_CHECK;
     uint64_t ready;
 
     if (!v->whole || e->output == XD_OUTPUT_PIPE ||
         e->wanted.end == v->hashed_to ||
-        (e->repair.phase != XD_REPAIR_NONE && !is_last))
+        (e->session.phase != XD_PHASE_FETCH && !is_last))
         return false;
-    ready = xd_verify_readable_to_locked(e, v->hashed_to) - v->hashed_to;
+    ready = xd_engine_readable_to_locked(e, v->hashed_to) - v->hashed_to;
     if (hashes_at_the_end(e))
         return ready > 0 && is_last;
     return ready >= STEP || (ready > 0 && is_last);
@@ -323,7 +268,7 @@ static bool can_hash_whole_locked(const struct xd_engine *e)
 
 bool xd_verify_can_work_locked(const struct xd_engine *e)
 {
-    if (e->state != ENGINE_RUNNING && e->state != ENGINE_FINISHING)
+    if (e->session.phase >= XD_PHASE_FAIL)
         return false;
     return e->verify.queue_n > 0 || can_hash_whole_locked(e) ||
            can_read_back_locked(e);
@@ -371,7 +316,7 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
     if (rc < 0)
         xd_engine_fail_locked(e, &error);
     if (rc < 0 || v->pieces.states[i] != XD_PIECE_HASHED)
-        return; /* likewise: nobody knows what the hash is of */
+        return; /* likewise: the hash may be of other bytes */
     if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
         XD_DEFENDS("pieces")) {
         xd_blame_bad_locked(e, i);
@@ -395,10 +340,10 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
         xd_engine_fail_locked(e, &error);
         return;
     }
-    xd_engine_say_locked(e, XD_LOG_WARN, "%s: fetched again", error.msg);
-    e->repair.phase = XD_REPAIR_NONE;
-    xd_verify_discard_locked(e, range, XD_DISCARD_CHANGED);
-    xd_engine_decide_later_locked(e);
+    xd_engine_log_locked(e, XD_LOG_WARN, "%s: fetched again", error.msg);
+    xd_discard_locked(e, range, XD_DISCARD_CHANGED);
+    xd_engine_step_locked(
+        e, (struct xd_session_event){.kind = XD_SESSION_DISCARDED});
 }
 
 static void read_back_locked(struct xd_engine *e)
@@ -425,7 +370,7 @@ static void hash_whole_locked(struct xd_engine *e)
 {
     struct xd_verify *v = &e->verify;
     struct xd_range range = {v->hashed_to,
-                             xd_verify_readable_to_locked(e, v->hashed_to)};
+                             xd_engine_readable_to_locked(e, v->hashed_to)};
     struct xd_error error = {0};
     int rc;
 
@@ -485,7 +430,7 @@ const char *xd_verify_algorithm_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
 
-    if (e->state != ENGINE_ENDED || e->error.code != XD_OK)
+    if (e->session.phase != XD_PHASE_END || e->error.code != XD_OK)
         return NULL;
     return xd_proof_strongest(v->whole, &v->pieces, e->wanted);
 }

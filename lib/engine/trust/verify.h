@@ -6,12 +6,12 @@
  *
  * A byte that is verified was accepted by the scheduler, may be handed to a
  * reader, and goes into the hash of the whole file, which follows the frontier
- * of the verified bytes.  Bytes that pieces of the same strength have proved need
- * no second hash.
+ * of the verified bytes.  Bytes that pieces of the same strength have proved
+ * need no second hash.
  *
  * A piece that one lane writes from end to end it hashes in passing
  * (piece_hash.h).  All else the keeper hashes, and reads back what was just
- * written for it; a piece that is wrong it always sees itself.
+ * written for it; it always reads a wrong piece itself.
  * Every function is called with engine.lock held.
  */
 #ifndef XD_ENGINE_VERIFY_H
@@ -52,7 +52,7 @@ struct xd_verify {
 int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err);
 
 /* The whole file must match the given hashes of `m`, too, which outlives the
- * engine: before any byte is kept, and only where no hash is known.  Errors:
+ * engine: before any byte is written, and only where no hash is known.  Errors:
  * NOMEM. */
 int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
                           struct xd_error *err);
@@ -67,11 +67,12 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e);
  * Constant once what is wanted is known; before that false. */
 bool xd_verify_decides(const struct xd_engine *e);
 
-/* `range`, which was missing, was delivered by `depot` and is written; the lane
- * that wrote it has added it to `hash`, or that is NULL. */
-void xd_verify_kept_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range range,
-                           const struct xd_piece_hash *hash);
+/* `range`, which was missing, was delivered by `depot` (XD_NO_DEPOT: it does
+ * not lie in the file yet) and is written; the lane that wrote it has added it
+ * to `hash`, or that is NULL. */
+void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
+                              struct xd_range range,
+                              const struct xd_piece_hash *hash);
 
 /* `range` was received by an earlier run. */
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
@@ -79,28 +80,17 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
 /* How many bytes of earlier runs are kept. */
 uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
 
-/* The whole file does not match its hash: the bytes that earlier runs delivered
- * are discarded. */
-void xd_verify_discard_held_locked(struct xd_engine *e);
-
-/* The stored bytes of `range` are discarded, and the scheduler has them fetched
- * again.  What a lane writes now it has claimed until it has written. */
-void xd_verify_discard_locked(struct xd_engine *e, struct xd_range range,
-                              enum xd_discard_reason why);
-
 /* Whether there is something to hash now, and the doing of a part of it:
  * releases the lock meanwhile.  Only the keeper calls these. */
 bool xd_verify_can_work_locked(const struct xd_engine *e);
 void xd_verify_work_locked(struct xd_engine *e);
 
-/* The end of the bytes from `from` on that may be read. */
-uint64_t xd_verify_readable_to_locked(const struct xd_engine *e, uint64_t from);
-
 /* At the end of all work: 0, or CORRUPT if the whole is not what it should
  * be. */
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);
 
-/* The sentence of the last mismatch, with `more` behind it.  Returns CORRUPT. */
+/* The sentence of the last mismatch, with `more` behind it.  Returns
+ * CORRUPT. */
 int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
                           struct xd_error *err);
 

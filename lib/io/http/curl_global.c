@@ -25,7 +25,7 @@ static void init(void)
 
 /* curl_version() writes to a buffer that it shares between threads; and it may
  * set up all that libcurl knows the version of, as OpenLDAP, which looks up the
- * host's name and loads plugins: not before somebody asks. */
+ * host's name and loads plugins: not before it is needed. */
 static void find_version(void)
 {
     snprintf(version, sizeof version, "%s", curl_version());

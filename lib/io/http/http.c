@@ -2,7 +2,7 @@
  * HTTP and FTP through libcurl: one multi handle, one easy handle for each slot, both
  * kept as long as the transport, so that connections are used again.
  *
- * Callbacks of libcurl only take notes (http_hear.c); handles are removed and
+ * Callbacks of libcurl only take notes (http_callbacks.c); handles are removed and
  * end() is called here, when libcurl has returned.
  */
 #include "io/transport.h"

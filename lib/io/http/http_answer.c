@@ -389,7 +389,7 @@ static void judge_refusal(const struct xd_http_answer *a,
 
 /* 203 is the 200 of a proxy which may have changed something: hashes and
  * comparisons tell whether it has. */
-static bool brings_object(const struct xd_http_answer *a)
+static bool delivers_object(const struct xd_http_answer *a)
 {
     return a->status == 200 || a->status == 203 || a->status == 206;
 }
@@ -438,7 +438,7 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
 
     *out = (struct xd_http_judgement){
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
-    if (!brings_object(a) && a->status != 416) {
+    if (!delivers_object(a) && a->status != 416) {
         judge_refusal(a, r, name, out);
     } else if (a->contradicts) {
         refuse(out, XD_VERDICT_GONE, a, r, name,

@@ -6,7 +6,7 @@
  *
  * Headers are bounded by libcurl line by line, and by us as a whole.
  */
-#include "io/http/http_hear.h"
+#include "io/http/http_callbacks.h"
 
 #include <inttypes.h>
 
@@ -25,7 +25,7 @@
 #define MAX_RETRY_AFTER ((curl_off_t)30) /* seconds */
 
 /* Libcurl waits in steps of a second for some replies of an FTP server, which
- * nobody could interrupt. */
+ * could not be interrupted. */
 #define MAX_BLOCKING (XD_SECOND / 2)
 
 void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict)
@@ -283,7 +283,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now,
     return f->is_ftp && xd_now() - f->shared->alive_at >= MAX_BLOCKING;
 }
 
-bool xd_http_fetch_hear(struct xd_http_fetch *f)
+bool xd_http_fetch_set_callbacks(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
 

@@ -37,7 +37,7 @@ struct xd_http_addresses {
     bool are_exhausted; /* all are silent: they have all the time there is */
     bool are_stale;     /* no connection came about: look the names up again */
     unsigned outages;   /* of the line, so far */
-    xd_usec outage_at;  /* when this transport was told of the last one */
+    xd_usec outage_at;  /* when the last one was reported to this transport */
 };
 
 /* The state of one request. */
@@ -83,7 +83,7 @@ curl_socket_t xd_http_connect_socket(const struct curl_sockaddr *address,
  * resolver's own fail under many names. */
 bool xd_http_connect_lacks_descriptors(CURLcode result);
 
-/* Whether packets lead nowhere.  A refusal or a reset comes from somebody. */
+/* Whether packets lead nowhere.  A refusal or a reset comes from a host. */
 bool xd_http_connect_is_unanswered(CURLcode result, int os_errno);
 
 /* Whether the host's name, or its proxy's, was not found. */

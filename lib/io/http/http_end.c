@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "io/http/ftp_answer.h"
-#include "io/http/http_hear.h"
+#include "io/http/http_callbacks.h"
 
 /* What no second attempt will change. */
 static bool is_final(CURLcode result)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/text.h"
-#include "io/http/http_hear.h"
+#include "io/http/http_callbacks.h"
 #include "io/http/http_redirect.h"
 #include "io/window.h"
 #include "os/clock.h"
@@ -122,7 +122,8 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_PREREQDATA, (void *)f) &&
            xd_http_names_share(f->options->names, e) &&
            SET(CURLOPT_COOKIEFILE, "") && /* in memory, from no file */
-           xd_http_fetch_hear(f) && xd_http_options_apply(f->options, e);
+           xd_http_fetch_set_callbacks(f) &&
+           xd_http_options_apply(f->options, e);
 #undef SET
 }
 
@@ -199,7 +200,7 @@ static long keep_idle(const struct xd_http_fetch *f)
  * Requests at one https depot wait for the first one's connection, which
  * HTTP/2 lets them share, unless each is to have its own; without TLS there is
  * none to be shared.  A proxy that
- * turned FTP into HTTP would answer with what nobody here reads.
+ * turned FTP into HTTP would answer with what no code here reads.
  */
 static bool set_request(struct xd_http_fetch *f)
 {

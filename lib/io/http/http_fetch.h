@@ -1,11 +1,12 @@
 /*
- * One slot of the HTTP (and FTP) transport: a libcurl handle and the request on it.
+ * One slot of the HTTP (and FTP) transport: a libcurl handle and the request on
+ * it.
  *
  *     prepare() -> libcurl calls back: header lines, body -> conclude()
  *
- * The callbacks (http_hear.h) hand bytes on and take notes; what follows from
- * the notes is done by http.c outside of libcurl's callbacks.  How it ended is
- * found out in http_end.c.
+ * The callbacks (http_callbacks.h) hand bytes on and take notes; what follows
+ * from the notes is done by http.c outside of libcurl's callbacks.  How it
+ * ended is found out in http_end.c.
  */
 #ifndef XD_IO_HTTP_FETCH_H
 #define XD_IO_HTTP_FETCH_H
@@ -72,7 +73,7 @@ struct xd_http_fetch {
 
     /* http.c's own. */
     bool is_busy, wants_resume;
-    bool hangs_up; /* nobody hears what libcurl still hands over */
+    bool hangs_up; /* what libcurl still hands over is ignored */
     xd_usec last_byte_at;
 };
 

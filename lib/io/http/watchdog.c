@@ -10,8 +10,8 @@
 
 /* Between two looks; and so many of them in a row with nothing new are too
  * many.  Looks are counted, not seconds, so that a process which was stopped
- * blames nobody.  Libcurl's own blocking steps, in FTP, take a second, and on a
- * machine with too much to do a thread may not run for two. */
+ * blames no depot.  Libcurl's own blocking steps, in FTP, take a second, and on
+ * a machine with too much to do a thread may not run for two. */
 #define LOOK_EVERY (250 * XD_MS)
 #define MOST_LOOKS 12
 

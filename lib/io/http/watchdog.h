@@ -4,8 +4,8 @@
  * A call of curl_multi_perform() lasts as long as a depot has more for it to
  * read: empty frames of HTTP/2 keep it busy for ever, and meanwhile no timeout
  * is looked at and no request can be taken back.  A thread of its own looks on:
- * where libcurl has neither returned nor called back for too long, it shuts down
- * the sockets of that transport.
+ * where libcurl has neither returned nor called back for too long, it shuts
+ * down the sockets of that transport.
  *
  *     transport's thread:  move(IN_LIBCURL) ... move(OUTSIDE)
  *     libcurl's callbacks: add_socket(), close_socket(), move()
@@ -53,10 +53,9 @@ void xd_watchdog_free(struct xd_watchdog *d); /* NULL does nothing */
  * second.  NULL does nothing.  Blocks: no. */
 void xd_watchdog_hurry(struct xd_watchdog *d);
 
-/* Begin and end to watch so many sockets at a time; `d` NULL: nobody does.
- * end() is for a transport that has no socket any more; of one that was never
- * begun it does nothing.
- * Errors: NOMEM. */
+/* Begin and end to watch so many sockets at a time; `d` NULL: they are not
+ * watched.  end() is for a transport that has no socket any more; of one that
+ * was never begun it does nothing.  Errors: NOMEM. */
 int xd_watched_begin(struct xd_watched *w, struct xd_watchdog *d,
                      size_t most_sockets, struct xd_error *err);
 void xd_watched_end(struct xd_watched *w);

@@ -9,8 +9,8 @@
  * start of the machine only what was SYNCED is.
  *
  * Threads: written(), dropped(), validator() and mark() by any; everything else
- * by one.  journal.lock is a leaf, held for one small write; by shrink() for the
- * few that came meanwhile, and a renaming.
+ * by one.  journal.lock is a leaf, held for one small write; by shrink() for
+ * the few that came meanwhile, and a renaming.
  */
 #ifndef XD_IO_JOURNAL_H
 #define XD_IO_JOURNAL_H
@@ -22,10 +22,11 @@
 struct xd_journal;
 
 /*
- * Open the journal at `path`, in `folder` (os/file.h), or make an empty one, and
- * read what it says into *story, to be released with xd_journal_story_fini();
- * story->has_header is false when it says nothing.
- * Ownership: *out is the caller's, to release with xd_journal_free(); until then
+ * Open the journal at `path`, in `folder` (os/file.h), or make an empty one,
+ * and read what it says into *story, to be released with
+ * xd_journal_story_fini(); story->has_header is false when it says nothing.
+ * Ownership: *out is the caller's, to release with xd_journal_free(); until
+ * then
  *            `folder` is used.
  * Errors: IO, also for a file that is no journal, which stays as it is; NOMEM.
  */
@@ -59,7 +60,7 @@ int xd_journal_validator(struct xd_journal *j, const char *url,
 int xd_journal_failed(struct xd_journal *j, const char *hashes,
                       struct xd_error *err);
 
-/* What was said until now; and that since then all of it was brought to the
+/* What was said until now; and that since then all of it was synced to the
  * disk.  synced() returns when that is on the disk too.  Errors: IO. */
 uint64_t xd_journal_mark(struct xd_journal *j);
 int xd_journal_synced(struct xd_journal *j, uint64_t mark,
@@ -67,7 +68,7 @@ int xd_journal_synced(struct xd_journal *j, uint64_t mark,
 
 /*
  * The bytes that were not synced are on no disk, and will not be: none of them
- * is believed by another run.  Errors: IO.
+ * is used by another run.  Errors: IO.
  */
 int xd_journal_lost(struct xd_journal *j, struct xd_error *err);
 

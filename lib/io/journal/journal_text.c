@@ -54,7 +54,7 @@ static int take_header(struct xd_journal_story *s, const unsigned char *body,
     return s->hashes.failed ? XD_E_NOMEM : 1;
 }
 
-/* What another start of the machine had not brought to the disk may be lost. */
+/* What another start of the machine had not synced to the disk may be lost. */
 static int take_session(struct xd_journal_story *s, const unsigned char *body,
                         size_t len)
 {

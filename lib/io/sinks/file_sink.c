@@ -70,14 +70,14 @@ static int sync_file(struct file_sink *f, struct xd_error *err)
     int rc;
 
     if (f->is_lost)
-        return xd_fail(err, XD_E_IO, "%s: could not be brought to the disk",
+        return xd_fail(err, XD_E_IO, "%s: could not be synced to the disk",
                        f->part);
     rc = xd_file_sync(f->fd, f->part, err);
     f->is_lost = rc < 0;
     return rc;
 }
 
-/* In a folder that was moved away nobody would look for it; what stands in its
+/* In a folder that was moved away it would not be found; what stands in its
  * place is not ours to write to. */
 static int check_folder(struct file_sink *f, struct xd_error *err)
 {

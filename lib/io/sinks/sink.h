@@ -27,9 +27,9 @@ struct xd_sink_ops {
 };
 
 /*
- * PATH.part by positioned writes; finish() brings it to the disk and gives it
+ * PATH.part by positioned writes; finish() syncs it to the disk and gives it
  * the name PATH, never over an existing file unless `replace`, and the mode of
- * a new file; before that nobody else can read or change it.
+ * a new file; before that no other user can read or change it.
  * free() without finish() leaves PATH.part, unless it is empty: then it goes,
  * and folders go that were made for it.  A PATH.part that is there is taken
  * as it is, unless it is in use, belongs to another user, or others may write
@@ -40,19 +40,19 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
                      bool replace, struct xd_error *err);
 
 /*
- * Of a file sink alone.  folder() is what all its files are made in, however its
- * name is called by then; it stays the sink's.  found() is how long PATH.part
- * was at first; empty() takes all of it away; remove_empty() takes PATH.part away
- * if nothing is in it, and returns whether it did; sync() returns when what was
- * written is on the disk, sync_name() when the name that finish() gave is;
- * space() is how many bytes its disk has left for it, what it has of them now
- * included.  Errors: IO.
+ * Of a file sink alone.  folder() is what all its files are made in, however
+ * its name is called by then; it stays the sink's.  found() is how long
+ * PATH.part was at first; empty() takes all of it away; remove_empty() takes
+ * PATH.part away if nothing is in it, and returns whether it did; sync()
+ * returns when what was written is on the disk, sync_name() when the name that
+ * finish() gave is; space() is how many bytes its disk has left for it, what it
+ * has of them now included.  Errors: IO.
  */
 int xd_file_sink_folder(const struct xd_sink *s);
 uint64_t xd_file_sink_found(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
-/* Nobody else can read it after finish() either. */
+/* No other user can read it after finish() either. */
 void xd_file_sink_keep_private(struct xd_sink *s);
 bool xd_file_sink_remove_empty(struct xd_sink *s);
 /* Once it has failed it does so for ever: what was written may be gone. */
@@ -79,8 +79,8 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
 /*
  * Bytes wherever they belong, of which no more are kept than are wanted: in a
  * file without a name in `folder`, or in memory, if that is NULL.  drop() gives
- * those chunks back that lie in a range as a whole; to read what was dropped, or
- * never written, is BUG.  finish() does nothing.  Threads: any, drop() too.
+ * those chunks back that lie in a range as a whole; to read what was dropped,
+ * or never written, is BUG.  finish() does nothing.  Threads: any, drop() too.
  * Ownership: `*out_self` is `*out` by another name.  Errors: IO, NOMEM.
  */
 #define XD_BOUNDED_CHUNK ((uint64_t)64 * 1024)

@@ -452,7 +452,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .choose = adaptive_choose,
                                              .preferred_depot =
                                                  xd_first_to_answer,
-                                             .heard = xd_adaptive_heard,
+                                             .received = xd_adaptive_heard,
                                              .shorten = xd_adaptive_shorten,
                                              .spares = xd_adaptive_spares,
                                              .opens = adaptive_opens,

@@ -242,6 +242,10 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now);
  * shared, any other of its depot. */
 xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);
 
+/* Whether no byte of any depot has come for so long that none can stand in the
+ * queue of the client's line. */
+bool xd_line_is_silent(const struct xd_adaptive *p);
+
 /* For how long a depot that is well may say nothing: where others bring bytes
  * over a slow line it may wait behind them. */
 xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot);

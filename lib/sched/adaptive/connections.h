@@ -11,9 +11,9 @@
  *     bound    connections are what bounds the depot: it keeps as many as were
  *              of use
  *
- * A depot that is far begins with more of them: TCP sends twice as much after each
- * round trip, so twice as many connections are at full speed one round trip
- * sooner.
+ * A depot that is far begins with all that it may have: TCP sends twice as much
+ * after each round trip, so twice as many connections are at full speed one round
+ * trip sooner.
  *
  * A server, or a TCP window, that caps each connection shows it: all
  * connections of the depot are steady, and equal; or all are silent together

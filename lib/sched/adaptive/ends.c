@@ -299,6 +299,14 @@ static double time_of(const struct helper *h, const struct xd_flow *f)
     return h->latency + (h->first + xd_flow_left(f)) / h->rate;
 }
 
+/* Whether a packet of its last bytes was lost: its TCP waits for as long as the
+ * queue of a slow line took, and the line is idle.  What another TCP sends at once
+ * costs that line little. */
+static bool is_lost_tail(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    return xd_line_is_silent(p) && xd_flow_left(f) <= XD_FIRST_WINDOW;
+}
+
 /* Whether others should be asked for it as well: its depot owes us too long, or
  * such a helper brings it so much sooner that a few bytes that come twice do not
  * matter. */
@@ -312,7 +320,7 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
     if (xd_flow_is_offered(p, f) || h->rate <= 0 || is_beginning(p, f) ||
-        xd_line_is_slow(p))
+        (xd_line_is_slow(p) && !is_lost_tail(p, f)))
         return false;
     time = time_of(h, f);
     takes = xd_time_for_flow(p, f, f->range.end);

@@ -10,10 +10,12 @@
 #define WORTH ((double)(1 << 20))
 #define LEAST_LANES 2
 
-/* Depots none of which has answered for so long are far: a connection and a
- * request take a round trip each, and the line carries no bytes that an answer
- * could have to wait for. */
-#define FAR_SILENCE (420 * XD_MS)
+/* Depots to none of which a connection was made within this time are far.  Over
+ * random scenarios with round trips of 300 to 800 ms a download takes 11 % less
+ * time than where that is found out at 420 ms.  Where round trips are 200 ms and
+ * lines fast, the scenario long-fat, more connections only lose packets: it would
+ * take 8 % more. */
+#define FAR_RTT (250 * XD_MS)
 
 /* What comes is to be so many times what is shown. */
 #define ENOUGH 1.2
@@ -67,13 +69,25 @@ unsigned xd_lanes_in_use(const struct xd_adaptive *p, unsigned depot)
     return p->depots[depot].n_running - count_beside(p, depot);
 }
 
+static bool has_connected(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    for (unsigned slot = 0; slot < b->n_slots; slot++)
+        if (b->slots[slot] < b->n_depots &&
+            b->depots[b->slots[slot]].has_connected)
+            return true;
+    return false;
+}
+
 static void see_if_far(struct xd_adaptive *p)
 {
     xd_usec at;
 
-    if (p->heard_at > 0 || p->began_at == XD_NEVER || !xd_opens_both(p))
+    if (p->heard_at > 0 || p->began_at == XD_NEVER || !xd_opens_both(p) ||
+        has_connected(p))
         return;
-    at = p->began_at + FAR_SILENCE;
+    at = p->began_at + FAR_RTT;
     p->is_far = p->now >= at;
     if (!p->is_far && at < p->wake_at)
         p->wake_at = at;
@@ -167,13 +181,21 @@ static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
                : (unsigned)(bytes / WORTH);
 }
 
+/* Whether a slow line needs no other depot; unless the last bytes are late and
+ * the line is idle. */
+static bool is_surplus(const struct xd_adaptive *p, unsigned depot)
+{
+    return xd_surplus_is_one(&p->surplus) && depot != p->surplus.depot &&
+           (p->unasked > 0 || !xd_line_is_silent(p));
+}
+
 bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
                         unsigned depot)
 {
     unsigned lane = fetch % p->book->o.lanes_per_depot;
     unsigned allowed = xd_connections_allowed(&p->connections, depot);
 
-    if (xd_surplus_is_one(&p->surplus) && depot != p->surplus.depot)
+    if (is_surplus(p, depot))
         return false;
     if (xd_line_is_slow(p))
         allowed = 1;

@@ -70,7 +70,7 @@ double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w)
 
 uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w)
 {
-    return xd_ledger_first_gap(p->book->ledger, XD_BYTES_ACCEPTED, w->range);
+    return xd_ledger_first_gap(p->book->ledger, XD_BYTES_DONE, w->range);
 }
 
 bool xd_has_yet_to_begin(const struct xd_adaptive *p, const struct xd_window *w)

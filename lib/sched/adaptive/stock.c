@@ -21,13 +21,17 @@ xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f)
     return at;
 }
 
+bool xd_line_is_silent(const struct xd_adaptive *p)
+{
+    return p->now >= p->heard_at + ALIVE;
+}
+
 xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot)
 {
     xd_usec patience = xd_forecast_patience(&p->forecasts[depot]);
     xd_usec queue = xd_bottleneck_queue_time(&p->book->bottleneck, p->now);
 
-    bool explains =
-        p->now < p->heard_at + ALIVE || xd_surplus_is_one(&p->surplus);
+    bool explains = !xd_line_is_silent(p) || xd_surplus_is_one(&p->surplus);
 
     return queue > patience && explains ? queue : patience;
 }

@@ -25,9 +25,9 @@
  *     window               .    |==================|
  *                               head
  *
- * A window may begin within a block of which nobody wants the first part.  Its
- * rest, the window's *head*, is then a block of its own, which no other attempt
- * at the block counts for that brings another part.
+ * A window may begin within a block of which no reader wants the first part.
+ * Its rest, the window's *head*, is then a block of its own, which no other
+ * attempt at the block counts for that fetches another part.
  */
 #include "sched/policy.h"
 
@@ -216,7 +216,7 @@ static void refresh_tried(struct plank *p)
             refresh(p, p->trials.list[i].block);
 }
 
-/* How many attempts bring a byte. */
+/* How many attempts fetch a byte. */
 static unsigned number_at(const struct plank *p, uint64_t byte)
 {
     unsigned n = 0;
@@ -245,7 +245,7 @@ static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
 
 /*
  * A fresh attempt asks for what has not arrived: if one broke off half way,
- * what it brought is kept.  One beside another that runs is the paper's copy
+ * what it delivered is kept.  One beside another that runs is the paper's copy
  * of the block, less what was accepted and so cannot be wanted again; but one
  * that runs in another part of the block is not copied.
  */
@@ -254,8 +254,7 @@ static struct xd_range missing_in(const struct plank *p, unsigned depot,
 {
     const struct xd_rangeset *held = &p->book->depots[depot].held;
     uint64_t byte = xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, r);
-    unsigned kept =
-        number_at(p, byte) > 0 ? XD_BYTES_ACCEPTED : XD_BYTES_RECEIVED;
+    unsigned kept = number_at(p, byte) > 0 ? XD_BYTES_DONE : XD_BYTES_RECEIVED;
     struct xd_range gap, ask;
 
     ask.begin = ask.end = xd_ledger_first_gap(p->book->ledger, kept, r);

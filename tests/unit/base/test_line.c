@@ -27,7 +27,7 @@ static void flow(unsigned n)
         xd_line_begun(l, i, i, now);
     now += 100 * XD_MS;
     for (unsigned i = 0; i < n; i++)
-        xd_line_heard(l, i, now);
+        xd_line_received(l, i, now);
 }
 
 static bool fails(unsigned fetch, bool is_unanswered)
@@ -64,7 +64,7 @@ START_TEST(a_depot_that_falls_silent_beside_others_that_flow_has_failed)
     flow(2);
     for (int i = 0; i < 50; i++) {
         now += 100 * XD_MS;
-        xd_line_heard(l, 1, now);
+        xd_line_received(l, 1, now);
     }
     ck_assert(!fails(0, true));
     ck_assert(!xd_line_is_down(l));
@@ -102,8 +102,8 @@ START_TEST(two_requests_of_one_depot_are_one_depot)
     xd_line_begun(l, 0, 7, now);
     xd_line_begun(l, 1, 7, now);
     now += 100 * XD_MS;
-    xd_line_heard(l, 0, now);
-    xd_line_heard(l, 1, now);
+    xd_line_received(l, 0, now);
+    xd_line_received(l, 1, now);
     now += 5 * XD_SECOND;
     ck_assert(!fails(0, true));
     ck_assert(!fails(1, true));
@@ -134,7 +134,7 @@ START_TEST(what_another_said_in_the_meantime_tells_that_the_line_is_up)
 {
     flow(2);
     now += 2 * XD_SECOND;
-    xd_line_heard(l, 1, now);
+    xd_line_received(l, 1, now);
     xd_line_ended(l, 1);
     now += 3 * XD_SECOND;
     ck_assert(!fails(0, true));
@@ -190,7 +190,7 @@ START_TEST(before_the_first_byte_it_is_the_line_when_all_were_asked)
     xd_line_changed(l, now);
     expect_stops("1");
     xd_line_begun(l, 1, 1, now);
-    xd_line_heard(l, 1, now);
+    xd_line_received(l, 1, now);
     ck_assert(!xd_line_is_down(l));
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(the_first_byte_ends_it)
     expect_stops("1");
     xd_line_begun(l, 0, 0, now);
     now += XD_SECOND;
-    xd_line_heard(l, 0, now);
+    xd_line_received(l, 0, now);
     ck_assert(!xd_line_is_down(l));
     ck_assert_uint_eq(xd_line_pause(l, now), 0);
     ck_assert_uint_eq(xd_line_wake(l), XD_NEVER);
@@ -338,7 +338,7 @@ START_TEST(far_depots_are_given_time_to_answer)
 {
     xd_line_begun(l, 0, 0, now);
     now += XD_SECOND;
-    xd_line_heard(l, 0, now);
+    xd_line_received(l, 0, now);
     now += 5 * XD_SECOND;
     ck_assert(only_fails());
     ck_assert_uint_eq(xd_line_wake(l), now + 3 * XD_SECOND);
@@ -378,7 +378,7 @@ static bool fall_silent(xd_usec silence, xd_usec apart)
     ck_assert_ptr_nonnull(l);
     flow(2);
     now += apart;
-    xd_line_heard(l, 1, now);
+    xd_line_received(l, 1, now);
     now += silence - apart;
     was_line = fails(0, true);
     ck_assert(was_line == xd_line_is_down(l));

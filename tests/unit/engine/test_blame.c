@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/discard.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"
@@ -155,7 +156,7 @@ static int read_and_reject(struct xd_sink *s, uint64_t offset, void *data,
     (void)err;
     memset(data, 0, len);
     xd_engine_lock(engine);
-    xd_verify_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
     xd_engine_unlock(engine);
     return 0;
 }
@@ -190,13 +191,13 @@ static void prepare_engine(void)
                                    -1, options, &error),
                      0);
     engine->sink = &sink;
-    engine->state = ENGINE_RUNNING;
+    engine->session.phase = XD_PHASE_FETCH;
 }
 
 static void bring_locked(unsigned depot, struct xd_range range)
 {
     ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, range), 0);
-    xd_verify_kept_locked(engine, depot, range, NULL);
+    xd_verify_written_locked(engine, depot, range, NULL);
 }
 
 START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
@@ -206,8 +207,8 @@ START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
     bring_locked(0, first_block);
     bring_locked(1, second_block);
     xd_verify_work_locked(engine);
-    ck_assert(!engine->depots.list[0]->is_expelled);
-    ck_assert(!engine->depots.list[1]->is_expelled);
+    ck_assert(!engine->depots.list[0]->is_banned);
+    ck_assert(!engine->depots.list[1]->is_banned);
     ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, second_block));
     xd_engine_unlock(engine);
 }
@@ -220,7 +221,7 @@ START_TEST(what_is_written_while_its_piece_is_rejected_stays_claimed)
     bring_locked(0, first_block);
     ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, second_block),
                      0);
-    xd_verify_discard_locked(engine, engine->wanted, XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(engine, engine->wanted, XD_DISCARD_BAD_PIECE);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), 0);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_CLAIMED),
                       BLOCK);
@@ -238,7 +239,7 @@ static void bring_hashed_locked(uint64_t era, bool is_right)
     hash.hex[0] ^= !is_right;
     ck_assert_int_eq(
         xd_ledger_change(&engine->ledger, XD_CLAIM, engine->wanted), 0);
-    xd_verify_kept_locked(engine, 0, engine->wanted, &hash);
+    xd_verify_written_locked(engine, 0, engine->wanted, &hash);
 }
 
 START_TEST(a_piece_that_was_hashed_in_passing_is_not_read_back)
@@ -271,7 +272,7 @@ START_TEST(a_piece_that_was_rejected_while_it_was_hashed_is_read_back)
     prepare_engine();
     xd_engine_lock(engine);
     era = engine->verify.era;
-    xd_verify_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
     bring_hashed_locked(era, true);
     ck_assert(xd_verify_can_work_locked(engine));
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_READABLE), 0);
@@ -316,7 +317,7 @@ static void prepare_two_pieces(unsigned depot)
                                    -1, options, &error),
                      0);
     engine->sink = &wrong_sink;
-    engine->state = ENGINE_RUNNING;
+    engine->session.phase = XD_PHASE_FETCH;
     xd_engine_lock(engine);
     bring_locked(depot, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
@@ -345,7 +346,7 @@ static unsigned who_is_asked_locked(void)
     struct xd_sched_action action;
 
     do {
-        action = xd_sched_next(engine->sched, xd_now());
+        action = xd_sched_next(engine->session.sched, xd_now());
         ck_assert(action.kind == XD_DO_OPEN || action.kind == XD_DO_FETCH);
     } while (action.kind != XD_DO_FETCH);
     return action.depot;
@@ -403,12 +404,11 @@ START_TEST(who_is_found_out_by_one_piece_explains_another)
 
     prepare_two_pieces(2);
     bring_wrong_piece_locked(0, 1);
-    xd_verify_discard_locked(engine, (struct xd_range){0, SIZE},
-                             XD_DISCARD_BAD_PIECE);
+    xd_discard_locked(engine, (struct xd_range){0, SIZE}, XD_DISCARD_BAD_PIECE);
     engine->sink = &sink;
     bring_locked(0, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
-    ck_assert(engine->depots.list[0]->is_expelled);
+    ck_assert(engine->depots.list[0]->is_banned);
     ck_assert(!xd_blame_suspects_locked(engine, 1));
     xd_engine_unlock(engine);
 }
@@ -421,7 +421,7 @@ START_TEST(a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in)
     bring_wrong_piece_locked(0, 1);
     bring_locked(0, wrong_block(0)); /* as if it were the one asked alone */
     bring_locked(0, wrong_block(1));
-    xd_blame_expel_locked(engine, 0, &(struct xd_error){.msg = "it lied"});
+    xd_blame_ban_locked(engine, 0, &(struct xd_error){.msg = "it lied"});
     ck_assert(xd_blame_suspects_locked(engine, 1));
     bring_locked(2, wrong_block(0));
     bring_locked(2, wrong_block(1));
@@ -446,7 +446,7 @@ static void prepare_pipe(void)
     ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_PIPE, NULL,
                                    STDOUT_FILENO, options, &error),
                      0);
-    engine->state = ENGINE_RUNNING;
+    engine->session.phase = XD_PHASE_FETCH;
 }
 
 /* What was handed out cannot be taken back. */
@@ -457,7 +457,7 @@ START_TEST(what_a_pipe_has_read_is_not_wanted_again)
     bring_locked(0, first_block);
     engine->handed_out = first_block.end;
     bring_locked(0, second_block);
-    xd_blame_expel_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
+    xd_blame_ban_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
     ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, first_block));
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), BLOCK);
     xd_engine_unlock(engine);

@@ -18,12 +18,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/file.h"
 #include "suite.h"
 
-#define SIZE ((size_t)2 << 20)
+#define SIZE ((size_t)8 << 20)
+#define MOST_WAITS 10000 /* milliseconds, for a sync that has to come */
 
 enum call { NO_CALL, MAKE, WRITE, SYNC, RENAME };
 
@@ -41,6 +43,9 @@ static int here; /* the folder, open */
 static unsigned char right[SIZE];
 static struct fault fault;
 static atomic_uint calls;
+static atomic_uint syncs;       /* of the file */
+static atomic_size_t n_written; /* bytes of the file */
+static bool waits_for_sync;     /* the write that completes the file does */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the offset */
 
 static bool ends_with(const char *text, const char *ending)
@@ -85,12 +90,21 @@ int openat(int at, const char *name, int flags, ...)
     return (int)syscall(SYS_openat, at, name, flags, mode);
 }
 
+static void wait_for_sync(void)
+{
+    for (int i = 0; i < MOST_WAITS && atomic_load(&syncs) == 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
 {
     ssize_t n = -1;
 
     if (fails(WRITE, name_of(fd)))
         return -1;
+    if (name_of(fd) == part &&
+        atomic_fetch_add(&n_written, len) + len == SIZE && waits_for_sync)
+        wait_for_sync();
     pthread_mutex_lock(&lock);
     if (lseek(fd, offset, SEEK_SET) >= 0)
         n = write(fd, data, len);
@@ -100,6 +114,8 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
 
 int fdatasync(int fd)
 {
+    if (name_of(fd) == part)
+        atomic_fetch_add(&syncs, 1);
     return fails(SYNC, name_of(fd)) ? -1 : 0;
 }
 
@@ -130,6 +146,7 @@ static void set_up(void)
     for (size_t i = 0; i < SIZE; i++)
         right[i] = (unsigned char)(i * 7 + i / 251);
     fault = (struct fault){.call = NO_CALL};
+    waits_for_sync = false;
     suite_folder(folder);
     snprintf(path, sizeof path, "%s/out", folder);
     ck_assert_int_eq(xd_folder_open(&here, path, NULL), 0);
@@ -165,6 +182,8 @@ static int run(uint64_t *out_resumed, struct xd_error *err)
     int rc;
 
     atomic_store(&calls, 0);
+    atomic_store(&syncs, 0);
+    atomic_store(&n_written, 0);
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", err), 0);
     ck_assert_int_eq(xd_options_new(&options, err), 0);
@@ -260,6 +279,19 @@ START_TEST(what_could_not_be_synced_is_not_believed)
 }
 END_TEST
 
+/* So that the end has to wait for few bytes. */
+START_TEST(most_bytes_are_synced_before_the_last_one_comes)
+{
+    struct xd_error err;
+    uint64_t resumed;
+
+    waits_for_sync = true;
+    ck_assert_msg(run(&resumed, &err) == 0, "%s", err.msg);
+    ck_assert_uint_ge(atomic_load(&syncs), 2);
+    assert_file_is_right();
+}
+END_TEST
+
 START_TEST(a_complete_file_that_cannot_have_its_name_is_not_fetched_again)
 {
     struct fault f = {"out.part", RENAME, reasons[_i], 0};
@@ -298,6 +330,7 @@ int main(void)
                         N_REASONS);
     tcase_add_loop_test(tcase, what_could_not_be_synced_is_not_believed, 0,
                         N_REASONS);
+    tcase_add_test(tcase, most_bytes_are_synced_before_the_last_one_comes);
     tcase_add_loop_test(
         tcase, a_complete_file_that_cannot_have_its_name_is_not_fetched_again,
         0, N_REASONS);

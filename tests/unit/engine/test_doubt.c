@@ -2,7 +2,7 @@
  * What follows when the validators of one depot differ: whether samples are
  * compared, and what they decide.
  */
-#include "engine/trust/doubt.h"
+#include "engine/trust/validator_check.h"
 
 #include <xdownload/download.h>
 

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/thread.h"
-#include "sched/census.h"
+#include "sched/size_probe.h"
 #include "sched/sched.h"
 #include "suite.h"
 #include "transfer/toy_transport.h"
@@ -142,20 +142,20 @@ int __real_xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
 int __wrap_xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev);
 struct xd_sched_action __real_xd_sched_next(struct xd_sched *s, xd_usec now);
 struct xd_sched_action __wrap_xd_sched_next(struct xd_sched *s, xd_usec now);
-void __real_xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
-                           uint64_t size);
-void __wrap_xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
-                           uint64_t size);
-void __real_xd_census_failed(struct xd_census *c, unsigned depot);
-void __wrap_xd_census_failed(struct xd_census *c, unsigned depot);
-void __real_xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
-                            xd_usec retry_at);
-void __wrap_xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
-                            xd_usec retry_at);
-void __real_xd_census_hindered(struct xd_census *c, unsigned depot,
-                               xd_usec retry_at);
-void __wrap_xd_census_hindered(struct xd_census *c, unsigned depot,
-                               xd_usec retry_at);
+void __real_xd_size_probe_answered(struct xd_size_probe *c, unsigned depot,
+                                   xd_usec now, uint64_t size);
+void __wrap_xd_size_probe_answered(struct xd_size_probe *c, unsigned depot,
+                                   xd_usec now, uint64_t size);
+void __real_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot);
+void __wrap_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot);
+void __real_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
+                                xd_usec now, xd_usec retry_at);
+void __wrap_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
+                                xd_usec now, xd_usec retry_at);
+void __real_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
+                                    xd_usec retry_at);
+void __wrap_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
+                                    xd_usec retry_at);
 int __wrap_xd_http_new(struct xd_transport **out,
                        const struct xd_transport_config *config,
                        const struct xd_transport_handler *handler,
@@ -185,11 +185,12 @@ static const char *const event_names[] = {
     [XD_EV_STARTED] = "started",   [XD_EV_BYTES] = "bytes",
     [XD_EV_DONE] = "done",         [XD_EV_FAILED] = "failed",
     [XD_EV_CANCELED] = "canceled", [XD_EV_HELD] = "held",
-    [XD_EV_ACCEPTED] = "accepted", [XD_EV_REJECTED] = "rejected",
+    [XD_EV_VERIFIED] = "accepted", [XD_EV_REJECTED] = "rejected",
     [XD_EV_LOST] = "lost",         [XD_EV_HOLDS] = "holds",
     [XD_EV_NORANGES] = "noranges", [XD_EV_SHARES] = "shares",
     [XD_EV_BANNED] = "banned",     [XD_EV_DEMAND] = "demand",
-    [XD_EV_PINGED] = "pinged",     [XD_EV_TICK] = "tick"};
+    [XD_EV_PINGED] = "pinged",     [XD_EV_CONNECTED] = "connected",
+    [XD_EV_TICK] = "tick"};
 
 static const char *text_of(struct xd_range range, char out[60])
 {
@@ -200,13 +201,15 @@ static const char *text_of(struct xd_range range, char out[60])
     return out;
 }
 
-/* How the bytes of a request are cut into reports is a matter of moments. */
+/* How the bytes of a request are cut into reports is a matter of moments, and so is
+ * whether a connection is noticed before its first byte. */
 int __wrap_xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     char line[200], range[60];
 
     if (ev->kind != XD_EV_BYTES && ev->kind != XD_EV_STARTED &&
-        ev->kind != XD_EV_ACCEPTED && ev->kind != XD_EV_TICK) {
+        ev->kind != XD_EV_CONNECTED && ev->kind != XD_EV_VERIFIED &&
+        ev->kind != XD_EV_TICK) {
         snprintf(line, sizeof line, "event %s %s%s%s", event_names[ev->kind],
                  text_of(ev->range, range), ev->is_refusal ? " refusal" : "",
                  ev->retry_at > 0 ? " later" : "");
@@ -233,31 +236,31 @@ struct xd_sched_action __wrap_xd_sched_next(struct xd_sched *s, xd_usec now)
     return a;
 }
 
-void __wrap_xd_census_vote(struct xd_census *c, unsigned depot, xd_usec now,
-                           uint64_t size)
+void __wrap_xd_size_probe_answered(struct xd_size_probe *c, unsigned depot,
+                                   xd_usec now, uint64_t size)
 {
-    note(size == TOY_SIZE ? "census: the size" : "census: another size");
-    __real_xd_census_vote(c, depot, now, size);
+    note(size == TOY_SIZE ? "probe: the size" : "probe: another size");
+    __real_xd_size_probe_answered(c, depot, now, size);
 }
 
-void __wrap_xd_census_failed(struct xd_census *c, unsigned depot)
+void __wrap_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot)
 {
-    note("census: failed");
-    __real_xd_census_failed(c, depot);
+    note("probe: failed");
+    __real_xd_size_probe_failed(c, depot);
 }
 
-void __wrap_xd_census_again(struct xd_census *c, unsigned depot, xd_usec now,
-                            xd_usec retry_at)
+void __wrap_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
+                                xd_usec now, xd_usec retry_at)
 {
-    note(retry_at > 0 ? "census: later" : "census: again");
-    __real_xd_census_again(c, depot, now, retry_at);
+    note(retry_at > 0 ? "probe: later" : "probe: again");
+    __real_xd_size_probe_retry(c, depot, now, retry_at);
 }
 
-void __wrap_xd_census_hindered(struct xd_census *c, unsigned depot,
-                               xd_usec retry_at)
+void __wrap_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
+                                    xd_usec retry_at)
 {
-    note("census: hindered");
-    __real_xd_census_hindered(c, depot, retry_at);
+    note("probe: postponed");
+    __real_xd_size_probe_postponed(c, depot, retry_at);
 }
 
 /* ---- one download ---- */

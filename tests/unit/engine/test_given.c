@@ -1,7 +1,7 @@
 /*
  * What a reader is told when bytes that it has turn out to be wrong.
  */
-#include "engine/trust/given.h"
+#include "engine/trust/unverified.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static void disown(unsigned depot, struct xd_range range)
 
     xd_fail(&why, XD_E_CORRUPT, "it has lied");
     xd_engine_lock(e);
-    xd_given_disown_locked(e, depot, range, &why);
+    xd_unverified_revoke_locked(e, depot, range, &why);
     xd_engine_unlock(e);
 }
 
@@ -220,11 +220,11 @@ START_TEST(what_a_depot_brought_that_is_only_left_is_not_disowned)
     e = (struct xd_engine *)source;
     xd_fail(&why, XD_E_CORRUPT, "it has lied");
     xd_engine_lock(e);
-    xd_blame_expel_locked(e, 0, &why);
+    xd_blame_ban_locked(e, 0, &why);
     xd_engine_unlock(e);
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 20000), 0);
     xd_engine_lock(e);
-    xd_blame_convict_locked(e, 0, &why);
+    xd_blame_confirm_bad_locked(e, 0, &why);
     xd_engine_unlock(e);
     expect_told(reader, 0);
 }

@@ -105,7 +105,7 @@ START_TEST(a_byte_that_no_request_brought_is_named)
 
     ck_assert_int_eq(xd_playback_delay(&delay, r, 2, 40, 40, 10, 0, &err),
                      XD_E_INVAL);
-    ck_assert_str_eq(err.msg, "records: no request has brought byte 20");
+    ck_assert_str_eq(err.msg, "records: no request has delivered byte 20");
     ck_assert_double_eq_tol(delay, 7, 1e-9);
     ck_assert_int_eq(xd_playback_delay(&delay, NULL, 0, 40, 40, 10, 0, NULL),
                      XD_E_INVAL);

@@ -689,7 +689,7 @@ START_TEST(without_the_sync_of_the_file_wrong_bytes_would_be_believed)
 }
 END_TEST
 
-static int tell_validator(struct xd_journal *journal)
+static int write_validator(struct xd_journal *journal)
 {
     char url[120], stamp[XD_FILE_STAMP_SIZE];
     uint64_t size;
@@ -718,7 +718,7 @@ static void leave_a_quarter(unsigned records)
     ck_assert_int_eq(
         xd_journal_open(&journal, &story, in, paths[OUT_JOURNAL], &err), 0);
     ck_assert_int_eq(xd_journal_restart(journal, &identity, "one", &err), 0);
-    ck_assert_int_eq(tell_validator(journal), 0);
+    ck_assert_int_eq(write_validator(journal), 0);
     for (unsigned i = 0; i < records; i++)
         ck_assert_int_eq(
             xd_journal_written(journal, (struct xd_range){0, SIZE / 4}, &err),

@@ -11,7 +11,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
-#include "engine/trust/sampler_thread.h"
+#include "engine/trust/copies.h"
 #include "suite.h"
 
 #define BLOCK 4096
@@ -33,7 +33,7 @@ static void bring_locked(unsigned depot, uint64_t begin, uint64_t end)
     struct xd_range range = {begin, end};
 
     ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, range), 0);
-    xd_verify_kept_locked(engine, depot, range, NULL);
+    xd_verify_written_locked(engine, depot, range, NULL);
 }
 
 /* All is here, wrong as a whole, and what depot 0 brought is fetched again. */
@@ -42,13 +42,13 @@ static void suspect_first_locked(void)
     bring_locked(0, 0, BLOCK);
     bring_locked(1, BLOCK, 3 * (uint64_t)BLOCK);
     bring_locked(2, 3 * (uint64_t)BLOCK, SIZE);
-    engine->repair.phase = XD_REPAIR_JUDGING;
+    engine->session.phase = XD_PHASE_CHECK;
     xd_verify_work_locked(engine);
     xd_repair_work_locked(engine);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_STOPPING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_STOP);
     xd_decide_anew_locked(engine);
     ck_assert_uint_eq(engine->repair.suspect, 0);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_REFETCH);
 }
 
 static void setup(void)
@@ -73,15 +73,16 @@ static void setup(void)
     ck_assert_int_eq(xd_file_sink_new(&sink, path, SIZE_MAX, false, &error), 0);
     ck_assert_int_eq(xd_sink_write(sink, 0, zeros, SIZE, &error), 0);
     engine->sink = sink;
-    engine->state = ENGINE_RUNNING;
     engine->sampler.has_thread = true;
     xd_engine_lock(engine);
     suspect_first_locked();
+    engine->target = NULL; /* nothing is decided */
 }
 
 static void teardown(void)
 {
     engine->sampler.has_thread = false;
+    engine->target = NULL;
     xd_engine_unlock(engine);
     xd_engine_unref(engine);
     xd_manifest_unref(manifest);
@@ -97,11 +98,11 @@ static void dispute_locked(const unsigned char *third)
     unsigned depot;
     size_t i;
 
-    xd_sampler_saw_locked(engine, 1, first_block, ones);
+    xd_copies_compare_locked(engine, 1, first_block, ones);
     ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
     ck_assert_uint_eq(depot, 2);
-    engine->depots.list[depot]->cases_asked |= UINT32_C(1) << i;
-    xd_sampler_heard_locked(engine, i, depot, third);
+    engine->depots.list[depot]->samples_asked |= UINT32_C(1) << i;
+    xd_sampler_received_locked(engine, i, depot, third);
 }
 
 /* What was fetched is the same as what the suspect had. */
@@ -109,7 +110,7 @@ static void compare_locked(void)
 {
     ck_assert_int_eq(
         xd_sink_write(engine->repair.scratch, 0, zeros, SIZE, &error), 0);
-    engine->repair.phase = XD_REPAIR_COMPARING;
+    engine->session.phase = XD_PHASE_COMPARE;
     engine->target = NULL; /* nothing is decided */
     xd_repair_work_locked(engine);
 }
@@ -117,7 +118,7 @@ static void compare_locked(void)
 START_TEST(who_is_outvoted_is_suspected_in_place_of_the_suspect)
 {
     dispute_locked(zeros);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_STOPPING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_STOP);
     ck_assert_uint_eq(engine->repair.suspect, 1);
     ck_assert(engine->target == engine->sink);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), SIZE);
@@ -136,7 +137,7 @@ END_TEST
 START_TEST(a_suspect_who_is_outvoted_stays_it)
 {
     dispute_locked(ones);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_REFETCH);
     ck_assert_uint_eq(engine->repair.suspect, 0);
 }
 END_TEST
@@ -147,7 +148,7 @@ START_TEST(three_who_all_differ_leave_the_suspect_as_it_was)
     unsigned depot;
 
     dispute_locked(twos);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_REFETCH);
     ck_assert_uint_eq(engine->repair.suspect, 0);
     ck_assert(!xd_sampler_choose_locked(engine, &i, &depot));
 }
@@ -159,7 +160,7 @@ START_TEST(nobody_is_asked_about_a_suspect_twice)
     size_t i;
 
     dispute_locked(ones);
-    xd_sampler_saw_locked(engine, 2, first_block, twos);
+    xd_copies_compare_locked(engine, 2, first_block, twos);
     ck_assert(!xd_sampler_choose_locked(engine, &i, &depot));
 }
 END_TEST
@@ -168,7 +169,7 @@ START_TEST(who_was_suspected_in_vain_is_not_again)
 {
     engine->depots.list[1]->was_suspected = true;
     dispute_locked(zeros);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_REFETCH);
     ck_assert_uint_eq(engine->repair.suspect, 0);
 }
 END_TEST
@@ -176,7 +177,7 @@ END_TEST
 /* The vote comes when all was fetched. */
 START_TEST(who_is_outvoted_late_is_suspected_next)
 {
-    engine->repair.phase = XD_REPAIR_COMPARING;
+    engine->session.phase = XD_PHASE_COMPARE;
     xd_repair_outvoted_locked(engine, 2);
     ck_assert_uint_eq(engine->repair.suspect, 0);
     compare_locked();
@@ -191,7 +192,7 @@ START_TEST(who_has_no_byte_in_the_file_is_not_suspected)
                                        XD_DISCARD_BAD_FILE),
                      0);
     dispute_locked(zeros);
-    ck_assert_int_eq(engine->repair.phase, XD_REPAIR_FETCHING);
+    ck_assert_int_eq(engine->session.phase, XD_PHASE_REFETCH);
     ck_assert_uint_eq(engine->repair.suspect, 0);
 }
 END_TEST

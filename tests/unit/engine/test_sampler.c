@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "engine/lifetime.h"
-#include "engine/trust/sampler_thread.h"
+#include "engine/trust/copies.h"
 #include "suite.h"
 
 #define SIZE ((uint64_t)8 << 20)
@@ -44,7 +44,7 @@ static void set_up(void)
     ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
                                    -1, options, &error),
                      0);
-    engine->state = ENGINE_RUNNING;
+    engine->session.phase = XD_PHASE_FETCH;
     engine->wanted = (struct xd_range){0, SIZE};
     engine->sampler.has_thread = true;
     own_workers = engine->workers;
@@ -70,7 +70,7 @@ static void tear_down(void)
 /* The second sample is asked of `depot`; XD_HELD: of none. */
 static void request_second(unsigned depot)
 {
-    struct xd_range range = engine->sampler.cases[1].range;
+    struct xd_range range = engine->sampler.samples[1].range;
 
     worker.depot = depot == XD_HELD ? NULL : engine->depots.list[depot];
     lane = (struct xd_lane){
@@ -89,13 +89,14 @@ static bool is_asked(unsigned *out_depot)
 
 static void deliver_sample(unsigned depot, const unsigned char *data)
 {
-    engine->depots.list[depot]->cases_asked |= 2;
-    xd_sampler_heard_locked(engine, 1, depot, data);
+    engine->depots.list[depot]->samples_asked |= 2;
+    xd_sampler_received_locked(engine, 1, depot, data);
 }
 
 static void deliver_second(unsigned depot, const unsigned char *data)
 {
-    xd_sampler_saw_locked(engine, depot, engine->sampler.cases[1].range, data);
+    xd_copies_compare_locked(engine, depot, engine->sampler.samples[1].range,
+                             data);
     request_second(XD_HELD);
 }
 
@@ -148,7 +149,7 @@ START_TEST(a_sample_that_came_first_is_compared_with_the_bytes)
     deliver_second(0, zeros);
     ck_assert(!is_asked(&depot));
     ck_assert_uint_eq(engine->sampler.bytes_compared,
-                      xd_range_length(engine->sampler.cases[1].range));
+                      xd_range_length(engine->sampler.samples[1].range));
 }
 END_TEST
 
@@ -164,9 +165,9 @@ START_TEST(a_third_depot_decides_where_the_bytes_differ_from_the_sample)
     ck_assert_uint_eq(depot, 1);
     ck_assert_uint_eq(engine->sampler.bytes_compared, 0);
     deliver_sample(1, ones);
-    ck_assert(engine->depots.list[2]->is_expelled);
+    ck_assert(engine->depots.list[2]->is_banned);
     ck_assert_uint_eq(engine->sampler.bytes_compared,
-                      xd_range_length(engine->sampler.cases[1].range));
+                      xd_range_length(engine->sampler.samples[1].range));
 }
 END_TEST
 

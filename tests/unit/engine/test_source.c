@@ -736,6 +736,72 @@ START_TEST(a_player_that_waits_for_a_silent_depot_has_a_stall)
 }
 END_TEST
 
+START_TEST(a_request_in_flight_is_told_and_the_bytes_it_is_for)
+{
+    struct mock_server *m = mock_start(silent);
+    struct xd_fetch_record r[20] = {{.struct_size = sizeof *r}};
+    struct xd_part parts[7] = {{.struct_size = sizeof *parts}};
+    struct xd_download *d;
+    uint64_t requested = 0;
+    size_t n;
+
+    describe(mock_url(m), NULL);
+    open_source();
+    d = xd_source_download(source);
+    ck_assert_uint_eq(xd_download_requests(d, NULL, 0), 0);
+    expect_code(reader, 50, XD_E_AGAIN);
+    n = xd_download_requests(d, r, 20);
+    ck_assert_uint_ge(n, 1);
+    ck_assert_uint_le(n, 20);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_uint_eq(r[i].depot, 0);
+        ck_assert_int_eq(r[i].code, XD_E_AGAIN);
+        ck_assert(r[i].end_s < 0);
+        ck_assert(r[i].queued_s >= 0 && r[i].start_s >= r[i].queued_s);
+        ck_assert_uint_eq(r[i].received, 0);
+    }
+    ck_assert_uint_eq(xd_download_parts(d, parts, 7), 7);
+    for (size_t i = 0; i < 7; i++)
+        requested += parts[i].bytes_requested;
+    ck_assert_uint_gt(requested, 0);
+    free_source_and_readers(source);
+    source = NULL;
+    mock_stop(m);
+}
+END_TEST
+
+START_TEST(parts_are_the_file_and_tell_what_is_here)
+{
+    struct xd_part parts[11] = {{.struct_size = sizeof *parts}};
+    uint64_t stored = 0, readable = 0, at = 0, positions[2] = {7, 7};
+    struct xd_reader *other;
+
+    open_range();
+    ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
+    ck_assert_uint_eq(xd_source_positions(source, positions, 2), 0);
+    expect_read_in_range(0, RANGE_SIZE);
+    wait_until_fetched(RANGE_SIZE);
+    ck_assert_uint_eq(xd_download_parts(xd_source_download(source), parts, 11),
+                      11);
+    for (size_t i = 0; i < 11; i++) {
+        ck_assert_uint_eq(parts[i].begin, at);
+        at = parts[i].end;
+        ck_assert_uint_le(at - parts[i].begin, RANGE_SIZE / 11 + 1);
+        ck_assert_uint_eq(parts[i].bytes_requested, 0);
+        stored += parts[i].bytes_stored;
+        readable += parts[i].bytes_readable;
+    }
+    ck_assert_uint_eq(at, RANGE_SIZE);
+    ck_assert_uint_eq(stored, RANGE_SIZE);
+    ck_assert_uint_eq(readable, RANGE_SIZE);
+    ck_assert_uint_eq(xd_source_positions(source, NULL, 0), 1);
+    ck_assert_uint_eq(xd_source_positions(source, positions, 2), 1);
+    ck_assert_uint_eq(positions[0], RANGE_SIZE);
+    ck_assert_uint_eq(positions[1], 7);
+    xd_reader_free(other);
+}
+END_TEST
+
 static uint64_t bytes_here(void)
 {
     struct xd_buffered b[500] = {{.struct_size = sizeof *b}};
@@ -1131,6 +1197,8 @@ int main(void)
     tcase_add_test(t, a_range_is_a_file_of_its_own);
     tcase_add_test(t, keep_is_refused_for_a_download);
     tcase_add_test(t, a_player_that_waits_for_a_silent_depot_has_a_stall);
+    tcase_add_test(t, a_request_in_flight_is_told_and_the_bytes_it_is_for);
+    tcase_add_test(t, parts_are_the_file_and_tell_what_is_here);
     tcase_add_test(t,
                    the_least_start_is_when_the_bytes_came_though_nobody_looked);
     tcase_add_test(t, in_memory_a_reader_gets_every_byte_and_little_is_held);

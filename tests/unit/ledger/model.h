@@ -82,13 +82,13 @@ static inline enum xd_byte_state model_next(enum xd_byte_state s,
     case XD_CLAIM:
         return XD_BYTE_WRITING;
     case XD_VERIFY:
-        return s == XD_BYTE_LEFT ? s : XD_BYTE_VERIFIED;
+        return s == XD_BYTE_EVICTED ? s : XD_BYTE_VERIFIED;
     case XD_DISCARD:
         return s == XD_BYTE_ASSIGNED ? s : XD_BYTE_MISSING;
     case XD_OUTDATE:
         return is_stored ? XD_BYTE_STALE : XD_BYTE_MISSING;
-    case XD_LEAVE:
-        return s == XD_BYTE_VERIFIED ? XD_BYTE_LEFT
+    case XD_EVICT:
+        return s == XD_BYTE_VERIFIED ? XD_BYTE_EVICTED
                : s == XD_BYTE_STALE  ? XD_BYTE_MISSING
                                      : s;
     case XD_SET_ASIDE:

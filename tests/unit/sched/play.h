@@ -102,7 +102,7 @@ static inline void play_done(struct play *p, unsigned fetch)
 
     play_event(p, (struct xd_sched_event){
                       .kind = XD_EV_DONE, .fetch = fetch, .range = r});
-    play_range(p, XD_EV_ACCEPTED, r.begin, r.end);
+    play_range(p, XD_EV_VERIFIED, r.begin, r.end);
 }
 
 static inline void play_failed_at(struct play *p, unsigned fetch, uint64_t end)

@@ -119,7 +119,7 @@ static void bring(unsigned i, double bytes)
         play_event(&w.p, (struct xd_sched_event){.kind = XD_EV_DONE,
                                                  .fetch = i,
                                                  .range = {0, now}});
-    play_range(&w.p, XD_EV_ACCEPTED, before, now);
+    play_range(&w.p, XD_EV_VERIFIED, before, now);
 }
 
 /* The request of the depot that was made first and has bytes to bring. */
@@ -689,7 +689,7 @@ START_TEST(silence_is_looked_at_more_often_when_nothing_is_left_to_ask_for)
     decide();
     w.p.now += 100 * XD_MS;
     play_bytes(&w.p, 0, 1000);
-    play_range(&w.p, XD_EV_ACCEPTED, w.log[0].range.end, BLOCK);
+    play_range(&w.p, XD_EV_VERIFIED, w.log[0].range.end, BLOCK);
     a = play_next(&w.p);
     ck_assert_int_eq(a.kind, XD_DO_WAIT);
     ck_assert_uint_le(a.until, w.p.now + 50 * XD_MS);
@@ -715,6 +715,34 @@ START_TEST(where_each_has_much_to_bring_who_is_far_begins_with_both_lanes)
     ck_assert_uint_eq(w.n_log, 4);
     for (unsigned i = 0; i < 4; i++)
         ck_assert_uint_gt(xd_range_length(w.log[i].range), BLOCK);
+    play_fini(&w.p);
+}
+END_TEST
+
+/* Of two depots, none of which has a connection a quarter of a second after the
+ * first request, each is asked over more lanes; and if one has, over those that it
+ * begins with. */
+START_TEST(depots_without_a_connection_are_far)
+{
+    init(2, 64 * BLOCK, 1e6);
+    w.p.o.lanes_per_depot = 6;
+    w.p.o.first_lanes = 2;
+    play_start(&w.p);
+    decide();
+    w.p.now += 100 * XD_MS;
+    decide();
+    ck_assert_uint_eq(w.n_log, 4);
+    w.p.now += 149 * XD_MS;
+    if (_i == 1)
+        play_depot(&w.p, XD_EV_CONNECTED, 1);
+    decide();
+    ck_assert_uint_eq(w.n_log, 4);
+    w.p.now += 1 * XD_MS;
+    decide();
+    if (_i == 1)
+        ck_assert_uint_eq(w.n_log, 4);
+    else
+        ck_assert_uint_gt(w.n_log, 4);
     play_fini(&w.p);
 }
 END_TEST
@@ -878,7 +906,7 @@ START_TEST(a_decision_takes_no_more_at_the_end_than_at_the_start)
     ck_assert_uint_eq(w.n_open, 64);
     ck_assert_uint_ge(w.most_visits, n_fetches); /* the count is alive */
     ck_assert_uint_le(w.most_visits, 16 * n_fetches);
-    play_range(&w.p, XD_EV_ACCEPTED, BLOCK * 1024, size - 128 * BLOCK);
+    play_range(&w.p, XD_EV_VERIFIED, BLOCK * 1024, size - 128 * BLOCK);
     w.most_visits = 0;
     play_to_end();
     ck_assert_uint_le(w.most_visits, 16 * n_fetches);
@@ -1015,6 +1043,7 @@ int main(void)
                    a_request_that_says_nothing_does_not_idle_a_depot_that_does);
     tcase_add_test(
         t, where_each_has_much_to_bring_who_is_far_begins_with_both_lanes);
+    tcase_add_loop_test(t, depots_without_a_connection_are_far, 0, 2);
     tcase_add_test(
         t, where_each_has_little_to_bring_its_second_lane_waits_for_the_first);
     tcase_add_test(t, whose_line_has_become_faster_begins_anew_on_one_lane);

@@ -14,7 +14,7 @@ static void set_up(void)
 static void flow(double bytes_per_s, xd_usec time)
 {
     for (xd_usec end = now + time; now < end; now += 20 * XD_MS)
-        xd_bottleneck_heard(&b, now, (uint64_t)(bytes_per_s / 50));
+        xd_bottleneck_received(&b, now, (uint64_t)(bytes_per_s / 50));
 }
 
 static void expect(double least, double most)
@@ -57,7 +57,7 @@ END_TEST
 START_TEST(what_comes_at_once_after_a_silence_counts_little)
 {
     flow(16000, 9 * XD_SECOND);
-    xd_bottleneck_heard(&b, now, 200000);
+    xd_bottleneck_received(&b, now, 200000);
     flow(16000, 9 * XD_SECOND);
     expect(15.5, 17.5);
 }

@@ -105,11 +105,11 @@ START_TEST(a_depot_begins_with_the_first_lanes)
 }
 END_TEST
 
-START_TEST(a_depot_that_is_far_begins_with_more)
+START_TEST(a_depot_that_is_far_begins_with_all)
 {
     facts.is_far = true;
     decide(0);
-    expect(0, 4);
+    expect(0, 6);
     expect_why(XD_LANES_FAR);
     ck_assert(!xd_connections_are_bound(&c, 0));
     ck_assert(!xd_connections_are_tried(&c, 0));
@@ -658,7 +658,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_depot_begins_with_the_first_lanes);
-    tcase_add_test(t, a_depot_that_is_far_begins_with_more);
+    tcase_add_test(t, a_depot_that_is_far_begins_with_all);
     tcase_add_test(t, it_has_no_more_than_it_serves);
     tcase_add_test(t,
                    requests_that_can_share_a_connection_are_no_more_for_that);

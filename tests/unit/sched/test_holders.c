@@ -553,7 +553,7 @@ START_TEST(lanes_that_are_preempted_together_count_once)
     expect_opened(&p, 2);
     for (unsigned i = 0; i < 10; i++)
         expect_kind(&p, XD_DO_FETCH);
-    play_range(&p, XD_EV_ACCEPTED, 0, 50);
+    play_range(&p, XD_EV_VERIFIED, 0, 50);
     for (unsigned i = 0; i < 10; i++)
         expect_kind(&p, XD_DO_CANCEL);
     for (unsigned i = 0; i < 10; i++)
@@ -845,7 +845,7 @@ START_TEST(one_without_ranges_gives_way_to_the_first_that_delivers)
     expect_depot(&p, XD_DO_PARK, 0);
     play_done(&p, 2);
     play_done(&p, 1);
-    play_range(&p, XD_EV_ACCEPTED, 0, 10);
+    play_range(&p, XD_EV_VERIFIED, 0, 10);
     play_done(&p, expect_block(&p, 1, 3));
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
@@ -883,16 +883,16 @@ START_TEST(one_without_ranges_is_asked_once_from_first_missing_to_last)
     p.o.lanes_per_depot = 2;
     play_start(&p);
     expect_opened(&p, 2);
-    play_range(&p, XD_EV_ACCEPTED, 0, 13);
-    play_range(&p, XD_EV_ACCEPTED, 40, 50);
-    play_range(&p, XD_EV_ACCEPTED, 90, 100);
+    play_range(&p, XD_EV_VERIFIED, 0, 13);
+    play_range(&p, XD_EV_VERIFIED, 40, 50);
+    play_range(&p, XD_EV_VERIFIED, 90, 100);
     play_depot(&p, XD_EV_NORANGES, 0);
     play_depot(&p, XD_EV_BANNED, 1);
     expect_depot(&p, XD_DO_PARK, 1);
     fetch = expect_fetch(&p, 0, 13, 90);
     expect_wait(&p);
     play_bytes(&p, fetch, 40);
-    play_range(&p, XD_EV_ACCEPTED, 13, 40);
+    play_range(&p, XD_EV_VERIFIED, 13, 40);
     play_done(&p, fetch);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);

@@ -15,7 +15,7 @@ static void scenario_1(struct play *p, const struct xd_policy *policy,
     p->o.progress = progress;
     play_start(p);
     expect_opened(p, 4);
-    play_range(p, XD_EV_ACCEPTED, 0, 70);
+    play_range(p, XD_EV_VERIFIED, 0, 70);
     expect_block(p, 0, 7);
     if (policy == &xd_policy_aggressive)
         return;
@@ -94,8 +94,8 @@ static void scenario_2(struct play *p, const struct xd_policy *policy,
     p->o.progress = progress;
     play_start(p);
     expect_opened(p, 4);
-    play_range(p, XD_EV_ACCEPTED, 0, 80);
-    play_range(p, XD_EV_ACCEPTED, 90, 200);
+    play_range(p, XD_EV_VERIFIED, 0, 80);
+    play_range(p, XD_EV_VERIFIED, 90, 200);
     expect_block(p, 0, 8);
     play_range(p, XD_EV_REJECTED, 20, 30);
     expect_block(p, 1, 2);
@@ -595,7 +595,7 @@ START_TEST(a_second_copy_asks_for_what_was_not_accepted)
     expect_block(&p, 0, 0);
     play_bytes(&p, 0, 6);
     expect_block(&p, 1, 0);
-    play_range(&p, XD_EV_ACCEPTED, 0, 6);
+    play_range(&p, XD_EV_VERIFIED, 0, 6);
     expect_fetch(&p, 2, 6, 10);
     play_fini(&p);
 }
@@ -612,10 +612,10 @@ START_TEST(a_whole_copy_asks_for_accepted_bytes_too_and_runs_on)
     expect_opened(&p, 2);
     first = expect_block(&p, 0, 0);
     play_bytes(&p, first, 4);
-    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    play_range(&p, XD_EV_VERIFIED, 0, 4);
     expect_block(&p, 1, 0);
     play_done(&p, first);
-    play_range(&p, XD_EV_ACCEPTED, 4, 10);
+    play_range(&p, XD_EV_VERIFIED, 4, 10);
     expect_block(&p, 0, 1);
     expect_wait(&p);
     play_fini(&p);
@@ -635,7 +635,7 @@ START_TEST(after_a_failure_a_whole_copy_asks_for_what_is_missing)
     expect_block(&p, 0, 0);
     second = expect_block(&p, 1, 0);
     play_bytes(&p, second, 4);
-    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    play_range(&p, XD_EV_VERIFIED, 0, 4);
     play_failed(&p, second);
     p.now += XD_SECOND;
     expect_fetch(&p, 1, 4, 10);
@@ -656,7 +656,7 @@ START_TEST(a_late_block_is_copied_whole)
     slow = expect_block(&p, 0, 0);
     fast = expect_block(&p, 1, 1);
     play_bytes(&p, slow, 7);
-    play_range(&p, XD_EV_ACCEPTED, 0, 7);
+    play_range(&p, XD_EV_VERIFIED, 0, 7);
     play_done(&p, fast);
     play_done(&p, expect_block(&p, 1, 2));
     fast = expect_fetch(&p, 1, 0, 10);
@@ -673,7 +673,7 @@ START_TEST(a_block_that_nobody_fetches_is_asked_for_without_what_is_here)
     play_init(&p, &xd_policy_progress, 1, 10);
     p.o.run_losers = p.o.whole_blocks = true;
     play_start(&p);
-    play_range(&p, XD_EV_ACCEPTED, 0, 4);
+    play_range(&p, XD_EV_VERIFIED, 0, 4);
     expect_opened(&p, 1);
     expect_fetch(&p, 0, 4, 10);
     play_fini(&p);

@@ -12,7 +12,7 @@ START_TEST(a_lane_runs_one_fetch_until_its_end_event)
     fetch = expect_block(&p, 0, 0);
     expect_wait(&p);
     play_bytes(&p, fetch, 10);
-    play_range(&p, XD_EV_ACCEPTED, 0, 10);
+    play_range(&p, XD_EV_VERIFIED, 0, 10);
     expect_wait(&p);
     play_done(&p, fetch);
     expect_block(&p, 0, 1);
@@ -280,9 +280,9 @@ START_TEST(it_is_over_when_all_is_accepted_not_when_it_arrived)
     play_event(&p, (struct xd_sched_event){.kind = XD_EV_DONE, .fetch = fetch});
     expect_depot(&p, XD_DO_PARK, 0);
     expect_wait(&p);
-    play_range(&p, XD_EV_ACCEPTED, 0, 9);
+    play_range(&p, XD_EV_VERIFIED, 0, 9);
     expect_wait(&p);
-    play_range(&p, XD_EV_ACCEPTED, 9, 10);
+    play_range(&p, XD_EV_VERIFIED, 9, 10);
     expect_kind(&p, XD_DO_FINISH);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
@@ -323,8 +323,8 @@ START_TEST(what_is_there_already_is_not_fetched)
 
     play_init(&p, &xd_policy_basic, 1, 40);
     play_start(&p);
-    play_range(&p, XD_EV_ACCEPTED, 0, 13);
-    play_range(&p, XD_EV_ACCEPTED, 20, 35);
+    play_range(&p, XD_EV_VERIFIED, 0, 13);
+    play_range(&p, XD_EV_VERIFIED, 20, 35);
     expect_opened(&p, 1);
     play_done(&p, expect_fetch(&p, 0, 13, 20));
     play_done(&p, expect_fetch(&p, 0, 35, 40));
@@ -383,7 +383,7 @@ START_TEST(it_does_not_fail_while_the_last_copy_is_in_flight)
     expect_wait(&p);
     play_range(&p, XD_EV_REJECTED, 10, 20);
     play_failed(&p, expect_block(&p, 0, 1)); /* the depot is dropped */
-    play_range(&p, XD_EV_ACCEPTED, 10, 20);
+    play_range(&p, XD_EV_VERIFIED, 10, 20);
     expect_wait(&p);
     play_done(&p, first);
     expect_kind(&p, XD_DO_FINISH);
@@ -406,7 +406,7 @@ START_TEST(it_fails_when_the_last_copy_breaks_off)
     play_done(&p, expect_block(&p, 0, 1));
     play_range(&p, XD_EV_REJECTED, 10, 20);
     play_failed(&p, expect_block(&p, 0, 1));
-    play_range(&p, XD_EV_ACCEPTED, 10, 20);
+    play_range(&p, XD_EV_VERIFIED, 10, 20);
     expect_wait(&p);
     play_failed_at(&p, first, 7);
     a = play_next(&p);
@@ -437,7 +437,7 @@ START_TEST(no_fetch_goes_outside_of_what_is_wanted)
     play_start(&p);
     expect_opened(&p, 1);
     play_done(&p, expect_fetch(&p, 0, 33, 43));
-    play_range(&p, XD_EV_ACCEPTED, 0, 100);
+    play_range(&p, XD_EV_VERIFIED, 0, 100);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
 }

@@ -66,7 +66,7 @@ static unsigned askings(unsigned depot, uint64_t byte)
 static void bring(uint64_t end)
 {
     play_range(&p, XD_EV_HELD, 0, end);
-    play_range(&p, XD_EV_ACCEPTED, 0, end);
+    play_range(&p, XD_EV_VERIFIED, 0, end);
 }
 
 START_TEST(a_slow_depot_is_asked_for_what_is_needed_later)

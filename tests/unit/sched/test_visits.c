@@ -45,9 +45,9 @@ static void play_first_middle_last(struct play *p)
 {
     play_start(p);
     decide(p, 2000);
-    play_range(p, XD_EV_ACCEPTED, BLOCKS / 4, BLOCKS / 2);
+    play_range(p, XD_EV_VERIFIED, BLOCKS / 4, BLOCKS / 2);
     decide(p, 2000);
-    play_range(p, XD_EV_ACCEPTED, 0, BLOCKS - 3000);
+    play_range(p, XD_EV_VERIFIED, 0, BLOCKS - 3000);
     decide(p, 10000);
     expect_kind(p, XD_DO_FINISH);
     play_fini(p);
@@ -120,7 +120,7 @@ START_TEST(the_last_block_is_found_as_fast_as_the_first)
     expect_opened(&p, 2);
     expect_block(&p, 0, 0);
     first = xd_sched_visits(p.s);
-    play_range(&p, XD_EV_ACCEPTED, 0, BLOCKS - 1);
+    play_range(&p, XD_EV_VERIFIED, 0, BLOCKS - 1);
     expect_cancel(&p, 0);
     expect_block(&p, 1, BLOCKS - 1);
     last = xd_sched_visits(p.s);

@@ -25,12 +25,12 @@ START_TEST(it_comes_as_one_stream_from_one_depot)
     fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
     expect_wait(&p);
     play_bytes(&p, fetch, 1000);
-    play_range(&p, XD_EV_ACCEPTED, 0, 1000);
+    play_range(&p, XD_EV_VERIFIED, 0, 1000);
     expect_wait(&p);
     ended_at(&p, fetch, 1234);
     expect_depot(&p, XD_DO_PARK, 0);
     expect_wait(&p);
-    play_range(&p, XD_EV_ACCEPTED, 0, 1234);
+    play_range(&p, XD_EV_VERIFIED, 0, 1234);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
 }
@@ -55,13 +55,13 @@ START_TEST(after_a_failure_the_next_depot_starts_anew)
     start(&p, 3);
     fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
     play_bytes(&p, fetch, 1000);
-    play_range(&p, XD_EV_ACCEPTED, 0, 1000);
+    play_range(&p, XD_EV_VERIFIED, 0, 1000);
     play_failed_at(&p, fetch, 1500);
     expect_depot(&p, XD_DO_PARK, 0);
     expect_depot(&p, XD_DO_OPEN, 1);
     fetch = expect_fetch(&p, 1, 0, UINT64_MAX);
     ended_at(&p, fetch, 900);
-    play_range(&p, XD_EV_ACCEPTED, 0, 900);
+    play_range(&p, XD_EV_VERIFIED, 0, 900);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
 }
@@ -127,7 +127,7 @@ START_TEST(from_a_depot_without_ranges_it_comes_from_the_start_too)
     start(&p, 1);
     fetch = expect_fetch(&p, 0, 0, UINT64_MAX);
     play_bytes(&p, fetch, 40);
-    play_range(&p, XD_EV_ACCEPTED, 0, 40);
+    play_range(&p, XD_EV_VERIFIED, 0, 40);
     play_range(&p, XD_EV_DEMAND, 40, 80);
     play_depot(&p, XD_EV_NORANGES, 0);
     play_range(&p, XD_EV_REJECTED, 10, 30);
@@ -143,7 +143,7 @@ START_TEST(what_is_rejected_begins_anew)
 
     start(&p, 1);
     ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
-    play_range(&p, XD_EV_ACCEPTED, 0, 500);
+    play_range(&p, XD_EV_VERIFIED, 0, 500);
     play_range(&p, XD_EV_REJECTED, 500, 900);
     expect_fetch(&p, 0, 0, UINT64_MAX);
     play_fini(&p);
@@ -162,7 +162,7 @@ START_TEST(a_stream_of_which_a_part_was_rejected_begins_anew_at_its_end)
     expect_wait(&p);
     ended_at(&p, fetch, 900);
     ended_at(&p, expect_fetch(&p, 0, 0, UINT64_MAX), 900);
-    play_range(&p, XD_EV_ACCEPTED, 0, 900);
+    play_range(&p, XD_EV_VERIFIED, 0, 900);
     expect_kind(&p, XD_DO_FINISH);
     play_fini(&p);
 }

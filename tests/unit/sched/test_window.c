@@ -233,7 +233,7 @@ START_TEST(what_is_here_makes_a_window_less_urgent)
     play_demand(&p, 0, 0, 40, 3 * XD_SECOND);
     play_event(&p, soon);
     expect_block(&p, 0, 50); /* due in one second */
-    play_range(&p, XD_EV_ACCEPTED, 500, 530);
+    play_range(&p, XD_EV_VERIFIED, 500, 530);
     expect_cancel(&p, 0);
     expect_block(&p, 0, 0); /* the other is due in four now */
     play_fini(&p);
@@ -426,7 +426,7 @@ START_TEST(complete_blocks_behind_a_window_make_none_late)
     p.o.progress = 2;
     play_start(&p);
     expect_opened(&p, 2);
-    play_range(&p, XD_EV_ACCEPTED, 500, 1000);
+    play_range(&p, XD_EV_VERIFIED, 500, 1000);
     expect_block(&p, 0, 0);
     expect_block(&p, 1, 1);
     play_done(&p, 1);

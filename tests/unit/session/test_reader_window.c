@@ -49,6 +49,27 @@ START_TEST(of_a_short_file_both_are_all_of_it)
 }
 END_TEST
 
+START_TEST(a_byte_is_needed_when_the_player_comes_to_it)
+{
+    struct xd_player p = {.byte = 1000, .bytes_per_s = 100, .at = XD_SECOND};
+
+    ck_assert_uint_eq(xd_lookahead_due(&p, 1500, 3 * XD_SECOND), 8 * XD_SECOND);
+    p.is_playing = true;
+    ck_assert_uint_eq(xd_lookahead_due(&p, 1500, 3 * XD_SECOND), 6 * XD_SECOND);
+    ck_assert_uint_eq(xd_lookahead_due(&p, 1500, 9 * XD_SECOND), 9 * XD_SECOND);
+}
+END_TEST
+
+START_TEST(a_byte_is_needed_now_if_no_player_tells_better)
+{
+    struct xd_player p = {.byte = 1000, .bytes_per_s = 100, .at = XD_SECOND};
+
+    ck_assert_uint_eq(xd_lookahead_due(&p, 1000, 3), 3);
+    p.bytes_per_s = 0;
+    ck_assert_uint_eq(xd_lookahead_due(&p, 1500, 3), 3);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("reader_window");
@@ -58,5 +79,7 @@ int main(void)
     tcase_add_test(tcase, a_window_of_a_byte_has_one);
     tcase_add_test(tcase, players_look_at_the_head_and_the_tail);
     tcase_add_test(tcase, of_a_short_file_both_are_all_of_it);
+    tcase_add_test(tcase, a_byte_is_needed_when_the_player_comes_to_it);
+    tcase_add_test(tcase, a_byte_is_needed_now_if_no_player_tells_better);
     return run_suite("reader_window", tcase);
 }

@@ -1,0 +1,73 @@
+#include "report/report.h"
+
+#include "common/json.h"
+
+static void put_depot(struct json *j, const struct snapshot_depot *d)
+{
+    json_open_object(j, NULL);
+    json_string(j, "url", d->url);
+    json_string(j, "host", d->host);
+    json_count(j, "bytes", d->bytes);
+    json_count(j, "bytes_redundant", d->bytes_redundant);
+    json_count(j, "requests", d->requests);
+    json_count(j, "failures", d->failures);
+    json_count(j, "connections", d->most_connections);
+    json_number(j, "mean_rate", d->mean_bytes_per_s);
+    if (d->first_byte_s < 0)
+        json_null(j, "time_to_first_byte");
+    else
+        json_number(j, "time_to_first_byte", d->first_byte_s);
+    json_string(j, "state", snapshot_state(d->state));
+    json_string(j, "error", d->error);
+    json_close_object(j);
+}
+
+static void put_discarded(struct json *j, const struct xd_progress *p)
+{
+    json_open_object(j, "bytes_discarded");
+    json_count(j, "bad_pieces", p->discarded_bad_pieces);
+    json_count(j, "bad_file", p->discarded_bad_file);
+    json_count(j, "banned", p->discarded_banned);
+    json_count(j, "changed", p->discarded_changed);
+    json_count(j, "restarted", p->discarded_restarted);
+    json_close_object(j);
+}
+
+void report_put(FILE *to, const struct snapshot *s, const char *file,
+                const char *outcome, const char *error)
+{
+    const struct xd_progress *p = &s->progress;
+    struct json j;
+
+    json_init(&j, to);
+    json_open_object(&j, NULL);
+    json_string(&j, "file", file);
+    json_size(&j, "size", p->bytes_total);
+    json_number(&j, "seconds", p->seconds);
+    json_count(&j, "bytes_received", p->bytes_received);
+    json_count(&j, "bytes_redundant", p->bytes_redundant);
+    json_count(&j, "bytes_resumed", p->bytes_resumed);
+    json_count(&j, "bytes_compared", p->bytes_compared);
+    put_discarded(&j, p);
+    json_string(&j, "outcome", outcome);
+    json_string(&j, "error", error);
+    json_string(&j, "verified", p->verified);
+    if (p->verified == NULL)
+        json_null(&j, "verified_is_weak");
+    else
+        json_bool(&j, "verified_is_weak", xd_hash_is_weak(p->verified));
+    json_string(&j, "algorithm", p->algorithm);
+    json_count(&j, "redundancy", p->redundancy);
+    json_count(&j, "progress_number", p->progress_number);
+    json_count(&j, "block_size", p->block_bytes);
+    json_count(&j, "threads_per_depot", p->threads_per_depot);
+    json_string(&j, "library", xd_version());
+    json_string(&j, "libcurl", xd_version_libcurl());
+    json_open_array(&j, "depots");
+    for (size_t i = 0; i < s->n_depots; i++)
+        put_depot(&j, &s->depots[i]);
+    json_close_array(&j);
+    json_close_object(&j);
+    json_end(&j);
+    fflush(to);
+}

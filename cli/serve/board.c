@@ -1,0 +1,384 @@
+#include "serve/board.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include "common/json.h"
+#include "common/moment.h"
+#include "common/outcome.h"
+#include "common/snapshot.h"
+
+/* Between two events: bars move, and a page costs little. */
+#define EVERY_S 0.5
+
+/* Of each file in an event.  A part is four pixels of a bar. */
+#define PARTS 160
+#define PAST_REQUESTS 256
+#define REQUESTS 100
+#define READERS 32
+#define DEPOTS 100
+#define FIRST_DEPOTS 20
+#define EVENT_MOST (256 << 10)
+
+/* A page that has said nothing for so long has gone. */
+#define VIEWER_S 5
+
+/* A request that has ended. */
+struct past_request {
+    unsigned depot, lane;
+    double start_s, end_s;
+    char outcome[OUTCOME_SIZE];
+};
+
+struct board_file {
+    struct snapshot snapshot;
+    struct past_request *past; /* a ring of PAST_REQUESTS; NULL: none ended */
+    size_t n_past;             /* that there ever were */
+};
+
+struct board {
+    /* Constant. */
+    const struct shelf *shelf;
+    struct events *events;
+
+    pthread_mutex_t lock;
+    /* Guarded by lock, as are the viewers of the shelf's files. */
+    struct board_file *files;
+    size_t first;       /* of the next event */
+    double published_s; /* moment_s() of the last one */
+};
+
+struct board *board_new(const struct shelf *s, struct events *e)
+{
+    struct board *b = calloc(1, sizeof *b);
+
+    if (b == NULL)
+        return NULL;
+    b->files = calloc(s->n + 1, sizeof *b->files);
+    if (b->files == NULL) {
+        free(b);
+        return NULL;
+    }
+    b->shelf = s;
+    b->events = e;
+    pthread_mutex_init(&b->lock, NULL);
+    for (size_t i = 0; i < s->n; i++) {
+        snapshot_init(&b->files[i].snapshot);
+        trace_leave_records(s->files[i].trace, true);
+    }
+    return b;
+}
+
+void board_free(struct board *b)
+{
+    if (b == NULL)
+        return;
+    for (size_t i = 0; i < b->shelf->n; i++) {
+        trace_leave_records(b->shelf->files[i].trace, false);
+        snapshot_fini(&b->files[i].snapshot);
+        free(b->files[i].past);
+    }
+    free(b->files);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
+                       size_t n_listed)
+{
+    return n_listed < DEPOTS &&
+           (i < FIRST_DEPOTS || requests > 0 || state != XD_DEPOT_RESERVE);
+}
+
+/* ---- players ---- */
+
+/* The reader that knows of the page's player; NULL: another page has one. */
+static struct xd_reader *viewer_locked(struct shelf_file *f, const char *id)
+{
+    struct shelf_viewer *v = &f->viewer;
+    struct xd_reader *fresh;
+    struct xd_error err;
+
+    if (strlen(id) >= sizeof v->id)
+        return NULL;
+    if (v->reader != NULL && strcmp(v->id, id) == 0)
+        return v->reader;
+    if (v->reader != NULL && v->state != XD_ENDED &&
+        moment_s() - v->said_s < VIEWER_S)
+        return NULL;
+    if (xd_reader_new(&fresh, f->source, &err) < 0)
+        return NULL;
+    trace_viewer(f->trace, fresh);
+    xd_reader_free(v->reader);
+    v->reader = fresh;
+    snprintf(v->id, sizeof v->id, "%s", id);
+    return fresh;
+}
+
+bool board_play(struct board *b, const struct board_player *p)
+{
+    struct shelf_file *f = &b->shelf->files[p->file];
+    struct xd_progress g = {.struct_size = sizeof g};
+
+    xd_download_progress(xd_source_download(f->source), &g);
+    const double size =
+        g.bytes_total != XD_SIZE_UNKNOWN ? (double)g.bytes_total : 0;
+    const double rate = p->of_s > 0 ? size / p->of_s : 0;
+    const double at_s = p->at_s < p->of_s ? p->at_s : p->of_s;
+
+    pthread_mutex_lock(&b->lock);
+    struct xd_reader *viewer = viewer_locked(f, p->id);
+    if (viewer != NULL) {
+        xd_reader_playhead(viewer, (uint64_t)(at_s * rate), rate * p->speed,
+                           p->state);
+        f->viewer.state = p->state;
+        f->viewer.said_s = moment_s();
+    }
+    pthread_mutex_unlock(&b->lock);
+    return viewer != NULL;
+}
+
+/* ---- requests ---- */
+
+static void keep_locked(struct board_file *f, const struct xd_fetch_record *r)
+{
+    if (f->past == NULL)
+        f->past = calloc(PAST_REQUESTS, sizeof *f->past);
+    if (f->past == NULL)
+        return;
+    struct past_request *p = &f->past[f->n_past++ % PAST_REQUESTS];
+    *p = (struct past_request){r->depot, r->lane, r->start_s, r->end_s, ""};
+    outcome_name(p->outcome, r);
+}
+
+static void take_records_locked(struct board_file *f,
+                                const struct shelf_file *of)
+{
+    struct xd_download *d = xd_source_download(of->source);
+    struct xd_fetch_record r = {.struct_size = sizeof r};
+
+    while (xd_download_next_record(d, &r, NULL)) {
+        trace_record(of->trace, &r);
+        keep_locked(f, &r);
+    }
+}
+
+static void put_request(struct json *j, unsigned depot, unsigned lane,
+                        double start_s, double end_s, const char *outcome)
+{
+    json_open_array(j, NULL);
+    json_count(j, NULL, depot);
+    json_count(j, NULL, lane);
+    json_number(j, NULL, start_s);
+    if (end_s < 0)
+        json_null(j, NULL);
+    else
+        json_number(j, NULL, end_s);
+    json_string(j, NULL, outcome);
+    json_close_array(j);
+}
+
+static void put_requests(struct json *j, const struct board_file *f,
+                         struct xd_download *d)
+{
+    struct xd_fetch_record running[REQUESTS] = {
+        {.struct_size = sizeof *running}};
+    const size_t n_past = f->n_past < PAST_REQUESTS ? f->n_past : PAST_REQUESTS;
+    size_t n = xd_download_requests(d, running, REQUESTS);
+
+    json_open_array(j, "requests");
+    for (size_t i = 0; i < n_past; i++) {
+        const struct past_request *p = &f->past[i];
+        put_request(j, p->depot, p->lane, p->start_s, p->end_s, p->outcome);
+    }
+    for (size_t i = 0; i < n && i < REQUESTS; i++)
+        put_request(j, running[i].depot, running[i].lane, running[i].start_s,
+                    -1, "running");
+    json_close_array(j);
+}
+
+/* ---- the event ---- */
+
+static unsigned percent(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (unsigned)(100 * part / whole) : 0;
+}
+
+/* Each part as [stored, readable, requested], in per cent. */
+static void put_parts(struct json *j, struct xd_download *d)
+{
+    struct xd_part p[PARTS] = {{.struct_size = sizeof *p}};
+    const size_t n = xd_download_parts(d, p, PARTS);
+
+    json_open_array(j, "parts");
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t length = p[i].end - p[i].begin;
+        json_open_array(j, NULL);
+        json_count(j, NULL, percent(p[i].bytes_stored, length));
+        json_count(j, NULL, percent(p[i].bytes_readable, length));
+        json_count(j, NULL, percent(p[i].bytes_requested, length));
+        json_close_array(j);
+    }
+    json_close_array(j);
+}
+
+static void put_readers(struct json *j, struct xd_source *s)
+{
+    uint64_t at[READERS];
+    const size_t n = xd_source_positions(s, at, READERS);
+
+    json_open_array(j, "readers");
+    for (size_t i = 0; i < n && i < READERS; i++)
+        json_count(j, NULL, at[i]);
+    json_close_array(j);
+}
+
+static void put_depots(struct json *j, const struct snapshot *s)
+{
+    size_t n = 0;
+
+    json_open_array(j, "depots");
+    for (size_t i = 0; i < s->n_depots; i++) {
+        const struct snapshot_depot *d = &s->depots[i];
+        if (!board_lists_depot(i, d->state, d->requests, n))
+            continue;
+        n++;
+        json_open_object(j, NULL);
+        json_count(j, "depot", i);
+        json_string(j, "host", d->host);
+        json_string(j, "state", snapshot_state(d->state));
+        json_number(j, "rate", d->bytes_per_s);
+        json_count(j, "bytes", d->bytes);
+        json_count(j, "connections", d->connections);
+        json_count(j, "failures", d->failures);
+        json_string(j, "error", d->error);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    json_count(j, "more_depots", s->n_depots - n);
+}
+
+static void put_player(struct json *j, const struct shelf_viewer *v)
+{
+    struct xd_playback p = {.struct_size = sizeof p};
+
+    if (v->reader == NULL) {
+        json_null(j, "player");
+        return;
+    }
+    xd_reader_playback(v->reader, &p);
+    json_open_object(j, "player");
+    json_string(j, "id", v->id);
+    json_number(j, "startup", p.startup_s);
+    json_number(j, "startup_least", p.startup_least_s);
+    json_count(j, "stalls", p.n_stalls);
+    json_number(j, "stall", p.stall_s);
+    json_number(j, "stall_least", p.stall_least_s);
+    json_bool(j, "is_stalled", p.is_stalled);
+    json_count(j, "seeks", p.n_seeks);
+    json_number(j, "restart", p.restart_s);
+    json_number(j, "restart_least", p.restart_least_s);
+    json_number(j, "ahead", p.level_s);
+    json_count(j, "at", p.byte);
+    json_close_object(j);
+}
+
+static const char *state_name(int rc)
+{
+    if (rc == 0)
+        return "complete";
+    return rc == XD_E_AGAIN ? "running" : "failed";
+}
+
+static void put_progress(struct json *j, const struct xd_progress *p)
+{
+    json_number(j, "seconds", p->seconds);
+    json_size(j, "size", p->bytes_total);
+    json_count(j, "done", p->bytes_done);
+    json_count(j, "received", p->bytes_received);
+    json_count(j, "duplicate", p->bytes_redundant);
+    json_number(j, "rate", p->bytes_per_s);
+    json_count(j, "in_flight", p->lanes_busy);
+    json_string(j, "verified", p->verified);
+}
+
+static void put_file_locked(struct json *j, struct board *b, size_t i, int rc,
+                            const struct xd_error *err)
+{
+    const struct shelf_file *f = &b->shelf->files[i];
+    struct xd_download *d = xd_source_download(f->source);
+    struct board_file *shown = &b->files[i];
+
+    snapshot_glance(&shown->snapshot, d);
+    json_open_object(j, NULL);
+    json_count(j, "file", i + 1);
+    json_string(j, "state", state_name(rc));
+    json_string(j, "error", rc < 0 && rc != XD_E_AGAIN ? err->msg : NULL);
+    json_bool(j, "has_pieces", f->has_pieces);
+    put_progress(j, &shown->snapshot.progress);
+    put_parts(j, d);
+    put_readers(j, f->source);
+    put_depots(j, &shown->snapshot);
+    put_requests(j, shown, d);
+    put_player(j, &f->viewer);
+    json_close_object(j);
+}
+
+/* Files that have not been read are as the page has them. */
+static void put_files_locked(FILE *to, struct board *b)
+{
+    const size_t n = b->shelf->n, first = b->first;
+    struct xd_error err;
+    struct json j;
+
+    json_init(&j, to);
+    json_open_object(&j, NULL);
+    json_open_array(&j, "files");
+    for (size_t k = 0; k < n && ftell(to) < EVENT_MOST; k++) {
+        const size_t i = (first + k) % n;
+        const int rc = xd_download_wait(
+            xd_source_download(b->shelf->files[i].source), 0, &err);
+        if (rc != XD_E_STATE)
+            put_file_locked(&j, b, i, rc, &err);
+        b->first = (i + 1) % n;
+    }
+    json_close_array(&j);
+    json_close_object(&j);
+}
+
+static void publish_locked(struct board *b)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+
+    if (to == NULL)
+        return;
+    fputs("data: ", to);
+    put_files_locked(to, b);
+    fputs("\n\n", to);
+    const bool is_whole = !ferror(to);
+    if (fclose(to) == 0 && is_whole)
+        events_publish(b->events, text, len);
+    else
+        free(text);
+}
+
+void board_look(struct board *b)
+{
+    const double now = moment_s();
+
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = 0; i < b->shelf->n; i++) {
+        take_records_locked(&b->files[i], &b->shelf->files[i]);
+        trace_look(b->shelf->files[i].trace);
+    }
+    if (now - b->published_s >= EVERY_S && events_are_wanted(b->events)) {
+        b->published_s = now;
+        publish_locked(b);
+    }
+    pthread_mutex_unlock(&b->lock);
+}

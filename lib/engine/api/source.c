@@ -1,0 +1,158 @@
+/*
+ * A source: an engine that is read from while it runs.
+ */
+#include <xdownload/stream.h>
+
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/lifetime.h"
+#include "engine/readers/look.h"
+#include "engine/readers/reader.h"
+
+/* A source is an engine that feeds readers. */
+static struct xd_engine *engine_of(struct xd_source *s)
+{
+    return (struct xd_engine *)s;
+}
+
+int xd_source_new(struct xd_source **out, struct xd_manifest *m, size_t file,
+                  const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_engine *e;
+    int rc;
+
+    *out = NULL;
+    rc = xd_engine_new(&e, m, file, XD_OUTPUT_SOURCE, o ? o->keep : NULL, -1, o,
+                       err);
+    if (rc == 0)
+        *out = (struct xd_source *)e;
+    return rc;
+}
+
+struct xd_source *xd_source_ref(struct xd_source *s)
+{
+    return (struct xd_source *)xd_engine_ref(engine_of(s));
+}
+
+void xd_source_unref(struct xd_source *s)
+{
+    xd_engine_unref(engine_of(s));
+}
+
+struct xd_download *xd_source_download(struct xd_source *s)
+{
+    return (struct xd_download *)s;
+}
+
+size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
+                          size_t n)
+{
+    struct xd_engine *e = engine_of(s);
+    struct xd_range rest, run;
+    size_t all = 0;
+
+    xd_engine_lock(e);
+    rest = e->wanted;
+    while (run = xd_ledger_next(&e->ledger, XD_BYTES_READABLE, rest),
+           !xd_range_is_empty(run)) {
+        struct xd_buffered b = {.begin = run.begin - e->wanted.begin,
+                                .end = run.end - e->wanted.begin};
+
+        if (all < n)
+            xd_copy_out_nth(out, all, &b, sizeof b);
+        all++;
+        rest.begin = run.end;
+    }
+    xd_engine_unlock(e);
+    return all;
+}
+
+size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n)
+{
+    struct xd_engine *e = engine_of(s);
+    size_t all = 0;
+
+    xd_engine_lock(e);
+    for (size_t i = 0; i < e->readers.n; i++) {
+        if (!e->readers.list[i]->has_begun)
+            continue;
+        if (all < n)
+            out[all] = e->readers.list[i]->position;
+        all++;
+    }
+    xd_engine_unlock(e);
+    return all;
+}
+
+int xd_reader_new(struct xd_reader **out, struct xd_source *s,
+                  struct xd_error *err)
+{
+    struct xd_engine *e = engine_of(s);
+    int rc;
+
+    *out = NULL;
+    xd_engine_lock(e);
+    rc = xd_readers_add_locked(e, out);
+    xd_engine_unlock(e);
+    if (rc < 0)
+        return xd_fail_nomem(err);
+    xd_engine_ref(e);
+    return 0;
+}
+
+void xd_reader_free(struct xd_reader *r)
+{
+    struct xd_engine *e;
+
+    if (!r)
+        return;
+    e = r->engine;
+    xd_engine_lock(e);
+    xd_readers_remove_locked(r);
+    xd_engine_unlock(e);
+    xd_reader_release(r);
+    xd_engine_unref(e);
+}
+
+/* The download begins with the first reader that wants something. */
+static void start_locked(struct xd_reader *r)
+{
+    struct xd_engine *e = r->engine;
+
+    if (e->session.phase != XD_PHASE_NEW || r->is_interrupted)
+        return;
+    xd_engine_unlock(e);
+    /* A failure, this call's or that of a faster one, shows in the state. */
+    (void)xd_engine_start(e, NULL);
+    xd_engine_lock(e);
+}
+
+int64_t xd_reader_size(struct xd_reader *r, int timeout_ms)
+{
+    struct xd_engine *e = r->engine;
+    int64_t size;
+
+    xd_engine_lock(e);
+    if (!xd_look_has_size_locked(e))
+        start_locked(r);
+    size = xd_reader_await_size_locked(r, timeout_ms);
+    xd_engine_unlock(e);
+    return size;
+}
+
+int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
+                       int timeout_ms)
+{
+    struct xd_engine *e = r->engine;
+    int64_t n;
+
+    if (len == 0)
+        return 0;
+    xd_engine_lock(e);
+    xd_reader_wish_locked(r);
+    start_locked(r);
+    n = xd_reader_take_locked(r, buf, len, timeout_ms);
+    xd_engine_unlock(e);
+    return n;
+}

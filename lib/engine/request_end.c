@@ -1,0 +1,383 @@
+#include "engine/request_end.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/defence.h"
+#include "base/error.h"
+#include "engine/sched_events.h"
+#include "engine/outage.h"
+#include "engine/pings.h"
+#include "engine/trust/blame.h"
+#include "engine/trust/validators.h"
+
+static double seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
+static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
+                          const struct xd_lane *lane, xd_usec now)
+{
+    struct xd_fetch_record record = {
+        .depot = depot->number,
+        .begin = lane->range.begin,
+        .end = lane->range.end,
+        .received = lane->in.flushed - lane->range.begin,
+        .redundant = lane->redundant,
+        .start_s = seconds(lane->started - e->started),
+        .first_byte_s = -1,
+        .end_s = seconds(now - e->started),
+        .code = lane->outcome.error.code,
+        .reason = lane->reason,
+        .lane = lane->number,
+        .queued_s = seconds(lane->queued - e->started),
+        .name_s = seconds(lane->outcome.name_time),
+        .connect_s = seconds(lane->outcome.connect_time)};
+
+    if (lane->first_byte != XD_NEVER)
+        record.first_byte_s = seconds(lane->first_byte - e->started);
+    if (lane->outcome.verdict == XD_VERDICT_STOPPED ||
+        lane->outcome.verdict == XD_VERDICT_LOCAL)
+        record.code = XD_E_CANCELED;
+    xd_records_put(&e->records, &record);
+    if (e->options.records)
+        xd_engine_raise_locked(e, &e->notifier);
+}
+
+static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
+                             xd_usec now)
+{
+    lane->state = LANE_FREE;
+    if (lane->first_byte != XD_NEVER &&
+        lane->first_byte - lane->started < depot->first_byte)
+        depot->first_byte = lane->first_byte - lane->started;
+    if (--depot->lanes_busy > 0)
+        return;
+    depot->busy_time += now - depot->busy_since;
+    if (depot->state == XD_DEPOT_BUSY)
+        depot->state = XD_DEPOT_IDLE;
+}
+
+/* The depot does not hold what `source` holds, unless another of its sources
+ * does. */
+static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
+                        struct xd_depot_source *source)
+{
+    unsigned number = depot->number;
+    struct xd_range rest = source->range;
+    struct xd_error error = {0};
+    struct xd_rangeset held;
+
+    if (source->is_gone)
+        return; /* another lane has said so */
+    source->is_gone = true;
+    if (xd_depot_holds(depot, &held) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+        return;
+    }
+    if (held.n == 0) {
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
+        xd_report_banned_locked(e, number);
+        rest.begin = rest.end;
+    }
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap = xd_rangeset_next_gap(&held, rest);
+
+        if (!xd_range_is_empty(gap))
+            xd_report_lost_locked(e, number, gap);
+        rest.begin = gap.end;
+    }
+    xd_rangeset_fini(&held);
+}
+
+/* Whether another attempt would be in vain. */
+static bool is_final(enum xd_verdict verdict)
+{
+    return verdict == XD_VERDICT_AGAIN ? !XD_DEFENDS("another-attempt")
+                                       : XD_DEFENDS("refusals");
+}
+
+/* A depot that refuses a range, and never sent one, may send the whole
+ * object. */
+static bool may_give_whole_locked(const struct xd_lane *lane)
+{
+    return lane->outcome.verdict == XD_VERDICT_REFUSED_RANGE && lane->source &&
+           !lane->source->has_answered;
+}
+
+/* A list of URLs gives no size: depots have stated it. */
+static bool has_stated_another_size(const struct xd_engine *e,
+                                    const struct xd_outcome *outcome)
+{
+    return outcome->verdict == XD_VERDICT_DIFFERENT &&
+           outcome->object_size != XD_SIZE_UNKNOWN && !xd_verify_decides(e) &&
+           strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
+}
+
+static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
+                                 struct xd_lane *lane, xd_usec now)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+    struct xd_sched_event event = {
+        .kind = XD_EV_FAILED,
+        .fetch = lane->fetch,
+        .is_refusal = outcome->is_refusal || outcome->is_unanswered,
+        .is_unanswered =
+            outcome->is_unanswered || outcome->error.os_errno == ECONNREFUSED,
+        .range = {lane->range.begin, lane->in.flushed}};
+
+    if (outcome->retry_after > 0)
+        event.retry_at = now + outcome->retry_after;
+    xd_report_event_locked(e, event);
+    if (xd_validators_have_changed_locked(lane)) {
+        xd_blame_ban_locked(e, depot->number, &outcome->error);
+        depot->answers_differ = depot->is_banned;
+    } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
+               may_give_whole_locked(lane)) {
+        depot->knows_no_ranges = true;
+        depot->sends_wrong_ranges = outcome->is_wrong_range;
+        xd_report_event_locked(
+            e,
+            (struct xd_sched_event){.kind = XD_EV_NORANGES,
+                                    .depot = depot->number,
+                                    .is_last_resort = outcome->is_wrong_range});
+    } else if (is_final(outcome->verdict) && lane->source) {
+        lose_locked(e, depot, lane->source);
+        depot->answers_differ = has_stated_another_size(e, outcome);
+    }
+}
+
+/* Bytes were reported when they were received; those that were not written are
+ * missing. */
+static void reject_unwritten_locked(struct xd_engine *e,
+                                    const struct xd_lane *lane)
+{
+    struct xd_range rest = {lane->range.begin, lane->in.reported};
+
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap =
+            xd_ledger_next_gap(&e->ledger, XD_BYTES_STORED, rest);
+
+        if (!xd_range_is_empty(gap))
+            xd_report_rejected_locked(e, gap);
+        rest.begin = gap.end;
+    }
+}
+
+/* When a depot is asked again that could not be asked for want of
+ * descriptors; others give theirs back within moments, or not for long. */
+#define LOCAL_RETRY XD_SECOND
+
+static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
+                              struct xd_lane *lane, xd_usec now)
+{
+    struct xd_sched_event event = {
+        .kind = XD_EV_DONE,
+        .fetch = lane->fetch,
+        .range = {lane->range.begin, lane->in.flushed}};
+
+    if (e->session.line)
+        xd_line_ended(e->session.line, lane->fetch);
+    if (lane->is_distrusted) {
+        event.kind = XD_EV_CANCELED;
+        event.range.end = lane->range.begin;
+        xd_report_event_locked(e, event);
+        reject_unwritten_locked(e, lane);
+        return;
+    }
+    switch (lane->outcome.verdict) {
+    case XD_VERDICT_OK:
+        if (lane->range.end == XD_SIZE_UNKNOWN)
+            e->wanted.end = lane->in.flushed;
+        xd_report_event_locked(e, event);
+        break;
+    case XD_VERDICT_STOPPED:
+        event.kind = XD_EV_CANCELED;
+        xd_report_event_locked(e, event);
+        break;
+    case XD_VERDICT_LOCAL:
+        event.kind = XD_EV_CANCELED;
+        event.retry_at = now + LOCAL_RETRY;
+        xd_engine_log_locked(e, XD_LOG_DEBUG, "%s", lane->outcome.error.msg);
+        xd_report_event_locked(e, event);
+        break;
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_GONE:
+    case XD_VERDICT_NO_RANGES:
+    case XD_VERDICT_REFUSED_RANGE:
+    case XD_VERDICT_DIFFERENT:
+    case XD_VERDICT_CHANGED:
+        if (xd_outage_was_it_locked(e, lane,
+                                    !xd_sched_has_untried(e->session.sched),
+                                    now, &event.retry_at)) {
+            event.kind = XD_EV_CANCELED;
+            xd_engine_log_locked(e, XD_LOG_DEBUG, "%s",
+                                 lane->outcome.error.msg);
+            xd_report_event_locked(e, event);
+            break;
+        }
+        /* Without a source, another lane has said why. */
+        if (lane->source && !xd_validators_have_changed_locked(lane))
+            xd_report_failure_locked(e, depot, &lane->outcome);
+        report_failed_locked(e, depot, lane, now);
+        break;
+    }
+}
+
+/* It did not tell the size; it may later, or under another of its URLs. */
+static void report_probe_failed_locked(struct xd_engine *e,
+                                       struct xd_depot *depot,
+                                       struct xd_lane *lane, xd_usec now)
+{
+    unsigned number = depot->number;
+    const struct xd_outcome *outcome = &lane->outcome;
+    xd_usec retry_at = 0;
+
+    xd_report_failure_locked(e, depot, outcome);
+    if (outcome->is_refusal && outcome->error.os_errno == ECONNREFUSED)
+        xd_pings_note_locked(depot, XD_PING_REFUSED, 0);
+    if (may_give_whole_locked(lane))
+        depot->knows_no_ranges = true;
+    else if (outcome->verdict != XD_VERDICT_AGAIN &&
+             outcome->verdict != XD_VERDICT_LOCAL && lane->source)
+        lane->source->is_gone = true;
+    if (outcome->retry_after > 0)
+        retry_at = now + outcome->retry_after;
+    if (xd_depot_source(depot, lane->range))
+        xd_size_probe_retry(e->session.size_probe, number, now, retry_at);
+    else
+        xd_size_probe_failed(e->session.size_probe, number);
+}
+
+/* As in a scheduler, it counts as a failure when patience is at its end. */
+static void report_probe_postponed_locked(struct xd_engine *e,
+                                          struct xd_depot *depot,
+                                          struct xd_lane *lane, xd_usec now)
+{
+    if (now >= e->started + e->options.patience)
+        report_probe_failed_locked(e, depot, lane, now);
+    else
+        xd_size_probe_postponed(e->session.size_probe, depot->number,
+                                now + LOCAL_RETRY);
+}
+
+/* Whether the line has failed, or stopped the request: the depot is asked
+ * again. */
+static bool is_of_line_locked(struct xd_engine *e, const struct xd_depot *depot,
+                              const struct xd_lane *lane, xd_usec now)
+{
+    enum xd_verdict verdict = lane->outcome.verdict;
+    bool is_stopped = verdict == XD_VERDICT_STOPPED;
+    xd_usec retry_at = now;
+
+    xd_line_ended(e->session.line, lane->fetch);
+    if (verdict == XD_VERDICT_LOCAL)
+        return false;
+    if (verdict == XD_VERDICT_AGAIN &&
+        !xd_outage_was_it_locked(
+            e, lane, !xd_size_probe_has_reserve(e->session.size_probe),
+            xd_now(), &retry_at))
+        return false;
+    if (verdict != XD_VERDICT_AGAIN && !is_stopped)
+        xd_line_answered(e->session.line, xd_now());
+    if (verdict != XD_VERDICT_AGAIN &&
+        !(is_stopped && xd_line_is_down(e->session.line)))
+        return false;
+    xd_size_probe_postponed(e->session.size_probe, depot->number,
+                            xd_report_time_locked(e, retry_at));
+    return true;
+}
+
+/* What a depot's answer to the first byte says of the size. */
+static void report_probe_locked(struct xd_engine *e, struct xd_depot *depot,
+                                struct xd_lane *lane, xd_usec now)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+    uint64_t size = outcome->object_size;
+
+    if (is_of_line_locked(e, depot, lane, now))
+        return;
+    switch (outcome->verdict) {
+    case XD_VERDICT_OK:
+        size = lane->object_size;
+        break;
+    case XD_VERDICT_NO_RANGES:
+        depot->knows_no_ranges = true;
+        depot->sends_wrong_ranges = outcome->is_wrong_range;
+        if (!lane->may_be_page)
+            break;
+        /* The size of a page is not that of the file: asked for the whole it
+         * sends the bytes that tell. */
+        xd_size_probe_postponed(e->session.size_probe, depot->number, now);
+        return;
+    case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
+        if (size != XD_SIZE_UNKNOWN)
+            break;
+        report_probe_failed_locked(e, depot, lane, now);
+        return;
+    case XD_VERDICT_STOPPED: /* the others' answers suffice */
+        return;
+    case XD_VERDICT_LOCAL:
+        report_probe_postponed_locked(e, depot, lane, now);
+        return;
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_GONE:
+    case XD_VERDICT_REFUSED_RANGE:
+    case XD_VERDICT_CHANGED:
+        report_probe_failed_locked(e, depot, lane, now);
+        return;
+    }
+    depot->has_stated_size = true;
+    depot->stated_size = size;
+    /* A new connection takes as long as the answer does. */
+    if (depot->first_byte != XD_NEVER)
+        xd_pings_note_locked(depot, XD_PING_ANSWERED, depot->first_byte / 2);
+    xd_size_probe_answered(e->session.size_probe, depot->number, now, size);
+}
+
+/* A redirect costs a round trip, so it is followed once; but where it led to
+ * may be good for a while only (a signed URL), and then the manifest's URL is
+ * asked again: the depot has not failed for that. */
+static void learn_url_locked(struct xd_lane *lane)
+{
+    struct xd_depot_source *source = lane->source;
+    enum xd_verdict *verdict = &lane->outcome.verdict;
+
+    if (source && lane->url != &source->url && XD_DEFENDS("expiry") &&
+        (*verdict == XD_VERDICT_GONE || *verdict == XD_VERDICT_AGAIN ||
+         *verdict == XD_VERDICT_REFUSED_RANGE)) {
+        source->final_url_fails = true;
+        if (*verdict != XD_VERDICT_AGAIN)
+            *verdict = XD_VERDICT_STOPPED;
+    }
+    if (source && *verdict == XD_VERDICT_OK && !source->final_url) {
+        source->final_url = lane->final_url;
+        source->reach = lane->reach;
+        lane->final_url = NULL;
+    }
+    xd_free(lane->final_url);
+    lane->final_url = NULL;
+}
+
+void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
+                             struct xd_lane *lane)
+{
+    xd_usec now = xd_now();
+
+    learn_url_locked(lane);
+    record_locked(e, depot, lane, now);
+    if (lane->outcome.verdict == XD_VERDICT_OK && !e->session.size_probe)
+        depot->blocks++;
+    free_lane_locked(depot, lane, now);
+    if (lane->outcome.error.code == XD_E_NOMEM) /* no depot's failure */
+        xd_engine_fail_locked(e, &lane->outcome.error);
+    if (xd_engine_is_over_locked(e))
+        return;
+    if (e->session.size_probe)
+        report_probe_locked(e, depot, lane, xd_engine_clock_locked(e));
+    else
+        report_end_locked(e, depot, lane, now);
+}

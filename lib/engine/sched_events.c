@@ -1,0 +1,141 @@
+#include "engine/sched_events.h"
+
+#include "base/error.h"
+
+xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)
+{
+    if (at == XD_NEVER)
+        return at;
+    return at > e->paused_time ? at - e->paused_time : 0;
+}
+
+void xd_report_event_locked(struct xd_engine *e, struct xd_sched_event event)
+{
+    struct xd_error error = {0};
+
+    if (!e->session.sched || xd_engine_is_over_locked(e))
+        return;
+    event.now = xd_engine_clock_locked(e);
+    event.retry_at = xd_report_time_locked(e, event.retry_at);
+    event.due = xd_report_time_locked(e, event.due);
+    if (xd_sched_event(e->session.sched, &event) < 0) {
+        xd_fail_nomem(&error);
+        xd_engine_fail_locked(e, &error);
+    }
+}
+
+void xd_report_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
+                            uint64_t end)
+{
+    if (e->session.line)
+        xd_line_received(e->session.line, lane->fetch, xd_now());
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_BYTES,
+                                   .fetch = lane->fetch,
+                                   .range = {lane->range.begin, end}});
+}
+
+void xd_report_held_locked(struct xd_engine *e, struct xd_range range)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_HELD, .range = range});
+}
+
+void xd_report_verified_locked(struct xd_engine *e, struct xd_range range)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = range});
+}
+
+void xd_report_rejected_locked(struct xd_engine *e, struct xd_range range)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_REJECTED, .range = range});
+}
+
+void xd_report_lost_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range)
+{
+    xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_LOST,
+                                                      .depot = depot,
+                                                      .range = range});
+}
+
+void xd_report_holds_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range)
+{
+    xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_HOLDS,
+                                                      .depot = depot,
+                                                      .range = range});
+}
+
+void xd_report_joined_locked(struct xd_engine *e, unsigned depot,
+                             struct xd_range range, unsigned max_requests)
+{
+    xd_report_event_locked(e,
+                           (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                                   .depot = depot,
+                                                   .range = range,
+                                                   .max_lanes = max_requests});
+}
+
+void xd_report_banned_locked(struct xd_engine *e, unsigned depot)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = depot});
+}
+
+void xd_report_shares_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    if (!depot->shares)
+        xd_report_event_locked(e,
+                               (struct xd_sched_event){.kind = XD_EV_SHARES,
+                                                       .depot = depot->number});
+    depot->shares = true;
+}
+
+void xd_report_connected_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    if (!depot->is_connected)
+        xd_report_event_locked(e,
+                               (struct xd_sched_event){.kind = XD_EV_CONNECTED,
+                                                       .depot = depot->number});
+    depot->is_connected = true;
+}
+
+void xd_report_demand_locked(struct xd_engine *e, unsigned reader,
+                             const struct xd_demand *demand)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_DEMAND,
+                                   .reader = reader,
+                                   .range = demand->range,
+                                   .due = demand->due,
+                                   .bytes_per_s = demand->bytes_per_s});
+}
+
+void xd_report_failure_locked(struct xd_engine *e, struct xd_depot *depot,
+                              const struct xd_outcome *outcome)
+{
+    xd_depot_note_failure(depot, &outcome->error);
+    depot->needs_login = outcome->needs_login;
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_PAUSED);
+    xd_engine_raise_locked(e, &e->notifier);
+    xd_engine_log_locked(e, XD_LOG_INFO, "%s", outcome->error.msg);
+}
+
+void xd_report_refused_locked(struct xd_engine *e, struct xd_depot *depot,
+                              const struct xd_error *error)
+{
+    xd_report_failure_locked(e, depot, &(struct xd_outcome){.error = *error});
+    xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
+}
+
+void xd_report_pinged_locked(struct xd_engine *e, const struct xd_depot *depot)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_PINGED,
+                                   .depot = depot->number,
+                                   .ping = depot->ping,
+                                   .round_trip = depot->round_trip});
+}

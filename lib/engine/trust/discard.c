@@ -1,0 +1,49 @@
+#include "engine/trust/discard.h"
+
+#include "engine/engine.h"
+#include "engine/sched_events.h"
+
+/* The other reasons are reported where they are found. */
+static void log_discarded_locked(struct xd_engine *e, struct xd_range range,
+                                 uint64_t bytes, enum xd_discard_reason why)
+{
+    if (bytes > 0)
+        xd_engine_log_locked(
+            e, why == XD_DISCARD_BAD_PIECE ? XD_LOG_INFO : XD_LOG_DEBUG,
+            "%llu bytes are discarded, from byte %llu on: %s",
+            (unsigned long long)bytes, (unsigned long long)range.begin,
+            xd_discard_reason_text(why));
+}
+
+void xd_discard_locked(struct xd_engine *e, struct xd_range range,
+                       enum xd_discard_reason why)
+{
+    struct xd_verify *v = &e->verify;
+    uint64_t before = e->ledger.discarded[why];
+
+    v->era++;
+    xd_resume_dropped_locked(e, range);
+    if (xd_ledger_discard(&e->ledger, range, why) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    log_discarded_locked(e, range, e->ledger.discarded[why] - before, why);
+    for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;
+         i++) {
+        if (xd_pieces_range(&v->pieces, i).begin >= range.end)
+            break;
+        v->pieces.states[i] = XD_PIECE_OPEN;
+    }
+    if (range.begin < v->hashed_to)
+        v->hashed_to = e->wanted.begin;
+    xd_report_rejected_locked(e, range);
+}
+
+void xd_discard_held_locked(struct xd_engine *e)
+{
+    struct xd_range run;
+
+    while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, e->wanted),
+           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e))
+        xd_discard_locked(e, run, XD_DISCARD_BAD_FILE);
+}

@@ -1,0 +1,24 @@
+/*
+ * Stored bytes that do not count any more: the ledger, the journal and the pieces
+ * forget them, and the scheduler has them fetched again.
+ *
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_DISCARD_H
+#define XD_ENGINE_DISCARD_H
+
+#include "base/range.h"
+#include "ledger/ledger.h"
+
+struct xd_engine;
+
+/* The stored bytes of `range` are discarded.  What a lane writes now it has
+ * claimed until it has written. */
+void xd_discard_locked(struct xd_engine *e, struct xd_range range,
+                       enum xd_discard_reason why);
+
+/* The whole file does not match its hash: the bytes that earlier runs delivered
+ * are discarded. */
+void xd_discard_held_locked(struct xd_engine *e);
+
+#endif

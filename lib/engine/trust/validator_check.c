@@ -1,0 +1,286 @@
+#include "engine/trust/validator_check.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/string_hash.h"
+#include "base/url.h"
+#include "engine/engine.h"
+#include "engine/trust/sampler_ask.h"
+#include "os/clock.h"
+
+/* Where bytes are compared: so many places, spread over the file. */
+#define MAX_PLACES 4
+#define PLACE_BYTES ((uint64_t)XD_SAMPLE_BYTES)
+
+/* Answers with one and the same validator after which no other is expected: of
+ * two servers chosen at random, both are met but once in two thousand times. */
+#define MAX_ALIKE 12
+
+/* As many answers for each place at least: a server that chooses among different
+ * files under one validator may give the same one twice. */
+#define MIN_ANSWERS 4
+
+/* Requests for one place in which the depot is silent or busy, after which it
+ * is left alone for a while. */
+#define MAX_FAILED 2
+
+/* After so many comparisons of one source with no result its file counts as
+ * changed. */
+#define MAX_CHECKS 3
+
+enum finding {
+    FOUND_EQUAL,     /* the same bytes under two validators */
+    FOUND_DIFFERENT, /* other bytes */
+    FOUND_ALIKE,     /* one validator only */
+    FOUND_NOTHING    /* there was no answer */
+};
+
+/* The answers for one place.  Those after the first are compared with it. */
+struct answers {
+    unsigned n;
+    uint64_t hashes[MAX_ALIKE]; /* of their validators */
+    char validator[XD_SAMPLER_VALIDATOR_BYTES];
+    unsigned char bytes[XD_SAMPLE_BYTES];
+    bool is_each_another; /* validator, at the first place: none came twice */
+};
+
+uint64_t xd_validator_hash(const char *validator)
+{
+    uint64_t h = xd_string_hash(validator, strlen(validator));
+
+    return h != 0 ? h : 1;
+}
+
+static bool is_compared(const struct xd_depot_source *s, uint64_t hash)
+{
+    for (unsigned i = 0; i < s->n_alike; i++)
+        if (s->alike[i] == hash)
+            return true;
+    return false;
+}
+
+bool xd_validator_is_new(const struct xd_depot_source *s, uint64_t hash)
+{
+    return s->alike && s->n_alike < XD_ALIKE_MAX && !is_compared(s, hash);
+}
+
+static void note_alike(struct xd_depot_source *s, uint64_t hash)
+{
+    if (xd_validator_is_new(s, hash))
+        s->alike[s->n_alike++] = hash;
+}
+
+void xd_validator_check_begin_locked(struct xd_engine *e,
+                                     struct xd_depot *depot,
+                                     struct xd_depot_source *s, uint64_t sought)
+{
+    if (!s->alike)
+        s->alike = xd_alloc(XD_ALIKE_MAX, sizeof *s->alike);
+    if (!s->alike) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    s->sought = sought;
+    if (s->n_checks == MAX_CHECKS) {
+        s->validators = XD_VALIDATORS_CHANGED;
+        return;
+    }
+    s->n_checks++;
+    s->validators = XD_VALIDATORS_UNCHECKED;
+    s->checked_depot = depot;
+    s->next_unchecked = e->unchecked;
+    e->unchecked = s;
+    xd_sampler_run_locked(e);
+}
+
+bool xd_validator_check_can_work_locked(const struct xd_engine *e)
+{
+    return e->unchecked != NULL;
+}
+
+/* The last one ends where the bytes do: what is written last, as the directory
+ * of an archive, tells most. */
+static size_t choose_places(struct xd_range all,
+                            struct xd_range out[MAX_PLACES])
+{
+    uint64_t length = xd_range_length(all);
+    size_t n = length / PLACE_BYTES >= MAX_PLACES ? MAX_PLACES : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i].end = all.begin + length / n * (i + 1);
+        if (i + 1 == n)
+            out[i].end = all.end;
+        out[i].begin = all.begin;
+        if (out[i].end - all.begin > PLACE_BYTES)
+            out[i].begin = out[i].end - PLACE_BYTES;
+    }
+    return n;
+}
+
+/* Notes one answer more.  False: its bytes differ from those of the first. */
+static bool add_answer(struct answers *answers,
+                       const struct xd_sampler *sampler, size_t len)
+{
+    if (answers->n == 0) {
+        memcpy(answers->validator, sampler->validator,
+               sizeof answers->validator);
+        memcpy(answers->bytes, sampler->buffer, len);
+    }
+    answers->hashes[answers->n++] = xd_validator_hash(sampler->validator);
+    return memcmp(answers->bytes, sampler->buffer, len) == 0;
+}
+
+static unsigned count_of(const struct answers *answers, uint64_t hash)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < answers->n; i++)
+        n += answers->hashes[i] == hash;
+    return n;
+}
+
+static bool are_several(const struct answers *answers)
+{
+    return answers->n > 0 && count_of(answers, answers->hashes[0]) < answers->n;
+}
+
+/* Whether a validator came twice, or in a comparison before this one. */
+static bool is_one_repeated(const struct answers *answers,
+                            const struct xd_depot_source *s)
+{
+    for (unsigned i = 0; i < answers->n; i++)
+        if (is_compared(s, answers->hashes[i]) ||
+            count_of(answers, answers->hashes[i]) > 1)
+            return true;
+    return false;
+}
+
+/* Whether one of them has the source's own validator, or one that was compared
+ * with it.  Without such a link two files may each be compared with itself. */
+static bool are_linked(const struct answers *answers,
+                       const struct xd_depot_source *s)
+{
+    uint64_t own = xd_validator_hash(s->validator);
+
+    for (unsigned i = 0; i < answers->n; i++)
+        if (answers->hashes[i] == own || is_compared(s, answers->hashes[i]))
+            return true;
+    return false;
+}
+
+static bool are_enough(const struct answers *answers,
+                       const struct xd_depot_source *s, uint64_t sought)
+{
+    return answers->n >= MIN_ANSWERS && are_several(answers) &&
+           (answers->is_each_another ||
+            (are_linked(answers, s) &&
+             (sought == 0 || count_of(answers, sought) > 0)));
+}
+
+/* What the equal answers for a place show. */
+static enum finding judge(struct answers *answers,
+                          const struct xd_depot_source *s, bool is_first)
+{
+    if (answers->n == 0)
+        return FOUND_NOTHING;
+    if (!are_several(answers))
+        return FOUND_ALIKE;
+    if (are_enough(answers, s, is_first ? s->sought : 0))
+        return FOUND_EQUAL;
+    answers->is_each_another = is_first && !is_one_repeated(answers, s);
+    return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
+}
+
+/* Asks for `place` until there are enough answers: under two validators, and at
+ * the first place the one that raised the doubt among them. */
+static enum finding compare_locked(struct xd_engine *e,
+                                   struct xd_depot_source *s,
+                                   struct xd_range place, bool is_first,
+                                   struct answers *answers)
+{
+    const struct xd_sampler *sampler = &e->sampler;
+    size_t len = (size_t)xd_range_length(place);
+    unsigned n_failed = 0;
+
+    answers->n = 0;
+    for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e) &&
+                         !are_enough(answers, s, is_first ? s->sought : 0);
+         i++) {
+        if (xd_sampler_ask_anew_locked(e, s->checked_depot, s, place)) {
+            if (!add_answer(answers, sampler, len))
+                return FOUND_DIFFERENT;
+        } else if (sampler->verdict == XD_VERDICT_AGAIN &&
+                   ++n_failed == MAX_FAILED) {
+            return FOUND_NOTHING;
+        }
+    }
+    return judge(answers, s, is_first);
+}
+
+static enum finding compare_places_locked(struct xd_engine *e,
+                                          struct xd_depot_source *s,
+                                          struct answers *answers)
+{
+    struct xd_range places[MAX_PLACES];
+    size_t n = choose_places(xd_range_clip(s->range, e->wanted), places);
+    enum finding finding = FOUND_EQUAL;
+
+    answers->is_each_another = false;
+    for (size_t i = 0; i < n && finding == FOUND_EQUAL; i++) {
+        finding = compare_locked(e, s, places[i], i == 0, answers);
+        /* That there are several validators is known from the first place. */
+        if (i > 0 && finding == FOUND_ALIKE && are_linked(answers, s))
+            finding = FOUND_EQUAL;
+        for (unsigned k = 0; k < answers->n && finding == FOUND_EQUAL; k++)
+            note_alike(s, answers->hashes[k]);
+    }
+    return finding;
+}
+
+static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
+                            enum finding finding, const struct answers *answers)
+{
+
+    s->validators = XD_VALIDATORS_CHANGED;
+    if (finding == FOUND_NOTHING) {
+        s->validators = XD_VALIDATORS_OPEN;
+        s->open_since = xd_now();
+    } else if (finding == FOUND_ALIKE &&
+               strcmp(answers->validator, s->validator) == 0) {
+        /* It never changed: the depot takes every condition for not met. */
+        s->validators = XD_VALIDATORS_HOLD;
+        s->knows_no_conditions = true;
+    } else if (finding == FOUND_EQUAL) {
+        s->validators = XD_VALIDATORS_VARY;
+        s->n_checks = 0;
+        note_alike(s, xd_validator_hash(s->validator));
+        if (s->varies)
+            return;
+        s->varies = true;
+        xd_engine_log_locked(e, XD_LOG_WARN,
+                             "%s: its validators differ "
+                             "between answers, but samples of its bytes are "
+                             "the same: the validators are ignored",
+                             xd_url_name(&s->url).s);
+    }
+}
+
+void xd_validator_check_work_locked(struct xd_engine *e)
+{
+    struct xd_depot_source *s = e->unchecked;
+    const struct xd_worker *worker;
+    struct answers *answers = xd_alloc(1, sizeof *answers);
+
+    e->unchecked = s->next_unchecked;
+    if (!answers) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    conclude_locked(e, s, compare_places_locked(e, s, answers), answers);
+    xd_free(answers);
+    worker = s->checked_depot->worker;
+    if (worker)
+        xd_runner_wakeup(worker->runner);
+}

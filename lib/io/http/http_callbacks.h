@@ -1,0 +1,20 @@
+/*
+ * What libcurl calls back with on one slot: lines of headers, then the body.
+ */
+#ifndef XD_IO_HTTP_CALLBACKS_H
+#define XD_IO_HTTP_CALLBACKS_H
+
+#include "io/http/http_fetch.h"
+
+/* Let libcurl call for this slot; false: no memory. */
+bool xd_http_fetch_set_callbacks(struct xd_http_fetch *f);
+
+/* The answer's header is here: is it what was asked for?  Once for each
+ * answer. */
+void xd_http_fetch_judge(struct xd_http_fetch *f);
+
+/* What becomes of the request; why, if not OK, the caller writes into
+ * outcome.error. */
+void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict);
+
+#endif
