@@ -209,7 +209,8 @@ static void fetch_event(struct world *w)
 {
     static const enum xd_sched_event_kind kinds[] = {
         XD_EV_BYTES, XD_EV_DONE, XD_EV_FAILED, XD_EV_CANCELED, XD_EV_STARTED};
-    enum xd_sched_event_kind kind = kinds[fuzz_below(&w->in, 6)];
+    enum xd_sched_event_kind kind =
+        kinds[fuzz_below(&w->in, sizeof kinds / sizeof kinds[0])];
     unsigned fetch = live_fetch(w, fuzz_byte(&w->in));
 
     if (fetch == w->rules->n_fetches)
@@ -295,10 +296,11 @@ static void depot_event(struct world *w)
         XD_EV_LOST,  XD_EV_NORANGES, XD_EV_BANNED,
         XD_EV_HOLDS, XD_EV_SHARES,   XD_EV_CONNECTED};
     unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
-    struct xd_sched_event ev = {.kind = kinds[fuzz_below(&w->in, 5)],
-                                .depot = depot,
-                                .is_last_resort = depot % 2 == 1,
-                                .range = w->lost[depot]};
+    struct xd_sched_event ev = {
+        .kind = kinds[fuzz_below(&w->in, sizeof kinds / sizeof kinds[0])],
+        .depot = depot,
+        .is_last_resort = depot % 2 == 1,
+        .range = w->lost[depot]};
 
     if (ev.kind == XD_EV_LOST)
         lose(w, depot);

@@ -378,12 +378,15 @@ def assert_no_file_of_two(world, run, fault, target, bad):
         assert not (world.lab.work / "f.bin").exists()
 
 
+@pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_without_a_hash_two_depots_outvote_one_with_another_file(world,
-                                                                 algorithm):
+def test_without_a_hash_two_depots_outvote_one_with_another_file(
+        world, algorithm, place):
     bad = world.at_fault("another_file")
     other = world.depot(delay=0.03)
-    run = world.run([bad, world.honest, other], "none", "file", algorithm)
+    depots = [world.honest, other]
+    depots.insert(place, bad)
+    run = world.run(depots, "none", "file", algorithm)
     assert run.rc == 0, run.err
     assert world.got(run, "file") == world.data
     assert "are not those of" in row_of(run, bad)["error"]

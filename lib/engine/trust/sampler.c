@@ -61,6 +61,18 @@ static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
+/* Whether its copy of a sample was compared with that of another depot. */
+static bool is_compared(const struct xd_sampler *s, unsigned depot)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_sample_copies *c = &s->samples[i];
+
+        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1)
+            return true;
+    }
+    return false;
+}
+
 /* Whether `one` is rather asked than `other`: a depot that has delivered bytes
  * is not silent, and had something to be wrong in. */
 static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
@@ -72,6 +84,8 @@ static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 
     if (d_gives != o_gives)
         return d_gives;
+    if (is_compared(&e->sampler, one) != is_compared(&e->sampler, other))
+        return is_compared(&e->sampler, other);
     return d->n_samples_asked < o->n_samples_asked;
 }
 
@@ -154,6 +168,31 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
     return n_copies == 0;
 }
 
+/* Two equal copies of each sample say nothing of a depot that has neither: each
+ * whose bytes are used is asked for one that another has. */
+static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
+                                     unsigned *out_depot)
+{
+    const struct xd_sampler *s = &e->sampler;
+    unsigned n = (unsigned)e->depots.n;
+
+    for (unsigned j = 0; j < n; j++) {
+        if (e->depots.list[j]->bytes == 0 || is_compared(s, j))
+            continue;
+        for (size_t i = 0; i < s->n; i++) {
+            struct question q = {.i = i, .deliverer = n};
+
+            if (xd_sample_copies_count(&s->samples[i]) == 0 ||
+                !may_be_asked(e, &q, e->depots.list[j]))
+                continue;
+            *out_sample = i;
+            *out_depot = j;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
                               unsigned *out_depot)
 {
@@ -172,7 +211,7 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
                 return true;
         }
     }
-    return false;
+    return s->is_on && choose_uncompared_locked(e, out_sample, out_depot);
 }
 
 /* ---- what follows ---- */

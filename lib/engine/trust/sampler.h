@@ -18,9 +18,10 @@
  * and the depot in the minority is suspected.
  *
  * Samples are asked of depots that delivered bytes, and of others only where
- * there is no second one.  A depot that failed to send one is not asked for
- * another.  A complete
- * file, and a reader that has read all of it, wait for the last ones.
+ * there is no second one; each depot that delivered bytes is asked for one, since
+ * two equal copies of every sample say nothing of a third depot.  A depot that
+ * failed to send one is not asked for another.  A complete file, and a reader
+ * that has read all of it, wait for the last ones.
  *
  * Every function is called with engine.lock held.
  */

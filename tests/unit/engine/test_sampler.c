@@ -172,6 +172,42 @@ START_TEST(a_third_depot_decides_where_the_bytes_differ_from_the_sample)
 END_TEST
 
 /* Its request failed, and the depot that told the sample delivers the bytes. */
+/* Two equal copies of each sample say nothing of a third depot. */
+START_TEST(each_depot_whose_bytes_are_used_is_compared_once)
+{
+    unsigned depot;
+
+    request_second(0);
+    deliver_second(0, zeros);
+    deliver_sample(1, zeros);
+    ck_assert(!is_asked(&depot));
+    engine->depots.list[0]->bytes = 1;
+    engine->depots.list[1]->bytes = 1;
+    ck_assert(!is_asked(&depot));
+    engine->depots.list[2]->bytes = 1;
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_eq(depot, 2);
+    deliver_sample(2, zeros);
+    ck_assert(!is_asked(&depot));
+}
+END_TEST
+
+START_TEST(a_depot_that_was_not_compared_is_rather_asked)
+{
+    struct xd_range first = engine->sampler.samples[0].range;
+    unsigned depot;
+
+    for (unsigned i = 0; i < 3; i++)
+        engine->depots.list[i]->bytes = 1;
+    xd_copies_compare_locked(engine, 0, first, zeros);
+    xd_copies_compare_locked(engine, 1, first, zeros);
+    engine->depots.list[2]->n_samples_asked = 2;
+    request_second(0);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_eq(depot, 2);
+}
+END_TEST
+
 START_TEST(one_depot_that_delivered_both_is_not_compared_with_itself)
 {
     unsigned depot;
@@ -200,6 +236,8 @@ int main(void)
     tcase_add_test(t, a_sample_that_came_first_is_compared_with_the_bytes);
     tcase_add_test(
         t, a_third_depot_decides_where_the_bytes_differ_from_the_sample);
+    tcase_add_test(t, each_depot_whose_bytes_are_used_is_compared_once);
+    tcase_add_test(t, a_depot_that_was_not_compared_is_rather_asked);
     tcase_add_test(t,
                    one_depot_that_delivered_both_is_not_compared_with_itself);
     return run_suite("engine.sampler", t);
