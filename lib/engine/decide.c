@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot_cache.h"
+#include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/lanes.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
@@ -26,18 +28,18 @@ static struct xd_worker *free_worker_locked(struct xd_engine *e,
 {
     struct xd_worker *found = NULL;
 
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        struct xd_worker *w = e->workers.list[i];
 
         if (!w->depot && (!found || w->served == depot))
             found = w;
     }
-    if (found || e->n_workers == e->max_workers)
+    if (found || e->workers.n == e->workers.max)
         return found;
     if (xd_worker_new(&found, e) < 0)
         return NULL;
-    e->workers[e->n_workers++] = found;
-    e->n_serving++;
+    e->workers.list[e->workers.n++] = found;
+    e->workers.n_serving++;
     return found;
 }
 
@@ -75,16 +77,18 @@ static void park_locked(struct xd_engine *e, struct xd_depot *depot)
 static int remember_fetch_locked(struct xd_engine *e, unsigned fetch,
                                  struct xd_lane *lane)
 {
-    if (fetch >= e->n_fetches) {
-        size_t n = fetch + 16u;
-        struct xd_lane **fetches = xd_realloc(e->fetches, n, sizeof *fetches);
+    struct xd_decisions *d = &e->decisions;
 
-        if (!fetches)
+    if (fetch >= d->n_lanes) {
+        size_t n = fetch + 16u;
+        struct xd_lane **lanes = xd_realloc(d->lanes, n, sizeof *lanes);
+
+        if (!lanes)
             return XD_E_NOMEM;
-        e->fetches = fetches;
-        e->n_fetches = n;
+        d->lanes = lanes;
+        d->n_lanes = n;
     }
-    e->fetches[fetch] = lane;
+    d->lanes[fetch] = lane;
     return 0;
 }
 
@@ -97,11 +101,11 @@ static void restart_locked(struct xd_engine *e)
     if (xd_ledger_bytes(&e->ledger, XD_BYTES_STORED) > 0)
         xd_discard_locked(e, (struct xd_range){0, XD_SIZE_UNKNOWN},
                           XD_DISCARD_RESTARTED);
-    if (e->handed_out > 0) {
+    if (e->readers.handed_out > 0) {
         xd_fail(&error, XD_E_NOREPLICA,
                 "the depot broke off after %llu bytes of a file of unknown "
                 "size, which were written out already",
-                (ull)e->handed_out);
+                (ull)e->readers.handed_out);
         xd_engine_fail_locked(e, &error);
     }
 }
@@ -144,7 +148,7 @@ static void fetch_locked(struct xd_engine *e,
 static void shorten_locked(struct xd_engine *e,
                            const struct xd_sched_action *action)
 {
-    struct xd_lane *lane = e->fetches[action->fetch];
+    struct xd_lane *lane = e->decisions.lanes[action->fetch];
 
     lane->end = action->range.end;
     xd_lanes_wake_locked(e, lane);
@@ -301,7 +305,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     options.has_gaps = e->readers.by_demand;
-    options.max_pings = e->max_pings;
+    options.max_pings = e->pings.max;
     options.runs_on = !xd_engine_is_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)
@@ -328,7 +332,7 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
 
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
-    e->handed_out = e->wanted.begin;
+    e->readers.handed_out = e->wanted.begin;
     rc = xd_verify_start_locked(e, err);
     if (rc < 0)
         return rc;
@@ -415,8 +419,8 @@ static bool end_size_probe_locked(struct xd_engine *e)
 
 static void wait_locked(struct xd_engine *e, xd_usec until)
 {
-    e->until =
-        xd_outage_until_locked(e, xd_now(), xd_earlier(until, e->deadline));
+    e->decisions.until = xd_outage_until_locked(
+        e, xd_now(), xd_earlier(until, e->times.deadline));
 }
 
 /* What the scheduler or the size probe orders.  True: there may be more to decide. */
@@ -443,10 +447,10 @@ static bool obey_locked(struct xd_engine *e,
         shorten_locked(e, action);
         return true;
     case XD_DO_CANCEL:
-        xd_lanes_stop_locked(e, e->fetches[action->fetch]);
+        xd_lanes_stop_locked(e, e->decisions.lanes[action->fetch]);
         return true;
     case XD_DO_FINISH:
-        e->until = XD_NEVER;
+        e->decisions.until = XD_NEVER;
         if (e->session.size_probe)
             return end_size_probe_locked(e);
         if (!e->session.sched || !xd_sampler_holds_locked(e))
@@ -473,10 +477,10 @@ static void run_out_locked(struct xd_engine *e)
 /* A reader may ask while another still opens the place for the bytes. */
 static bool is_ready_locked(struct xd_engine *e)
 {
-    if (!e->target)
+    if (!e->dest.target)
         return false;
-    if (e->paused_at != 0) {
-        e->until = XD_NEVER;
+    if (e->pause.since != 0) {
+        e->decisions.until = XD_NEVER;
         xd_lanes_hold_locked(e);
         return false;
     }
@@ -547,9 +551,9 @@ static struct xd_session_action next_locked(struct xd_engine *e, xd_usec now)
     if (s->sched)
         xd_sched_set_limit(s->sched, xd_budget_rate(&e->budget));
     action = xd_session_next(s, now, xd_engine_clock_locked(e));
-    for (unsigned i = 0; s->sched && i < e->n_workers; i++)
-        if (e->workers[i]->depot)
-            report_lanes_locked(e, e->workers[i]->depot);
+    for (unsigned i = 0; s->sched && i < e->workers.n; i++)
+        if (e->workers.list[i]->depot)
+            report_lanes_locked(e, e->workers.list[i]->depot);
     return action;
 }
 
@@ -562,7 +566,7 @@ static bool act_locked(struct xd_engine *e,
     case XD_SESSION_STOP:
         return obey_locked(e, &action->order);
     case XD_SESSION_STOP_ALL:
-        e->until = XD_NEVER;
+        e->decisions.until = XD_NEVER;
         if (!xd_lanes_end_locked(e))
             return false;
         xd_decide_anew_locked(e);
@@ -577,7 +581,7 @@ static bool act_locked(struct xd_engine *e,
         wait_locked(e, action->until);
         return false;
     case XD_SESSION_NOTHING:
-        e->until = XD_NEVER;
+        e->decisions.until = XD_NEVER;
         return false;
     case XD_SESSION_DECIDE: /* engine.c does these */
     case XD_SESSION_BEGIN:
@@ -594,7 +598,7 @@ static void decide_locked(struct xd_engine *e)
     struct xd_session_action action;
 
     do {
-        if (now >= e->deadline && !xd_engine_is_over_locked(e))
+        if (now >= e->times.deadline && !xd_engine_is_over_locked(e))
             run_out_locked(e);
         if (xd_engine_is_over_locked(e) || !is_ready_locked(e))
             return;
@@ -607,5 +611,5 @@ void xd_decide_locked(struct xd_engine *e)
 {
     xd_readers_end_waits_locked(e);
     decide_locked(e);
-    e->until = xd_readers_until_locked(e, e->until);
+    e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
 }

@@ -7,7 +7,23 @@
 #ifndef XD_ENGINE_DECIDE_H
 #define XD_ENGINE_DECIDE_H
 
-#include "engine/engine.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+struct xd_engine;
+struct xd_error;
+struct xd_lane;
+struct xd_options;
+struct xd_sched_options;
+
+/* Guarded by lock. */
+struct xd_decisions {
+    struct xd_lane **lanes; /* by the scheduler's names for what they carry */
+    size_t n_lanes;
+    xd_usec until; /* when the scheduler wants to be asked again */
+};
 
 /* What the scheduler numbers with 32 bits, and its index has memory for. */
 #define XD_DECIDE_MOST_BLOCKS ((uint64_t)1 << 28)

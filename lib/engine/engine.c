@@ -14,14 +14,14 @@ void xd_engine_lock(struct xd_engine *e)
 
 void xd_engine_settle_locked(struct xd_engine *e)
 {
-    while (e->is_decision_due || e->are_readers_due) {
-        bool is_decision_due = e->is_decision_due;
+    while (e->pending.must_decide || e->pending.must_wake_readers) {
+        bool must_decide = e->pending.must_decide;
 
-        e->is_decision_due = false;
-        if (is_decision_due) {
+        e->pending.must_decide = false;
+        if (must_decide) {
             e->hooks->decide_locked(e);
         } else {
-            e->are_readers_due = false;
+            e->pending.must_wake_readers = false;
             e->hooks->wake_readers_locked(e);
         }
     }
@@ -30,15 +30,15 @@ void xd_engine_settle_locked(struct xd_engine *e)
 void xd_engine_unlock(struct xd_engine *e)
 {
     struct xd_log_line *entry;
-    bool has_wakeups;
+    bool must_call;
 
     xd_engine_settle_locked(e);
-    entry = e->log_lines;
-    has_wakeups = e->has_wakeups;
+    entry = e->pending.lines;
+    must_call = e->pending.must_call;
 
-    e->log_lines = NULL;
-    e->log_lines_end = &e->log_lines;
-    e->has_wakeups = false;
+    e->pending.lines = NULL;
+    e->pending.lines_end = &e->pending.lines;
+    e->pending.must_call = false;
     xd_mutex_unlock(&e->lock);
     while (entry) {
         struct xd_log_line *next = entry->next;
@@ -48,15 +48,15 @@ void xd_engine_unlock(struct xd_engine *e)
         xd_free(entry);
         entry = next;
     }
-    if (has_wakeups)
+    if (must_call)
         xd_notifiers_call(&e->notifiers);
 }
 
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until)
 {
-    if (!e->is_decision_due && !e->are_readers_due && !e->log_lines &&
-        !e->has_wakeups)
+    if (!e->pending.must_decide && !e->pending.must_wake_readers &&
+        !e->pending.lines && !e->pending.must_call)
         return xd_cond_wait_until(c, &e->lock, until);
     xd_engine_unlock(e);
     xd_engine_lock(e);
@@ -66,7 +66,7 @@ bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
 void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n)
 {
     if (xd_notifier_raise(n))
-        e->has_wakeups = true;
+        e->pending.must_call = true;
 }
 
 void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
@@ -77,7 +77,7 @@ void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
     n->has_function = function != NULL;
     if (function && n->is_raised) {
         atomic_store(&n->is_due, true);
-        e->has_wakeups = true;
+        e->pending.must_call = true;
     }
     xd_engine_unlock(e);
 }
@@ -104,8 +104,8 @@ void xd_engine_log_locked(struct xd_engine *e, enum xd_log_level level,
         xd_free(entry);
         return;
     }
-    *e->log_lines_end = entry;
-    e->log_lines_end = &entry->next;
+    *e->pending.lines_end = entry;
+    e->pending.lines_end = &entry->next;
 }
 
 void xd_engine_wake_all_locked(struct xd_engine *e)
@@ -114,8 +114,8 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     xd_cond_broadcast(&e->bytes_ready);
     if (xd_engine_is_over_locked(e))
         xd_commons_hurry(e->commons);
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        xd_runner_wakeup(e->workers[i]->runner);
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        xd_runner_wakeup(e->workers.list[i]->runner);
     }
     e->hooks->wake_threads_locked(e);
 }
@@ -159,7 +159,7 @@ void xd_engine_end_locked(struct xd_engine *e)
 {
     xd_engine_step_locked(e,
                           (struct xd_session_event){.kind = XD_SESSION_ENDED});
-    e->end_time = xd_now();
+    e->times.ended = xd_now();
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->ended);
     xd_engine_wake_readers_locked(e);
@@ -176,7 +176,7 @@ void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error)
         return;
     e->error = *error;
     carry_out_locked(e, &action);
-    if (!e->has_keeper)
+    if (!e->keeper.has_thread)
         xd_engine_end_locked(e);
 }
 
@@ -200,7 +200,7 @@ void xd_engine_fail_nomem_locked(struct xd_engine *e)
 
 bool xd_engine_is_bounded(const struct xd_engine *e)
 {
-    return e->output == XD_OUTPUT_PIPE ||
-           (e->output == XD_OUTPUT_SOURCE && !e->path && e->options.spool &&
-            strcmp(e->options.spool, "none") == 0);
+    return e->dest.kind == XD_OUTPUT_PIPE ||
+           (e->dest.kind == XD_OUTPUT_SOURCE && !e->dest.path &&
+            e->options.spool && strcmp(e->options.spool, "none") == 0);
 }

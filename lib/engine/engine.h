@@ -29,29 +29,28 @@
 #include "base/range.h"
 #include "base/rate.h"
 #include "base/text.h"
+#include "engine/decide.h"
 #include "engine/depot.h"
+#include "engine/keeper.h"
 #include "engine/options.h"
+#include "engine/outage.h"
+#include "engine/pings.h"
 #include "engine/readers/pipe.h"
 #include "engine/readers/readers.h"
 #include "engine/records.h"
 #include "engine/resume.h"
-#include "engine/trust/piece_hash.h"
 #include "engine/trust/repair.h"
 #include "engine/trust/sampler.h"
 #include "engine/trust/verify.h"
-#include "io/pinger.h"
+#include "engine/worker.h"
 #include "io/sinks/sink.h"
-#include "io/transport.h"
 #include "ledger/ledger.h"
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/notifier.h"
-#include "os/routes.h"
 #include "os/thread.h"
-#include "session/intake.h"
 #include "session/session.h"
 #include "transfer/budget.h"
-#include "transfer/runner.h"
 
 enum xd_output_kind {
     XD_OUTPUT_FILE,
@@ -59,58 +58,43 @@ enum xd_output_kind {
     XD_OUTPUT_SOURCE /* the program's readers have it: readers/ */
 };
 
-/* One request at a time, on one depot. */
-struct xd_lane {
-    /* Guarded by lock. */
-    enum { LANE_FREE, LANE_ASKED, LANE_RUNNING } state;
-    unsigned fetch;        /* the scheduler's name for it */
-    struct xd_range range; /* bytes of the file */
-    uint64_t end;          /* the end that the scheduler wants by now */
-    bool stop;             /* the scheduler took it back */
-    bool owns_connection;  /* io/transport.h */
-    bool is_distrusted;    /* what still comes must not count */
-    unsigned outages;      /* of the line, when it was asked for */
-    enum xd_fetch_reason reason;
-    unsigned number; /* of those of its worker */
-    xd_usec queued;  /* when it was asked for */
+/* Where the bytes go. */
+struct xd_destination {
+    /* Constant after new(), path_given after xd_download_new_in(). */
+    enum xd_output_kind kind;
+    char *path;        /* of the file, or NULL */
+    size_t path_given; /* its first bytes, which no manifest chose */
 
-    /* Owned by the worker thread while RUNNING. */
-    struct xd_depot_source *source; /* NULL: the depot has none any more */
-    const struct xd_url *url;       /* the source's, or where that led to */
-    const char *if_range;           /* the source's validator, or NULL */
-    uint64_t odd_validator;         /* the hash of one that was refused, or 0 */
-    struct xd_url *final_url;       /* where `url` led to now, or NULL */
-    enum xd_reach reach;            /* of `url`, then of final_url */
-    bool start_now, stop_now;       /* what to tell the runner */
-    bool asks_whole;                /* the depot knows no ranges */
-    bool takes_encoded, wants_size; /* see io/transport.h */
-    struct xd_piece_hash piece_hash;
-    unsigned char *buffer;
-    struct xd_intake in;
-    uint64_t redundant;
-    xd_usec started, first_byte;
-    bool is_over; /* the runner has reported `outcome` */
-    bool waits;   /* what that means is being found out: validator_check.h */
-    struct xd_outcome outcome;
-    bool is_refused;      /* by us: `outcome` stands already */
-    bool may_be_page;     /* its first bytes decide: trust/pages.h */
-    uint64_t object_size; /* as its head said */
+    /* Constant after start(). */
+    struct xd_sink *sink;
+
+    /* Guarded by lock. */
+    struct xd_sink *target; /* where workers write: `sink`, or a scratch */
 };
 
-/* A thread that serves one depot after another. */
-struct xd_worker {
-    /* Constant after start. */
-    struct xd_engine *engine;
-    struct xd_thread thread;
-    struct xd_runner_handler handler;
-    struct xd_runner *runner; /* the thread's own; wakeup() by any */
-    struct xd_lane *lanes;
-    unsigned n_lanes;
-    size_t buffer_bytes; /* of each */
+/* The scheduler's clock stands still in a pause. */
+struct xd_pause {
+    /* Atomic: set by any thread, read by fetches. */
+    atomic_bool is_on;
 
     /* Guarded by lock. */
-    struct xd_depot *depot;  /* NULL: nothing to serve */
-    struct xd_depot *served; /* the last one: its connections are still open */
+    xd_usec since;  /* 0: it is not paused */
+    xd_usec former; /* all former pauses together */
+};
+
+struct xd_times {
+    /* Constant after start(). */
+    xd_usec started;
+
+    /* Guarded by lock. */
+    xd_usec deadline; /* for the last byte; XD_NEVER: there is none */
+    xd_usec ended;
+};
+
+/* Guarded by lock: what is counted for the program. */
+struct xd_tally {
+    uint64_t bytes_received, bytes_redundant;
+    struct xd_rate rate;
 };
 
 /* A line for the user's log function, which is called after the lock is
@@ -119,6 +103,13 @@ struct xd_log_line {
     enum xd_log_level level;
     char *line;
     struct xd_log_line *next;
+};
+
+/* Guarded by lock: what xd_engine_unlock() has to do. */
+struct xd_pending {
+    bool must_decide, must_wake_readers;    /* before the lock is released, */
+    struct xd_log_line *lines, **lines_end; /* and after that */
+    bool must_call;                         /* the program's wakeup functions */
 };
 
 /* What is called from below, where other files' work is not known. */
@@ -134,29 +125,17 @@ struct xd_engine_hooks {
     void *(*sampler_main)(void *engine);
 };
 
+/* What each part holds, and what guards it, stands in that part's header. */
 struct xd_engine {
-    /* Constant after new(), path_given after xd_download_new_in(). */
+    /* Constant after new(). */
     const struct xd_engine_hooks *hooks;
     struct xd_options options;
-    enum xd_output_kind output;
-    char *path;                 /* of the file, or NULL */
-    size_t path_given;          /* its first bytes, which no manifest chose */
     struct xd_commons *commons; /* of all its transports */
-    unsigned max_pings; /* at a time; 0: there are no descriptors for any */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;
 
-    /* Atomic: set by any thread, read by fetches. */
-    atomic_bool is_paused;
-
     struct xd_budget budget; /* of bytes, for all its requests; any thread's */
-
-    /* Constant after start(). */
-    struct xd_sink *sink;
-    struct xd_thread keeper;
-    bool has_keeper;
-    xd_usec started;
 
     struct xd_cancel_hook cancel_hook, cleanup; /* os/cancel.h's own */
 
@@ -166,15 +145,20 @@ struct xd_engine {
     struct xd_cond bytes_ready; /* keeper: work for it, or a thread left */
     struct xd_cond ended;       /* wait(): the phase is END */
 
+    struct xd_destination dest;
+    struct xd_pause pause;
+    struct xd_times times;
+    struct xd_keeper keeper;
+    struct xd_workers workers;
+    struct xd_pings pings;
+
     /* Guarded by lock. */
     struct xd_session session;
     struct xd_error error; /* why it fails; code XD_OK: it does not */
     struct xd_depots depots;
     struct xd_range wanted; /* bytes of the file; empty until size is known */
-    bool is_line_down;      /* was said: since line_down_at */
-    xd_usec line_down_at;
-    struct xd_routes routes;
-    size_t doubt_next;         /* the depot to be pinged when in doubt */
+    struct xd_decisions decisions;
+    struct xd_outage outage;
     struct xd_ledger ledger;   /* what is true of every byte of the file */
     struct xd_verify verify;   /* proves them */
     struct xd_resume resume;   /* what the journal says of them */
@@ -184,29 +168,10 @@ struct xd_engine {
     struct xd_repair repair;   /* when the whole file is wrong */
     struct xd_readers readers; /* of the file while it arrives */
     struct xd_pipe pipe;       /* what one of them writes to */
-    struct xd_sink *target;    /* where workers write: `sink`, or a scratch */
-    uint64_t window;           /* for each reader: so far ahead bytes may lie */
-    uint64_t least_window;     /* two pieces */
-    uint64_t handed_out; /* all before it has left for good: it was read by
-                              the pipe, or of a file of unknown size */
-    struct xd_worker **workers;
-    unsigned n_workers, max_workers;
-    unsigned n_serving;       /* workers that have not left yet */
-    struct xd_pinger *pinger; /* NULL: nothing was pinged yet */
-    struct xd_lane **fetches; /* by the scheduler's name */
-    size_t n_fetches;
-    xd_usec until;    /* when the scheduler wants to be asked again */
-    xd_usec deadline; /* for the last byte; XD_NEVER: there is none */
-    uint64_t bytes_received, bytes_redundant;
-    struct xd_rate rate;
-    xd_usec end_time;
+    struct xd_tally tally;
     struct xd_records records;
-    bool is_decision_due, are_readers_due; /* before the lock is released */
-    struct xd_log_line *log_lines, **log_lines_end;
+    struct xd_pending pending;
     struct xd_notifier notifier; /* of the download */
-    bool has_wakeups;            /* functions of the program are due */
-    xd_usec paused_at;           /* 0: it is not paused */
-    xd_usec paused_time;         /* all former pauses together */
 
     struct xd_notifiers notifiers; /* with a lock of its own */
 };
@@ -222,13 +187,13 @@ void xd_engine_unlock(struct xd_engine *e);
  * once, for all that happens until the lock is released. */
 static inline void xd_engine_decide_later_locked(struct xd_engine *e)
 {
-    e->is_decision_due = true;
+    e->pending.must_decide = true;
 }
 
 /* Likewise: there may be something new for readers. */
 static inline void xd_engine_wake_readers_locked(struct xd_engine *e)
 {
-    e->are_readers_due = true;
+    e->pending.must_wake_readers = true;
 }
 
 /* Do now what is due before the lock is released. */
@@ -249,7 +214,7 @@ void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
 /* The scheduler's clock: it stands still in pauses. */
 static inline xd_usec xd_engine_clock_locked(const struct xd_engine *e)
 {
-    return (e->paused_at ? e->paused_at : xd_now()) - e->paused_time;
+    return (e->pause.since ? e->pause.since : xd_now()) - e->pause.former;
 }
 
 /* Log a line when the lock is released. */

@@ -144,9 +144,9 @@ static bool has_source(const struct xd_depot *depot,
 /* Room for a worker more. */
 static int make_room_locked(struct xd_engine *e)
 {
-    unsigned n = e->max_workers + 1;
+    unsigned n = e->workers.max + 1;
 
-    return xd_lengthen(&e->workers, n, n + 1, sizeof(struct xd_worker *));
+    return xd_lengthen(&e->workers.list, n, n + 1, sizeof(struct xd_worker *));
 }
 
 /* It was given up, and can be asked again. */
@@ -165,7 +165,7 @@ static void report_joined_locked(struct xd_engine *e,
 {
     if (e->session.size_probe &&
         xd_size_probe_join(e->session.size_probe, depot->number,
-                           e->max_workers) < 0)
+                           e->workers.max) < 0)
         xd_engine_fail_nomem_locked(e);
     xd_report_joined_locked(e, depot->number, what->range,
                             what->max_connections);
@@ -183,8 +183,8 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
 
     if (make_room_locked(e) < 0 || xd_depots_add(&e->depots, what, &depot) < 0)
         return xd_fail_nomem(err);
-    if (!known && e->max_workers < xd_options_most_depots(&e->options))
-        e->max_workers++; /* one more may be open at a time */
+    if (!known && e->workers.max < xd_options_most_depots(&e->options))
+        e->workers.max++; /* one more may be open at a time */
     revive(depot);
     report_joined_locked(e, depot, what);
     if (xd_engine_is_over_locked(e)) /* for want of memory */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "engine/depot_cache.h"
+#include "engine/engine.h"
 
 /* For threads to leave.  The watchdog of their transports takes a third of it;
  * one that a disk or a name server holds up does not hold up the end. */
@@ -21,7 +22,7 @@ static void wait_for_workers_locked(struct xd_engine *e)
 {
     xd_usec until = xd_now() + LEAVING_MOST;
 
-    while ((e->n_serving > 0 || e->pipe.is_running) &&
+    while ((e->workers.n_serving > 0 || e->pipe.is_running) &&
            xd_engine_wait_locked(e, &e->bytes_ready, until))
         ;
 }
@@ -40,7 +41,7 @@ static void finish_locked(struct xd_engine *e)
     struct xd_error error = {0};
 
     xd_engine_unlock(e);
-    if (xd_sink_finish(e->sink, size, &error) == 0)
+    if (xd_sink_finish(e->dest.sink, size, &error) == 0)
         (void)xd_resume_finish(e, &error);
     xd_engine_lock(e);
     e->error = error;
@@ -97,8 +98,8 @@ static void *keeper_main(void *arg)
 
 int xd_keeper_start_locked(struct xd_engine *e, struct xd_error *err)
 {
-    if (xd_thread_start(&e->keeper, keeper_main, e) < 0)
+    if (xd_thread_start(&e->keeper.thread, keeper_main, e) < 0)
         return xd_fail_nomem(err);
-    e->has_keeper = true;
+    e->keeper.has_thread = true;
     return 0;
 }

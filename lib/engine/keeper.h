@@ -6,7 +6,18 @@
 #ifndef XD_ENGINE_KEEPER_H
 #define XD_ENGINE_KEEPER_H
 
-#include "engine/engine.h"
+#include <stdbool.h>
+
+#include "os/thread.h"
+
+struct xd_engine;
+struct xd_error;
+
+/* Constant after start(). */
+struct xd_keeper {
+    struct xd_thread thread;
+    bool has_thread;
+};
 
 /* Errors: NOMEM. */
 int xd_keeper_start_locked(struct xd_engine *e, struct xd_error *err);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/engine.h"
 #include "engine/sched_events.h"
 #include "engine/trust/copies.h"
 #include "engine/trust/discard.h"
@@ -128,9 +129,9 @@ static void start(struct xd_worker *w, unsigned slot)
 static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
                         uint64_t end)
 {
-    if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->is_paused))
+    if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->pause.is_on))
         return false;
-    return e->output == XD_OUTPUT_FILE || xd_lane_can_go_on_later(lane) ||
+    return e->dest.kind == XD_OUTPUT_FILE || xd_lane_can_go_on_later(lane) ||
            xd_readers_allow(e, xd_lane_end(lane), end);
 }
 
@@ -161,7 +162,7 @@ void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
 
 static void count_received_locked(struct xd_worker *w, uint64_t received)
 {
-    w->engine->bytes_received += received;
+    w->engine->tally.bytes_received += received;
     xd_rate_add(&w->served->rate, xd_now(), received);
     if (received > 0)
         w->served->last_byte_at = xd_now();
@@ -172,7 +173,7 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
 {
     lane->redundant += redundant;
     w->served->bytes_redundant += redundant;
-    w->engine->bytes_redundant += redundant;
+    w->engine->tally.bytes_redundant += redundant;
 }
 
 /* `hash` is NULL for what was not written to the file. */
@@ -184,7 +185,7 @@ static void written_locked(struct xd_worker *w, struct xd_range range,
     unsigned depot = hash ? w->served->number : XD_NO_DEPOT;
 
     w->served->bytes += xd_range_length(range);
-    xd_rate_add(&e->rate, xd_now(), xd_range_length(range));
+    xd_rate_add(&e->tally.rate, xd_now(), xd_range_length(range));
     xd_verify_written_locked(e, depot, range, hash);
 }
 
@@ -256,13 +257,13 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         rc = claim_locked(e, gap, &error);
         if (rc < 0)
             break;
-        target = e->target;
+        target = e->dest.target;
         era = e->verify.era;
         xd_engine_unlock(e);
         rc = xd_sink_write(target, gap.begin - e->wanted.begin,
                            data + (gap.begin - begin),
                            (size_t)xd_range_length(gap), &error);
-        if (rc == 0 && target == e->sink) {
+        if (rc == 0 && target == e->dest.sink) {
             rc = xd_resume_written(e, gap, &error);
             xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, era, gap,
                               lane->range.end, data + (gap.begin - begin));
@@ -274,8 +275,8 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
         }
         if (rc == 0)
             written_locked(w, gap,
-                           target == e->sink ? &lane->piece_hash : NULL);
-        if (rc == 0 && target == e->sink)
+                           target == e->dest.sink ? &lane->piece_hash : NULL);
+        if (rc == 0 && target == e->dest.sink)
             xd_resume_written_locked(e, xd_range_length(gap));
         kept += xd_range_length(gap);
         rest.begin = gap.end;

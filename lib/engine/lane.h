@@ -7,7 +7,58 @@
 #ifndef XD_ENGINE_LANE_H
 #define XD_ENGINE_LANE_H
 
-#include "engine/engine.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <xdownload/download.h>
+
+#include "base/range.h"
+#include "base/time.h"
+#include "engine/trust/piece_hash.h"
+#include "io/transport.h"
+#include "session/intake.h"
+#include "transfer/runner.h"
+
+struct xd_depot_source;
+struct xd_engine;
+struct xd_worker;
+
+/* One request at a time, on one depot. */
+struct xd_lane {
+    /* Guarded by lock. */
+    enum { LANE_FREE, LANE_ASKED, LANE_RUNNING } state;
+    unsigned fetch;        /* the scheduler's name for it */
+    struct xd_range range; /* bytes of the file */
+    uint64_t end;          /* the end that the scheduler wants by now */
+    bool stop;             /* the scheduler took it back */
+    bool owns_connection;  /* io/transport.h */
+    bool is_distrusted;    /* what still comes must not count */
+    unsigned outages;      /* of the line, when it was asked for */
+    enum xd_fetch_reason reason;
+    unsigned number; /* of those of its worker */
+    xd_usec queued;  /* when it was asked for */
+
+    /* Owned by the worker thread while RUNNING. */
+    struct xd_depot_source *source; /* NULL: the depot has none any more */
+    const struct xd_url *url;       /* the source's, or where that led to */
+    const char *if_range;           /* the source's validator, or NULL */
+    uint64_t odd_validator;         /* the hash of one that was refused, or 0 */
+    struct xd_url *final_url;       /* where `url` led to now, or NULL */
+    enum xd_reach reach;            /* of `url`, then of final_url */
+    bool start_now, stop_now;       /* what to tell the runner */
+    bool asks_whole;                /* the depot knows no ranges */
+    bool takes_encoded, wants_size; /* see io/transport.h */
+    struct xd_piece_hash piece_hash;
+    unsigned char *buffer;
+    struct xd_intake in;
+    uint64_t redundant;
+    xd_usec started, first_byte;
+    bool is_over; /* the runner has reported `outcome` */
+    bool waits;   /* what that means is being found out: validator_check.h */
+    struct xd_outcome outcome;
+    bool is_refused;      /* by us: `outcome` stands already */
+    bool may_be_page;     /* its first bytes decide: trust/pages.h */
+    uint64_t object_size; /* as its head said */
+};
 
 /* What the runner of `w` calls. */
 struct xd_runner_handler xd_lane_handler(struct xd_worker *w);

@@ -1,9 +1,11 @@
 #include "engine/lanes.h"
 
+#include "engine/lane.h"
+
 void xd_lanes_wake_locked(struct xd_engine *e, const struct xd_lane *lane)
 {
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        struct xd_worker *w = e->workers.list[i];
 
         if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
             xd_runner_wakeup(w->runner);
@@ -20,9 +22,9 @@ bool xd_lanes_end_locked(struct xd_engine *e)
 {
     bool is_busy = false;
 
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        for (unsigned j = 0; j < e->workers[i]->n_lanes; j++) {
-            struct xd_lane *lane = &e->workers[i]->lanes[j];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        for (unsigned j = 0; j < e->workers.list[i]->n_lanes; j++) {
+            struct xd_lane *lane = &e->workers.list[i]->lanes[j];
 
             if (lane->state == LANE_FREE)
                 continue;
@@ -37,8 +39,8 @@ bool xd_lanes_end_locked(struct xd_engine *e)
 /* The size probe asks for one byte of each depot, which may as well come. */
 void xd_lanes_hold_locked(struct xd_engine *e)
 {
-    for (unsigned i = 0; !e->session.size_probe && i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; !e->session.size_probe && i < e->workers.n; i++) {
+        struct xd_worker *w = e->workers.list[i];
 
         for (unsigned j = 0; j < w->n_lanes; j++) {
             struct xd_lane *lane = &w->lanes[j];

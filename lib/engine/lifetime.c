@@ -166,13 +166,13 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
     unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
-    bool has_readers = e->output == XD_OUTPUT_SOURCE;
+    bool has_readers = e->dest.kind == XD_OUTPUT_SOURCE;
     unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
     unsigned n_free = xd_descriptors_free(most + MOST_PINGS * PING_DESCRIPTORS);
     unsigned n;
 
     if (n_free >= most) {
-        e->max_pings = pings_for(n_free - most);
+        e->pings.max = pings_for(n_free - most);
         return 0;
     }
     if (n_free < LEAST_DESCRIPTORS)
@@ -193,11 +193,11 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 /* What needs memory: workers are made as depots are opened. */
 static int init_tables(struct xd_engine *e, const char *path)
 {
-    e->max_workers = most_open(e);
-    e->workers = xd_alloc(e->max_workers + 1u, sizeof *e->workers);
+    e->workers.max = most_open(e);
+    e->workers.list = xd_alloc(e->workers.max + 1u, sizeof *e->workers.list);
     if (path)
-        e->path = xd_strdup(path);
-    if (!e->workers || (path && !e->path))
+        e->dest.path = xd_strdup(path);
+    if (!e->workers.list || (path && !e->dest.path))
         return XD_E_NOMEM;
     return xd_records_init(&e->records, e->options.records);
 }
@@ -205,15 +205,15 @@ static int init_tables(struct xd_engine *e, const char *path)
 static void fini_tables(struct xd_engine *e)
 {
     xd_session_fini(&e->session);
-    xd_routes_close(&e->routes);
+    xd_routes_close(&e->outage.routes);
     xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
     xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
-    xd_free(e->fetches);
-    xd_free(e->workers);
-    xd_free(e->path);
+    xd_free(e->decisions.lanes);
+    xd_free(e->workers.list);
+    xd_free(e->dest.path);
     xd_commons_free(e->commons);
     xd_depots_fini(&e->depots);
 }
@@ -227,7 +227,7 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
     if (e->depots.size != XD_SIZE_UNKNOWN)
         return xd_decide_start_locked(e, err);
     e->session.size_probe = xd_size_probe_new(
-        e->depots.n, e->max_workers, (unsigned)e->options.retry, e->max_pings);
+        e->depots.n, e->workers.max, (unsigned)e->options.retry, e->pings.max);
     if (!e->session.size_probe || xd_outage_start_locked(e) < 0)
         return xd_fail_nomem(err);
     return 0;
@@ -266,18 +266,18 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     atomic_init(&e->references, 1);
     e->hooks = &hooks;
-    e->output = output;
-    e->path_given = SIZE_MAX;
+    e->dest.kind = output;
+    e->dest.path_given = SIZE_MAX;
     e->session.has_file = path != NULL;
     e->session.is_pipe = output == XD_OUTPUT_PIPE;
     e->pipe.fd = fd;
-    e->routes.fd = -1;
-    e->until = XD_NEVER;
-    e->deadline = XD_NEVER;
-    atomic_init(&e->is_paused, false);
+    e->outage.routes.fd = -1;
+    e->decisions.until = XD_NEVER;
+    e->times.deadline = XD_NEVER;
+    atomic_init(&e->pause.is_on, false);
     xd_resume_init(&e->resume);
-    e->window = e->options.lookahead;
-    e->log_lines_end = &e->log_lines;
+    e->readers.window = e->options.lookahead;
+    e->pending.lines_end = &e->pending.lines;
     rc = xd_options_check(&e->options, err);
     if (rc == 0 && e->options.keep && output != XD_OUTPUT_SOURCE)
         rc = xd_fail(err, XD_E_INVAL,
@@ -310,7 +310,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     obey_max_connections(e);
     e->session.silence = e->options.silence;
     e->session.is_silence_exact = xd_options_is_set(&e->options, "silence");
-    e->session.can_ping = e->max_pings > 0;
+    e->session.can_ping = e->pings.max > 0;
     rc = init_tables(e, path);
     if (rc < 0) {
         xd_fail_nomem(err);
@@ -349,8 +349,8 @@ static bool copies_files(const struct xd_engine *e)
 static int open_file(struct xd_engine *e, struct xd_sink **out,
                      struct xd_error *err)
 {
-    int rc =
-        xd_file_sink_new(out, e->path, e->path_given, e->options.force, err);
+    int rc = xd_file_sink_new(out, e->dest.path, e->dest.path_given,
+                              e->options.force, err);
 
     if (rc == 0 && copies_files(e))
         xd_file_sink_keep_private(*out);
@@ -362,7 +362,7 @@ static int open_sink(struct xd_engine *e, struct xd_sink **out,
 {
     const char *spool = e->options.spool;
 
-    if (e->path)
+    if (e->dest.path)
         return open_file(e, out, err);
     if (!xd_engine_is_bounded(e))
         return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
@@ -377,7 +377,7 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
 {
     int rc;
 
-    e->sink = e->target = sink;
+    e->dest.sink = e->dest.target = sink;
     rc = xd_pipe_start_locked(e, err);
     if (rc == 0 && e->session.sched)
         xd_readers_begin_locked(e);
@@ -403,9 +403,9 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
         xd_engine_unlock(e);
         return xd_fail(err, XD_E_STATE, "the download was started before");
     }
-    e->started = xd_now();
+    e->times.started = xd_now();
     if (e->options.max_time > 0)
-        e->deadline = e->started + e->options.max_time;
+        e->times.deadline = e->times.started + e->options.max_time;
     xd_engine_step_locked(
         e, (struct xd_session_event){.kind = XD_SESSION_STARTED,
                                      .is_size_known = !e->session.size_probe});
@@ -441,16 +441,16 @@ static void free_engine(struct xd_engine *e)
     xd_engine_unlock(e);
     /* No worker is started after the end, so that n_workers stays.  As long as
      * a thread runs it may wake every worker. */
-    for (unsigned i = 0; i < e->n_workers; i++)
-        xd_worker_join(e->workers[i]);
-    xd_pinger_free(e->pinger);
+    for (unsigned i = 0; i < e->workers.n; i++)
+        xd_worker_join(e->workers.list[i]);
+    xd_pinger_free(e->pings.pinger);
     xd_sampler_join(e);
-    if (e->has_keeper)
-        xd_thread_join(&e->keeper);
+    if (e->keeper.has_thread)
+        xd_thread_join(&e->keeper.thread);
     xd_pipe_free(e);
-    for (unsigned i = 0; i < e->n_workers; i++)
-        xd_worker_free(e->workers[i]);
-    xd_sink_free(e->sink);
+    for (unsigned i = 0; i < e->workers.n; i++)
+        xd_worker_free(e->workers.list[i]);
+    xd_sink_free(e->dest.sink);
     fini_tables(e);
     fini_threads(e);
     xd_options_fini(&e->options);

@@ -1,6 +1,8 @@
 #include "engine/outage.h"
 
 #include "base/error.h"
+#include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/pings.h"
 
 /* So many depots at least are pinged when the line is in doubt: one answer is
@@ -15,8 +17,8 @@ int xd_outage_start_locked(struct xd_engine *e)
         e->session.line =
             xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
                         o->silence, o->patience);
-    if (e->routes.fd < 0)
-        xd_routes_open(&e->routes);
+    if (e->outage.routes.fd < 0)
+        xd_routes_open(&e->outage.routes);
     return e->session.line ? 0 : XD_E_NOMEM;
 }
 
@@ -40,17 +42,17 @@ static void log_change_locked(struct xd_engine *e, xd_usec now)
 {
     bool is_down = xd_line_is_down(e->session.line);
 
-    if (is_down == e->is_line_down)
+    if (is_down == e->outage.is_down)
         return;
-    e->is_line_down = is_down;
+    e->outage.is_down = is_down;
     if (is_down)
-        e->line_down_at = now;
+        e->outage.down_at = now;
     if (is_down)
         xd_engine_log_locked(e, XD_LOG_WARN,
                              "no depot answers: waiting for the network");
     else
         xd_engine_log_locked(e, XD_LOG_INFO, "the network is back after %.1f s",
-                             (double)(now - e->line_down_at) /
+                             (double)(now - e->outage.down_at) /
                                  (double)XD_SECOND);
 }
 
@@ -58,7 +60,7 @@ bool xd_outage_look_locked(struct xd_engine *e)
 {
     xd_usec now = xd_now();
 
-    if (!e->session.line || !xd_routes_have_appeared(&e->routes, now))
+    if (!e->session.line || !xd_routes_have_appeared(&e->outage.routes, now))
         return false;
     xd_line_changed(e->session.line, now);
     return xd_line_is_down(e->session.line);
@@ -85,7 +87,7 @@ void xd_outage_doubt_locked(struct xd_engine *e)
     size_t n = e->depots.n, n_pinged = 0;
 
     for (size_t i = 0; i < n && n_pinged < DOUBT_PINGS; i++) {
-        struct xd_depot *d = e->depots.list[e->doubt_next++ % n];
+        struct xd_depot *d = e->depots.list[e->outage.ping_next++ % n];
 
         if (d->lanes_busy > 0 || d->state == XD_DEPOT_FAILED || d->is_pinged)
             continue;

@@ -8,7 +8,21 @@
 #ifndef XD_ENGINE_OUTAGE_H
 #define XD_ENGINE_OUTAGE_H
 
-#include "engine/engine.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/time.h"
+#include "os/routes.h"
+
+struct xd_engine;
+struct xd_lane;
+
+struct xd_outage {
+    bool is_down; /* was said: since down_at */
+    xd_usec down_at;
+    struct xd_routes routes;
+    size_t ping_next; /* the depot to be pinged when in doubt */
+};
 
 /* Before the first request, and again with each scheduler: what was learnt of
  * the line is kept.  Errors: NOMEM. */

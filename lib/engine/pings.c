@@ -1,6 +1,7 @@
 #include "engine/pings.h"
 
 #include "base/error.h"
+#include "engine/engine.h"
 #include "engine/sched_events.h"
 
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
@@ -71,11 +72,12 @@ static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     if (depot->is_pinged) /* for the size probe, and now for the scheduler */
         return;
-    if (!e->pinger)
-        xd_pinger_new(&e->pinger, &e->options.net, e->commons, answered, e,
-                      NULL);
+    if (!e->pings.pinger)
+        xd_pinger_new(&e->pings.pinger, &e->options.net, e->commons, answered,
+                      e, NULL);
     depot->is_pinged = true;
-    if (!e->pinger || xd_pinger_ask(e->pinger, depot->number, &depot->url) < 0)
+    if (!e->pings.pinger ||
+        xd_pinger_ask(e->pings.pinger, depot->number, &depot->url) < 0)
         report_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
 }
 

@@ -6,7 +6,20 @@
 #ifndef XD_ENGINE_PINGS_H
 #define XD_ENGINE_PINGS_H
 
-#include "engine/engine.h"
+#include "base/ping.h"
+#include "base/time.h"
+#include "io/pinger.h"
+
+struct xd_depot;
+struct xd_engine;
+
+struct xd_pings {
+    /* Constant after new(). */
+    unsigned max; /* at a time; 0: there are no descriptors for any */
+
+    /* Guarded by lock. */
+    struct xd_pinger *pinger; /* NULL: nothing was pinged yet */
+};
 
 /* Ping the depot; the scheduler, or the size probe, learns the outcome. */
 void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot);

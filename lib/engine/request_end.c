@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "engine/lane.h"
 #include "engine/sched_events.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
@@ -26,18 +27,18 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
         .end = lane->range.end,
         .received = lane->in.flushed - lane->range.begin,
         .redundant = lane->redundant,
-        .start_s = seconds(lane->started - e->started),
+        .start_s = seconds(lane->started - e->times.started),
         .first_byte_s = -1,
-        .end_s = seconds(now - e->started),
+        .end_s = seconds(now - e->times.started),
         .code = lane->outcome.error.code,
         .reason = lane->reason,
         .lane = lane->number,
-        .queued_s = seconds(lane->queued - e->started),
+        .queued_s = seconds(lane->queued - e->times.started),
         .name_s = seconds(lane->outcome.name_time),
         .connect_s = seconds(lane->outcome.connect_time)};
 
     if (lane->first_byte != XD_NEVER)
-        record.first_byte_s = seconds(lane->first_byte - e->started);
+        record.first_byte_s = seconds(lane->first_byte - e->times.started);
     if (lane->outcome.verdict == XD_VERDICT_STOPPED ||
         lane->outcome.verdict == XD_VERDICT_LOCAL)
         record.code = XD_E_CANCELED;
@@ -257,7 +258,7 @@ static void report_probe_postponed_locked(struct xd_engine *e,
                                           struct xd_depot *depot,
                                           struct xd_lane *lane, xd_usec now)
 {
-    if (now >= e->started + e->options.patience)
+    if (now >= e->times.started + e->options.patience)
         report_probe_failed_locked(e, depot, lane, now);
     else
         xd_size_probe_postponed(e->session.size_probe, depot->number,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/sched_events.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
@@ -108,7 +109,7 @@ static int sync_both(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_journal *journal = e->resume.journal;
     uint64_t mark = xd_journal_mark(journal);
-    int rc = xd_file_sink_sync(e->sink, err);
+    int rc = xd_file_sink_sync(e->dest.sink, err);
 
     if (rc == 0)
         return xd_journal_synced(journal, mark, err);
@@ -168,7 +169,8 @@ void xd_resume_save_locked(struct xd_engine *e)
 
 void xd_resume_remove_empty(struct xd_engine *e)
 {
-    if (e->path && xd_file_sink_remove_empty(e->sink) && e->resume.journal)
+    if (e->dest.path && xd_file_sink_remove_empty(e->dest.sink) &&
+        e->resume.journal)
         (void)xd_journal_remove(e->resume.journal, NULL);
 }
 
@@ -181,7 +183,7 @@ int xd_resume_finish(struct xd_engine *e, struct xd_error *err)
 
     if (e->resume.journal == NULL)
         return 0;
-    rc = xd_file_sink_sync_name(e->sink, err);
+    rc = xd_file_sink_sync_name(e->dest.sink, err);
     if (rc == 0 && xd_journal_remove(e->resume.journal, &error) < 0)
         xd_log(&e->log, XD_LOG_WARN, "%s", error.msg);
     return rc;

@@ -8,7 +8,7 @@ static int read_part(void *user, uint64_t offset, void *data, size_t len,
 {
     const struct xd_engine *e = user;
 
-    return xd_sink_read(e->sink, offset - e->wanted.begin, data, len, err);
+    return xd_sink_read(e->dest.sink, offset - e->wanted.begin, data, len, err);
 }
 
 /* A batch that the end of the download cancels. */
@@ -59,7 +59,7 @@ int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
                                         .read = read_part,
                                         .user = e,
                                         .known = known,
-                                        .until = e->deadline};
+                                        .until = e->times.deadline};
         rc = xd_sample_check_run(out, err);
         close_batch(e);
     }

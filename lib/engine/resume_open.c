@@ -38,12 +38,12 @@ struct opening {
 
 static const char *part_of(const struct opening *o)
 {
-    return xd_file_sink_part(o->e->sink);
+    return xd_file_sink_part(o->e->dest.sink);
 }
 
 static int folder_of(const struct opening *o)
 {
-    return xd_file_sink_folder(o->e->sink);
+    return xd_file_sink_folder(o->e->dest.sink);
 }
 
 static bool size_is_known(const struct opening *o)
@@ -55,7 +55,8 @@ static int check_space(struct opening *o, struct xd_error *err)
 {
     uint64_t needed = xd_range_length(o->identity.wanted), space;
 
-    if (!size_is_known(o) || xd_file_sink_space(o->e->sink, &space, NULL) < 0 ||
+    if (!size_is_known(o) ||
+        xd_file_sink_space(o->e->dest.sink, &space, NULL) < 0 ||
         needed <= space)
         return 0;
     return xd_fail(err, XD_E_IO,
@@ -94,7 +95,7 @@ static int identify(struct opening *o, struct xd_error *err)
     o->path = path.s;
     if (path.failed)
         return xd_fail_nomem(err);
-    rc = xd_resume_identify(e->depots.manifest, e->depots.file, e->path,
+    rc = xd_resume_identify(e->depots.manifest, e->depots.file, e->dest.path,
                             &o->hashes, &o->identity, err);
     o->identity.size = e->depots.size;
     o->identity.wanted = e->wanted;
@@ -105,14 +106,14 @@ static int identify(struct opening *o, struct xd_error *err)
  * browsers call unfinished files so too. */
 static int begin_without_journal(struct opening *o, struct xd_error *err)
 {
-    uint64_t found = xd_file_sink_found(o->e->sink);
+    uint64_t found = xd_file_sink_found(o->e->dest.sink);
 
     if (found >= SMALL && !o->e->options.no_continue)
         return xd_fail(err, XD_E_IO,
                        "%s: has %llu bytes, and no journal says of what: "
                        "--no-continue begins it anew",
                        part_of(o), (ull)found);
-    return found > 0 ? xd_file_sink_empty(o->e->sink, err) : 0;
+    return found > 0 ? xd_file_sink_empty(o->e->dest.sink, err) : 0;
 }
 
 static int fail_other(const struct opening *o, const char *what,
@@ -233,7 +234,7 @@ static int believe(struct opening *o, struct xd_error *err)
     int rc = 0;
 
     if (!o->story.has_header) {
-        if (xd_file_sink_found(o->e->sink) > 0)
+        if (xd_file_sink_found(o->e->dest.sink) > 0)
             snprintf(o->warning, sizeof o->warning, "begun anew: %s",
                      o->had_journal ? "its journal is damaged"
                                     : "no journal says what is in it");
@@ -247,7 +248,7 @@ static int believe(struct opening *o, struct xd_error *err)
     if (rc < 0 || !size_is_known(o))
         return rc;
     if (xd_journal_believed(&o->story, o->boot_id,
-                            xd_file_sink_found(o->e->sink), &o->held) < 0)
+                            xd_file_sink_found(o->e->dest.sink), &o->held) < 0)
         return xd_fail_nomem(err);
     return o->held.bytes > 0 && !is_proved(o) ? compare(o, err) : 0;
 }
@@ -284,7 +285,7 @@ static int open_journal(struct opening *o, struct xd_error *err)
     rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
     if (rc == 0 && keeps_failure(o))
         rc = xd_journal_failed(o->journal, o->story.failed.s, err);
-    return rc < 0 ? rc : xd_file_sink_empty(o->e->sink, err);
+    return rc < 0 ? rc : xd_file_sink_empty(o->e->dest.sink, err);
 }
 
 static int open_all(struct opening *o, struct xd_error *err)
@@ -406,7 +407,7 @@ void xd_resume_note_failure_locked(struct xd_engine *e)
     struct xd_error error = {0};
     struct xd_text hash = {0};
 
-    if (!e->path || !e->sink || !v->whole_algorithm ||
+    if (!e->dest.path || !e->dest.sink || !v->whole_algorithm ||
         e->error.code != XD_E_CORRUPT)
         return;
     xd_text_addf(&hash, "%s:%s\n", v->whole_algorithm, v->whole_hex);

@@ -1,12 +1,13 @@
 #include "engine/sched_events.h"
 
 #include "base/error.h"
+#include "engine/lane.h"
 
 xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)
 {
     if (at == XD_NEVER)
         return at;
-    return at > e->paused_time ? at - e->paused_time : 0;
+    return at > e->pause.former ? at - e->pause.former : 0;
 }
 
 void xd_report_event_locked(struct xd_engine *e, struct xd_sched_event event)

@@ -2,9 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/request_end.h"
+#include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/outage.h"
+#include "engine/request_end.h"
 #include "engine/sched_events.h"
 #include "engine/trust/validators.h"
 #include "os/descriptors.h"
@@ -69,7 +70,8 @@ static bool take_locked(struct xd_worker *w)
         if (w->depot) {
             if (choose_transport_locked(w))
                 break;
-        } else if (!xd_engine_wait_locked(e, &e->work_ready, e->until)) {
+        } else if (!xd_engine_wait_locked(e, &e->work_ready,
+                                          e->decisions.until)) {
             xd_engine_decide_later_locked(e);
         }
     }
@@ -84,7 +86,7 @@ static bool take_locked(struct xd_worker *w)
 /* When poll() has to return though nothing came. */
 static xd_usec until_locked(const struct xd_worker *w)
 {
-    xd_usec until = w->engine->until;
+    xd_usec until = w->engine->decisions.until;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
         const struct xd_lane *lane = &w->lanes[i];
@@ -111,7 +113,7 @@ static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         struct xd_lane *lane = &w->lanes[i];
 
-        bool at_once = lane->is_over || w->engine->output != XD_OUTPUT_FILE;
+        bool at_once = lane->is_over || w->engine->dest.kind != XD_OUTPUT_FILE;
 
         if (xd_intake_must_flush(&lane->in, at_once, now))
             xd_lane_flush(w, lane);
@@ -172,8 +174,8 @@ static void give_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
     xd_usec now = xd_now();
-    bool is_due =
-        xd_outage_look_locked(e) || (e->until != XD_NEVER && now >= e->until);
+    bool is_due = xd_outage_look_locked(e) ||
+                  (e->decisions.until != XD_NEVER && now >= e->decisions.until);
 
     count_connections_locked(w);
     for (unsigned i = 0; i < w->n_lanes; i++) {
@@ -220,7 +222,7 @@ static void leave_locked(struct xd_worker *w)
         xd_lane_abandon_locked(w, &w->lanes[i]);
         xd_request_ended_locked(e, w->served, &w->lanes[i]);
     }
-    e->n_serving--;
+    e->workers.n_serving--;
     xd_cond_signal(&e->bytes_ready);
 }
 
@@ -267,7 +269,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
         return XD_E_NOMEM;
     w->engine = e;
     w->n_lanes = xd_options_lanes(&e->options);
-    w->buffer_bytes = xd_intake_buffer((size_t)e->max_workers * w->n_lanes);
+    w->buffer_bytes = xd_intake_buffer((size_t)e->workers.max * w->n_lanes);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || new_runner(w) < 0 ||
         xd_thread_start(&w->thread, worker_main, w) < 0) {

@@ -7,7 +7,36 @@
 #ifndef XD_ENGINE_WORKER_H
 #define XD_ENGINE_WORKER_H
 
-#include "engine/engine.h"
+#include <stddef.h>
+
+#include "os/thread.h"
+#include "transfer/runner.h"
+
+struct xd_depot;
+struct xd_engine;
+struct xd_lane;
+
+struct xd_worker {
+    /* Constant after start. */
+    struct xd_engine *engine;
+    struct xd_thread thread;
+    struct xd_runner_handler handler;
+    struct xd_runner *runner; /* the thread's own; wakeup() by any */
+    struct xd_lane *lanes;
+    unsigned n_lanes;
+    size_t buffer_bytes; /* of each */
+
+    /* Guarded by lock. */
+    struct xd_depot *depot;  /* NULL: nothing to serve */
+    struct xd_depot *served; /* the last one: its connections are still open */
+};
+
+/* Guarded by lock. */
+struct xd_workers {
+    struct xd_worker **list;
+    unsigned n, max;
+    unsigned n_serving; /* that have not left yet */
+};
 
 /* Start one.  Errors: NOMEM. */
 int xd_worker_new(struct xd_worker **out, struct xd_engine *e);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/join.h"
+#include "engine/lane.h"
 #include "engine/lifetime.h"
 #include "os/file.h"
 
@@ -75,7 +76,7 @@ int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
     rc = whole.failed ? xd_fail_nomem(err)
                       : xd_download_new(out, m, file, whole.s, o, err);
     if (rc == 0)
-        engine_of(*out)->path_given = given;
+        engine_of(*out)->dest.path_given = given;
     xd_text_fini(&whole);
     return rc;
 }
@@ -147,8 +148,8 @@ static void count_discarded_locked(const struct xd_engine *e,
 static void count_depots_locked(const struct xd_engine *e,
                                 struct xd_progress *p)
 {
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        const struct xd_depot *d = e->workers[i]->depot;
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        const struct xd_depot *d = e->workers.list[i]->depot;
 
         p->depots_open += d != NULL;
         p->lanes_busy += d ? d->lanes_busy : 0;
@@ -165,7 +166,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     xd_usec now;
 
     xd_engine_lock(e);
-    now = e->session.phase == XD_PHASE_END ? e->end_time : xd_now();
+    now = e->session.phase == XD_PHASE_END ? e->times.ended : xd_now();
     p.bytes_done = xd_ledger_bytes(&e->ledger, done);
     p.bytes_in_order =
         xd_ledger_first_gap(&e->ledger, done, e->wanted) - e->wanted.begin;
@@ -173,12 +174,12 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_resumed = xd_verify_held_bytes_locked(e);
     if (e->wanted.end != XD_SIZE_UNKNOWN && !e->session.size_probe)
         p.bytes_total = xd_range_length(e->wanted);
-    p.bytes_received = e->bytes_received;
-    p.bytes_redundant = e->bytes_redundant;
+    p.bytes_received = e->tally.bytes_received;
+    p.bytes_redundant = e->tally.bytes_redundant;
     if (e->session.phase != XD_PHASE_NEW)
-        p.seconds = (double)(now - e->started) / (double)XD_SECOND;
-    p.bytes_per_s = xd_rate_get(&e->rate, now);
-    p.is_paused = e->paused_at != 0;
+        p.seconds = (double)(now - e->times.started) / (double)XD_SECOND;
+    p.bytes_per_s = xd_rate_get(&e->tally.rate, now);
+    p.is_paused = e->pause.since != 0;
     count_depots_locked(e, &p);
     count_discarded_locked(e, &p);
     p.algorithm = xd_options_algorithm(&e->options);
@@ -210,7 +211,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
         return XD_E_INVAL;
     }
     depot = e->depots.list[i];
-    now = e->session.phase == XD_PHASE_END ? e->end_time : xd_now();
+    now = e->session.phase == XD_PHASE_END ? e->times.ended : xd_now();
     s.host = depot->host;
     s.url = depot->shown_url;
     s.state = depot->state;
@@ -276,13 +277,13 @@ static struct xd_fetch_record request_locked(const struct xd_worker *w,
         .begin = lane->range.begin,
         .end = lane->end,
         .received = has_started ? lane->in.reported - lane->range.begin : 0,
-        .start_s = (double)(start - w->engine->started) / second,
+        .start_s = (double)(start - w->engine->times.started) / second,
         .first_byte_s = -1,
         .end_s = -1,
         .code = XD_E_AGAIN,
         .reason = lane->reason,
         .lane = lane->number,
-        .queued_s = (double)(lane->queued - w->engine->started) / second};
+        .queued_s = (double)(lane->queued - w->engine->times.started) / second};
 }
 
 size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,
@@ -292,8 +293,8 @@ size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,
     size_t all = 0;
 
     xd_engine_lock(e);
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        const struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        const struct xd_worker *w = e->workers.list[i];
 
         for (unsigned k = 0; k < w->n_lanes; k++) {
             if (w->lanes[k].state == LANE_FREE || (!w->depot && !w->served))
@@ -370,9 +371,9 @@ void xd_download_pause(struct xd_download *d)
     struct xd_engine *e = engine_of(d);
 
     xd_engine_lock(e);
-    if (e->paused_at == 0)
-        e->paused_at = xd_now();
-    atomic_store(&e->is_paused, true);
+    if (e->pause.since == 0)
+        e->pause.since = xd_now();
+    atomic_store(&e->pause.is_on, true);
     xd_engine_decide_later_locked(e);
     xd_engine_unlock(e);
 }
@@ -383,13 +384,13 @@ void xd_download_resume(struct xd_download *d)
     xd_usec paused;
 
     xd_engine_lock(e);
-    if (e->paused_at != 0) {
-        paused = xd_now() - e->paused_at;
-        e->paused_at = 0;
-        e->paused_time += paused;
-        if (e->deadline != XD_NEVER)
-            e->deadline += paused;
-        atomic_store(&e->is_paused, false);
+    if (e->pause.since != 0) {
+        paused = xd_now() - e->pause.since;
+        e->pause.since = 0;
+        e->pause.former += paused;
+        if (e->times.deadline != XD_NEVER)
+            e->times.deadline += paused;
+        atomic_store(&e->pause.is_on, false);
         xd_engine_decide_later_locked(e);
         xd_engine_wake_all_locked(e);
     }

@@ -115,7 +115,7 @@ int xd_pipe_start_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_pipe *p = &e->pipe;
     int rc;
 
-    if (e->output != XD_OUTPUT_PIPE)
+    if (e->dest.kind != XD_OUTPUT_PIPE)
         return 0;
     if (xd_readers_add_locked(e, &p->reader) < 0)
         return xd_fail_nomem(err);

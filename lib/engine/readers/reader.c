@@ -42,8 +42,8 @@ static int fail_again_locked(struct xd_reader *r, const char *what)
     struct xd_engine *e = r->engine;
 
     xd_notifier_clear(&r->notifier);
-    if (xd_readers_until_locked(e, e->until) < e->until) {
-        e->until = xd_readers_until_locked(e, e->until);
+    if (xd_readers_until_locked(e, e->decisions.until) < e->decisions.until) {
+        e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
         xd_engine_wake_all_locked(e); /* that wait for an earlier `until` */
     }
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);
@@ -78,10 +78,11 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
         return xd_fail_nomem(&r->error);
     r->copied = from;
     if ((e->depots.size == XD_SIZE_UNKNOWN || r->is_pipe) &&
-        e->handed_out < from.end)
-        e->handed_out = from.end;
+        e->readers.handed_out < from.end)
+        e->readers.handed_out = from.end;
     xd_engine_unlock(e);
-    rc = xd_sink_read(e->sink, from.begin - e->wanted.begin, buf, len, &error);
+    rc = xd_sink_read(e->dest.sink, from.begin - e->wanted.begin, buf, len,
+                      &error);
     xd_engine_lock(e);
     r->copied.end = r->copied.begin;
     if (r->revoked.code != XD_OK)

@@ -26,10 +26,10 @@ void xd_readers_fini(struct xd_readers *r)
 
 uint64_t xd_readers_window_locked(struct xd_engine *e)
 {
-    bool are_many = e->output == XD_OUTPUT_SOURCE;
+    bool are_many = e->dest.kind == XD_OUTPUT_SOURCE;
 
     e->readers.by_demand =
-        e->output != XD_OUTPUT_FILE && e->session.phase != XD_PHASE_REFETCH;
+        e->dest.kind != XD_OUTPUT_FILE && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
     /* Of a store that they share, blocks that many readers can have some of. */
@@ -58,7 +58,7 @@ static void hint_locked(struct xd_engine *e)
 
     for (size_t i = 0; i < all->n; i++)
         is_read |= all->list[i]->has_begun;
-    if (is_read == all->are_hinted || e->output == XD_OUTPUT_PIPE)
+    if (is_read == all->are_hinted || e->dest.kind == XD_OUTPUT_PIPE)
         return;
     all->are_hinted = is_read;
     xd_report_demand_locked(e, XD_LOOKAHEAD_HEAD,
@@ -82,7 +82,7 @@ static void wake_held_back_locked(struct xd_engine *e)
 /* Not while another reader still makes the store. */
 static bool can_report_locked(const struct xd_engine *e)
 {
-    return e->readers.by_demand && e->session.sched && e->sink &&
+    return e->readers.by_demand && e->session.sched && e->dest.sink &&
            xd_session_is_running(&e->session);
 }
 
@@ -161,17 +161,17 @@ void xd_readers_begin_locked(struct xd_engine *e)
     struct xd_range w = e->wanted, head = xd_lookahead_head(w);
     struct xd_range tail = xd_lookahead_tail(w);
     struct xd_demand nothing = {.due = XD_NEVER};
-    xd_usec soon = e->started + XD_LOOKAHEAD_HINT_AFTER;
+    xd_usec soon = e->times.started + XD_LOOKAHEAD_HINT_AFTER;
 
     if (!all->by_demand)
         return;
     all->rest = nothing;
-    if (e->path)
+    if (e->dest.path)
         all->rest.range = w;
     xd_report_demand_locked(e, XD_LOOKAHEAD_REST, &all->rest);
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
-    if (e->output == XD_OUTPUT_PIPE)
+    if (e->dest.kind == XD_OUTPUT_PIPE)
         head = tail = nothing.range;
     all->head = (struct xd_demand){xd_window_pieces(e, head), soon, 0};
     all->tail = (struct xd_demand){xd_window_pieces(e, tail), soon, 0};

@@ -98,7 +98,11 @@ struct xd_readers {
     struct xd_share *shares; /* room for each, if the store is in memory */
     size_t n, capacity;
     unsigned next_number;
-    bool by_demand;                /* the scheduler knows windows */
+    uint64_t window;       /* for each: so far ahead bytes may lie */
+    uint64_t least_window; /* two pieces */
+    uint64_t handed_out;   /* all before it has left for good: it was read by
+                              the pipe, or of a file of unknown size */
+    bool by_demand;        /* the scheduler knows windows */
     struct xd_bounded_sink *store; /* or NULL: all is kept, in a file */
     struct xd_demand rest, head, tail;
     bool are_hinted;     /* the scheduler knows of head and tail */

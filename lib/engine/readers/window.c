@@ -35,9 +35,11 @@ uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate)
 
 uint64_t xd_window_least(const struct xd_engine *e)
 {
+    const struct xd_readers *all = &e->readers;
+
     if (e->options.lookahead_time == 0)
-        return e->window;
-    return e->least_window > LEAST_TIMED ? e->least_window : LEAST_TIMED;
+        return all->window;
+    return all->least_window > LEAST_TIMED ? all->least_window : LEAST_TIMED;
 }
 
 void xd_windows_rate_locked(struct xd_engine *e)
@@ -55,14 +57,15 @@ void xd_windows_rate_locked(struct xd_engine *e)
  * nothing until a quarter is free. */
 bool xd_windows_fit_locked(struct xd_engine *e)
 {
-    uint64_t length = xd_window_bytes(&e->options, e->readers.media_rate);
+    struct xd_readers *all = &e->readers;
+    uint64_t length = xd_window_bytes(&e->options, all->media_rate);
 
-    if (length < e->least_window)
-        length = e->least_window;
+    if (length < all->least_window)
+        length = all->least_window;
     if (e->options.lookahead_time == 0 ||
-        (length < e->window / 8 * 9 && length > e->window / 8 * 7))
+        (length < all->window / 8 * 9 && length > all->window / 8 * 7))
         return false;
-    e->window = length;
+    all->window = length;
     return true;
 }
 
@@ -108,7 +111,7 @@ static struct xd_range window_of(const struct xd_reader *r)
     uint64_t from = window_begin(r);
 
     if (!e->readers.shares)
-        return ahead_of(e, from, from, e->window);
+        return ahead_of(e, from, from, e->readers.window);
     if (r->has_former && r->ahead > XD_PROBE_BYTES)
         return ahead_of(e, from, from, XD_PROBE_BYTES);
     return ahead_of(e, from, r->has_former ? from : r->front, r->ahead);
@@ -155,7 +158,7 @@ void xd_windows_share_locked(struct xd_engine *e)
             all->shares[n++] = (struct xd_share){
                 .at = is_away ? r->former.begin : window_begin(r), .of = r};
     }
-    xd_shares(all->shares, n, e->window);
+    xd_shares(all->shares, n, e->readers.window);
     for (size_t i = 0; i < n; i++) {
         struct xd_reader *r = all->shares[i].of;
 

@@ -6,6 +6,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/trust/discard.h"
 #include "engine/sched_events.h"
 #include "engine/lanes.h"
@@ -80,8 +81,8 @@ static bool holds_all(const struct xd_depot *d, struct xd_range range)
 static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
                                   const struct xd_depot *but)
 {
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        struct xd_worker *w = e->workers.list[i];
 
         for (unsigned j = 0; w->depot && w->depot != but && j < w->n_lanes;
              j++) {
@@ -108,7 +109,7 @@ static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_verify *v = &e->verify;
     bool and_held = may_have_delivered_held(e);
-    struct xd_range rest = {e->handed_out, e->wanted.end}, run, proved;
+    struct xd_range rest = {e->readers.handed_out, e->wanted.end}, run, proved;
     unsigned origin;
     size_t piece;
 
@@ -321,8 +322,8 @@ static unsigned char *read_copy_locked(struct xd_engine *e,
     xd_engine_unlock(e);
     copy = xd_alloc(len, 1);
     if (copy)
-        rc = xd_sink_read(e->sink, range.begin - e->wanted.begin, copy, len,
-                          NULL);
+        rc = xd_sink_read(e->dest.sink, range.begin - e->wanted.begin, copy,
+                          len, NULL);
     xd_engine_lock(e);
     if (rc == 0)
         return copy;

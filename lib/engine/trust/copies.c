@@ -34,7 +34,8 @@ static void compare_locked(struct xd_engine *e, unsigned depot,
     int rc;
 
     xd_engine_unlock(e);
-    rc = xd_sink_read(e->sink, run.begin - e->wanted.begin, kept, len, NULL);
+    rc = xd_sink_read(e->dest.sink, run.begin - e->wanted.begin, kept, len,
+                      NULL);
     xd_engine_lock(e);
     now = second_copy_locked(e, depot, run, &still);
     if (rc < 0 || still != deliverer || now.begin != run.begin ||

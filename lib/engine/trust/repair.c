@@ -29,7 +29,7 @@ static bool is_refetching(const struct xd_engine *e)
 void xd_repair_complete_locked(struct xd_engine *e)
 {
     if (is_refetching(e))
-        e->target = e->sink;
+        e->dest.target = e->dest.sink;
     else
         e->verify.n_read_back = 0;
     xd_engine_step_locked(
@@ -37,7 +37,7 @@ void xd_repair_complete_locked(struct xd_engine *e)
                .kind = XD_SESSION_COMPLETE,
                .is_to_be_checked =
                    (e->verify.whole || xd_verify_reads_back_locked(e)) &&
-                   e->output != XD_OUTPUT_PIPE});
+                   e->dest.kind != XD_OUTPUT_PIPE});
 }
 
 bool xd_repair_can_work_locked(const struct xd_engine *e)
@@ -217,7 +217,7 @@ void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
     if (!is_refetching(e))
         return;
     e->depots.list[r->suspect]->was_suspected = false;
-    e->target = e->sink;
+    e->dest.target = e->dest.sink;
     suspect_next_locked(e);
 }
 
@@ -225,7 +225,7 @@ bool xd_repair_gives_up_locked(struct xd_engine *e)
 {
     if (!is_refetching(e))
         return false;
-    e->target = e->sink;
+    e->dest.target = e->dest.sink;
     suspect_next_locked(e);
     return true;
 }
@@ -241,7 +241,7 @@ void xd_repair_joined_locked(struct xd_engine *e, unsigned depot)
 
 void xd_repair_prepare_locked(struct xd_engine *e)
 {
-    e->target = e->repair.scratch;
+    e->dest.target = e->repair.scratch;
     if (set_aside(e) < 0)
         xd_engine_fail_nomem_locked(e);
 }
@@ -268,7 +268,7 @@ static int exchange_chunk(struct xd_engine *e, struct xd_range at,
 {
     uint64_t offset = at.begin - e->wanted.begin;
     size_t len = (size_t)xd_range_length(at);
-    int rc = xd_sink_read(e->sink, offset, one, len, err);
+    int rc = xd_sink_read(e->dest.sink, offset, one, len, err);
 
     if (rc == 0)
         rc = xd_sink_read(e->repair.scratch, offset, other, len, err);
@@ -276,7 +276,7 @@ static int exchange_chunk(struct xd_engine *e, struct xd_range at,
         return rc;
     if (xd_rangeset_add(&e->repair.exchanged, at) < 0)
         return xd_fail_nomem(err);
-    rc = xd_sink_write(e->sink, offset, other, len, err);
+    rc = xd_sink_write(e->dest.sink, offset, other, len, err);
     if (rc == 0)
         rc = xd_sink_write(e->repair.scratch, offset, one, len, err);
     return rc;
@@ -402,7 +402,7 @@ static int prepare_locked(struct xd_engine *e, struct xd_error *err)
         return 0;
     r->outvoted = r->sole = XD_HELD;
     xd_engine_unlock(e);
-    rc = xd_scratch_sink_new(&r->scratch, e->sink, err);
+    rc = xd_scratch_sink_new(&r->scratch, e->dest.sink, err);
     xd_engine_lock(e);
     return rc;
 }
@@ -459,7 +459,7 @@ static void judge_locked(struct xd_engine *e)
     }
     if (fetch_held_locked(e))
         return;
-    if (e->verify.pieces.n > 0 || !e->path ||
+    if (e->verify.pieces.n > 0 || !e->dest.path ||
         e->depots.size == XD_SIZE_UNKNOWN) {
         xd_engine_fail_locked(e, &error);
     } else if (prepare_locked(e, &trouble) < 0 ||

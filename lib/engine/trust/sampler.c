@@ -10,6 +10,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/sampler_ask.h"
 
@@ -94,8 +95,8 @@ static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 static unsigned find_deliverer_locked(const struct xd_engine *e,
                                       struct xd_range range)
 {
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        const struct xd_worker *w = e->workers[i];
+    for (unsigned i = 0; i < e->workers.n; i++) {
+        const struct xd_worker *w = e->workers.list[i];
 
         for (unsigned j = 0; w->depot && j < w->n_lanes; j++) {
             const struct xd_lane *l = &w->lanes[j];
@@ -437,6 +438,6 @@ bool xd_sampler_holds_locked(struct xd_engine *e)
         (!s->is_busy && !xd_sampler_choose_locked(e, &i, &depot)))
         return false;
     xd_sampler_run_locked(e);
-    e->until = s->wait_until < e->deadline ? s->wait_until : e->deadline;
+    e->decisions.until = xd_earlier(s->wait_until, e->times.deadline);
     return true;
 }

@@ -102,16 +102,16 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
         .end = range.end,
         .received = s->filled,
         .redundant = s->filled,
-        .start_s = (double)(started - e->started) / (double)XD_SECOND,
+        .start_s = (double)(started - e->times.started) / (double)XD_SECOND,
         .first_byte_s = -1,
-        .end_s = (double)(xd_now() - e->started) / (double)XD_SECOND,
+        .end_s = (double)(xd_now() - e->times.started) / (double)XD_SECOND,
         .code = s->verdict == XD_VERDICT_OK ? XD_OK : XD_E_NET,
         .reason = XD_FETCH_SAMPLE,
-        .queued_s = (double)(started - e->started) / (double)XD_SECOND};
+        .queued_s = (double)(started - e->times.started) / (double)XD_SECOND};
 
     xd_records_put(&e->records, &record);
-    e->bytes_received += s->filled;
-    e->bytes_redundant += s->filled;
+    e->tally.bytes_received += s->filled;
+    e->tally.bytes_redundant += s->filled;
     depot->bytes_redundant += s->filled;
 }
 

@@ -37,9 +37,9 @@ void *xd_sampler_main(void *arg)
 
     xd_engine_lock(e);
     while (!xd_engine_is_over_locked(e)) {
-        if (e->paused_at == 0 && xd_validator_check_can_work_locked(e))
+        if (e->pause.since == 0 && xd_validator_check_can_work_locked(e))
             xd_validator_check_work_locked(e);
-        else if (e->paused_at == 0 && xd_sampler_choose_locked(e, &i, &depot))
+        else if (e->pause.since == 0 && xd_sampler_choose_locked(e, &i, &depot))
             ask_locked(e, i, depot);
         else
             xd_engine_wait_locked(e, &s->changed, XD_NEVER);

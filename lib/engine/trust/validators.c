@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/trust/validator_check.h"
 
 static bool are_needed_locked(const struct xd_engine *e)

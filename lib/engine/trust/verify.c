@@ -29,11 +29,12 @@
  * on its way. */
 static void fit_window(struct xd_engine *e)
 {
+    struct xd_readers *all = &e->readers;
     uint64_t longest = 0;
 
-    if (e->output == XD_OUTPUT_FILE)
+    if (e->dest.kind == XD_OUTPUT_FILE)
         return;
-    e->window = xd_window_bytes(&e->options, e->readers.media_rate);
+    all->window = xd_window_bytes(&e->options, all->media_rate);
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
         uint64_t length =
             xd_range_length(xd_pieces_range(&e->verify.pieces, i));
@@ -44,9 +45,9 @@ static void fit_window(struct xd_engine *e)
     if (longest > MAX_WINDOW / 2 && xd_engine_is_bounded(e))
         xd_pieces_fini(&e->verify.pieces);
     else
-        e->least_window = 2 * longest;
-    if (e->window < e->least_window)
-        e->window = e->least_window;
+        all->least_window = 2 * longest;
+    if (all->window < all->least_window)
+        all->window = all->least_window;
 }
 
 /* An attacker who is able to may have made another file that has it too. */
@@ -75,7 +76,7 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
     /* Of what was dropped no hash of the whole can be had, but by a pipe, which
      * hashes what it reads. */
     if (xd_options_want_all(&e->options) &&
-        (e->output == XD_OUTPUT_PIPE || !xd_engine_is_bounded(e)))
+        (e->dest.kind == XD_OUTPUT_PIPE || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
     if (rc == 0 && v->pieces.n > 0)
@@ -119,7 +120,7 @@ bool xd_verify_decides(const struct xd_engine *e)
     const struct xd_pieces *pieces = &e->verify.pieces;
 
     return (pieces->n > 0 && xd_pieces_cover(pieces, e->wanted)) ||
-           (e->verify.whole && e->output == XD_OUTPUT_FILE);
+           (e->verify.whole && e->dest.kind == XD_OUTPUT_FILE);
 }
 
 /* Whether the lane that wrote piece `i` hashed it in passing, and nothing of it
@@ -236,7 +237,7 @@ uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
  * it is proved of the bytes that are on the disk then. */
 static bool hashes_at_the_end(const struct xd_engine *e)
 {
-    return e->path && !e->options.no_final_check;
+    return e->dest.path && !e->options.no_final_check;
 }
 
 bool xd_verify_reads_back_locked(const struct xd_engine *e)
@@ -256,7 +257,7 @@ static bool can_hash_whole_locked(const struct xd_engine *e)
     bool is_last = e->session.phase == XD_PHASE_CHECK;
     uint64_t ready;
 
-    if (!v->whole || e->output == XD_OUTPUT_PIPE ||
+    if (!v->whole || e->dest.kind == XD_OUTPUT_PIPE ||
         e->wanted.end == v->hashed_to ||
         (e->session.phase != XD_PHASE_FETCH && !is_last))
         return false;
@@ -285,7 +286,7 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
 
         if (len > xd_range_length(range))
             len = (size_t)xd_range_length(range);
-        rc = xd_sink_read(e->sink, range.begin - e->wanted.begin,
+        rc = xd_sink_read(e->dest.sink, range.begin - e->wanted.begin,
                           e->verify.buffer, len, err);
         if (rc < 0)
             return rc;
@@ -333,8 +334,8 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_IO,
-            "%s.part: another program has changed it within %llu-%llu", e->path,
-            (unsigned long long)range.begin,
+            "%s.part: another program has changed it within %llu-%llu",
+            e->dest.path, (unsigned long long)range.begin,
             (unsigned long long)(range.end - 1));
     if (++e->verify.n_changed > MOST_CHANGED) {
         xd_engine_fail_locked(e, &error);
@@ -418,8 +419,9 @@ int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
                           struct xd_error *err)
 {
     const struct xd_verify *v = &e->verify;
-    const char *slash = e->path ? strrchr(e->path, '/') : NULL;
-    const char *name = slash ? slash + 1 : e->path ? e->path : "the file";
+    const char *path = e->dest.path ? e->dest.path : "the file";
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
 
     return xd_fail(err, XD_E_CORRUPT,
                    "%s mismatch for %s: expected %s, got %s%s",

@@ -190,7 +190,7 @@ static void prepare_engine(void)
     ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
                                    -1, options, &error),
                      0);
-    engine->sink = &sink;
+    engine->dest.sink = &sink;
     engine->session.phase = XD_PHASE_FETCH;
 }
 
@@ -287,7 +287,7 @@ START_TEST(a_piece_under_suspicion_is_read_back)
     xd_engine_lock(engine);
     bring_locked(0, first_block);
     bring_locked(1, second_block);
-    engine->sink = &wrong_sink;
+    engine->dest.sink = &wrong_sink;
     xd_verify_work_locked(engine);
     bring_hashed_locked(engine->verify.era, true);
     ck_assert(xd_verify_can_work_locked(engine));
@@ -316,7 +316,7 @@ static void prepare_two_pieces(unsigned depot)
     ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
                                    -1, options, &error),
                      0);
-    engine->sink = &wrong_sink;
+    engine->dest.sink = &wrong_sink;
     engine->session.phase = XD_PHASE_FETCH;
     xd_engine_lock(engine);
     bring_locked(depot, (struct xd_range){0, SIZE});
@@ -405,7 +405,7 @@ START_TEST(who_is_found_out_by_one_piece_explains_another)
     prepare_two_pieces(2);
     bring_wrong_piece_locked(0, 1);
     xd_discard_locked(engine, (struct xd_range){0, SIZE}, XD_DISCARD_BAD_PIECE);
-    engine->sink = &sink;
+    engine->dest.sink = &sink;
     bring_locked(0, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
     ck_assert(engine->depots.list[0]->is_banned);
@@ -455,7 +455,7 @@ START_TEST(what_a_pipe_has_read_is_not_wanted_again)
     prepare_pipe();
     xd_engine_lock(engine);
     bring_locked(0, first_block);
-    engine->handed_out = first_block.end;
+    engine->readers.handed_out = first_block.end;
     bring_locked(0, second_block);
     xd_blame_ban_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
     ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, first_block));

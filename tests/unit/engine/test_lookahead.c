@@ -90,7 +90,7 @@ static void read_one(void)
 
 static uint64_t window(void)
 {
-    return ((struct xd_engine *)source)->window;
+    return ((struct xd_engine *)source)->readers.window;
 }
 
 /* What is here from the first byte on. */

@@ -72,17 +72,17 @@ static void setup(void)
                      0);
     ck_assert_int_eq(xd_file_sink_new(&sink, path, SIZE_MAX, false, &error), 0);
     ck_assert_int_eq(xd_sink_write(sink, 0, zeros, SIZE, &error), 0);
-    engine->sink = sink;
+    engine->dest.sink = sink;
     engine->sampler.has_thread = true;
     xd_engine_lock(engine);
     suspect_first_locked();
-    engine->target = NULL; /* nothing is decided */
+    engine->dest.target = NULL; /* nothing is decided */
 }
 
 static void teardown(void)
 {
     engine->sampler.has_thread = false;
-    engine->target = NULL;
+    engine->dest.target = NULL;
     xd_engine_unlock(engine);
     xd_engine_unref(engine);
     xd_manifest_unref(manifest);
@@ -111,7 +111,7 @@ static void compare_locked(void)
     ck_assert_int_eq(
         xd_sink_write(engine->repair.scratch, 0, zeros, SIZE, &error), 0);
     engine->session.phase = XD_PHASE_COMPARE;
-    engine->target = NULL; /* nothing is decided */
+    engine->dest.target = NULL; /* nothing is decided */
     xd_repair_work_locked(engine);
 }
 
@@ -120,7 +120,7 @@ START_TEST(who_is_outvoted_is_suspected_in_place_of_the_suspect)
     dispute_locked(zeros);
     ck_assert_int_eq(engine->session.phase, XD_PHASE_STOP);
     ck_assert_uint_eq(engine->repair.suspect, 1);
-    ck_assert(engine->target == engine->sink);
+    ck_assert(engine->dest.target == engine->dest.sink);
     ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), SIZE);
 }
 END_TEST

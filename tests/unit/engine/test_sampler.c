@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/lane.h"
 #include "engine/lifetime.h"
 #include "engine/trust/copies.h"
 #include "suite.h"
@@ -47,9 +48,9 @@ static void set_up(void)
     engine->session.phase = XD_PHASE_FETCH;
     engine->wanted = (struct xd_range){0, SIZE};
     engine->sampler.has_thread = true;
-    own_workers = engine->workers;
-    engine->workers = workers;
-    engine->n_workers = 1;
+    own_workers = engine->workers.list;
+    engine->workers.list = workers;
+    engine->workers.n = 1;
     xd_engine_lock(engine);
     xd_sampler_start_locked(engine);
     ck_assert_uint_gt(engine->sampler.n, 1);
@@ -58,8 +59,8 @@ static void set_up(void)
 static void tear_down(void)
 {
     engine->sampler.has_thread = false;
-    engine->workers = own_workers;
-    engine->n_workers = 0;
+    engine->workers.list = own_workers;
+    engine->workers.n = 0;
     xd_engine_unlock(engine);
     xd_engine_unref(engine);
     xd_manifest_unref(manifest);
