@@ -61,8 +61,8 @@ struct xd_meter {
     enum xd_meter_phase phase;
     xd_usec wish_at, now, phase_at; /* since when it is in the phase */
     bool has_started;
-    double rate;                 /* bytes per second of media; 0: not known */
-    double startup_s, started_s; /* < 0: not yet */
+    double rate;      /* bytes per second of media; 0: not known */
+    double startup_s; /* < 0: not yet */
     double played_s, watched_s;
     struct xd_waits stalls, restarts;
     struct xd_ideal bytes, blocks;
