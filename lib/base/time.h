@@ -15,4 +15,9 @@ static inline xd_usec xd_earlier(xd_usec a, xd_usec b)
     return a < b ? a : b;
 }
 
+static inline double xd_seconds(xd_usec t)
+{
+    return (double)t / (double)XD_SECOND;
+}
+
 #endif

@@ -470,7 +470,7 @@ static void run_out_locked(struct xd_engine *e)
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_TIMEOUT, "not all bytes came within %.1f s (max-time)",
-            (double)e->options.max_time / (double)XD_SECOND);
+            xd_seconds(e->options.max_time));
     xd_engine_fail_locked(e, &error);
 }
 

@@ -52,8 +52,7 @@ static void log_change_locked(struct xd_engine *e, xd_usec now)
                              "no depot answers: waiting for the network");
     else
         xd_engine_log_locked(e, XD_LOG_INFO, "the network is back after %.1f s",
-                             (double)(now - e->outage.down_at) /
-                                 (double)XD_SECOND);
+                             xd_seconds(now - e->outage.down_at));
 }
 
 bool xd_outage_look_locked(struct xd_engine *e)
@@ -106,6 +105,6 @@ void xd_outage_lose_locked(struct xd_engine *e, xd_usec silent)
                   "(patience)"
                 : "no depot has answered for %.0f s: the network is down, or "
                   "none of them can be reached",
-            (double)silent / (double)XD_SECOND);
+            xd_seconds(silent));
     xd_engine_fail_locked(e, &error);
 }

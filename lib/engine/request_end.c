@@ -13,11 +13,6 @@
 #include "engine/trust/blame.h"
 #include "engine/trust/validators.h"
 
-static double seconds(xd_usec t)
-{
-    return (double)t / (double)XD_SECOND;
-}
-
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
                           const struct xd_lane *lane, xd_usec now)
 {
@@ -27,18 +22,18 @@ static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
         .end = lane->range.end,
         .received = lane->in.flushed - lane->range.begin,
         .redundant = lane->redundant,
-        .start_s = seconds(lane->started - e->times.started),
+        .start_s = xd_seconds(lane->started - e->times.started),
         .first_byte_s = -1,
-        .end_s = seconds(now - e->times.started),
+        .end_s = xd_seconds(now - e->times.started),
         .code = lane->outcome.error.code,
         .reason = lane->reason,
         .lane = lane->number,
-        .queued_s = seconds(lane->queued - e->times.started),
-        .name_s = seconds(lane->outcome.name_time),
-        .connect_s = seconds(lane->outcome.connect_time)};
+        .queued_s = xd_seconds(lane->queued - e->times.started),
+        .name_s = xd_seconds(lane->outcome.name_time),
+        .connect_s = xd_seconds(lane->outcome.connect_time)};
 
     if (lane->first_byte != XD_NEVER)
-        record.first_byte_s = seconds(lane->first_byte - e->times.started);
+        record.first_byte_s = xd_seconds(lane->first_byte - e->times.started);
     if (lane->outcome.verdict == XD_VERDICT_STOPPED ||
         lane->outcome.verdict == XD_VERDICT_LOCAL)
         record.code = XD_E_CANCELED;

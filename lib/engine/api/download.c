@@ -177,7 +177,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_received = e->tally.bytes_received;
     p.bytes_redundant = e->tally.bytes_redundant;
     if (e->session.phase != XD_PHASE_NEW)
-        p.seconds = (double)(now - e->times.started) / (double)XD_SECOND;
+        p.seconds = xd_seconds(now - e->times.started);
     p.bytes_per_s = xd_rate_get(&e->tally.rate, now);
     p.is_paused = e->pause.since != 0;
     count_depots_locked(e, &p);
@@ -229,7 +229,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
         s.mean_bytes_per_s = (double)(depot->bytes + depot->bytes_redundant) *
                              (double)XD_SECOND / (double)busy;
     if (depot->first_byte != XD_NEVER)
-        s.first_byte_s = (double)depot->first_byte / (double)XD_SECOND;
+        s.first_byte_s = xd_seconds(depot->first_byte);
     if (depot->last_error)
         s.last_error = xd_kept_error_get(depot->last_error);
     if (depot->lanes_busy > 0) {
@@ -237,7 +237,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
                             ? depot->last_byte_at
                             : depot->busy_since;
 
-        s.waited_s = (double)(now - since) / (double)XD_SECOND;
+        s.waited_s = xd_seconds(now - since);
         s.is_connected = depot->is_connected;
     }
     s.connections = depot->connections;
@@ -270,20 +270,19 @@ static struct xd_fetch_record request_locked(const struct xd_worker *w,
     const struct xd_depot *depot = w->depot ? w->depot : w->served;
     const bool has_started = lane->state == LANE_RUNNING;
     const xd_usec start = has_started ? lane->started : lane->queued;
-    const double second = (double)XD_SECOND;
 
     return (struct xd_fetch_record){
         .depot = depot->number,
         .begin = lane->range.begin,
         .end = lane->end,
         .received = has_started ? lane->in.reported - lane->range.begin : 0,
-        .start_s = (double)(start - w->engine->times.started) / second,
+        .start_s = xd_seconds(start - w->engine->times.started),
         .first_byte_s = -1,
         .end_s = -1,
         .code = XD_E_AGAIN,
         .reason = lane->reason,
         .lane = lane->number,
-        .queued_s = (double)(lane->queued - w->engine->times.started) / second};
+        .queued_s = xd_seconds(lane->queued - w->engine->times.started)};
 }
 
 size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,

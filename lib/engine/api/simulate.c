@@ -25,9 +25,10 @@ struct xd_simulation {
     bool failed; /* no memory for a record */
 };
 
-static double seconds(xd_usec t)
+/* < 0: it never came. */
+static double moment(xd_usec at)
 {
-    return (double)t / (double)XD_SECOND;
+    return at == XD_NEVER ? -1 : xd_seconds(at);
 }
 
 static enum xd_code code_of(enum xd_sim_end how)
@@ -54,20 +55,20 @@ static void on_record(void *user, const struct xd_sim_record *r)
         return;
     }
     s->records = records;
-    records[s->n_records++] = (struct xd_fetch_record){
-        .depot = r->depot,
-        .begin = r->range.begin,
-        .end = r->range.end,
-        .received = r->received,
-        .redundant = r->redundant,
-        .start_s = seconds(r->began),
-        .first_byte_s = r->first_byte == XD_NEVER ? -1 : seconds(r->first_byte),
-        .end_s = seconds(r->ended),
-        .code = code_of(r->how),
-        .reason = r->reason,
-        .lane = r->lane,
-        .queued_s = seconds(r->began),
-        .connect_s = seconds(r->connect)};
+    records[s->n_records++] =
+        (struct xd_fetch_record){.depot = r->depot,
+                                 .begin = r->range.begin,
+                                 .end = r->range.end,
+                                 .received = r->received,
+                                 .redundant = r->redundant,
+                                 .start_s = xd_seconds(r->began),
+                                 .first_byte_s = moment(r->first_byte),
+                                 .end_s = xd_seconds(r->ended),
+                                 .code = code_of(r->how),
+                                 .reason = r->reason,
+                                 .lane = r->lane,
+                                 .queued_s = xd_seconds(r->began),
+                                 .connect_s = xd_seconds(r->connect)};
 }
 
 static uint64_t window_of(const struct xd_simulate_what *what,
@@ -190,17 +191,16 @@ int xd_simulate(struct xd_simulation **out,
 void xd_simulation_get(const struct xd_simulation *s, struct xd_simulated *out)
 {
     const struct xd_sim_result *r = &s->result;
-    struct xd_simulated all = {
-        .is_complete = r->is_complete,
-        .seconds = seconds(r->took),
-        .limit_s = s->limit,
-        .bytes_received = r->wire,
-        .first_byte_s = r->first_byte == XD_NEVER ? -1 : seconds(r->first_byte),
-        .n_stalls = r->n_stalls,
-        .stall_s = seconds(r->stalled),
-        .stall_longest_s = seconds(r->longest_stall),
-        .stall_least_s = s->least_stall,
-        .n_depots = r->n_depots};
+    struct xd_simulated all = {.is_complete = r->is_complete,
+                               .seconds = xd_seconds(r->took),
+                               .limit_s = s->limit,
+                               .bytes_received = r->wire,
+                               .first_byte_s = moment(r->first_byte),
+                               .n_stalls = r->n_stalls,
+                               .stall_s = xd_seconds(r->stalled),
+                               .stall_longest_s = xd_seconds(r->longest_stall),
+                               .stall_least_s = s->least_stall,
+                               .n_depots = r->n_depots};
 
     for (size_t i = 0; i < r->n_depots; i++)
         all.requests += r->depots[i].requests;

@@ -22,11 +22,6 @@ void xd_meter_fini(struct xd_meter *m)
     xd_free(m->restarts.list);
 }
 
-static double seconds(xd_usec t)
-{
-    return (double)t / (double)XD_SECOND;
-}
-
 void xd_meter_wish(struct xd_meter *m, xd_usec now)
 {
     if (m->phase != XD_METER_NEW)
@@ -106,13 +101,13 @@ static void sample(struct xd_meter *m)
         m->level_every *= 2;
     }
     m->levels[m->n_levels++] = (struct xd_level){
-        .at_s = seconds(m->now - m->wish_at), .level_s = m->level_s};
+        .at_s = xd_seconds(m->now - m->wish_at), .level_s = m->level_s};
     m->level_at = m->now + m->level_every;
 }
 
 static void pass(struct xd_meter *m, xd_usec now)
 {
-    double s = now > m->now ? seconds(now - m->now) : 0;
+    double s = now > m->now ? xd_seconds(now - m->now) : 0;
 
     if (m->phase == XD_METER_NEW || m->phase == XD_METER_ENDED)
         return;
@@ -135,7 +130,7 @@ static double least_restart(const struct xd_meter *m, double s)
 
 static void leave_phase(struct xd_meter *m)
 {
-    double s = seconds(m->now - m->phase_at);
+    double s = xd_seconds(m->now - m->phase_at);
 
     if (m->phase == XD_METER_STALLED) {
         note(&m->stalls, m->played_s, s);
@@ -189,7 +184,7 @@ void xd_meter_play(struct xd_meter *m, xd_usec now, uint64_t byte, double rate,
         place(m, byte);
     if (phase == XD_METER_PLAYING && !m->has_started) {
         m->has_started = true;
-        m->startup_s = seconds(m->now - m->wish_at);
+        m->startup_s = xd_seconds(m->now - m->wish_at);
     }
     if (phase == XD_METER_PLAYING)
         m->ideal_plays = true;
@@ -209,10 +204,10 @@ void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end)
     m->end = file_end;
     m->bytes.here = m->blocks.here = (double)run_end;
     if (m->first_byte_s < 0 && (double)run_end > m->bytes.byte)
-        m->first_byte_s = seconds(m->now - m->wish_at);
+        m->first_byte_s = xd_seconds(m->now - m->wish_at);
     if (m->phase == XD_METER_SEEKING && m->sought_byte_s < 0 &&
         (double)run_end > m->bytes.byte)
-        m->sought_byte_s = seconds(m->now - m->phase_at);
+        m->sought_byte_s = xd_seconds(m->now - m->phase_at);
     if (m->rate > 0)
         m->level_s = (m->bytes.here - m->bytes.byte) / m->rate;
     sample(m);
@@ -249,7 +244,7 @@ static double quality_of(const struct xd_meter *m,
 
 void xd_meter_get(const struct xd_meter *m, struct xd_playback *out)
 {
-    double lasts = seconds(m->now - m->phase_at);
+    double lasts = xd_seconds(m->now - m->phase_at);
     struct xd_playback p = {.startup_s = m->startup_s,
                             .startup_least_s = m->first_byte_s,
                             .n_stalls = (unsigned)m->stalls.count,

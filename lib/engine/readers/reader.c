@@ -216,7 +216,7 @@ void xd_reader_playback(struct xd_reader *r, struct xd_playback *out)
     xd_engine_lock(r->engine);
     xd_readers_measure_locked(r);
     xd_meter_get(&r->meter, &p);
-    p.blocked_s = (double)r->blocked / (double)XD_SECOND;
+    p.blocked_s = xd_seconds(r->blocked);
     p.byte = r->player.byte;
     xd_engine_unlock(r->engine);
     xd_copy_out(out, &p, sizeof p);

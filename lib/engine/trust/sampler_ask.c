@@ -102,12 +102,12 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
         .end = range.end,
         .received = s->filled,
         .redundant = s->filled,
-        .start_s = (double)(started - e->times.started) / (double)XD_SECOND,
+        .start_s = xd_seconds(started - e->times.started),
         .first_byte_s = -1,
-        .end_s = (double)(xd_now() - e->times.started) / (double)XD_SECOND,
+        .end_s = xd_seconds(xd_now() - e->times.started),
         .code = s->verdict == XD_VERDICT_OK ? XD_OK : XD_E_NET,
         .reason = XD_FETCH_SAMPLE,
-        .queued_s = (double)(started - e->times.started) / (double)XD_SECOND};
+        .queued_s = xd_seconds(started - e->times.started)};
 
     xd_records_put(&e->records, &record);
     e->tally.bytes_received += s->filled;

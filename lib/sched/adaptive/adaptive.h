@@ -125,11 +125,6 @@ struct xd_adaptive {
     unsigned visits; /* what was looked at since look() */
 };
 
-static inline double xd_seconds(xd_usec t)
-{
-    return (double)t / (double)XD_SECOND;
-}
-
 /* Whether its requests share one connection. */
 static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
 {
