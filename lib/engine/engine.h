@@ -28,7 +28,6 @@
 
 #include "base/range.h"
 #include "base/rate.h"
-#include "base/text.h"
 #include "engine/decide.h"
 #include "engine/depot.h"
 #include "engine/keeper.h"

@@ -129,9 +129,13 @@ static void start(struct xd_worker *w, unsigned slot)
 static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
                         uint64_t end)
 {
-    if (!xd_lane_can_go_on_later(lane) && atomic_load(&e->pause.is_on))
+    /* Whether what is missing when it is stopped can be asked for by itself. */
+    const bool can_go_on_later =
+        !lane->asks_whole && lane->range.end != XD_SIZE_UNKNOWN;
+
+    if (!can_go_on_later && atomic_load(&e->pause.is_on))
         return false;
-    return e->dest.kind == XD_OUTPUT_FILE || xd_lane_can_go_on_later(lane) ||
+    return e->dest.kind == XD_OUTPUT_FILE || can_go_on_later ||
            xd_readers_allow(e, xd_lane_end(lane), end);
 }
 

@@ -80,12 +80,6 @@ static inline uint64_t xd_lane_end(const struct xd_lane *lane)
     return lane->in.received;
 }
 
-/* Whether what is missing when it is stopped can be asked for by itself. */
-static inline bool xd_lane_can_go_on_later(const struct xd_lane *lane)
-{
-    return !lane->asks_whole && lane->range.end != XD_SIZE_UNKNOWN;
-}
-
 /* Under the lock: tell the scheduler what has come in. */
 void xd_lane_report_locked(struct xd_engine *e, struct xd_lane *lane);
 

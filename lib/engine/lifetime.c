@@ -14,6 +14,7 @@
 #include "engine/trust/sampler_thread.h"
 #include "engine/worker.h"
 #include "io/commons.h"
+#include "io/pinger.h"
 #include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)

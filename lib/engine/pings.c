@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
+#include "io/pinger.h"
 
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
                           xd_usec round_trip)

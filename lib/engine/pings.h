@@ -8,10 +8,10 @@
 
 #include "base/ping.h"
 #include "base/time.h"
-#include "io/pinger.h"
 
 struct xd_depot;
 struct xd_engine;
+struct xd_pinger;
 
 struct xd_pings {
     /* Constant after new(). */

@@ -7,9 +7,7 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
-#include "engine/sched_events.h"
 #include "io/journal/journal.h"
-#include "os/file.h"
 
 typedef unsigned long long ull;
 

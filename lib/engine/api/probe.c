@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "engine/api/cancelable_batch.h"
 #include "manifest/model.h"
 #include "transfer/registry.h"

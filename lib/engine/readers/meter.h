@@ -22,7 +22,6 @@
 #include <stddef.h>
 #include <xdownload/stream.h>
 
-#include "base/range.h"
 #include "base/time.h"
 
 #define XD_METER_LEVELS 1000

@@ -1,7 +1,6 @@
 #include "engine/trust/single_answer.h"
 
 #include "base/alloc.h"
-#include "base/url.h"
 #include "engine/engine.h"
 #include "engine/trust/discard.h"
 #include "engine/sched_events.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/error.h"
 #include "base/string_hash.h"
 #include "base/url.h"
 #include "engine/engine.h"
