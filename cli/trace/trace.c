@@ -382,7 +382,7 @@ static void put_viewer(const struct trace_run *r)
 static void put_depot(struct trace_run *r, unsigned depot,
                       const struct xd_depot_stats *d, double s)
 {
-    const uint64_t bytes = d->bytes + d->bytes_redundant;
+    const uint64_t bytes = d->bytes_received;
     struct seen *seen = bytes > 0 ? seen_of(r, depot) : NULL;
     char name[400];
 

@@ -90,6 +90,8 @@ struct xd_depot_stats {
     unsigned connections;      /* that its requests use now; one of HTTP/2
                                   carries several requests */
     unsigned most_connections; /* the most that they used at a time so far */
+    uint64_t bytes_received; /* all that came in, up to 20 ms ago, also what is
+                                  not written yet */
 };
 
 /* Why a request was made. */

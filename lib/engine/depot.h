@@ -108,6 +108,7 @@ struct xd_depot {
     unsigned n_lanes; /* that the scheduler uses at most; 0: not said yet */
     bool lanes_share; /* these are requests that share one connection */
     uint64_t bytes, bytes_redundant;
+    uint64_t bytes_received; /* also what is not written yet */
     unsigned blocks, requests, failures;
     struct xd_rate rate;
     xd_usec busy_since, busy_time; /* while lanes_busy > 0; before that */

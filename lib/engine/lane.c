@@ -203,10 +203,15 @@ static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
            (e->session.phase == XD_PHASE_FAIL && e->resume.notes_bytes);
 }
 
-void xd_lane_report_locked(struct xd_engine *e, struct xd_lane *lane)
+void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane)
 {
-    if (!lane->is_distrusted && xd_intake_report(&lane->in, xd_now()))
-        xd_report_bytes_locked(e, lane, lane->in.received);
+    const uint64_t unreported = lane->in.received - lane->in.reported;
+
+    if (!xd_intake_report(&lane->in, xd_now()))
+        return;
+    w->served->bytes_received += unreported;
+    if (!lane->is_distrusted)
+        xd_report_bytes_locked(w->engine, lane, lane->in.received);
 }
 
 /* The scheduler may take it for missing: it was discarded while it was on its
@@ -249,7 +254,7 @@ void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
 
     xd_engine_lock(e);
     count_received_locked(w, length);
-    xd_lane_report_locked(e, lane);
+    xd_lane_report_locked(w, lane);
     if (counts_locked(e, lane))
         xd_copies_compare_locked(e, w->served->number, rest, data);
     while (rc == 0 && counts_locked(e, lane)) {
@@ -303,6 +308,7 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
         begin_locked(w, lane);
     buffered = xd_range_length(xd_intake_buffered(&lane->in));
     count_received_locked(w, buffered);
+    w->served->bytes_received += lane->in.received - lane->in.reported;
     if (w->engine->session.phase == XD_PHASE_FINISH)
         count_redundant_locked(w, lane, buffered);
     lane->in.flushed = lane->in.received;

@@ -80,8 +80,8 @@ static inline uint64_t xd_lane_end(const struct xd_lane *lane)
     return lane->in.received;
 }
 
-/* Under the lock: tell the scheduler what has come in. */
-void xd_lane_report_locked(struct xd_engine *e, struct xd_lane *lane);
+/* Under the lock: count what has come in, and report it to the scheduler. */
+void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane);
 
 /* Under the lock, when the download is over: what it carries has ended. */
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane);

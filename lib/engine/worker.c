@@ -192,7 +192,7 @@ static void give_locked(struct xd_worker *w)
             lane->is_over = false;
             is_due = true;
         } else if (xd_intake_report_at(&lane->in) <= now) {
-            xd_lane_report_locked(e, lane);
+            xd_lane_report_locked(w, lane);
             is_due = true;
         }
     }

@@ -223,6 +223,18 @@ def test_the_readers_of_a_served_file_are_lanes(lab):
     assert requests(found)
 
 
+def test_what_a_depot_delivers_counts_before_it_is_written(lab):
+    """That is twice a second; what is recorded, ten times."""
+    lab.file("f.bin", 1_000_000)
+    run = lab.xdownload(lab.exnode("f.bin", lab.depots(1, rate=400_000)),
+                        "--trace", "t.json")
+    assert run.rc == 0, run.err
+    found = [c["bytes"] for c in counters(events(lab), "depot")]
+    assert len(found) >= 12 and found == sorted(found)
+    assert found[-1] == sum(e["args"]["received"]
+                            for e in requests(events(lab)))
+
+
 # ---- bench, and virtual time ----
 
 def virtual(lab, algorithm, trace="t.json", *options):
@@ -450,6 +462,43 @@ def test_a_scenario_of_a_trace_takes_as_long(lab, algorithm, change):
     first = seconds(lab.write("a.scn", SCENARIO + change), "a.csv")
     trace(lab, "--scenario", "b.scn", "t.json")
     assert seconds("./b.scn", "b.csv") == pytest.approx(first, rel=0.1)
+
+
+def rates_of_client(lab, change):
+    """Of 16 MiB, as a scenario of the trace has it: [(seconds, Mbit/s)]."""
+    scenario = lab.write("a.scn", SCENARIO.replace("50mbit", "25mbit") + change)
+    run = lab.xdownload("bench", "--virtual", scenario, "--size", "16m",
+                        "--repeat", "1", "-t", "1", "-b", "256k", "-a",
+                        "adaptive", "--trace", "t.json", "-o", "a.csv",
+                        report=False)
+    assert run.rc == 0, run.err
+    text = trace(lab, "--scenario", "-", "t.json").out.decode()
+    return [(float(at or 0) / 1e3, float(rate)) for at, rate in re.findall(
+        r"(?m)^(?:at (\d+)ms )?client rate=([\d.]+)mbit", text)]
+
+
+def test_a_change_of_all_depots_is_the_client_s(lab):
+    rates = rates_of_client(lab, "at 3s client rate=8mbit\n")
+    assert [s for s, _ in rates] == [0, pytest.approx(3, abs=0.7)]
+    assert [r for _, r in rates] == pytest.approx([25, 8], rel=0.15)
+
+
+def test_a_change_of_one_depot_is_its_own(lab):
+    (_, rate), = rates_of_client(lab, "at 3s near rate=500kbit\n")
+    assert rate == pytest.approx(25, rel=0.15)
+
+
+def test_the_line_of_a_far_depot_holds_what_slow_start_sends(lab):
+    scenario = lab.write("far.scn", "client rate=200mbit queue=4m\n"
+                         "depot far 198.18.1.1 rate=80mbit rtt=200ms queue=4m")
+    lab.xdownload("bench", "--virtual", scenario, "--size", "48m", "--repeat",
+                  "1", "-t", "1", "-b", "4m", "-a", "adaptive", "--trace",
+                  "t.json", "-o", "a.csv", report=False)
+    text = trace(lab, "--scenario", "-", "t.json").out.decode()
+    rate, rtt, queue = map(float, re.search(
+        r"depot d1 \S+ rate=([\d.]+)mbit rtt=([\d.]+)ms queue=(\d+)k",
+        text).groups())
+    assert queue * 1024 >= 1.9 * rate * 1e6 / 8 * rtt / 1e3
 
 
 def test_a_run_is_chosen(lab):

@@ -11,10 +11,8 @@ from wan import Wan
 pytestmark = pytest.mark.slow
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
-# Not last-mile, where the line to all depots changes, nor long-fat, where no
-# connection has reached its rate when all is there: a trace tells neither.
 NAMES = ["equal", "mirrors", "santa-barbara", "tennessee", "collapse",
-         "shared", "lossy", "bloat"]
+         "shared", "lossy", "bloat", "last-mile", "long-fat"]
 MEBIBYTES = 48
 NEAR = 0.1  # of the live time
 TRIES = 3  # a machine that is busy delays what is live

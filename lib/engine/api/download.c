@@ -218,6 +218,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
     s.bytes_held = depot->bytes_held;
     s.bytes = depot->bytes;
     s.bytes_redundant = depot->bytes_redundant;
+    s.bytes_received = depot->bytes_received;
     s.blocks = depot->blocks;
     s.requests = depot->requests;
     s.failures = depot->failures;

@@ -113,6 +113,7 @@ static void account_locked(struct xd_engine *e, struct xd_depot *depot,
     e->tally.bytes_received += s->filled;
     e->tally.bytes_redundant += s->filled;
     depot->bytes_redundant += s->filled;
+    depot->bytes_received += s->filled;
 }
 
 /* Others may close some descriptors; false when the download is over. */
