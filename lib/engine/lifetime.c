@@ -259,9 +259,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e = xd_alloc(1, sizeof *e);
     if (!e)
         return xd_fail_nomem(err);
-    if (!o) {
-        xd_options_init(&e->options);
-    } else if (xd_options_copy(&e->options, o) < 0) {
+    if (xd_options_copy(&e->options, o) < 0) {
         rc = xd_fail_nomem(err);
         goto free_engine;
     }

@@ -294,9 +294,14 @@ void xd_options_init(struct xd_options *o)
 
 int xd_options_copy(struct xd_options *out, const struct xd_options *o)
 {
-    struct xd_options copy = *o;
+    struct xd_options copy;
     int rc = 0;
 
+    if (!o) {
+        xd_options_init(out);
+        return 0;
+    }
+    copy = *o;
     xd_cancel_ref(copy.cancel);
     for (size_t i = 0; i < N_ROWS; i++) {
         char **field = is_text(&rows[i]) ? text_of(&copy, &rows[i]) : NULL;

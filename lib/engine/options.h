@@ -39,7 +39,8 @@ struct xd_options {
 /* The defaults. */
 void xd_options_init(struct xd_options *o);
 
-/* Errors: NOMEM.  A copy is released with fini(), and so is what was set. */
+/* Of NULL: the defaults.  Errors: NOMEM.  A copy is released with fini(), and so
+ * is what was set. */
 int xd_options_copy(struct xd_options *out, const struct xd_options *o);
 void xd_options_fini(struct xd_options *o);
 

@@ -42,14 +42,6 @@ static void report_wait(void *user, const struct xd_url *url, bool is_connected,
     xd_free(host);
 }
 
-static int copy_options(struct xd_options *out, const struct xd_options *o)
-{
-    if (o)
-        return xd_options_copy(out, o);
-    xd_options_init(out);
-    return 0;
-}
-
 int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
                             const struct xd_options *o, size_t n_requests,
                             struct xd_error *err)
@@ -58,7 +50,7 @@ int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
     struct xd_batch_config config;
     int rc;
 
-    if (!a || copy_options(&a->options, o) < 0) {
+    if (!a || xd_options_copy(&a->options, o) < 0) {
         xd_free(a);
         return xd_fail_nomem(err);
     }

@@ -61,13 +61,9 @@ static int run(struct xd_probe *p, const struct xd_options *o,
         .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
     struct xd_options once;
     struct xd_cancelable_batch *requests;
-    int rc = 0;
+    int rc;
 
-    if (o)
-        rc = xd_options_copy(&once, o);
-    else
-        xd_options_init(&once);
-    if (rc < 0)
+    if (xd_options_copy(&once, o) < 0)
         return xd_fail_nomem(err);
     once.retry = 1;
     rc = xd_cancelable_batch_new(&requests, &once, p->n_asked, err);

@@ -313,6 +313,18 @@ START_TEST(a_copy_does_not_share_its_hosts)
 }
 END_TEST
 
+START_TEST(a_copy_of_none_has_the_defaults)
+{
+    struct xd_options copy;
+
+    ck_assert_int_eq(xd_options_copy(&copy, NULL), 0);
+    ck_assert_uint_gt(copy.retry, 0);
+    ck_assert_uint_eq(copy.retry, options->retry);
+    ck_assert_uint_eq(copy.lookahead, options->lookahead);
+    xd_options_fini(&copy);
+}
+END_TEST
+
 START_TEST(a_duplicate_has_the_values_and_is_changed_alone)
 {
     struct xd_options *copy;
@@ -359,6 +371,7 @@ int main(void)
     tcase_add_test(tcase, secrets_are_told_apart);
     tcase_add_test(tcase, what_excludes_each_other_is_an_error);
     tcase_add_test(tcase, a_copy_does_not_share_its_hosts);
+    tcase_add_test(tcase, a_copy_of_none_has_the_defaults);
     tcase_add_test(tcase, a_duplicate_has_the_values_and_is_changed_alone);
     return run_suite("options", tcase);
 }
