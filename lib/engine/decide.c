@@ -17,11 +17,6 @@
 
 typedef unsigned long long ull;
 
-static void wake_locked(struct xd_worker *w)
-{
-    xd_runner_wakeup(w->runner);
-}
-
 /* A free worker, best one that still has connections to the depot. */
 static struct xd_worker *free_worker_locked(struct xd_engine *e,
                                             const struct xd_depot *depot)
@@ -56,7 +51,7 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_IDLE);
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->work_ready);
-    wake_locked(w);
+    xd_runner_wakeup(w->runner);
     xd_engine_log_locked(e, XD_LOG_DEBUG, "%s: opened", depot->host);
 }
 
@@ -142,7 +137,7 @@ static void fetch_locked(struct xd_engine *e,
     }
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_BUSY);
     depot->requests++;
-    wake_locked(depot->worker);
+    xd_runner_wakeup(depot->worker->runner);
 }
 
 static void shorten_locked(struct xd_engine *e,

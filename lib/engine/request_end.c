@@ -63,15 +63,13 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     unsigned number = depot->number;
     struct xd_range rest = source->range;
-    struct xd_error error = {0};
     struct xd_rangeset held;
 
     if (source->is_gone)
         return; /* another lane has said so */
     source->is_gone = true;
     if (xd_depot_holds(depot, &held) < 0) {
-        xd_fail_nomem(&error);
-        xd_engine_fail_locked(e, &error);
+        xd_engine_fail_nomem_locked(e);
         return;
     }
     if (held.n == 0) {

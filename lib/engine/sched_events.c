@@ -1,6 +1,5 @@
 #include "engine/sched_events.h"
 
-#include "base/error.h"
 #include "engine/lane.h"
 
 xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)
@@ -12,17 +11,13 @@ xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)
 
 void xd_report_event_locked(struct xd_engine *e, struct xd_sched_event event)
 {
-    struct xd_error error = {0};
-
     if (!e->session.sched || xd_engine_is_over_locked(e))
         return;
     event.now = xd_engine_clock_locked(e);
     event.retry_at = xd_report_time_locked(e, event.retry_at);
     event.due = xd_report_time_locked(e, event.due);
-    if (xd_sched_event(e->session.sched, &event) < 0) {
-        xd_fail_nomem(&error);
-        xd_engine_fail_locked(e, &error);
-    }
+    if (xd_sched_event(e->session.sched, &event) < 0)
+        xd_engine_fail_nomem_locked(e);
 }
 
 void xd_report_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
