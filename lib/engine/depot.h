@@ -128,7 +128,8 @@ struct xd_depot {
     /* Guarded by engine.lock: what the sampler knows of it. */
     unsigned n_samples_asked; /* how often it was asked for a sample */
     bool refuses_samples;     /* it did not deliver one */
-    uint32_t samples_asked; /* bit i: it was asked about the sampler's case i */
+    bool has_own_sample;      /* of its first bytes */
+    uint64_t samples_asked;   /* bit i: it was asked about sample i */
 
     /* Guarded by engine.lock: what the repair knows of it. */
     bool was_suspected;

@@ -14,10 +14,11 @@ def test_bytes_and_requests_agree_with_the_logs_of_equal_depots(lab):
     run = lab.xdownload(lab.exnode("f.bin", depots), "-a", "basic",
                         "-b", "256k")
     assert run.rc == 0, run.err
-    sample = SIZE // 1000  # is read from all three, for want of a hash
-    assert run.report["bytes_compared"] == sample
-    assert run.report["bytes_received"] == SIZE + 2 * sample
-    assert run.report["bytes_redundant"] == 2 * sample
+    # For want of a hash a thousandth, and the first bytes of each other depot.
+    sample = run.report["bytes_compared"]
+    assert SIZE // 1000 + 512 <= sample <= SIZE // 1000 + 3 * 4096
+    assert run.report["bytes_received"] == SIZE + sample
+    assert run.report["bytes_redundant"] == sample
     for depot, said in zip(depots, run.report["depots"]):
         assert said["host"] == depot.host
         assert said["bytes"] + said["bytes_redundant"] == depot.bytes_sent()

@@ -418,8 +418,9 @@ def test_what_two_differed_in_is_no_beginning_for_the_next_run(world):
 def test_a_sample_is_small_and_only_of_files_without_a_hash(world):
     other = world.depot(delay=0.03)
     run = world.run([world.honest, other], "none", "file", "basic")
-    assert run.report["bytes_compared"] == SIZE // 1000
-    assert run.report["bytes_redundant"] == SIZE // 1000
+    sample = run.report["bytes_compared"]
+    assert SIZE // 1000 <= sample <= SIZE // 1000 + 2 * 4096
+    assert run.report["bytes_redundant"] == sample
     for hashes in ("pieces", "whole"):
         run = world.run([world.honest, other], hashes, "pipe", "basic")
         assert run.report["bytes_compared"] == 0

@@ -124,6 +124,16 @@ const struct xd_sample_copy *xd_sample_copies_of(
     return o && is_complete(c, o) ? o : NULL;
 }
 
+const struct xd_sample_copy *xd_sample_copies_first(
+    const struct xd_sample_copies *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (is_complete(c, &c->list[i]))
+            return &c->list[i];
+    }
+    return NULL;
+}
+
 size_t xd_sample_copies_count(const struct xd_sample_copies *c)
 {
     size_t n = 0;

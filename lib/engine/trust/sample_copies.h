@@ -57,6 +57,10 @@ void xd_sample_copies_forget(struct xd_sample_copies *c, unsigned depot);
 const struct xd_sample_copy *xd_sample_copies_of(
     const struct xd_sample_copies *c, unsigned depot);
 
+/* A complete copy, or NULL. */
+const struct xd_sample_copy *xd_sample_copies_first(
+    const struct xd_sample_copies *c);
+
 /* How many copies are complete. */
 size_t xd_sample_copies_count(const struct xd_sample_copies *c);
 

@@ -16,6 +16,9 @@
 
 typedef unsigned long long ull;
 
+/* So few bytes of two files may be equal by chance. */
+#define OWN_LEAST 512
+
 int xd_sampler_init(struct xd_sampler *s)
 {
     return xd_cond_init(&s->changed);
@@ -40,12 +43,13 @@ void xd_sampler_start_locked(struct xd_engine *e)
     s->n = xd_sample_ranges(e->wanted, ranges);
     for (size_t i = 0; i < s->n; i++)
         xd_sample_copies_init(&s->samples[i], ranges[i]);
+    s->n_places = s->n;
     s->is_on = s->n > 0;
 }
 
 /* ---- which depot to ask ---- */
 
-_Static_assert(XD_COMPARED_MAX <= 32,
+_Static_assert(XD_COMPARED_MAX <= 64,
                "a bit for each in xd_depot.samples_asked");
 
 static bool has_asked(const struct xd_depot *d, size_t i)
@@ -62,18 +66,6 @@ static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
-/* Whether its copy of a sample was compared with that of another depot. */
-static bool is_compared(const struct xd_sampler *s, unsigned depot)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const struct xd_sample_copies *c = &s->samples[i];
-
-        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1)
-            return true;
-    }
-    return false;
-}
-
 /* Whether `one` is rather asked than `other`: a depot that has delivered bytes
  * is not silent, and had something to be wrong in. */
 static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
@@ -85,8 +77,6 @@ static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
 
     if (d_gives != o_gives)
         return d_gives;
-    if (is_compared(&e->sampler, one) != is_compared(&e->sampler, other))
-        return is_compared(&e->sampler, other);
     return d->n_samples_asked < o->n_samples_asked;
 }
 
@@ -158,7 +148,7 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
     q->deliverer = (unsigned)e->depots.n;
     if (q->is_disputed)
         return true;
-    if (n_copies > 1)
+    if (n_copies > 1 || q->i >= e->sampler.n_places)
         return false;
     if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range))
         return true;
@@ -169,27 +159,57 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
     return n_copies == 0;
 }
 
-/* Two equal copies of each sample say nothing of a depot that has neither: each
- * whose bytes are used is asked for one that another has. */
+/* ---- depots that were not compared yet ---- */
+
+/* Whether its copy of a sample was compared with that of another depot. */
+static bool is_compared(const struct xd_sampler *s, unsigned depot)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_sample_copies *c = &s->samples[i];
+
+        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1)
+            return true;
+    }
+    return false;
+}
+
+/* The one that answers soonest of those that have delivered; depots.n: none. */
+static unsigned find_nearest_locked(const struct xd_engine *e,
+                                    const struct question *q)
+{
+    unsigned n = (unsigned)e->depots.n, best = n;
+    xd_usec least = XD_NEVER;
+
+    for (unsigned j = 0; j < n; j++) {
+        struct xd_depot *d = e->depots.list[j];
+
+        if (d->first_byte < least && may_be_asked(e, q, d)) {
+            least = d->first_byte;
+            best = j;
+        }
+    }
+    return best;
+}
+
+/* Two equal copies of each sample say nothing of a depot that has neither: of
+ * the first bytes of each such depot a second copy is asked for, of a near one,
+ * which costs a round trip over a connection that is open. */
 static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
                                      unsigned *out_depot)
 {
     const struct xd_sampler *s = &e->sampler;
-    unsigned n = (unsigned)e->depots.n;
 
-    for (unsigned j = 0; j < n; j++) {
-        if (e->depots.list[j]->bytes == 0 || is_compared(s, j))
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_sample_copies *c = &s->samples[i];
+        struct question q = {.i = i, .deliverer = (unsigned)e->depots.n};
+
+        if (xd_sample_copies_count(c) != 1 ||
+            is_compared(s, xd_sample_copies_first(c)->depot))
             continue;
-        for (size_t i = 0; i < s->n; i++) {
-            struct question q = {.i = i, .deliverer = n};
-
-            if (xd_sample_copies_count(&s->samples[i]) == 0 ||
-                !may_be_asked(e, &q, e->depots.list[j]))
-                continue;
-            *out_sample = i;
-            *out_depot = j;
+        *out_sample = i;
+        *out_depot = find_nearest_locked(e, &q);
+        if (*out_depot < e->depots.n)
             return true;
-        }
     }
     return false;
 }
@@ -395,11 +415,27 @@ bool xd_sampler_compares_locked(const struct xd_engine *e, unsigned depot)
            !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_banned;
 }
 
+/* Of its first bytes; none of a few that tell little. */
+static void open_own_locked(struct xd_engine *e, unsigned depot,
+                            struct xd_range range)
+{
+    struct xd_sampler *s = &e->sampler;
+
+    if (!s->is_on || e->depots.list[depot]->has_own_sample ||
+        s->n >= XD_OWN_SAMPLES_END || xd_range_length(range) < OWN_LEAST)
+        return;
+    if (xd_range_length(range) > XD_SAMPLE_BYTES)
+        range.end = range.begin + XD_SAMPLE_BYTES;
+    e->depots.list[depot]->has_own_sample = true;
+    xd_sample_copies_init(&s->samples[s->n++], range);
+}
+
 void xd_sampler_note_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range, const unsigned char *data)
 {
     struct xd_sampler *s = &e->sampler;
 
+    open_own_locked(e, depot, range);
     for (size_t i = 0; i < s->n; i++)
         add_copy_locked(e, &s->samples[i], depot, range, data);
 }

@@ -18,10 +18,11 @@
  * and the depot in the minority is suspected.
  *
  * Samples are asked of depots that delivered bytes, and of others only where
- * there is no second one; each depot that delivered bytes is asked for one, since
- * two equal copies of every sample say nothing of a third depot.  A depot that
- * failed to send one is not asked for another.  A complete file, and a reader
- * that has read all of it, wait for the last ones.
+ * there is no second one.  Two equal copies of every sample say nothing of a
+ * third depot: the first bytes of each one that has no copy among them are
+ * compared, too, with what a near depot has.  A depot that failed to send one is
+ * not asked for another.  A complete file, and a reader that has read all of it,
+ * wait for the last ones.
  *
  * Every function is called with engine.lock held.
  */
@@ -41,15 +42,18 @@ struct xd_error;
 /* For a depot that answered a moment ago; no end waits longer for a sample. */
 #define XD_SAMPLER_WAIT (2 * XD_SECOND)
 
-/* The samples, and disputes about other bytes. */
-#define XD_COMPARED_MAX (2 * XD_SAMPLES_MAX)
+/* The samples, then those of the first bytes of each depot, and disputes about
+ * other bytes, for which there is always room. */
+#define XD_OWN_SAMPLES_END (3 * XD_SAMPLES_MAX)
+#define XD_COMPARED_MAX (4 * XD_SAMPLES_MAX)
 
 /* For a validator and its NUL. */
 #define XD_SAMPLER_VALIDATOR_BYTES 200
 
 struct xd_sampler {
     /* Constant once what is wanted is known. */
-    bool is_on; /* samples are asked for */
+    bool is_on;      /* samples are asked for */
+    size_t n_places; /* the first samples: for each, two copies */
 
     struct xd_cond changed; /* the thread: a copy was received, or the end */
 

@@ -173,39 +173,70 @@ START_TEST(a_third_depot_decides_where_the_bytes_differ_from_the_sample)
 END_TEST
 
 /* Its request failed, and the depot that told the sample delivers the bytes. */
-/* Two equal copies of each sample say nothing of a third depot. */
-START_TEST(each_depot_whose_bytes_are_used_is_compared_once)
+/* Two depots have both copies of the second sample; the third has delivered the
+ * beginning.  Those that can be asked about it answer after these times. */
+static void deliver_beginning(xd_usec first, xd_usec second)
 {
-    unsigned depot;
-
     request_second(0);
     deliver_second(0, zeros);
     deliver_sample(1, zeros);
+    engine->depots.list[0]->first_byte = first;
+    engine->depots.list[1]->first_byte = second;
+    ck_assert(!is_asked(&(unsigned){0}));
+    xd_copies_compare_locked(engine, 2, (struct xd_range){0, 8192}, zeros);
+}
+
+START_TEST(each_depot_is_compared_once_with_a_near_one)
+{
+    struct xd_range own;
+    unsigned depot;
+    size_t i;
+
+    deliver_beginning(2, 1);
+    ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
+    ck_assert_uint_eq(depot, 1);
+    own = engine->sampler.samples[i].range;
+    ck_assert_uint_eq(own.begin, 0);
+    ck_assert_uint_eq(own.end, XD_SAMPLE_BYTES);
+    xd_sampler_received_locked(engine, i, depot, zeros);
     ck_assert(!is_asked(&depot));
-    engine->depots.list[0]->bytes = 1;
-    engine->depots.list[1]->bytes = 1;
-    ck_assert(!is_asked(&depot));
-    engine->depots.list[2]->bytes = 1;
-    ck_assert(is_asked(&depot));
-    ck_assert_uint_eq(depot, 2);
-    deliver_sample(2, zeros);
+    xd_copies_compare_locked(engine, 2, (struct xd_range){8192, 16384}, zeros);
     ck_assert(!is_asked(&depot));
 }
 END_TEST
 
-START_TEST(a_depot_that_was_not_compared_is_rather_asked)
+START_TEST(a_depot_that_differs_in_its_first_bytes_is_outvoted)
 {
-    struct xd_range first = engine->sampler.samples[0].range;
     unsigned depot;
+    size_t i;
 
-    for (unsigned i = 0; i < 3; i++)
-        engine->depots.list[i]->bytes = 1;
-    xd_copies_compare_locked(engine, 0, first, zeros);
-    xd_copies_compare_locked(engine, 1, first, zeros);
-    engine->depots.list[2]->n_samples_asked = 2;
-    request_second(0);
-    ck_assert(is_asked(&depot));
-    ck_assert_uint_eq(depot, 2);
+    deliver_beginning(1, 2);
+    for (unsigned expected = 0; expected < 2; expected++) {
+        ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
+        ck_assert_uint_eq(depot, expected);
+        engine->depots.list[depot]->samples_asked |= UINT64_C(1) << i;
+        xd_sampler_received_locked(engine, i, depot, ones);
+    }
+    ck_assert(engine->depots.list[2]->is_banned);
+    ck_assert(!engine->depots.list[0]->is_banned);
+}
+END_TEST
+
+START_TEST(a_depot_without_an_answer_yet_is_not_asked_about_another)
+{
+    deliver_beginning(XD_NEVER, XD_NEVER);
+    ck_assert(!is_asked(&(unsigned){0}));
+}
+END_TEST
+
+START_TEST(a_few_first_bytes_are_not_compared)
+{
+    size_t n = engine->sampler.n;
+
+    xd_copies_compare_locked(engine, 2, (struct xd_range){0, 511}, zeros);
+    ck_assert_uint_eq(engine->sampler.n, n);
+    xd_copies_compare_locked(engine, 2, (struct xd_range){511, 1023}, zeros);
+    ck_assert_uint_eq(engine->sampler.n, n + 1);
 }
 END_TEST
 
@@ -237,8 +268,10 @@ int main(void)
     tcase_add_test(t, a_sample_that_came_first_is_compared_with_the_bytes);
     tcase_add_test(
         t, a_third_depot_decides_where_the_bytes_differ_from_the_sample);
-    tcase_add_test(t, each_depot_whose_bytes_are_used_is_compared_once);
-    tcase_add_test(t, a_depot_that_was_not_compared_is_rather_asked);
+    tcase_add_test(t, each_depot_is_compared_once_with_a_near_one);
+    tcase_add_test(t, a_depot_that_differs_in_its_first_bytes_is_outvoted);
+    tcase_add_test(t, a_depot_without_an_answer_yet_is_not_asked_about_another);
+    tcase_add_test(t, a_few_first_bytes_are_not_compared);
     tcase_add_test(t,
                    one_depot_that_delivered_both_is_not_compared_with_itself);
     return run_suite("engine.sampler", t);
