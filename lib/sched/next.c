@@ -504,7 +504,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         d->is_backing_off || s->fetches[fetch].is_live)
         return false;
     owns = spreads(s, depot);
-    if (!has_free_lane(d, lane, owns) ||
+    if (!has_free_lane(d, lane, owns && d->shares) ||
         !choose(s, fetch, depot, now, &a->range))
         return false;
     is_stopgap = d->no_ranges && others_hold(s, a->range);
@@ -525,7 +525,7 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .began_at = now,
     };
     d->running++;
-    xd_core_spread(d, owns);
+    xd_core_spread(d, owns && d->shares);
     if (s->last_byte_at == XD_NEVER)
         s->last_byte_at = now;
     a->kind = XD_DO_FETCH;

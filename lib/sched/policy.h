@@ -69,6 +69,7 @@ struct xd_holder {
     unsigned most_flowing; /* at most so far; while it spreads, connections */
     unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
                              not */
+    uint64_t refused_to; /* the fetches that had begun then say no more of it */
     bool ceiling_spreads;  /* that was one with a connection of its own */
     bool ceiling_is_known; /* from an earlier download */
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */
@@ -205,7 +206,7 @@ struct xd_policy {
     xd_usec (*wake)(void *p, xd_usec now);
 
     /* Whether each fetch of the depot that begins now has a connection of its
-     * own, though they could share one. */
+     * own, even if they could share one. */
     bool (*spreads)(void *p, unsigned depot);
 
     /* How many lanes of a depot may be used now, and why. */

@@ -43,8 +43,9 @@
  * are the first few: those that the policy opens before anything is known,
  * which with the paper's policies are all that can be open.
  *
- * A depot that refuses a fetch which began while others of it delivered bytes
- * has not failed: it is asked for no more at a time than it has served so far.
+ * A depot that refuses a fetch while others of it deliver bytes, or did when it
+ * began, has not failed: it is asked for no more at a time than it has served so
+ * far.
  *
  * A depot may join while others are in use.  It begins in reserve, as the last
  * in order of preference, and there is one more in use at once as long as there

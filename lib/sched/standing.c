@@ -279,17 +279,32 @@ static bool is_second_too_many(const struct xd_holder *d,
     return d->most_flowing <= 1 && f->is_beside && !ev->is_unanswered;
 }
 
+/* As many requests at a time as it has served; or as it may serve: of two the
+ * second was one too many, and of more perhaps the third. */
+static unsigned served_at_a_time(const struct xd_holder *d)
+{
+    unsigned least = d->running > 1 ? 2 : 1;
+
+    return d->most_flowing > least ? d->most_flowing : least;
+}
+
 /* A depot that serves others, and not one more.  When it hung up on all of them
- * for that, it has failed as well. */
-static bool is_ceiling(struct xd_holder *d, const struct xd_fetch_state *f,
+ * for that, it has failed as well; the first tells how many were too many. */
+static bool is_ceiling(const struct xd_sched *s, const struct xd_fetch_state *f,
                        const struct xd_sched_event *ev)
 {
+    struct xd_holder *d = &s->book.depots[f->depot];
+    bool has_company = f->has_company || (f->is_beside && d->flowing > 0);
+
     if (!ev->is_refusal || f->got > f->range.begin)
         return false;
-    if (!f->has_company && !is_second_too_many(d, f, ev))
+    if (!has_company && !is_second_too_many(d, f, ev))
         return false;
-    d->ceiling = d->most_flowing > 0 ? d->most_flowing : 1;
-    d->ceiling_spreads = d->spreads;
+    if (f->number >= d->refused_to) {
+        d->refused_to = s->n_begun;
+        d->ceiling = served_at_a_time(d);
+        d->ceiling_spreads = d->spreads;
+    }
     return d->flowing > 0;
 }
 
@@ -300,7 +315,7 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
 {
     struct xd_holder *d = &s->book.depots[f->depot];
 
-    if (d->state == XD_HOLDER_DROPPED || is_ceiling(d, f, ev))
+    if (d->state == XD_HOLDER_DROPPED || is_ceiling(s, f, ev))
         return;
     if (f->number >= d->forgiven_to) {
         d->failures++;

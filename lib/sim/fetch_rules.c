@@ -24,7 +24,7 @@ static enum xd_rule check_place(const struct xd_rules *r,
     if (a->lane >= r->o.lanes_per_depot)
         return XD_RULE_LANE;
     if (xd_rules_running(r, a->depot) >=
-        xd_rules_lanes(r, a->depot, a->owns_connection))
+        xd_rules_lanes(r, a->depot, a->owns_connection && d->shares))
         return XD_RULE_LIMIT;
     if (d->in_vain >= most_in_vain(r))
         return XD_RULE_VAIN;
@@ -154,7 +154,8 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
         return rule;
     if (r->n_begun == 0)
         r->last_byte_at = now;
-    xd_rules_spread(r, a->depot, a->owns_connection);
+    xd_rules_spread(r, a->depot,
+                    a->owns_connection && r->depots[a->depot].shares);
     r->fetches[a->fetch] = (struct xd_ruled_fetch){
         .is_live = true,
         .owns_connection = a->owns_connection,

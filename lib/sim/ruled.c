@@ -205,6 +205,14 @@ static bool is_second_too_many(const struct xd_rules *r,
            !ev->is_unanswered;
 }
 
+static unsigned served_at_a_time(const struct xd_rules *r, unsigned depot)
+{
+    unsigned n = xd_rules_running(r, depot) < 2 ? 1 : 2;
+
+    return n < r->depots[depot].most_flowing ? r->depots[depot].most_flowing
+                                             : n;
+}
+
 static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
                          const struct xd_sched_event *ev)
 {
@@ -213,9 +221,13 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
     if (d->is_dropped)
         return;
     if (ev->is_refusal && f->got == f->range.begin &&
-        (f->has_company || is_second_too_many(r, f, ev))) {
-        d->ceiling = d->most_flowing > 0 ? d->most_flowing : 1;
-        d->ceiling_spreads = d->spreads;
+        (f->has_company || (f->is_beside && d->flowing > 0) ||
+         is_second_too_many(r, f, ev))) {
+        if (d->refused_to <= f->number) {
+            d->refused_to = r->n_begun;
+            d->ceiling = served_at_a_time(r, f->depot);
+            d->ceiling_spreads = d->spreads;
+        }
         if (d->flowing > 0)
             return;
     }
@@ -499,6 +511,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         no_ranges(r, &r->depots[ev->depot]);
         break;
     case XD_EV_SHARES:
+        r->depots[ev->depot].shares = true;
         if (!r->depots[ev->depot].has_delivered)
             r->depots[ev->depot].ceiling_spreads = true;
         break;

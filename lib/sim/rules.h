@@ -54,9 +54,11 @@ struct xd_ruled_depot {
     bool has_delivered;
     xd_usec back_off_until;
     unsigned failures, preempted, in_vain;
+    bool shares;  /* its fetches can share a connection */
     bool spreads; /* its last fetch has a connection of its own */
     unsigned flowing, sharing, most_flowing;
     unsigned ceiling; /* 0: there is none */
+    uint64_t refused_to;
     bool ceiling_spreads;
     uint64_t forgiven_to, excused_to;
 };

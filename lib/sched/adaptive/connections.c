@@ -80,6 +80,18 @@
 #define FIRST_PAUSE (2 * XD_SECOND)
 #define LONGEST_PAUSE (32 * XD_SECOND)
 
+/* Whoever says how many connections to use gets as many from the first request
+ * on, before it is known whether requests could share one. */
+static void begin_depots(struct xd_connections *c, unsigned begin)
+{
+    for (unsigned i = begin; i < c->n_depots; i++) {
+        struct xd_connections_depot *d = &c->depots[i];
+
+        d->allowed = c->first > 0 ? c->first : c->lanes_per_depot;
+        d->spreads = c->first == 0 && c->lanes_per_depot > 1;
+    }
+}
+
 int xd_connections_init(struct xd_connections *c, unsigned n_depots,
                         unsigned n_lanes, unsigned lanes_per_depot,
                         unsigned first)
@@ -94,21 +106,22 @@ int xd_connections_init(struct xd_connections *c, unsigned n_depots,
         xd_connections_fini(c);
         return XD_E_NOMEM;
     }
-    for (unsigned i = 0; i < n_depots; i++)
-        c->depots[i].allowed = first > 0 ? first : lanes_per_depot;
+    begin_depots(c, 0);
     return 0;
 }
 
 int xd_connections_grow(struct xd_connections *c, unsigned n_depots,
                         unsigned n_lanes)
 {
+    unsigned begin;
+
     if (xd_lengthen(&c->lanes, c->n_lanes, n_lanes, sizeof *c->lanes) < 0 ||
         xd_lengthen(&c->depots, c->n_depots, n_depots, sizeof *c->depots) < 0)
         return XD_E_NOMEM;
-    for (unsigned i = c->n_depots; i < n_depots; i++)
-        c->depots[i].allowed = c->first > 0 ? c->first : c->lanes_per_depot;
+    begin = c->n_depots;
     c->n_lanes = n_lanes;
     c->n_depots = n_depots;
+    begin_depots(c, begin);
     return 0;
 }
 
@@ -727,9 +740,8 @@ static void begin_far(const struct xd_connections *c,
     d->why = XD_LANES_FAR;
 }
 
-/* Its requests can share a connection, which needs no others to find its speed.
- * Who says how many connections to use
- * gets as many. */
+/* Its requests can share a connection, which needs no others to find its
+ * speed. */
 static void share(const struct xd_connections *c,
                   struct xd_connections_depot *d)
 {
@@ -738,7 +750,6 @@ static void share(const struct xd_connections *c,
         d->allowed = c->first;
         d->why = XD_LANES_USUAL;
     }
-    d->spreads = c->first == 0 && c->lanes_per_depot > 1;
 }
 
 xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,

@@ -170,13 +170,12 @@ void xd_decide_connections(struct xd_adaptive *p)
 }
 
 /* Where its user wants all, as many as have enough to bring; but no third before
- * the depot has served two, for it may ban a client that opens too many. */
+ * the depot is seen to be there. */
 static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
 {
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
 
-    return p->book->depots[depot].most_flowing < LEAST_LANES ||
-                   bytes < LEAST_LANES * WORTH
+    return !p->book->depots[depot].has_connected || bytes < LEAST_LANES * WORTH
                ? LEAST_LANES
                : (unsigned)(bytes / WORTH);
 }

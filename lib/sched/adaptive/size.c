@@ -217,6 +217,15 @@ static double share_of(const struct xd_adaptive *p, unsigned depot)
     return are_many_given(p) ? GIVEN_SHARE : BOUND_SHARE;
 }
 
+/* Whether the last bytes are for the depot's other connections, which are done
+ * before this one is made. */
+static bool leaves_to_others(const struct xd_adaptive *p, unsigned fetch,
+                             unsigned depot)
+{
+    return xd_has_to_connect(p, fetch, depot) &&
+           xd_connections_bound(p, depot) && xd_lanes_in_use(p, depot) > 0;
+}
+
 static double size_among_others(struct xd_adaptive *p, unsigned fetch,
                                 unsigned depot, struct xd_range r)
 {
@@ -233,6 +242,8 @@ static double size_among_others(struct xd_adaptive *p, unsigned fetch,
     share = rate * p->time_left - bytes_before(p, fetch, depot);
     if (share * part >= least)
         return share * part < most ? share * part : most;
+    if (share < least && leaves_to_others(p, fetch, depot))
+        return 0;
     if (share < least) {
         if (least < (double)xd_range_length(r))
             r.end = r.begin + (uint64_t)least;

@@ -44,7 +44,8 @@ static unsigned parts_of_wait(const struct xd_adaptive *p,
 static bool waited_for_connection(const struct xd_adaptive *p,
                                   const struct xd_flow *f)
 {
-    return p->book->o.window_bytes == 0 && f->owns_connection && f->is_new;
+    return p->book->o.window_bytes == 0 && p->book->depots[f->depot].shares &&
+           f->owns_connection && f->is_new;
 }
 
 /* When the connection that all requests of the depot share was begun, if they do:

@@ -496,16 +496,25 @@ START_TEST(a_depot_that_refuses_another_connection_keeps_one)
 }
 END_TEST
 
+/* From the first request on, and whether requests could share one or not; of one
+ * connection there is nothing to spread. */
 START_TEST(who_says_how_many_connections_gets_them)
 {
-    xd_connections_fini(&c);
-    ck_assert_int_eq(xd_connections_init(&c, DEPOTS, DEPOTS * LANES, LANES, 0),
-                     0);
-    facts.can_share = true;
-    decide(0);
-    expect(0, LANES);
-    ck_assert(xd_connections_spread(&c, 0));
-    ck_assert(!xd_connections_spread(&c, 1));
+    ck_assert(!xd_connections_spread(&c, 0));
+    for (unsigned lanes = 1; lanes <= LANES; lanes++) {
+        xd_connections_fini(&c);
+        ck_assert_int_eq(
+            xd_connections_init(&c, DEPOTS, DEPOTS * lanes, lanes, 0), 0);
+        ck_assert_int_eq(xd_connections_spread(&c, 0), lanes > 1);
+        facts.can_share = true;
+        decide(0);
+        expect(0, lanes);
+        ck_assert_int_eq(xd_connections_spread(&c, 0), lanes > 1);
+        ck_assert_int_eq(
+            xd_connections_grow(&c, DEPOTS + 1, (DEPOTS + 1) * lanes), 0);
+        expect(DEPOTS, lanes);
+        ck_assert_int_eq(xd_connections_spread(&c, DEPOTS), lanes > 1);
+    }
 }
 END_TEST
 

@@ -1014,6 +1014,68 @@ START_TEST(a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time)
 }
 END_TEST
 
+static void refuse(struct play *p, unsigned fetch, uint64_t begin)
+{
+    play_event(p, (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                          .fetch = fetch,
+                                          .range = {begin, begin},
+                                          .is_refusal = true});
+}
+
+/* When it refuses them all it has failed, and is asked for two at a time once it
+ * delivers again. */
+START_TEST(of_several_requests_that_are_refused_the_third_was_one_too_many)
+{
+    struct play p;
+    unsigned fetches[3], first;
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.lanes_per_depot = 3;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (unsigned i = 0; i < 3; i++)
+        fetches[i] = expect_block(&p, 0, i);
+    for (unsigned i = 3; i-- > 0;) {
+        refuse(&p, fetches[i], 10 * i);
+        ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 2);
+    }
+    p.now += XD_SECOND;
+    first = expect_block(&p, 0, 0);
+    expect_wait(&p);
+    play_bytes(&p, first, 5);
+    fetches[1] = expect_block(&p, 0, 1);
+    expect_wait(&p);
+    refuse(&p, fetches[1], 10); /* nor does it serve two */
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 1);
+    play_fini(&p);
+}
+END_TEST
+
+/* Though all began before it delivered anything. */
+START_TEST(a_depot_that_refuses_some_while_others_flow_has_not_failed)
+{
+    struct play p;
+    unsigned fetches[4];
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.lanes_per_depot = 4;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (unsigned i = 0; i < 4; i++)
+        fetches[i] = expect_block(&p, 0, i);
+    for (unsigned i = 0; i < 2; i++)
+        play_bytes(&p, fetches[i], 10 * i + 5);
+    for (unsigned i = 2; i < 4; i++)
+        refuse(&p, fetches[i], 10 * i);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 2);
+    expect_wait(&p);
+    play_done(&p, fetches[0]);
+    expect_block(&p, 0, 2); /* it does not back off */
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("holders");
@@ -1078,5 +1140,9 @@ int main(void)
     tcase_add_test(t, one_without_ranges_brings_only_what_no_other_could);
     tcase_add_test(t, the_window_does_not_shorten_a_fetch_without_ranges);
     tcase_add_test(t, finding_out_that_it_knows_no_ranges_is_no_failure);
+    tcase_add_test(
+        t, of_several_requests_that_are_refused_the_third_was_one_too_many);
+    tcase_add_test(t,
+                   a_depot_that_refuses_some_while_others_flow_has_not_failed);
     return run_suite("sched.holders", t);
 }
