@@ -452,7 +452,7 @@ static bool obey_locked(struct xd_engine *e,
             xd_repair_complete_locked(e);
         return false;
     case XD_DO_FAIL:
-        if (xd_blame_next_locked(e, action->range.begin) ||
+        if (xd_blame_ask_another_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
             return true;
         return give_up_locked(e, action->range);

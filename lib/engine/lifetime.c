@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/outage.h"
+#include "engine/trust/blame.h"
 #include "engine/trust/sampler_ask.h"
 #include "engine/trust/sampler_thread.h"
 #include "engine/worker.h"
@@ -275,6 +276,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->times.deadline = XD_NEVER;
     atomic_init(&e->pause.is_on, false);
     xd_resume_init(&e->resume);
+    xd_blame_begin(e);
     e->readers.window = e->options.lookahead;
     e->pending.lines_end = &e->pending.lines;
     rc = xd_options_check(&e->options, err);

@@ -78,6 +78,14 @@ static enum xd_rule check(struct xd_driver *d, const struct xd_sched_action *a)
     return rule;
 }
 
+/* A byte that no depot can deliver ends it. */
+static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
+{
+    return a->kind == XD_DO_FAIL &&
+           !(d->ask_another && d->ask_another(d->world, a->range.begin)) &&
+           !xd_sched_options(d->session.sched)->has_gaps;
+}
+
 /* False: it waits until then. */
 static bool obey(struct xd_driver *d, struct xd_sched_action *a)
 {
@@ -92,9 +100,7 @@ static bool obey(struct xd_driver *d, struct xd_sched_action *a)
         d->is_over = d->failed = true;
     else if (a->kind == XD_DO_WAIT && !ends_with_gaps(d))
         return false;
-    else if (a->kind == XD_DO_FINISH || a->kind == XD_DO_WAIT ||
-             (a->kind == XD_DO_FAIL &&
-              !xd_sched_options(d->session.sched)->has_gaps))
+    else if (a->kind == XD_DO_FINISH || a->kind == XD_DO_WAIT || gives_up(d, a))
         d->is_over = true;
     else if (a->kind != XD_DO_FAIL)
         d->carry_out(d->world, a);

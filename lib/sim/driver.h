@@ -13,6 +13,9 @@ struct xd_driver {
     /* Set by its user. */
     void *world;
     void (*carry_out)(void *world, const struct xd_sched_action *a);
+    bool (*ask_another)(void *world, uint64_t byte); /* no depot can be asked
+                                                        for it: true: another
+                                                        is now; or NULL */
     void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
                                                  NULL (tests of the rules) */
     bool is_unchecked; /* there are no rules; not where gaps may be left */

@@ -26,119 +26,11 @@ static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
            (xd_nsec)xd_session_silence(&r->driver.session, now) * 1000;
 }
 
-/* Bytes that count. */
-
-static struct xd_range piece_at(const struct xd_run *r, uint64_t byte)
-{
-    uint64_t begin = byte - byte % r->o->piece_bytes;
-    uint64_t end = begin + r->o->piece_bytes;
-
-    return (struct xd_range){begin, end < r->o->size ? end : r->o->size};
-}
-
-static void accept(struct xd_run *r, struct xd_range range)
-{
-    if (xd_ledger_change(&r->driver.ledger, XD_VERIFY, range) < 0)
-        xd_run_out_of_memory(r);
-    xd_run_take_event(
-        r, (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = range});
-}
-
-/* But for what others delivered: that is here. */
-static void report_rejected(struct xd_run *r, struct xd_range range)
-{
-    while (!xd_range_is_empty(range)) {
-        struct xd_range gap =
-            xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_STORED, range);
-
-        if (!xd_range_is_empty(gap))
-            xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_REJECTED,
-                                                         .range = gap});
-        range.begin = gap.end;
-    }
-}
-
-static void discard(struct xd_run *r, struct xd_range range,
-                    enum xd_discard_reason why)
-{
-    if (xd_ledger_discard(&r->driver.ledger, range, why) < 0)
-        xd_run_out_of_memory(r);
-    report_rejected(r, range);
-}
-
-/* Not even what it has in its buffer. */
-static void cut_off(struct xd_run *r, struct xd_flight *f)
+void xd_flight_cut_off(struct xd_run *r, struct xd_flight *f)
 {
     f->in.received = f->in.flushed;
     xd_flight_end(r, f, XD_EV_CANCELED);
-    report_rejected(r, (struct xd_range){f->in.flushed, f->in.reported});
-}
-
-/* The first bytes inside `within` that depots which lie have delivered; empty
- * if there are none. */
-static struct xd_range next_lie(struct xd_run *r, struct xd_range within)
-{
-    struct xd_range lie = {within.end, within.end}, run;
-    unsigned depot;
-
-    while (run = xd_runs_next_depot(&r->driver.ledger.origins, within, &depot),
-           !xd_range_is_empty(run)) {
-        bool lies = xd_net_wire(&r->net, depot)->path.lies;
-
-        if (!xd_range_is_empty(lie) && (!lies || run.begin > lie.end))
-            break;
-        if (lies)
-            lie = (struct xd_range){
-                xd_range_is_empty(lie) ? run.begin : lie.begin, run.end};
-        within.begin = run.end;
-    }
-    return lie;
-}
-
-/* A depot that delivered wrong bytes is not trusted again, nor is what nothing
- * has proved. */
-static void ban_liars(struct xd_run *r)
-{
-    struct xd_range lie;
-
-    for (unsigned i = 0; i < r->out->n_depots; i++) {
-        if (!xd_net_wire(&r->net, i)->path.lies)
-            continue;
-        for (unsigned j = 0; j < r->n_flights; j++)
-            if (r->flights[j].is_live && r->flights[j].depot == i)
-                cut_off(r, &r->flights[j]);
-        xd_run_take_event(
-            r, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = i});
-    }
-    while (lie = next_lie(r, (struct xd_range){0, r->o->size}),
-           !xd_range_is_empty(lie) && !r->driver.failed)
-        discard(r, lie, XD_DISCARD_BANNED);
-}
-
-static void reject(struct xd_run *r, struct xd_range piece)
-{
-    discard(r, piece, XD_DISCARD_BAD_PIECE);
-    ban_liars(r);
-}
-
-/* Pieces that `fresh` completed. */
-static void judge(struct xd_run *r, struct xd_range fresh)
-{
-    if (r->o->piece_bytes == 0) {
-        accept(r, fresh);
-        return;
-    }
-    while (fresh.begin < fresh.end && !r->driver.failed) {
-        struct xd_range piece = piece_at(r, fresh.begin);
-
-        fresh.begin = piece.end;
-        if (!xd_ledger_has(&r->driver.ledger, XD_BYTES_STORED, piece))
-            continue;
-        if (!xd_range_is_empty(next_lie(r, piece)))
-            reject(r, piece);
-        else
-            accept(r, piece);
-    }
+    xd_trust_reject(r, (struct xd_range){f->in.flushed, f->in.reported});
 }
 
 static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
@@ -160,9 +52,9 @@ static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
             xd_ledger_written(ledger, gap, f->depot) < 0)
             xd_run_out_of_memory(r);
         kept += xd_range_length(gap);
-        judge(r, gap);
-        if (!f->is_live) { /* it was found out */
-            report_rejected(r, all);
+        xd_trust_written(r, gap);
+        if (!f->is_live) { /* it was cut off */
+            xd_trust_reject(r, all);
             break;
         }
     }

@@ -10,6 +10,7 @@
 #include "sim/reader.h"
 #include "sim/run.h"
 #include "sim/tcp.h"
+#include "sim/trust.h"
 
 /* A fetch under way. */
 struct xd_flight {
@@ -32,7 +33,9 @@ struct xd_flight {
 struct xd_run {
     const struct xd_sim_options *o;
     struct xd_sim_result *out;
+    struct xd_range whole; /* the file */
     struct xd_driver driver;
+    struct xd_trust trust;
     struct xd_net net;
     struct xd_tcp tcp;
     struct xd_flight *flights;
@@ -49,6 +52,8 @@ void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);
 void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end);
 void xd_flight_end(struct xd_run *r, struct xd_flight *f,
                    enum xd_sched_event_kind kind);
+/* Not even what it has in its buffer counts. */
+void xd_flight_cut_off(struct xd_run *r, struct xd_flight *f);
 void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f);
 /* It asks its depot for nothing any more. */
 void xd_flight_land(struct xd_run *r, struct xd_flight *f);

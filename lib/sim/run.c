@@ -101,11 +101,14 @@ static xd_nsec joins_at(const struct xd_run *r)
 
 static void join(struct xd_run *r)
 {
-    while (joins_at(r) <= r->net.now)
-        xd_run_take_event(
-            r, (struct xd_sched_event){.kind = XD_EV_JOINED,
-                                       .depot = (unsigned)r->n_joined++,
-                                       .range = {0, r->o->size}});
+    while (joins_at(r) <= r->net.now) {
+        unsigned depot = (unsigned)r->n_joined++;
+
+        xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                                     .depot = depot,
+                                                     .range = r->whole});
+        xd_trust_joined(r, depot);
+    }
 }
 
 /* Decide; returns until when nothing but an event changes anything. */
@@ -208,12 +211,12 @@ static void connected(void *user, size_t depot)
 
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
-    struct xd_range whole = {0, r->o->size};
     struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken, connected};
     struct xd_layout layout = {.size = r->o->size, .guesses = r->o->guesses};
     int rc;
 
     r->scenario = s;
+    r->whole.end = r->o->size;
     while (joins_at(r) == 0)
         r->n_joined++;
     layout.n_depots = r->n_joined;
@@ -226,15 +229,18 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     }
     r->out->n_depots = s->n_depots;
     for (size_t i = 0; i < s->n_depots; i++) {
-        layout.depots[i] = (struct xd_holding){&whole, 1, 0};
+        layout.depots[i] = (struct xd_holding){&r->whole, 1, 0};
         r->out->depots[i].first_byte = XD_NEVER;
     }
     r->driver.world = r;
     r->driver.carry_out = carry_out;
+    r->driver.ask_another = xd_trust_ask_another;
     r->driver.is_unchecked = r->o->is_unchecked;
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
-        rc = xd_driver_start(&r->driver, &layout, &r->o->sched, whole);
+        rc = xd_driver_start(&r->driver, &layout, &r->o->sched, r->whole);
+    if (rc == 0)
+        rc = xd_trust_start(r);
     if (rc == 0) {
         share_buffers(r);
         rc = start_line(r);
@@ -263,6 +269,7 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
         out->depots[i].learned = xd_sched_learned(r.driver.session.sched, i);
     if (r.driver.failed)
         rc = XD_E_NOMEM;
+    xd_trust_fini(&r.trust);
     xd_driver_fini(&r.driver);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);

@@ -79,7 +79,8 @@ START_TEST(who_falls_silent_costs_nothing)
 END_TEST
 
 /* Whoever fills a slow line makes the others on it fall silent until they are
- * given up. */
+ * given up.  The file is one piece, and 30 s: it comes from both, from the liar
+ * alone, and from the other. */
 START_TEST(a_liar_that_fills_the_line_does_not_end_the_download)
 {
     static const char scenario[] =
@@ -89,7 +90,7 @@ START_TEST(a_liar_that_fills_the_line_does_not_end_the_download)
         "depot good 198.18.1.1 rate=248kbit rtt=101ms queue=239k via=l\n";
 
     for (uint64_t seed = 1; seed <= 4; seed++)
-        ck_assert_double_lt(time_of(scenario, 256 << 10, seed), 90);
+        ck_assert_double_lt(time_of(scenario, 256 << 10, seed), 120);
 }
 END_TEST
 

@@ -183,6 +183,70 @@ START_TEST(what_a_liar_brought_is_fetched_again)
 }
 END_TEST
 
+/* Nothing of a depot that lies is in the file at the end: all of it has come
+ * from the others. */
+static void expect_right(unsigned bad)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < result.n_depots; i++)
+        bytes += i == bad ? 0 : result.depots[i].bytes;
+    ck_assert_uint_ge(bytes, o.size);
+    ck_assert_uint_gt(result.depots[bad].bytes, 0);
+}
+
+#define SEVERAL \
+    PATH_AT("1") PATH "\n" PATH_AT("2") PATH " lies\n" PATH_AT("3") PATH
+
+START_TEST(a_bad_depot_among_several_is_found_by_asking_each_alone)
+{
+    const struct xd_policy *const policies[] = {
+        &xd_policy_progress, &xd_policy_adaptive, &xd_policy_basic};
+
+    o.piece_bytes = 2 * MIB;
+    o.sched.block_bytes = MIB / 8;
+    o.sched.policy = policies[_i % 3];
+    o.seed += (uint64_t)_i;
+    run(SEVERAL);
+    expect_right(1);
+    /* It is asked alone for one piece at most, and then it is known. */
+    ck_assert_uint_le(result.depots[1].bytes, 5 * MIB);
+}
+END_TEST
+
+START_TEST(where_all_lie_it_fails)
+{
+    struct xd_scenario s;
+
+    o.piece_bytes = 2 * MIB;
+    o.sched.block_bytes = MIB / 8;
+    ck_assert_int_eq(
+        xd_scenario_parse(
+            &s, PATH_AT("1") PATH " lies\n" PATH_AT("2") PATH " lies", NULL),
+        0);
+    ck_assert_int_eq(xd_sim_run(&s, &o, &result), 0);
+    ck_assert_int_eq(result.broken, XD_RULE_NONE);
+    ck_assert(!result.is_complete && !result.is_endless);
+    xd_scenario_fini(&s);
+}
+END_TEST
+
+/* One that fails when it is asked alone does not hold up the end, whichever of
+ * them that is. */
+START_TEST(where_one_asked_alone_fails_another_is_asked)
+{
+#define FAILS(d) \
+    SEVERAL "\nat 3s " d " down\nat 8s " d " up\nat 8s " d " refuses"
+    static const char *const failing[] = {FAILS("d1"), FAILS("d2"),
+                                          FAILS("d3")};
+
+    o.piece_bytes = 8 * MIB; /* all of it: 2 s from three */
+    o.sched.block_bytes = MIB / 8;
+    run(failing[_i]);
+    expect_right(1);
+}
+END_TEST
+
 /* What was on its way when a request was broken off has crossed the wire. */
 START_TEST(bytes_of_broken_requests_count_on_the_wire)
 {
@@ -392,6 +456,10 @@ int main(void)
     tcase_add_test(t, a_path_that_was_down_goes_on_where_it_was);
     tcase_add_test(t, a_refusal_is_noticed_after_a_round_trip);
     tcase_add_test(t, what_a_liar_brought_is_fetched_again);
+    tcase_add_loop_test(
+        t, a_bad_depot_among_several_is_found_by_asking_each_alone, 0, 18);
+    tcase_add_test(t, where_all_lie_it_fails);
+    tcase_add_loop_test(t, where_one_asked_alone_fails_another_is_asked, 0, 3);
     tcase_add_test(t, bytes_of_broken_requests_count_on_the_wire);
     tcase_add_test(t, lanes_have_connections_and_with_http2_share_one);
     tcase_add_test(t, a_reader_that_is_slow_slows_the_download);

@@ -18,63 +18,37 @@ typedef unsigned long long ull;
  * it are then only found out when each is asked alone. */
 #define MAX_COPY ((uint64_t)16 << 20)
 
-/* A piece that was wrong, and came from several depots. */
-struct xd_suspicion {
-    struct xd_suspicion *next;
-    size_t piece;
-    struct xd_range range;
-    unsigned char *copy;      /* the first, wrong one, or NULL */
-    struct xd_runs origins;   /* of the copy */
-    struct xd_rangeset asked; /* the depots that were, by number */
-    unsigned alone;           /* the one that is asked now */
-};
-
-static void free_one(struct xd_suspicion *s)
-{
-    xd_free(s->copy);
-    xd_rangeset_fini(&s->asked);
-    xd_runs_fini(&s->origins);
-    xd_free(s);
-}
-
-void xd_blame_free(struct xd_suspicion *list)
-{
-    while (list) {
-        struct xd_suspicion *next = list->next;
-
-        free_one(list);
-        list = next;
-    }
-}
-
-static struct xd_suspicion **find(struct xd_engine *e, size_t piece)
-{
-    struct xd_suspicion **s = &e->verify.suspicions;
-
-    while (*s && (*s)->piece != piece)
-        s = &(*s)->next;
-    return s;
-}
-
-bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece)
-{
-    const struct xd_suspicion *s = e->verify.suspicions;
-
-    while (s && s->piece != piece)
-        s = s->next;
-    return s != NULL;
-}
-
-static bool holds_all(const struct xd_depot *d, struct xd_range range)
+static bool has_range(const struct xd_depot *d, struct xd_range range)
 {
     struct xd_rangeset held;
     bool result;
 
-    if (d->is_banned || xd_depot_holds(d, &held) < 0)
+    if (xd_depot_holds(d, &held) < 0)
         return false;
     result = xd_rangeset_contains(&held, range);
     xd_rangeset_fini(&held);
     return result;
+}
+
+static struct xd_blame_depot look(const void *engine, unsigned depot,
+                                  struct xd_range range)
+{
+    const struct xd_engine *e = engine;
+    const struct xd_depot *d = e->depots.list[depot];
+
+    return (struct xd_blame_depot){
+        d->is_banned, !d->is_banned && has_range(d, range), d->bytes};
+}
+
+void xd_blame_begin(struct xd_engine *e)
+{
+    struct xd_verify *v = &e->verify;
+
+    v->blame = (struct xd_blame){.ledger = &e->ledger,
+                                 .pieces = &v->pieces,
+                                 .wanted = &e->wanted,
+                                 .world = e,
+                                 .look = look};
 }
 
 /* What is in flight of `range` at other depots than `but` must not count. */
@@ -97,41 +71,15 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
     }
 }
 
-/* Of an earlier run's bytes, which no piece proves, any depot may have
- * delivered any. */
-static bool may_have_delivered_held(const struct xd_engine *e)
-{
-    return !xd_pieces_cover(&e->verify.pieces, e->wanted);
-}
-
 /* What it delivered is fetched again, but for what is proved or out. */
 static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
 {
-    struct xd_verify *v = &e->verify;
-    bool and_held = may_have_delivered_held(e);
-    struct xd_range rest = {e->readers.handed_out, e->wanted.end}, run, proved;
-    unsigned origin;
-    size_t piece;
+    struct xd_range rest = {e->readers.handed_out, e->wanted.end}, run;
 
-    while (run = xd_runs_next_depot(&e->ledger.origins, rest, &origin),
+    while (run = xd_blame_next_unproved(&e->verify.blame, depot, rest),
            !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
+        xd_discard_locked(e, run, XD_DISCARD_BANNED);
         rest.begin = run.end;
-        if (origin != depot && !(and_held && origin == XD_HELD))
-            continue;
-        piece = xd_pieces_find(&v->pieces, run.begin);
-        if (piece < v->pieces.n) {
-            proved = xd_pieces_range(&v->pieces, piece);
-            if (proved.begin > run.begin) {
-                run.end = proved.begin < run.end ? proved.begin : run.end;
-            } else {
-                run.end = proved.end < run.end ? proved.end : run.end;
-                if (v->pieces.states[piece] == XD_PIECE_GOOD)
-                    run.begin = run.end;
-            }
-        }
-        rest.begin = run.end;
-        if (!xd_range_is_empty(run))
-            xd_discard_locked(e, run, XD_DISCARD_BANNED);
     }
 }
 
@@ -167,7 +115,7 @@ void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
         return;
     xd_blame_ban_locked(e, depot, why);
     xd_unverified_revoke_locked(e, depot, e->wanted, why);
-    if (may_have_delivered_held(e))
+    if (xd_blame_doubts_held(&e->verify.blame))
         xd_unverified_revoke_locked(e, XD_HELD, e->wanted, why);
 }
 
@@ -177,80 +125,11 @@ static void ban_locked(struct xd_engine *e, unsigned number,
 {
     struct xd_error error = {0};
 
-    if (number == XD_HELD)
-        return;
     xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
             e->depots.list[number]->shown_url, (ull)range.begin,
             (ull)(range.end - 1), e->verify.pieces.algorithm);
     xd_blame_confirm_bad_locked(e, number, &error);
-}
-
-static bool delivered_part(const struct xd_suspicion *s, unsigned depot)
-{
-    return !xd_range_is_empty(xd_runs_next_of(&s->origins, depot, s->range));
-}
-
-/* Of what the depot delivered, how much lies in pieces that are right. */
-static uint64_t proved_bytes(const struct xd_engine *e, unsigned depot)
-{
-    const struct xd_pieces *p = &e->verify.pieces;
-    struct xd_range rest = e->wanted, run;
-    uint64_t bytes = 0;
-
-    while (run = xd_runs_next_of(&e->ledger.origins, depot, rest),
-           !xd_range_is_empty(run)) {
-        rest.begin = run.end;
-        for (size_t j = xd_pieces_find(p, run.begin); j < p->n; j++) {
-            struct xd_range in = xd_pieces_range(p, j);
-
-            if (in.begin >= run.end)
-                break;
-            if (p->states[j] == XD_PIECE_GOOD)
-                bytes += xd_range_length(xd_range_clip(in, run));
-        }
-    }
-    return bytes;
-}
-
-static struct xd_range depot_range(unsigned depot)
-{
-    return (struct xd_range){depot, (uint64_t)depot + 1};
-}
-
-static bool was_asked(const struct xd_suspicion *s, unsigned depot)
-{
-    return xd_rangeset_contains(&s->asked, depot_range(depot));
-}
-
-/* The depot that is asked next, alone: the one with the most verified bytes,
- * for that one is honest and fast.  Where none has any, the one that delivered
- * most is fast at least, and one that had no part in the wrong copy is rather
- * honest. */
-static bool choose(struct xd_engine *e, struct xd_suspicion *s)
-{
-    uint64_t most_proved = 0, most = 0;
-    bool is_found = false;
-
-    for (unsigned i = 0; i < e->depots.n; i++) {
-        uint64_t proved, delivered = e->depots.list[i]->bytes;
-
-        if (was_asked(s, i) || !holds_all(e->depots.list[i], s->range))
-            continue;
-        proved = proved_bytes(e, i);
-        if (!delivered_part(s, i))
-            delivered *= 2;
-        if (is_found && (proved < most_proved ||
-                         (proved == most_proved && delivered <= most)))
-            continue;
-        most_proved = proved;
-        most = delivered;
-        s->alone = i;
-        is_found = true;
-    }
-    if (is_found && xd_rangeset_add(&s->asked, depot_range(s->alone)) < 0)
-        xd_engine_fail_nomem_locked(e);
-    return is_found;
 }
 
 /* Tell the scheduler that the depot holds of `range` what it does hold. */
@@ -273,38 +152,43 @@ static void restore_locked(struct xd_engine *e, unsigned depot,
     xd_rangeset_fini(&held);
 }
 
-/* For the scheduler only one depot holds the piece, or again all that do. */
-static void restrict_locked(struct xd_engine *e, const struct xd_suspicion *s,
-                            bool to_one)
+/* For the scheduler all depots hold the range that do. */
+static void release_locked(struct xd_engine *e, struct xd_range range)
 {
-    for (unsigned i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i]->is_banned)
-            continue;
-        if (to_one && i != s->alone)
-            xd_report_lost_locked(e, i, s->range);
-        else
-            restore_locked(e, i, s->range);
-    }
-    if (to_one)
-        distrust_lanes_locked(e, s->range, e->depots.list[s->alone]);
+    for (unsigned i = 0; i < e->depots.n; i++)
+        if (!e->depots.list[i]->is_banned)
+            restore_locked(e, i, range);
+}
+
+/* For the scheduler only one depot holds it, and nothing of it stays that
+ * another delivered. */
+static void ask_locked(struct xd_engine *e, unsigned depot,
+                       struct xd_range range)
+{
+    for (unsigned i = 0; i < e->depots.n; i++)
+        if (i != depot && !e->depots.list[i]->is_banned)
+            xd_report_lost_locked(e, i, range);
+    restore_locked(e, depot, range);
+    distrust_lanes_locked(e, range, e->depots.list[depot]);
+    xd_discard_locked(e, range, XD_DISCARD_BAD_PIECE);
 }
 
 void xd_blame_joined_locked(struct xd_engine *e, unsigned depot)
 {
-    for (const struct xd_suspicion *s = e->verify.suspicions; s; s = s->next) {
+    const struct xd_suspicion *s = e->verify.blame.list;
+
+    for (; s; s = s->next)
         if (s->alone != depot)
             xd_report_lost_locked(e, depot, s->range);
-    }
 }
 
-static void give_up_locked(struct xd_engine *e, const struct xd_suspicion *s)
+static void give_up_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_CORRUPT,
             "no depot has bytes %llu-%llu that match their %s",
-            (ull)s->range.begin, (ull)(s->range.end - 1),
-            e->verify.pieces.algorithm);
+            (ull)range.begin, (ull)(range.end - 1), e->verify.pieces.algorithm);
     xd_engine_fail_locked(e, &error);
 }
 
@@ -331,128 +215,77 @@ static unsigned char *read_copy_locked(struct xd_engine *e,
     return NULL;
 }
 
-static struct xd_suspicion *suspect_locked(struct xd_engine *e, size_t piece)
+/* Which depots' parts of the copy differ from the piece as it is now. */
+static void compare_locked(struct xd_engine *e, struct xd_suspicion *s)
 {
-    struct xd_suspicion *s = xd_alloc(1, sizeof *s);
+    unsigned char *now = s->copy ? read_copy_locked(e, s->range) : NULL;
+    struct xd_range rest = s->range, run;
+    unsigned depot;
 
-    if (!s)
-        return NULL;
-    s->piece = piece;
-    s->range = xd_pieces_range(&e->verify.pieces, piece);
-    if (xd_runs_copy_depots(&s->origins, &e->ledger.origins, s->range) < 0) {
-        free_one(s);
-        return NULL;
+    while (now && (run = xd_runs_next_depot(&s->origins, rest, &depot),
+                   !xd_range_is_empty(run))) {
+        size_t at = (size_t)(run.begin - s->range.begin);
+
+        if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(run)) != 0 &&
+            xd_rangeset_add(&s->differs, run) < 0)
+            xd_engine_fail_nomem_locked(e);
+        rest.begin = run.end;
     }
-    return s;
+    xd_free(now);
 }
 
-static void drop_locked(struct xd_engine *e, struct xd_suspicion **where)
+static void carry_out_locked(struct xd_engine *e,
+                             const struct xd_blame_action *a)
 {
-    struct xd_suspicion *s = *where;
-
-    *where = s->next;
-    restrict_locked(e, s, false);
-    free_one(s);
-}
-
-/* Ask the next depot alone for the piece of a suspicion: nothing of it stays
- * that another delivered.  False if there is none. */
-static bool ask_next_locked(struct xd_engine *e, struct xd_suspicion *s)
-{
-    if (!choose(e, s))
-        return false;
-    restrict_locked(e, s, true);
-    xd_discard_locked(e, s->range, XD_DISCARD_BAD_PIECE);
-    return true;
-}
-
-/* Pieces in which a depot that is known to lie by now had a part: that explains
- * them, and any other may deliver them. */
-static void drop_explained_locked(struct xd_engine *e)
-{
-    struct xd_suspicion **where = &e->verify.suspicions;
-
-    while (*where) {
-        bool is_explained = false;
-
-        for (unsigned i = 0; i < e->depots.n && !is_explained; i++)
-            is_explained =
-                e->depots.list[i]->is_banned && delivered_part(*where, i);
-        if (is_explained)
-            drop_locked(e, where);
-        else
-            where = &(*where)->next;
-    }
-}
-
-void xd_blame_bad_locked(struct xd_engine *e, size_t i)
-{
-    struct xd_suspicion **where = find(e, i);
-    struct xd_suspicion *s = *where;
-    struct xd_range range;
-    unsigned only;
-
-    if (s) {
-        ban_locked(e, s->alone, s->range);
-        if (!ask_next_locked(e, s))
-            give_up_locked(e, s);
-        drop_explained_locked(e);
-        xd_engine_decide_later_locked(e);
-        return;
-    }
-    s = suspect_locked(e, i);
-    if (!s) {
+    switch (a->kind) {
+    case XD_BLAME_COPY:
+        a->suspicion->copy = read_copy_locked(e, a->range);
+        break;
+    case XD_BLAME_DISCARD:
+        xd_discard_locked(e, a->range, XD_DISCARD_BAD_PIECE);
+        break;
+    case XD_BLAME_BAN:
+        ban_locked(e, a->depot, a->range);
+        break;
+    case XD_BLAME_ASK:
+        ask_locked(e, a->depot, a->range);
+        break;
+    case XD_BLAME_COMPARE:
+        compare_locked(e, a->suspicion);
+        break;
+    case XD_BLAME_RELEASE:
+        release_locked(e, a->range);
+        break;
+    case XD_BLAME_GIVE_UP:
+        give_up_locked(e, a->range);
+        break;
+    case XD_BLAME_NO_MEMORY:
         xd_engine_fail_nomem_locked(e);
-        return;
+        break;
+    case XD_BLAME_NOTHING:
+        break;
     }
-    range = s->range;
-    if (xd_range_length(xd_runs_next_depot(&s->origins, range, &only)) ==
-        xd_range_length(range)) {
-        free_one(s);
-        xd_discard_locked(e, range, XD_DISCARD_BAD_PIECE);
-        ban_locked(e, only, range);
-    } else {
-        s->copy = read_copy_locked(e, s->range);
-        s->next = e->verify.suspicions;
-        e->verify.suspicions = s;
-        if (!ask_next_locked(e, s))
-            give_up_locked(e, s);
-    }
-    drop_explained_locked(e);
+}
+
+void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right)
+{
+    struct xd_blame *b = &e->verify.blame;
+    struct xd_blame_action a;
+
+    if (is_right)
+        xd_blame_right(b, i);
+    else if (xd_blame_wrong(b, i) < 0)
+        xd_engine_fail_nomem_locked(e);
+    while (a = xd_blame_next(b, e->depots.n), a.kind != XD_BLAME_NOTHING)
+        carry_out_locked(e, &a);
     xd_engine_decide_later_locked(e);
 }
 
-void xd_blame_good_locked(struct xd_engine *e, size_t i)
+bool xd_blame_ask_another_locked(struct xd_engine *e, uint64_t byte)
 {
-    struct xd_suspicion **where = find(e, i);
-    struct xd_suspicion *s = *where;
-    unsigned char *now;
+    const struct xd_blame_action a =
+        xd_blame_ask_another(&e->verify.blame, byte, e->depots.n);
 
-    if (s) {
-        struct xd_range rest = s->range, r;
-        unsigned depot;
-
-        now = s->copy ? read_copy_locked(e, s->range) : NULL;
-        while (now && (r = xd_runs_next_depot(&s->origins, rest, &depot),
-                       !xd_range_is_empty(r))) {
-            uint64_t at = r.begin - s->range.begin;
-
-            if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(r)) != 0)
-                ban_locked(e, depot, r);
-            rest.begin = r.end;
-        }
-        xd_free(now);
-        drop_locked(e, find(e, i));
-        drop_explained_locked(e);
-    }
-    xd_engine_decide_later_locked(e);
-}
-
-bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte)
-{
-    struct xd_suspicion *s = e->verify.suspicions;
-
-    while (s && (byte < s->range.begin || byte >= s->range.end))
-        s = s->next;
-    return s && ask_next_locked(e, s);
+    carry_out_locked(e, &a);
+    return a.kind != XD_BLAME_NOTHING;
 }

@@ -1,12 +1,6 @@
 /*
- * A piece is wrong: which depot delivered the wrong bytes?
- *
- * When all of it came from one depot, that one did.  Else the piece is fetched
- * again from one depot alone, the one with the most verified bytes first, then
- * from the next, until it is right; what differs in the first copy names the
- * depot that delivered it.  A bad depot is not used again in this run, and what
- * else it delivered and nothing has proved is fetched again, from any other: it
- * explains other pieces that it had a part in.
+ * A piece is wrong: carries out what session/blame.h decides, which depot is
+ * asked for it alone, and which is banned.
  *
  * Every function is called with engine.lock held.
  */
@@ -19,7 +13,9 @@
 
 struct xd_engine;
 struct xd_error;
-struct xd_suspicion;
+
+/* Of a new engine: before any byte is wrong.  Without the lock. */
+void xd_blame_begin(struct xd_engine *e);
 
 /* `depot` is not to be relied on, as `why` says: it is not used again, and what
  * it delivered and no piece has proved is fetched again, but for what has left
@@ -32,24 +28,16 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
 void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
                                  const struct xd_error *why);
 
-/* Whether `piece` was wrong, and the bad depot is not known yet. */
-bool xd_blame_suspects_locked(const struct xd_engine *e, size_t piece);
-
-/* Piece `i`, all of which is written, does not match its hash.  May release the
- * lock to read back what is wrong.  Only the keeper calls this. */
-void xd_blame_bad_locked(struct xd_engine *e, size_t i);
-
-/* Piece `i` matches, perhaps after it did not: then compare. */
-void xd_blame_good_locked(struct xd_engine *e, size_t i);
+/* Piece `i`, all of which is written, was hashed.  May release the lock to read
+ * back what is or was wrong.  Only the keeper calls this. */
+void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right);
 
 /* No depot is left that could deliver `byte`: if that is because one alone was
  * asked, ask the next.  True if there is one. */
-bool xd_blame_next_locked(struct xd_engine *e, uint64_t byte);
+bool xd_blame_ask_another_locked(struct xd_engine *e, uint64_t byte);
 
 /* A depot can be asked for more than was known: not for what another is asked
  * for alone. */
 void xd_blame_joined_locked(struct xd_engine *e, unsigned depot);
-
-void xd_blame_free(struct xd_suspicion *list);
 
 #endif

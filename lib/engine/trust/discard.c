@@ -28,12 +28,7 @@ void xd_discard_locked(struct xd_engine *e, struct xd_range range,
         return;
     }
     log_discarded_locked(e, range, e->ledger.discarded[why] - before, why);
-    for (size_t i = xd_pieces_find(&v->pieces, range.begin); i < v->pieces.n;
-         i++) {
-        if (xd_pieces_range(&v->pieces, i).begin >= range.end)
-            break;
-        v->pieces.states[i] = XD_PIECE_OPEN;
-    }
+    xd_pieces_reopen(&v->pieces, range);
     if (range.begin < v->hashed_to)
         v->hashed_to = e->wanted.begin;
     xd_report_rejected_locked(e, range);

@@ -106,7 +106,7 @@ int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
 
 void xd_verify_fini(struct xd_verify *v)
 {
-    xd_blame_free(v->suspicions);
+    xd_blame_fini(&v->blame);
     xd_proof_free(v->whole);
     xd_hasher_free(v->piece_hasher);
     xd_pieces_fini(&v->pieces);
@@ -131,7 +131,7 @@ static bool is_proved_locked(const struct xd_engine *e, size_t i,
     return hash && hash->has_ended && hash->ended_piece == i &&
            hash->ended_era == e->verify.era &&
            strcmp(hash->hex, xd_pieces_hex(&e->verify.pieces, i)) == 0 &&
-           !xd_blame_suspects_locked(e, i);
+           !xd_blame_suspects(&e->verify.blame, i);
 }
 
 static void accept_locked(struct xd_engine *e, struct xd_range range)
@@ -194,26 +194,19 @@ void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
                               const struct xd_piece_hash *hash)
 {
     struct xd_verify *v = &e->verify;
+    struct xd_range ready;
+    size_t i;
 
     if (xd_ledger_written(&e->ledger, range, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    for (size_t i = xd_pieces_find(&v->pieces, range.begin);
-         i < v->pieces.n && !xd_range_is_empty(range); i++) {
-        struct xd_range piece = xd_pieces_range(&v->pieces, i);
-        struct xd_range before = {range.begin, piece.begin};
-
-        if (piece.begin >= range.end)
-            break;
-        if (!xd_range_is_empty(before))
-            accept_locked(e, before);
-        if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, piece))
+    while (xd_pieces_next_ready(&v->pieces, &e->ledger, &range, &ready, &i)) {
+        if (i == XD_NO_PIECE)
+            accept_locked(e, ready);
+        else
             complete_locked(e, i, hash);
-        range.begin = piece.end < range.end ? piece.end : range.end;
     }
-    if (!xd_range_is_empty(range))
-        accept_locked(e, range);
     if (v->queue_n > 0)
         xd_cond_signal(&e->bytes_ready);
 }
@@ -305,6 +298,7 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
     struct xd_range range = xd_pieces_range(&v->pieces, i);
     char hex[XD_HASH_HEX_MAX + 1];
     struct xd_error error = {0};
+    bool is_right;
     int rc;
 
     if (v->pieces.states[i] != XD_PIECE_QUEUED)
@@ -318,14 +312,13 @@ static void hash_piece_locked(struct xd_engine *e, size_t i)
         xd_engine_fail_locked(e, &error);
     if (rc < 0 || v->pieces.states[i] != XD_PIECE_HASHED)
         return; /* likewise: the hash may be of other bytes */
-    if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
-        XD_DEFENDS("pieces")) {
-        xd_blame_bad_locked(e, i);
-    } else {
+    is_right =
+        strcmp(hex, xd_pieces_hex(&v->pieces, i)) == 0 || !XD_DEFENDS("pieces");
+    if (is_right) {
         v->pieces.states[i] = XD_PIECE_GOOD;
         accept_locked(e, range);
-        xd_blame_good_locked(e, i);
     }
+    xd_blame_hashed_locked(e, i, is_right);
 }
 
 /* It was right when it came. */

@@ -25,14 +25,14 @@
 #include "engine/trust/proof.h"
 #include "io/hash.h"
 #include "ledger/ledger.h"
+#include "session/blame.h"
 
 struct xd_engine;
-struct xd_suspicion; /* blame.c */
 
 struct xd_verify {
     struct xd_pieces pieces;
-    uint64_t era; /* it changes when bytes are discarded */
-    struct xd_suspicion *suspicions;
+    uint64_t era;          /* it changes when bytes are discarded */
+    struct xd_blame blame; /* where pieces were wrong */
 
     size_t *queue; /* pieces to hash, first come first served */
     size_t queue_first, queue_n, queue_capacity;

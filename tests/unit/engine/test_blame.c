@@ -337,7 +337,7 @@ static void bring_wrong_piece_locked(unsigned depot, unsigned other)
     bring_locked(depot, wrong_block(0));
     bring_locked(other, wrong_block(1));
     xd_verify_work_locked(engine);
-    ck_assert(xd_blame_suspects_locked(engine, 1));
+    ck_assert(xd_blame_suspects(&engine->verify.blame, 1));
 }
 
 /* Of whom the scheduler has something fetched. */
@@ -409,7 +409,7 @@ START_TEST(who_is_found_out_by_one_piece_explains_another)
     bring_locked(0, (struct xd_range){0, SIZE});
     xd_verify_work_locked(engine);
     ck_assert(engine->depots.list[0]->is_banned);
-    ck_assert(!xd_blame_suspects_locked(engine, 1));
+    ck_assert(!xd_blame_suspects(&engine->verify.blame, 1));
     xd_engine_unlock(engine);
 }
 END_TEST
@@ -422,11 +422,11 @@ START_TEST(a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in)
     bring_locked(0, wrong_block(0)); /* as if it were the one asked alone */
     bring_locked(0, wrong_block(1));
     xd_blame_ban_locked(engine, 0, &(struct xd_error){.msg = "it lied"});
-    ck_assert(xd_blame_suspects_locked(engine, 1));
+    ck_assert(xd_blame_suspects(&engine->verify.blame, 1));
     bring_locked(2, wrong_block(0));
     bring_locked(2, wrong_block(1));
     xd_verify_work_locked(engine);
-    ck_assert(!xd_blame_suspects_locked(engine, 1));
+    ck_assert(!xd_blame_suspects(&engine->verify.blame, 1));
     xd_engine_unlock(engine);
 }
 END_TEST

@@ -1,0 +1,314 @@
+#include "session/blame.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+
+static void free_one(struct xd_suspicion *s)
+{
+    xd_free(s->copy);
+    xd_rangeset_fini(&s->differs);
+    xd_rangeset_fini(&s->asked);
+    xd_runs_fini(&s->origins);
+    xd_free(s);
+}
+
+void xd_blame_fini(struct xd_blame *b)
+{
+    while (b->list) {
+        struct xd_suspicion *next = b->list->next;
+
+        free_one(b->list);
+        b->list = next;
+    }
+}
+
+static struct xd_suspicion *find(const struct xd_blame *b, size_t piece)
+{
+    struct xd_suspicion *s = b->list;
+
+    while (s && s->piece != piece)
+        s = s->next;
+    return s;
+}
+
+bool xd_blame_suspects(const struct xd_blame *b, size_t piece)
+{
+    return find(b, piece) != NULL;
+}
+
+static void forget(struct xd_blame *b, struct xd_suspicion *s)
+{
+    struct xd_suspicion **where = &b->list;
+
+    while (*where != s)
+        where = &(*where)->next;
+    *where = s->next;
+    free_one(s);
+}
+
+/* ---- depots ---- */
+
+static bool delivered_part(const struct xd_suspicion *s, unsigned depot)
+{
+    return !xd_range_is_empty(xd_runs_next_of(&s->origins, depot, s->range));
+}
+
+/* Of what the depot delivered, how much lies in pieces that are right. */
+static uint64_t proved_bytes(const struct xd_blame *b, unsigned depot)
+{
+    const struct xd_pieces *p = b->pieces;
+    struct xd_range rest = *b->wanted, run;
+    uint64_t bytes = 0;
+
+    while (run = xd_runs_next_of(&b->ledger->origins, depot, rest),
+           !xd_range_is_empty(run)) {
+        rest.begin = run.end;
+        for (size_t j = xd_pieces_find(p, run.begin); j < p->n; j++) {
+            struct xd_range in = xd_pieces_range(p, j);
+
+            if (in.begin >= run.end)
+                break;
+            if (p->states[j] == XD_PIECE_GOOD)
+                bytes += xd_range_length(xd_range_clip(in, run));
+        }
+    }
+    return bytes;
+}
+
+static struct xd_range depot_range(unsigned depot)
+{
+    return (struct xd_range){depot, (uint64_t)depot + 1};
+}
+
+/* The depot that is asked next, alone: the one with the most verified bytes,
+ * for that one is honest and fast.  Where none has any, the one that delivered
+ * most is fast at least, and one that had no part in the wrong copy is rather
+ * honest. */
+static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
+                   size_t n_depots)
+{
+    uint64_t most_proved = 0, most = 0;
+    bool is_found = false;
+
+    for (unsigned i = 0; i < n_depots; i++) {
+        struct xd_blame_depot depot = b->look(b->world, i, s->range);
+        uint64_t proved, delivered = depot.bytes;
+
+        if (depot.is_banned || !depot.has_range ||
+            xd_rangeset_contains(&s->asked, depot_range(i)))
+            continue;
+        proved = proved_bytes(b, i);
+        if (!delivered_part(s, i))
+            delivered *= 2;
+        if (is_found && (proved < most_proved ||
+                         (proved == most_proved && delivered <= most)))
+            continue;
+        most_proved = proved;
+        most = delivered;
+        s->alone = i;
+        is_found = true;
+    }
+    return is_found;
+}
+
+/* ---- events ---- */
+
+int xd_blame_wrong(struct xd_blame *b, size_t piece)
+{
+    struct xd_suspicion *s = find(b, piece);
+    struct xd_range run;
+
+    if (s) {
+        s->step = XD_SUSPICION_REFUTED;
+        return 0;
+    }
+    s = xd_alloc(1, sizeof *s);
+    if (!s)
+        return XD_E_NOMEM;
+    s->piece = piece;
+    s->range = xd_pieces_range(b->pieces, piece);
+    if (xd_runs_copy_depots(&s->origins, &b->ledger->origins, s->range) < 0) {
+        free_one(s);
+        return XD_E_NOMEM;
+    }
+    run = xd_runs_next_depot(&s->origins, s->range, &s->alone);
+    s->step = xd_range_length(run) == xd_range_length(s->range)
+                  ? XD_SUSPICION_ONE
+                  : XD_SUSPICION_COPY;
+    s->next = b->list;
+    b->list = s;
+    return 0;
+}
+
+void xd_blame_right(struct xd_blame *b, size_t piece)
+{
+    struct xd_suspicion *s = find(b, piece);
+
+    if (s)
+        s->step = XD_SUSPICION_RIGHT;
+}
+
+/* ---- actions ---- */
+
+static struct xd_blame_action act(struct xd_suspicion *s,
+                                  enum xd_blame_action_kind kind,
+                                  enum xd_suspicion_step step)
+{
+    s->step = step;
+    return (struct xd_blame_action){
+        .kind = kind, .depot = s->alone, .range = s->range, .suspicion = s};
+}
+
+static struct xd_blame_action last_act(struct xd_blame *b,
+                                       struct xd_suspicion *s,
+                                       enum xd_blame_action_kind kind)
+{
+    struct xd_blame_action a = {
+        .kind = kind, .depot = s->alone, .range = s->range};
+
+    forget(b, s);
+    return a;
+}
+
+static struct xd_blame_action ask(const struct xd_blame *b,
+                                  struct xd_suspicion *s, size_t n_depots)
+{
+    if (!choose(b, s, n_depots))
+        return act(s, XD_BLAME_GIVE_UP, XD_SUSPICION_ASKED);
+    if (xd_rangeset_add(&s->asked, depot_range(s->alone)) < 0)
+        return act(s, XD_BLAME_NO_MEMORY, XD_SUSPICION_ASKED);
+    return act(s, XD_BLAME_ASK, XD_SUSPICION_ASKED);
+}
+
+/* Those whose bytes were wrong, one after the other. */
+static struct xd_blame_action ban_or_release(struct xd_blame *b,
+                                             struct xd_suspicion *s)
+{
+    struct xd_range rest = {s->judged, s->range.end}, run;
+    unsigned depot;
+
+    while (run = xd_runs_next_depot(&s->origins, rest, &depot),
+           !xd_range_is_empty(run)) {
+        rest.begin = s->judged = run.end;
+        if (depot != XD_HELD &&
+            !xd_range_is_empty(xd_rangeset_next(&s->differs, run)))
+            return (struct xd_blame_action){
+                .kind = XD_BLAME_BAN, .depot = depot, .range = run};
+    }
+    return last_act(b, s, XD_BLAME_RELEASE);
+}
+
+static struct xd_blame_action advance(struct xd_blame *b,
+                                      struct xd_suspicion *s, size_t n_depots)
+{
+    switch (s->step) {
+    case XD_SUSPICION_ONE:
+        if (s->alone == XD_HELD) /* which depot that was is not known */
+            return last_act(b, s, XD_BLAME_DISCARD);
+        return act(s, XD_BLAME_DISCARD, XD_SUSPICION_ONE_BAN);
+    case XD_SUSPICION_ONE_BAN:
+        return last_act(b, s, XD_BLAME_BAN);
+    case XD_SUSPICION_COPY:
+        return act(s, XD_BLAME_COPY, XD_SUSPICION_ASK);
+    case XD_SUSPICION_REFUTED:
+        return act(s, XD_BLAME_BAN, XD_SUSPICION_ASK);
+    case XD_SUSPICION_ASK:
+        return ask(b, s, n_depots);
+    case XD_SUSPICION_RIGHT:
+        s->judged = s->range.begin;
+        return act(s, XD_BLAME_COMPARE, XD_SUSPICION_COMPARED);
+    case XD_SUSPICION_COMPARED:
+        return ban_or_release(b, s);
+    case XD_SUSPICION_ASKED:
+        break;
+    }
+    return (struct xd_blame_action){.kind = XD_BLAME_NOTHING};
+}
+
+/* A depot that is known to lie by now had a part in it: that explains it, and
+ * any other may deliver it. */
+static bool is_explained(const struct xd_blame *b, const struct xd_suspicion *s,
+                         size_t n_depots)
+{
+    for (unsigned i = 0; i < n_depots; i++)
+        if (delivered_part(s, i) && b->look(b->world, i, s->range).is_banned)
+            return true;
+    return false;
+}
+
+struct xd_blame_action xd_blame_next(struct xd_blame *b, size_t n_depots)
+{
+    for (struct xd_suspicion *s = b->list; s; s = s->next)
+        if (s->step != XD_SUSPICION_ASKED)
+            return advance(b, s, n_depots);
+    for (struct xd_suspicion *s = b->list; s; s = s->next)
+        if (is_explained(b, s, n_depots))
+            return last_act(b, s, XD_BLAME_RELEASE);
+    return (struct xd_blame_action){.kind = XD_BLAME_NOTHING};
+}
+
+struct xd_blame_action xd_blame_ask_another(struct xd_blame *b, uint64_t byte,
+                                            size_t n_depots)
+{
+    struct xd_suspicion *s = b->list;
+    struct xd_blame_action a = {.kind = XD_BLAME_NOTHING};
+
+    while (s && (byte < s->range.begin || byte >= s->range.end))
+        s = s->next;
+    if (s && s->step == XD_SUSPICION_ASKED)
+        a = ask(b, s, n_depots);
+    if (a.kind == XD_BLAME_GIVE_UP)
+        a.kind = XD_BLAME_NOTHING;
+    return a;
+}
+
+/* ---- what a ban takes back ---- */
+
+bool xd_blame_doubts_held(const struct xd_blame *b)
+{
+    return !xd_pieces_cover(b->pieces, *b->wanted);
+}
+
+/* The part of `run` before the first edge of a piece. */
+static struct xd_range clip_to_piece(const struct xd_pieces *p, size_t piece,
+                                     struct xd_range run)
+{
+    struct xd_range in;
+    uint64_t edge;
+
+    if (piece == p->n)
+        return run;
+    in = xd_pieces_range(p, piece);
+    edge = in.begin > run.begin ? in.begin : in.end;
+    if (edge < run.end)
+        run.end = edge;
+    return run;
+}
+
+static bool is_proved(const struct xd_pieces *p, size_t piece, uint64_t byte)
+{
+    return piece < p->n && xd_pieces_range(p, piece).begin <= byte &&
+           p->states[piece] == XD_PIECE_GOOD;
+}
+
+struct xd_range xd_blame_next_unproved(const struct xd_blame *b, unsigned depot,
+                                       struct xd_range within)
+{
+    bool and_held = xd_blame_doubts_held(b);
+    struct xd_range run;
+    unsigned origin;
+
+    while (run = xd_runs_next_depot(&b->ledger->origins, within, &origin),
+           !xd_range_is_empty(run)) {
+        size_t piece = xd_pieces_find(b->pieces, run.begin);
+        bool is_its = origin == depot || (and_held && origin == XD_HELD);
+
+        if (is_its)
+            run = clip_to_piece(b->pieces, piece, run);
+        if (is_its && !is_proved(b->pieces, piece, run.begin))
+            return run;
+        within.begin = run.end;
+    }
+    return (struct xd_range){within.end, within.end};
+}

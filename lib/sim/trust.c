@@ -1,0 +1,235 @@
+#include "sim/trust.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "sim/flight.h"
+
+static bool lies(const struct xd_run *r, unsigned depot)
+{
+    return depot != XD_HELD && xd_net_wire(&r->net, depot)->path.lies;
+}
+
+static struct xd_blame_depot look(const void *run, unsigned depot,
+                                  struct xd_range range)
+{
+    const struct xd_run *r = run;
+
+    (void)range; /* every depot holds all */
+    return (struct xd_blame_depot){r->trust.is_banned[depot], true,
+                                   r->out->depots[depot].bytes};
+}
+
+int xd_trust_start(struct xd_run *r)
+{
+    struct xd_trust *t = &r->trust;
+
+    t->blame = (struct xd_blame){.ledger = &r->driver.ledger,
+                                 .pieces = &t->pieces,
+                                 .wanted = &r->whole,
+                                 .world = r,
+                                 .look = look};
+    t->is_banned = xd_alloc(r->scenario->n_depots, sizeof *t->is_banned);
+    if (!t->is_banned)
+        return XD_E_NOMEM;
+    if (r->o->piece_bytes == 0)
+        return 0;
+    return xd_pieces_cut(&t->pieces, r->o->piece_bytes, r->o->size, r->whole);
+}
+
+void xd_trust_fini(struct xd_trust *t)
+{
+    xd_blame_fini(&t->blame);
+    xd_pieces_fini(&t->pieces);
+    xd_free(t->is_banned);
+}
+
+/* ---- what is reported to the scheduler ---- */
+
+static void report(struct xd_run *r, enum xd_sched_event_kind kind,
+                   unsigned depot, struct xd_range range)
+{
+    xd_run_take_event(r, (struct xd_sched_event){
+                             .kind = kind, .depot = depot, .range = range});
+}
+
+static void accept(struct xd_run *r, struct xd_range range)
+{
+    if (xd_ledger_change(&r->driver.ledger, XD_VERIFY, range) < 0)
+        xd_run_out_of_memory(r);
+    report(r, XD_EV_VERIFIED, 0, range);
+}
+
+void xd_trust_reject(struct xd_run *r, struct xd_range range)
+{
+    while (!xd_range_is_empty(range)) {
+        struct xd_range gap =
+            xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_STORED, range);
+
+        if (!xd_range_is_empty(gap))
+            report(r, XD_EV_REJECTED, 0, gap);
+        range.begin = gap.end;
+    }
+}
+
+static void discard(struct xd_run *r, struct xd_range range,
+                    enum xd_discard_reason why)
+{
+    if (xd_ledger_discard(&r->driver.ledger, range, why) < 0)
+        xd_run_out_of_memory(r);
+    xd_pieces_reopen(&r->trust.pieces, range);
+    xd_trust_reject(r, range);
+}
+
+/* ---- what session/blame.h decides ---- */
+
+static void cut_off(struct xd_run *r, unsigned depot, struct xd_range range)
+{
+    for (unsigned i = 0; i < r->n_flights; i++) {
+        struct xd_flight *f = &r->flights[i];
+
+        if (f->is_live && f->depot == depot &&
+            !xd_range_is_empty(xd_range_clip(f->range, range)))
+            xd_flight_cut_off(r, f);
+    }
+}
+
+static void ban(struct xd_run *r, unsigned depot)
+{
+    struct xd_range rest = r->whole, run;
+
+    if (r->trust.is_banned[depot])
+        return;
+    r->trust.is_banned[depot] = true;
+    cut_off(r, depot, r->whole);
+    report(r, XD_EV_BANNED, depot, r->whole);
+    while (run = xd_blame_next_unproved(&r->trust.blame, depot, rest),
+           !xd_range_is_empty(run)) {
+        discard(r, run, XD_DISCARD_BANNED);
+        rest.begin = run.end;
+    }
+}
+
+static void ask_alone(struct xd_run *r, unsigned depot, struct xd_range range)
+{
+    for (unsigned i = 0; i < r->n_joined; i++) {
+        if (i == depot || r->trust.is_banned[i])
+            continue;
+        cut_off(r, i, range);
+        report(r, XD_EV_LOST, i, range);
+    }
+    report(r, XD_EV_HOLDS, depot, range);
+    discard(r, range, XD_DISCARD_BAD_PIECE);
+}
+
+static void release(struct xd_run *r, struct xd_range range)
+{
+    for (unsigned i = 0; i < r->n_joined; i++)
+        if (!r->trust.is_banned[i])
+            report(r, XD_EV_HOLDS, i, range);
+}
+
+/* The piece is right now: those parts of its copy differ that are not. */
+static void compare(struct xd_run *r, struct xd_suspicion *s)
+{
+    struct xd_range rest = s->range, run;
+    unsigned depot;
+
+    for (; run = xd_runs_next_depot(&s->origins, rest, &depot),
+           !xd_range_is_empty(run);
+         rest.begin = run.end)
+        if (lies(r, depot) && xd_rangeset_add(&s->differs, run) < 0)
+            xd_run_out_of_memory(r);
+}
+
+static void carry_out(struct xd_run *r, const struct xd_blame_action *a)
+{
+    switch (a->kind) {
+    case XD_BLAME_DISCARD:
+        discard(r, a->range, XD_DISCARD_BAD_PIECE);
+        break;
+    case XD_BLAME_BAN:
+        ban(r, a->depot);
+        break;
+    case XD_BLAME_ASK:
+        ask_alone(r, a->depot, a->range);
+        break;
+    case XD_BLAME_COMPARE:
+        compare(r, a->suspicion);
+        break;
+    case XD_BLAME_RELEASE:
+        release(r, a->range);
+        break;
+    case XD_BLAME_GIVE_UP:
+        r->driver.is_over = true;
+        break;
+    case XD_BLAME_NO_MEMORY:
+        xd_run_out_of_memory(r);
+        break;
+    case XD_BLAME_COPY: /* its origins tell enough */
+    case XD_BLAME_NOTHING:
+        break;
+    }
+}
+
+static bool is_right(const struct xd_run *r, struct xd_range piece)
+{
+    struct xd_range run;
+    unsigned depot;
+
+    for (; run = xd_runs_next_depot(&r->driver.ledger.origins, piece, &depot),
+           !xd_range_is_empty(run);
+         piece.begin = run.end)
+        if (lies(r, depot))
+            return false;
+    return true;
+}
+
+static void hash(struct xd_run *r, size_t i, struct xd_range piece)
+{
+    struct xd_trust *t = &r->trust;
+    struct xd_blame_action a;
+
+    if (is_right(r, piece)) {
+        t->pieces.states[i] = XD_PIECE_GOOD;
+        accept(r, piece);
+        xd_blame_right(&t->blame, i);
+    } else if (xd_blame_wrong(&t->blame, i) < 0) {
+        xd_run_out_of_memory(r);
+    }
+    while (a = xd_blame_next(&t->blame, r->n_joined),
+           a.kind != XD_BLAME_NOTHING)
+        carry_out(r, &a);
+}
+
+void xd_trust_written(struct xd_run *r, struct xd_range range)
+{
+    struct xd_range ready;
+    size_t i;
+
+    while (xd_pieces_next_ready(&r->trust.pieces, &r->driver.ledger, &range,
+                                &ready, &i)) {
+        if (i == XD_NO_PIECE)
+            accept(r, ready);
+        else
+            hash(r, i, ready);
+    }
+}
+
+void xd_trust_joined(struct xd_run *r, unsigned depot)
+{
+    const struct xd_suspicion *s = r->trust.blame.list;
+
+    for (; s; s = s->next)
+        report(r, XD_EV_LOST, depot, s->range);
+}
+
+bool xd_trust_ask_another(void *run, uint64_t byte)
+{
+    struct xd_run *r = run;
+    const struct xd_blame_action a =
+        xd_blame_ask_another(&r->trust.blame, byte, r->n_joined);
+
+    carry_out(r, &a);
+    return a.kind != XD_BLAME_NOTHING;
+}
