@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "engine/depot_cache.h"
 #include "engine/engine.h"
@@ -76,11 +76,9 @@ static int remember_fetch_locked(struct xd_engine *e, unsigned fetch,
 
     if (fetch >= d->n_lanes) {
         size_t n = fetch + 16u;
-        struct xd_lane **lanes = xd_realloc(d->lanes, n, sizeof *lanes);
 
-        if (!lanes)
+        if (xd_lengthen(&d->lanes, d->n_lanes, n, sizeof lane) < 0)
             return XD_E_NOMEM;
-        d->lanes = lanes;
         d->n_lanes = n;
     }
     d->lanes[fetch] = lane;

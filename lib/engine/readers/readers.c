@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "engine/engine.h"
 #include "engine/readers/look.h"
 #include "engine/sched_events.h"
@@ -189,18 +190,11 @@ static int grow(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
     size_t n = all->capacity ? 2 * all->capacity : 4;
-    struct xd_reader **list = xd_realloc(all->list, n, sizeof *list);
-    struct xd_share *shares;
 
-    if (!list)
+    if (xd_lengthen(&all->list, all->n, n, sizeof(struct xd_reader *)) < 0 ||
+        (xd_engine_is_bounded(e) &&
+         xd_lengthen(&all->shares, all->n, n, sizeof *all->shares) < 0))
         return XD_E_NOMEM;
-    all->list = list;
-    if (xd_engine_is_bounded(e)) {
-        shares = xd_realloc(all->shares, n, sizeof *shares);
-        if (!shares)
-            return XD_E_NOMEM;
-        all->shares = shares;
-    }
     all->capacity = n;
     return 0;
 }
