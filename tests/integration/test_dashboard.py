@@ -344,12 +344,13 @@ def open_browser(lab):
 class Cinema:
     """A film from unequal depots, which can be made to fall silent."""
 
-    def __init__(self, lab, film, name="film.webm", *args):
+    def __init__(self, lab, film, name="film.webm", *args, also=()):
         (lab.www / "f.bin").write_bytes(film)
         self.rate = len(film) / SECONDS
         self.depots = lab.depots(1, rate=self.rate) + \
             lab.depots(1, rate=self.rate / 4)  # most of it comes while it plays
-        self.served = Served(lab, *args, named(lab, name, self.depots))
+        self.served = Served(lab, *args,
+                             named(lab, name, [*self.depots, *also]))
         self.url = self.served.url()
         self.page = self.url.partition("/1/")[0] + "/"
 
@@ -436,12 +437,27 @@ def test_the_page_is_plain_html_without_scripts(lab, film, browser):
         assert words in tree, words
 
 
+class Nowhere:
+    """A depot with a long name, which leads nowhere."""
+
+    @staticmethod
+    def url(name):
+        return f"http://{'a-label-of-many-letters.' * 8}example/{name}"
+
+
+FITS = """[...document.querySelectorAll('tr :nth-child(3)')].every(
+    (e) => e.getBoundingClientRect().right <= innerWidth)"""
+SMALLEST_LINK = """Math.min(...[...document.querySelectorAll('a')].map(
+    (e) => e.getBoundingClientRect().height))"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 900, 2000])
 def test_no_part_of_the_page_is_wider_than_the_window(lab, film, browser,
                                                       width):
     """XD_SCREENSHOTS, a folder, gets pictures for people to look at."""
-    cinema = Cinema(lab, film, "a film with " + "a_long_name_" * 15 + ".webm")
+    cinema = Cinema(lab, film, "a film with " + "a_long_name_" * 15 + ".webm",
+                    also=[Nowhere])
     browser.open(cinema.page)
     browser.run("document.querySelector('video').play()")
     wait_until(lambda: at_s(browser) > 1, "the film has begun")
@@ -449,6 +465,8 @@ def test_no_part_of_the_page_is_wider_than_the_window(lab, film, browser,
         browser.look(width, 1000, scheme)
         wait_until(lambda: browser.run("innerWidth") == width and browser.run(
             "document.documentElement.scrollWidth") <= width, "it is as wide")
+        assert browser.run(FITS)  # state and rate, beside long names
+        assert browser.run(SMALLEST_LINK) >= 24  # CSS pixels: WCAG 2.2, 2.5.8
         if folder := os.environ.get("XD_SCREENSHOTS"):
             browser.screenshot(Path(folder, f"{width}-{scheme}.png"))
     # From the top, Tab reaches the link, the player and the table.

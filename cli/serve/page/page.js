@@ -127,7 +127,8 @@ class Lanes {
         const figure = add(parent, "figure");
 
         this.caption = add(figure, "figcaption", "",
-                           `Requests on each connection, the last ${LANES_S} s`);
+                           "Requests on each connection, the last " +
+                           LANES_S + NO_BREAK + "s");
         this.grid = add(figure, "div", "lanes");
         this.more = add(figure, "p", "more");
         addLegend(figure, [["running", "in flight"], ["ok", "delivered"],
