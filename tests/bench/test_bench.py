@@ -1,6 +1,7 @@
 """The benchmarks run, and write what they say that they write."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -94,6 +95,17 @@ def test_loopback_is_measured(tmp_path):
     text = (tmp_path / "loopback.md").read_text()
     assert all(f"\n| {way} |" in text for way in
                ("curl", "openssl", "pieces", "whole", "both"))
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="there is no perf")
+def test_what_recording_costs_is_measured(tmp_path):
+    run("recording.py", tmp_path, "--size", "64", "--storage", tmp_path)
+    rows = [x.split("|")[1:-1] for x in
+            (tmp_path / "recording.md").read_text().splitlines()
+            if re.match(r"\| (pieces|none) ", x)]
+    assert len(rows) == 2
+    assert all(int(samples) > 0 and float(share.split()[0]) < 50
+               for _, _, _, samples, share in rows)
 
 
 def test_what_clients_of_serve_get_is_measured(tmp_path):
