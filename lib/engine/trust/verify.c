@@ -239,33 +239,82 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e)
            e->verify.n_read_back < e->verify.pieces.n;
 }
 
-static bool can_read_back_locked(const struct xd_engine *e)
+/* What the keeper hashes at a time. */
+struct job {
+    enum { NOTHING, PIECE, PIECE_AGAIN, WHOLE } kind;
+    size_t piece;
+    struct xd_range range;
+};
+
+static struct job job_of_piece(const struct xd_verify *v, size_t piece)
 {
-    return e->session.phase == XD_PHASE_CHECK && xd_verify_reads_back_locked(e);
+    return (struct job){PIECE, piece, xd_pieces_range(&v->pieces, piece)};
 }
 
-static bool can_hash_whole_locked(const struct xd_engine *e)
+/* The whole file, as far as it is here; at the end the rest. */
+static struct job job_of_whole_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
     bool is_last = e->session.phase == XD_PHASE_CHECK;
-    uint64_t ready;
+    struct job job = {.kind = NOTHING, .range = {v->hashed_to, v->hashed_to}};
 
     if (!v->whole || e->dest.kind == XD_OUTPUT_PIPE ||
         e->wanted.end == v->hashed_to ||
         (e->session.phase != XD_PHASE_FETCH && !is_last))
-        return false;
-    ready = xd_engine_readable_to_locked(e, v->hashed_to) - v->hashed_to;
-    if (hashes_at_the_end(e))
-        return ready > 0 && is_last;
-    return ready >= STEP || (ready > 0 && is_last);
+        return job;
+    job.range.end = xd_engine_readable_to_locked(e, v->hashed_to);
+    if (xd_range_length(job.range) >= STEP)
+        job.range.end = job.range.begin + STEP;
+    else if (!is_last)
+        return job;
+    if (!xd_range_is_empty(job.range) && (is_last || !hashes_at_the_end(e)))
+        job.kind = WHOLE;
+    return job;
+}
+
+static struct job choose_locked(const struct xd_engine *e)
+{
+    const struct xd_verify *v = &e->verify;
+    struct job job = {.kind = NOTHING};
+
+    if (e->session.phase >= XD_PHASE_FAIL)
+        return job;
+    if (v->queue_n > 0)
+        return job_of_piece(v, v->queue[v->queue_first]);
+    if (e->session.phase != XD_PHASE_CHECK || !xd_verify_reads_back_locked(e))
+        return job_of_whole_locked(e);
+    job = job_of_piece(v, v->n_read_back);
+    job.kind = PIECE_AGAIN;
+    return job;
 }
 
 bool xd_verify_can_work_locked(const struct xd_engine *e)
 {
-    if (e->session.phase >= XD_PHASE_FAIL)
-        return false;
-    return e->verify.queue_n > 0 || can_hash_whole_locked(e) ||
-           can_read_back_locked(e);
+    return choose_locked(e).kind != NOTHING;
+}
+
+/* False: some of the piece was discarded meanwhile. */
+static bool take_locked(struct xd_engine *e, const struct job *job)
+{
+    struct xd_verify *v = &e->verify;
+
+    switch (job->kind) {
+    case PIECE:
+        dequeue(v);
+        if (v->pieces.states[job->piece] != XD_PIECE_QUEUED)
+            return false;
+        v->pieces.states[job->piece] = XD_PIECE_HASHED;
+        return true;
+    case PIECE_AGAIN:
+        v->n_read_back++;
+        return true;
+    case WHOLE: /* what is discarded meanwhile takes it back */
+        v->hashed_to = job->range.end;
+        return true;
+    case NOTHING:
+        break;
+    }
+    return false;
 }
 
 /* Read `range` back into `hasher`, or without one into the whole's; without
@@ -292,33 +341,21 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
     return 0;
 }
 
-static void hash_piece_locked(struct xd_engine *e, size_t i)
+/* Without the lock. */
+static int carry_out(struct xd_engine *e, const struct job *job,
+                     char hex[XD_HASH_HEX_MAX + 1], struct xd_error *err)
 {
     struct xd_verify *v = &e->verify;
-    struct xd_range range = xd_pieces_range(&v->pieces, i);
-    char hex[XD_HASH_HEX_MAX + 1];
-    struct xd_error error = {0};
-    bool is_right;
     int rc;
 
-    if (v->pieces.states[i] != XD_PIECE_QUEUED)
-        return; /* some of it was discarded meanwhile */
-    v->pieces.states[i] = XD_PIECE_HASHED;
-    xd_engine_unlock(e);
-    rc = hash_range(e, v->piece_hasher, range, &error);
-    xd_hasher_end(v->piece_hasher, hex);
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    if (rc < 0 || v->pieces.states[i] != XD_PIECE_HASHED)
-        return; /* likewise: the hash may be of other bytes */
-    is_right =
-        strcmp(hex, xd_pieces_hex(&v->pieces, i)) == 0 || !XD_DEFENDS("pieces");
-    if (is_right) {
-        v->pieces.states[i] = XD_PIECE_GOOD;
-        accept_locked(e, range);
+    if (job->kind == WHOLE) {
+        if (job->range.begin == e->wanted.begin)
+            xd_proof_restart(v->whole);
+        return hash_range(e, NULL, job->range, err);
     }
-    xd_blame_hashed_locked(e, i, is_right);
+    rc = hash_range(e, v->piece_hasher, job->range, err);
+    xd_hasher_end(v->piece_hasher, hex);
+    return rc;
 }
 
 /* It was right when it came. */
@@ -340,54 +377,49 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
         e, (struct xd_session_event){.kind = XD_SESSION_DISCARDED});
 }
 
-static void read_back_locked(struct xd_engine *e)
+static void judge_piece_locked(struct xd_engine *e, const struct job *job,
+                               bool is_right)
 {
     struct xd_verify *v = &e->verify;
-    size_t i = v->n_read_back++;
-    struct xd_range range = xd_pieces_range(&v->pieces, i);
-    char hex[XD_HASH_HEX_MAX + 1];
-    struct xd_error error = {0};
-    int rc;
 
-    xd_engine_unlock(e);
-    rc = hash_range(e, v->piece_hasher, range, &error);
-    xd_hasher_end(v->piece_hasher, hex);
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    else if (strcmp(hex, xd_pieces_hex(&v->pieces, i)) != 0 &&
-             XD_DEFENDS("pieces"))
-        fetch_changed_locked(e, range);
+    if (v->pieces.states[job->piece] != XD_PIECE_HASHED)
+        return; /* discarded meanwhile: the hash may be of other bytes */
+    if (is_right) {
+        v->pieces.states[job->piece] = XD_PIECE_GOOD;
+        accept_locked(e, job->range);
+    }
+    xd_blame_hashed_locked(e, job->piece, is_right);
 }
 
-static void hash_whole_locked(struct xd_engine *e)
+static void give_locked(struct xd_engine *e, const struct job *job,
+                        const char *hex)
 {
-    struct xd_verify *v = &e->verify;
-    struct xd_range range = {v->hashed_to,
-                             xd_engine_readable_to_locked(e, v->hashed_to)};
-    struct xd_error error = {0};
-    int rc;
+    bool is_right =
+        job->kind == WHOLE || !XD_DEFENDS("pieces") ||
+        strcmp(hex, xd_pieces_hex(&e->verify.pieces, job->piece)) == 0;
 
-    if (xd_range_length(range) > STEP)
-        range.end = range.begin + STEP;
-    v->hashed_to = range.end; /* what is discarded meanwhile takes it back */
-    xd_engine_unlock(e);
-    if (range.begin == e->wanted.begin)
-        xd_proof_restart(v->whole);
-    rc = hash_range(e, NULL, range, &error);
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
+    if (job->kind == PIECE)
+        judge_piece_locked(e, job, is_right);
+    else if (!is_right)
+        fetch_changed_locked(e, job->range);
 }
 
 void xd_verify_work_locked(struct xd_engine *e)
 {
-    if (e->verify.queue_n > 0)
-        hash_piece_locked(e, dequeue(&e->verify));
-    else if (can_read_back_locked(e))
-        read_back_locked(e);
+    const struct job job = choose_locked(e);
+    char hex[XD_HASH_HEX_MAX + 1];
+    struct xd_error error = {0};
+    int rc;
+
+    if (!take_locked(e, &job))
+        return;
+    xd_engine_unlock(e);
+    rc = carry_out(e, &job, hex, &error);
+    xd_engine_lock(e);
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
     else
-        hash_whole_locked(e);
+        give_locked(e, &job, hex);
 }
 
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
