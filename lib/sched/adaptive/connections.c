@@ -5,9 +5,8 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Bytes are reported in such steps: over less than five of them they tell no
- * rate, and over less than two latencies TCP's own rhythm does. */
-#define REPORT (20 * XD_MS)
+/* Over less time the 20 ms in which bytes are reported tell no rate, and over
+ * less than two latencies TCP's own rhythm does. */
 #define TURN (100 * XD_MS)
 #define TURN_LATENCIES 2
 
@@ -152,21 +151,13 @@ static xd_usec turn_of(xd_usec latency)
     return longer(TURN_LATENCIES * latency, TURN);
 }
 
-/* A turn ends at the nearest report; where requests share a connection after it,
- * since there trials that begin sooner were in vain on lines that lose packets:
- * over five depots with 0.2 to 2 % of loss downloads took 5 % longer. */
-static xd_usec least_turn(const struct xd_connections_depot *d, xd_usec latency)
-{
-    return d->can_share ? turn_of(latency) : turn_of(latency) - REPORT / 2;
-}
-
 static xd_usec silence_of(xd_usec latency)
 {
     return longer(RATION_SILENCE, RATION_LATENCIES * latency);
 }
 
-static void count_lane(struct xd_connection_watch *w, xd_usec turn, xd_usec now,
-                       uint64_t bytes)
+static void count_lane(struct xd_connection_watch *w, xd_usec latency,
+                       xd_usec now, uint64_t bytes)
 {
     if (!w->is_flowing) { /* how long these took is not known */
         w->is_flowing = true;
@@ -176,7 +167,7 @@ static void count_lane(struct xd_connection_watch *w, xd_usec turn, xd_usec now,
         return;
     }
     w->bytes += bytes;
-    if (now - w->turn_at < turn)
+    if (now - w->turn_at < turn_of(latency))
         return;
     w->before = w->rate;
     w->rate = (double)w->bytes * (double)XD_SECOND / (double)(now - w->turn_at);
@@ -190,7 +181,7 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
 {
     struct xd_connections_depot *d = &c->depots[depot];
 
-    count_lane(&c->lanes[lane], least_turn(d, latency), now, bytes);
+    count_lane(&c->lanes[lane], latency, now, bytes);
     if (d->heard_at == 0 || now - d->heard_at >= silence_of(latency)) {
         d->burst_at = now;
         d->burst = 0;

@@ -496,26 +496,6 @@ START_TEST(a_depot_that_refuses_another_connection_keeps_one)
 }
 END_TEST
 
-/* One of 100 ms; where requests share a connection it is never shorter. */
-START_TEST(a_turn_ends_at_the_report_that_is_nearest_to_its_end)
-{
-    static const struct {
-        bool can_share;
-        xd_usec time;
-        bool is_over;
-    } turns[] = {{false, 89 * XD_MS, false},
-                 {false, 90 * XD_MS, true},
-                 {true, 99 * XD_MS, false},
-                 {true, 100 * XD_MS, true}};
-
-    facts.can_share = turns[_i].can_share;
-    decide(0);
-    xd_connections_heard(&c, 0, 0, facts.latency, now, 1000);
-    xd_connections_heard(&c, 0, 0, facts.latency, now + turns[_i].time, 1000);
-    ck_assert_int_eq(c.lanes[0].rate > 0, turns[_i].is_over);
-}
-END_TEST
-
 /* From the first request on, and whether requests could share one or not; of one
  * connection there is nothing to spread. */
 START_TEST(who_says_how_many_connections_gets_them)
@@ -726,8 +706,6 @@ int main(void)
     tcase_add_loop_test(
         t, two_that_their_user_wants_are_bound_if_one_alone_is_no_faster, 0, 4);
     tcase_add_test(t, who_says_how_many_connections_gets_them);
-    tcase_add_loop_test(t, a_turn_ends_at_the_report_that_is_nearest_to_its_end,
-                        0, 4);
     tcase_add_loop_test(
         t, a_trial_of_no_use_delays_other_depots_unless_requests_share, 0, 2);
     tcase_add_test(t, a_user_who_asks_for_connections_gets_them);
