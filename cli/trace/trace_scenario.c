@@ -1,6 +1,7 @@
 #include "trace/trace_scenario.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,9 @@ static void put_client(FILE *to, const struct profile *p,
 
 /* ---- the depots' ---- */
 
+/* More than any line holds, and less than a scenario can say. */
+#define MOST_QUEUE_KIB (1 << 20)
+
 /* No measured quantity: a quarter of a second of its rate within bounds, and at
  * least what slow start sends before it learns that the line is full.  What was
  * lost live is in the rate already, and is not to be lost once more. */
@@ -138,7 +142,7 @@ static unsigned queue_kib(double bytes_per_s, double rtt_s)
     const double usual = kib < 64 ? 64 : kib > 512 ? 512 : kib;
     const double overshoot = 2 * bytes_per_s * rtt_s / 1024;
 
-    return (unsigned)(usual > overshoot ? usual : overshoot);
+    return (unsigned)fmin(fmax(usual, overshoot), MOST_QUEUE_KIB);
 }
 
 static void put_silent_depot(FILE *to, const struct profile_depot *d,

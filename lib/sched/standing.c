@@ -137,6 +137,8 @@ void xd_core_drop(struct xd_sched *s, unsigned depot)
     d->state = XD_HOLDER_DROPPED;
     end_rest(s, depot);
     xd_core_forget_searches(s);
+    if (d->has_delivered)
+        xd_core_find_unwanted(s); /* what gave way to it is wanted again */
     XD_NOTIFY(s, readiness, depot);
 }
 

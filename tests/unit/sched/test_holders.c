@@ -852,6 +852,26 @@ START_TEST(one_without_ranges_gives_way_to_the_first_that_delivers)
 }
 END_TEST
 
+START_TEST(one_without_ranges_stays_when_that_one_fails_at_once)
+{
+    struct play p;
+    unsigned stopgap;
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    p.o.max_failures = 1;
+    play_start(&p);
+    expect_opened(&p, 2);
+    play_depot(&p, XD_EV_NORANGES, 0);
+    stopgap = expect_fetch(&p, 0, 0, 40);
+    play_failed_at(&p, expect_block(&p, 1, 0), 5);
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_wait(&p);
+    play_done(&p, stopgap);
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
 /* What it alone holds it goes on to deliver. */
 START_TEST(one_without_ranges_that_is_needed_does_not_give_way)
 {
@@ -1133,6 +1153,7 @@ int main(void)
     tcase_add_test(t, one_without_ranges_is_asked_before_others_have_delivered);
     tcase_add_test(t, a_last_resort_is_asked_when_no_other_is_left);
     tcase_add_test(t, one_without_ranges_gives_way_to_the_first_that_delivers);
+    tcase_add_test(t, one_without_ranges_stays_when_that_one_fails_at_once);
     tcase_add_test(t, one_without_ranges_that_is_needed_does_not_give_way);
     tcase_add_test(t,
                    one_without_ranges_is_asked_once_from_first_missing_to_last);
