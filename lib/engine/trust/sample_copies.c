@@ -164,11 +164,9 @@ static size_t count(const struct xd_sample_copies *c,
 
 bool xd_sample_copies_differ(const struct xd_sample_copies *c)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (is_complete(c, &c->list[i]))
-            return count(c, &c->list[i]) < xd_sample_copies_count(c);
-    }
-    return false;
+    const struct xd_sample_copy *first = xd_sample_copies_first(c);
+
+    return first && count(c, first) < xd_sample_copies_count(c);
 }
 
 const struct xd_sample_copy *xd_sample_copies_majority(

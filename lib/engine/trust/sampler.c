@@ -287,18 +287,12 @@ static void distrust_locked(struct xd_engine *e,
 /* Neither is trusted: another run must not go on with what they delivered. */
 static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
-    const struct xd_sample_copy *one = NULL, *other = NULL;
+    const struct xd_sample_copy *one = xd_sample_copies_first(c), *other = NULL;
     struct xd_error error = {0};
 
-    for (size_t i = 0; i < c->n && !other; i++) {
-        const struct xd_sample_copy *o =
-            xd_sample_copies_of(c, c->list[i].depot);
-
-        if (o && !one)
-            one = o;
-        else if (o && xd_sample_copy_differs(c, o, one))
-            other = o;
-    }
+    for (size_t i = 0; i < c->n && !other; i++)
+        if (xd_sample_copy_differs(c, &c->list[i], one))
+            other = &c->list[i];
     xd_fail(&error, XD_E_CORRUPT,
             "%s and %s differ within bytes %llu-%llu, and no hash or third "
             "depot tells which is right",

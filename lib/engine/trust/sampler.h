@@ -1,9 +1,8 @@
 /*
  * Without a hash the bytes of depots are compared with each other.
  *
- *     workers:  what is received of a sample (sample_copies.h) is
- *               one copy of it; a copy
- *               of what another depot delivered is compared with it
+ *     workers:  what is received of a sample (sample_copies.h) is one copy of
+ *               it; a copy of what another depot delivered is compared with it
  *     sampler:  a thread that asks other depots for those few ranges, while
  *               the download's own request for them is in flight, until two have
  *               delivered each; when two differ, until most agree
