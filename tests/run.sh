@@ -41,6 +41,14 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
 . "$root/tests/lab/rows.sh"
 
+# fails NAME: what is no row of ctest's fails.
+fails()
+{
+    failed=$((failed + 1))
+    failures="$failures
+failed: $1"
+}
+
 # tier NAME BUILD CMAKE-ARGUMENT...: one build, its tests.
 tier()
 {
@@ -51,7 +59,7 @@ tier()
     if ! { cmake -S "$root" -B "$build" "$@" &&
         cmake --build "$build" --parallel 2; } >"$root/build/log" 2>&1; then
         tail -n 50 "$root/build/log"
-        failed=$((failed + 1))
+        fails "$name:build"
         return
     fi
     passed_before=$passed
@@ -64,7 +72,7 @@ tier()
         status=1
     fi
     if [ $status != 0 ] && [ $failed = $failed_before ]; then
-        failed=$((failed + 1)) # one that died without a word, or is missing
+        fails "$name:died or missing" # without a word of ctest's
     fi
 }
 
@@ -90,8 +98,8 @@ run_all()
     floor=$FLOOR_UNDER_VALGRIND
     tier valgrind dev --preset valgrind # which is built already
     echo "== fuzz"
-    sh "$root/tests/fuzz/smoke.sh" 30 || failed=$((failed + 1))
-    sh "$root/tests/fuzz/coverage.sh" || failed=$((failed + 1))
+    sh "$root/tests/fuzz/smoke.sh" 30 || fails fuzz:smoke.sh
+    sh "$root/tests/fuzz/coverage.sh" || fails fuzz:coverage.sh
 }
 
 all=no
@@ -162,5 +170,6 @@ rm -f build/log
 for row in $alone; do
     echo "passed only alone: $row"
 done
+[ -z "$failures" ] || echo "$failures"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -347,6 +347,8 @@ int xd_url_compare_depots(const struct xd_url *a, const struct xd_url *b)
     const char *x = host_of(a), *y = host_of(b);
     int c = (n > m) - (n < m);
 
+    if (c == 0 && n == 0) /* other schemes than "file" may have no host */
+        return (a->scheme == XD_SCHEME_FILE) - (b->scheme == XD_SCHEME_FILE);
     if (c == 0 && memcmp(x, y, n) != 0)
         for (size_t i = 0; c == 0 && i < n; i++)
             c = ascii_lower(x[i]) - ascii_lower(y[i]);

@@ -151,6 +151,56 @@ static void try_url(const char *s, const struct xd_options *o)
     }
 }
 
+static int sign(int c)
+{
+    return (c > 0) - (c < 0);
+}
+
+/* Both ways of telling depots apart, by order and by name, say the same, and a
+ * server is a part of a depot. */
+static void compare(const struct xd_url *a, const struct xd_url *b)
+{
+    char *depot_a = xd_url_depot(a), *depot_b = xd_url_depot(b);
+    bool same = xd_url_compare_depots(a, b) == 0;
+
+    FUZZ_CHECK(depot_a != NULL && depot_b != NULL);
+    FUZZ_CHECK(same == (strcmp(depot_a, depot_b) == 0));
+    FUZZ_CHECK(same || !xd_url_same_origin(a, b));
+    FUZZ_CHECK(sign(xd_url_compare_depots(a, b)) ==
+               -sign(xd_url_compare_depots(b, a)));
+    FUZZ_CHECK(sign(xd_url_compare(a, b)) == -sign(xd_url_compare(b, a)));
+    FUZZ_CHECK(xd_url_same_name(a, b) == xd_url_same_name(b, a));
+    FUZZ_CHECK(xd_url_same_name(a, b) || xd_url_compare(a, b) != 0);
+    free(depot_a);
+    free(depot_b);
+}
+
+/* A copy has a text of its own, and is the same to whoever looks. */
+static void check_copy(const struct xd_url *u)
+{
+    struct xd_url *copy = xd_url_copy(u);
+    struct xd_url_name name = xd_url_name(u);
+
+    FUZZ_CHECK(copy != NULL && copy->secret_text != u->secret_text);
+    FUZZ_CHECK(xd_url_compare(u, copy) == 0 && xd_url_same_name(u, copy));
+    if (u->is_valid) {
+        FUZZ_CHECK(xd_url_path(u).len == xd_url_path(copy).len);
+        compare(u, copy);
+    }
+    FUZZ_CHECK(strcmp(name.s, xd_url_name(copy).s) == 0);
+    free(copy);
+}
+
+/* The URL of a line beside that of the line before, if both are some. */
+static void try_pair(const char *before, const char *s)
+{
+    struct xd_url a, b;
+
+    if (xd_url_parse(&b, s) && before != NULL && xd_url_parse(&a, before))
+        compare(&a, &b);
+    check_copy(&b);
+}
+
 /* A host that was just excluded is. */
 static void check_excluded(const struct xd_options *o, const char *host)
 {
@@ -183,6 +233,7 @@ static void try_option(struct xd_options *o, char *line)
 
 static void check_options(struct xd_options *o)
 {
+    struct xd_option_info info = {.struct_size = sizeof info};
     struct xd_options copy;
     struct xd_range wanted;
 
@@ -195,6 +246,9 @@ static void check_options(struct xd_options *o)
     }
     FUZZ_CHECK(xd_options_copy(&copy, o) == 0);
     FUZZ_CHECK(copy.set == o->set);
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
+        FUZZ_CHECK(xd_options_is_set(&copy, info.name) ==
+                   (o->set >> i & 1));
     xd_options_fini(&copy);
 }
 
@@ -203,7 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct fuzz_input in = fuzz_input(data, len);
     struct xd_options *o;
     size_t line_len;
-    char *line;
+    char *line, *before = NULL;
 
     FUZZ_CHECK(xd_options_new(&o, NULL) == 0);
     while ((line = fuzz_line(&in, &line_len)) != NULL) {
@@ -212,9 +266,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             try_units(line, line_len);
         }
         try_url(line, o);
+        try_pair(before, line);
         try_option(o, line);
-        free(line);
+        free(before);
+        before = line;
     }
+    free(before);
     check_options(o);
     xd_options_free(o);
     return 0;

@@ -4,6 +4,7 @@
 #     run_rows NAME BUILD -L unit     # fails where a row failed in the end
 #     echo "$passed $failed"          # test functions
 #     echo "$alone"                   # NAME:ROW ..., passed at the second time
+#     echo "$failures"                # those that failed in the end, and how
 #
 # Up to six rows run at once, on the two processors that CI has.  Of 17 000
 # tests one then waits, now and then, for longer than its author thought of,
@@ -16,6 +17,7 @@ chances=1
 passed=0
 failed=0
 alone=
+failures=
 
 # Wrong data (tests/conftest.py); what sanitizers and valgrind find, or the exit
 # status that they cause; crashes, as pytest and Check report them.
@@ -62,6 +64,14 @@ excusable()
         }' "$1" "$2"
 }
 
+# last_words ROW LOG: the end of what the row printed.
+last_words()
+{
+    awk -v row="$1" '
+        /^[0-9]+\/[0-9]+ Testing: / { is_row = $3 == row; next }
+        is_row' "$2" | tail -n 40
+}
+
 # attempt COUNT [CTEST-ARGUMENT...]: so many rows at once; those that failed are
 # in the file failed.
 attempt()
@@ -80,13 +90,13 @@ attempt()
 try_again()
 {
     cp "$logs/LastTest.log" "$logs/first.log"
-    mv "$logs/failed" "$logs/failed_first"
     [ -s "$logs/failed_first" ] || return 1
     excusable "$logs/failed_first" "$logs/first.log" >"$logs/again"
     [ -s "$logs/again" ] || return 1
     echo "== once more, alone"
     attempt 1 -R "^($(paste -s -d '|' "$logs/again"))\$"
-    for row in $(grep -v -x -F -f "$logs/failed" "$logs/again"); do
+    grep -v -x -F -f "$logs/failed" "$logs/again" >"$logs/passed_alone"
+    for row in $(cat "$logs/passed_alone"); do
         alone="$alone $rows_name:$row"
     done
     cmp -s "$logs/failed_first" "$logs/again" && [ ! -s "$logs/failed" ]
@@ -102,10 +112,17 @@ run_rows()
     # More at once than there are processors: most of the time they wait.
     attempt 6 "$@"
     rows_status=$?
+    cp "$logs/failed" "$logs/failed_first"
+    : >"$logs/passed_alone"
     if [ $rows_status != 0 ] && [ $chances -gt 1 ]; then
         try_again
         rows_status=$?
     fi
+    for row in $(grep -v -x -F -f "$logs/passed_alone" "$logs/failed_first"); do
+        failures="$failures
+failed: $rows_name:$row
+$(last_words "$row" "$logs/LastTest.log")"
+    done
     set -- "$logs/LastTest.log"
     [ ! -f "$logs/first.log" ] || set -- "$logs/first.log" "$@"
     # shellcheck disable=SC2046

@@ -31,7 +31,8 @@ def run_rows(folder, rows, chances=2):
         tests.append(f'add_test({name} "sh" "{path}")\n')
     (folder / "CTestTestfile.cmake").write_text("".join(tests))
     run = subprocess.run(
-        ["sh", "-c", '. "$1"; chances=$3; run_rows x "$2"; echo "status $?"; '
+        ["sh", "-c", '. "$1"; chances=$3; run_rows x "$2"; status=$?; '
+         'echo "$failures"; echo "status $status"; '
          'echo "$passed $failed"; echo $alone', "sh",
          TESTS / "lab" / "rows.sh", folder, str(chances)],
         text=True, check=True, stdout=subprocess.PIPE, cwd=folder)
@@ -59,6 +60,15 @@ def test_a_row_that_fails_again_has_failed(tmp_path):
         tmp_path, {"a": FAILS, "b": failing_once(), "c": PASSES})
     assert (has_failed, counts) == (True, "8 1")
     assert alone == "x:b"
+
+
+def test_what_failed_in_the_end_is_told_with_its_last_words(tmp_path):
+    said, *_ = run_rows(
+        tmp_path, {"a": "echo it was wrong; " + FAILS, "b": failing_once(),
+                   "c": PASSES})
+    told = said[said.index("failed: x:a"):]
+    assert "it was wrong" in told
+    assert "failed: x:b" not in said and "failed: x:c" not in said
 
 
 def test_without_a_second_chance_a_row_that_fails_has_failed(tmp_path):
