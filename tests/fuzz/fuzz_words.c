@@ -247,8 +247,7 @@ static void check_options(struct xd_options *o)
     FUZZ_CHECK(xd_options_copy(&copy, o) == 0);
     FUZZ_CHECK(copy.set == o->set);
     for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
-        FUZZ_CHECK(xd_options_is_set(&copy, info.name) ==
-                   (o->set >> i & 1));
+        FUZZ_CHECK(xd_options_is_set(&copy, info.name) == (o->set >> i & 1));
     xd_options_fini(&copy);
 }
 
