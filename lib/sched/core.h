@@ -16,7 +16,7 @@ struct xd_fetch_state {
     bool is_live;
     bool is_chosen;   /* by the policy, to which its end is reported */
     bool is_loser;    /* others have delivered the rest of it */
-    bool is_unwanted; /* no window holds the rest of it */
+    bool is_outside;  /* no window held the rest of it when one moved last */
     bool is_canceled; /* it was canceled */
     bool is_stopgap;  /* of a depot without ranges, until another proves that it
                          can deliver the bytes: others are asked for them too */
@@ -79,8 +79,11 @@ int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev);
 /* Put the most urgent window first. */
 void xd_core_rank_windows(struct xd_sched *s);
 
-/* Mark the fetches that are to be canceled for what readers want. */
-void xd_core_find_unwanted(struct xd_sched *s);
+/* Whether a fetch is to be canceled for what readers want, or since depots that
+ * have proved themselves can deliver the same.  Ask when that is decided: each
+ * event may change it. */
+bool xd_core_is_unwanted(const struct xd_sched *s,
+                         const struct xd_fetch_state *f);
 
 /* assign.c: room for what a round of decisions assigns and offers.  0 or
  * NOMEM. */

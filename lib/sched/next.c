@@ -99,7 +99,7 @@ static bool is_to_end(const struct xd_sched *s, unsigned fetch)
     if (f->is_loser && f->is_chosen && policy->spares &&
         policy->spares(s->policy, fetch))
         return false;
-    return f->is_loser || f->is_unwanted;
+    return f->is_loser || xd_core_is_unwanted(s, f);
 }
 
 static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)

@@ -311,8 +311,6 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
     if (have(s, fresh) < 0)
         return XD_E_NOMEM;
     xd_core_has_delivered(s, f->depot);
-    if (!f->is_chosen && s->book.o.window_bytes > 0)
-        xd_core_find_unwanted(s);
     return 0;
 }
 

@@ -137,8 +137,6 @@ void xd_core_drop(struct xd_sched *s, unsigned depot)
     d->state = XD_HOLDER_DROPPED;
     end_rest(s, depot);
     xd_core_forget_searches(s);
-    if (d->has_delivered)
-        xd_core_find_unwanted(s); /* what gave way to it is wanted again */
     XD_NOTIFY(s, readiness, depot);
 }
 
@@ -269,7 +267,6 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
         return;
     d->has_delivered = true;
     xd_core_place(s, depot);
-    xd_core_find_unwanted(s);
 }
 
 /* A depot that has never served two requests at a time, and refuses the second,

@@ -159,19 +159,29 @@ static bool is_nearly_done(const struct xd_fetch_state *f)
     return f->range.end - f->got <= xd_range_length(f->range) / 4;
 }
 
-void xd_core_find_unwanted(struct xd_sched *s)
+static bool is_outside(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
-    if (s->size_is_unknown)
-        return;
+    return !is_nearly_done(f) && !is_wanted(s, f);
+}
+
+/* A window has moved.  What others deliver before it moves again makes no fetch
+ * unwanted: the window may come to the rest of it. */
+static void find_outside(struct xd_sched *s)
+{
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
         struct xd_fetch_state *f = &s->fetches[i];
 
-        if (!f->is_live)
-            continue;
-        f->is_unwanted = f->is_chosen
-                             ? !is_nearly_done(f) && !is_wanted(s, f)
-                             : gives_way(s, f) || keeps_others_waiting(s, f);
+        f->is_outside = f->is_live && is_outside(s, f);
     }
+}
+
+bool xd_core_is_unwanted(const struct xd_sched *s,
+                         const struct xd_fetch_state *f)
+{
+    if (s->size_is_unknown)
+        return false;
+    return f->is_chosen ? f->is_outside && is_outside(s, f)
+                        : gives_way(s, f) || keeps_others_waiting(s, f);
 }
 
 static int add_window(struct xd_sched *s, struct xd_window w)
@@ -214,6 +224,6 @@ int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev)
         rc = add_window(s, w);
     if (b->o.has_gaps)
         s->all_have_holders = false;
-    xd_core_find_unwanted(s);
+    find_outside(s);
     return rc;
 }

@@ -872,6 +872,45 @@ START_TEST(one_without_ranges_stays_when_that_one_fails_at_once)
 }
 END_TEST
 
+/* Two depots: the first, without ranges, is asked for all until the second has
+ * delivered, of which something else is reported before the next decision. */
+static unsigned begin_stopgap(struct play *p)
+{
+    unsigned stopgap;
+
+    play_init(p, &xd_policy_basic, 2, 40);
+    play_start(p);
+    expect_opened(p, 2);
+    play_depot(p, XD_EV_NORANGES, 0);
+    stopgap = expect_fetch(p, 0, 0, 40);
+    play_bytes(p, expect_block(p, 1, 0), 5);
+    return stopgap;
+}
+
+START_TEST(one_without_ranges_stays_when_that_one_knows_none_either)
+{
+    struct play p;
+    unsigned stopgap = begin_stopgap(&p);
+
+    play_depot(&p, XD_EV_NORANGES, 1);
+    expect_wait(&p);
+    play_done(&p, stopgap);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(one_without_ranges_stays_when_that_one_loses_the_rest)
+{
+    struct play p;
+    unsigned stopgap = begin_stopgap(&p);
+
+    play_lost(&p, 1, 10, 40);
+    expect_wait(&p);
+    play_done(&p, stopgap);
+    play_fini(&p);
+}
+END_TEST
+
 /* What it alone holds it goes on to deliver. */
 START_TEST(one_without_ranges_that_is_needed_does_not_give_way)
 {
@@ -1154,6 +1193,8 @@ int main(void)
     tcase_add_test(t, a_last_resort_is_asked_when_no_other_is_left);
     tcase_add_test(t, one_without_ranges_gives_way_to_the_first_that_delivers);
     tcase_add_test(t, one_without_ranges_stays_when_that_one_fails_at_once);
+    tcase_add_test(t, one_without_ranges_stays_when_that_one_knows_none_either);
+    tcase_add_test(t, one_without_ranges_stays_when_that_one_loses_the_rest);
     tcase_add_test(t, one_without_ranges_that_is_needed_does_not_give_way);
     tcase_add_test(t,
                    one_without_ranges_is_asked_once_from_first_missing_to_last);
