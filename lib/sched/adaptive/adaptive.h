@@ -281,7 +281,7 @@ bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
 /* What the first request to a depot that is not known asks for. */
 double xd_first_size(const struct xd_adaptive *p);
 
-/* Whether each depot has so much to bring that its first requests are made over
+/* Whether so much is wanted that the first requests to each depot are made over
  * more than one connection. */
 bool xd_opens_both(const struct xd_adaptive *p);
 

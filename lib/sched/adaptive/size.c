@@ -24,13 +24,13 @@
  * the depot brought in so many latencies. */
 #define UNHEARD_LATENCIES 2
 
-/* Where each depot has at least so many bytes to bring, its second connection
- * begins as soon as the first has answered, or is seen to take long for it: one
- * that came later would be held down by the queue that the first has filled, and
- * never find its speed.  Each is asked for this part of what the depot would bring
- * if all were equal, and not for a block: TCP, while it looks for its speed, loses
- * more by each pause than ever after. */
-#define WORTH_BOTH ((uint64_t)1 << 20)
+/* Of a file that is at least so long each depot's second connection begins as
+ * soon as the first has answered, or is seen to take long for it: one that came
+ * later would be held down by the queue that the first has filled, and never find
+ * its speed.  Each is asked for this part of what the depot would bring if all
+ * were equal, and not for a block: TCP, while it looks for its speed, loses more
+ * by each pause than ever after. */
+#define WORTH_BOTH ((uint64_t)2 << 20)
 #define PARTS_OF_BOTH 4
 
 /* Of what a depot will still bring, one request asks for this share, so that
@@ -70,7 +70,7 @@ bool xd_opens_both(const struct xd_adaptive *p)
     const struct xd_book *b = p->book;
 
     return b->o.window_bytes == 0 && b->o.lanes_per_depot > 1 &&
-           xd_range_length(b->wanted) >= p->n_open * WORTH_BOTH;
+           xd_range_length(b->wanted) >= WORTH_BOTH;
 }
 
 /* No first request asks for less. */
