@@ -487,6 +487,8 @@ static const char *reason_text(enum xd_lanes_reason why)
         break;
     case XD_LANES_FAR:
         return "the depots are far, so that more are at full speed sooner";
+    case XD_LANES_SHORT:
+        return "each is silent for longer than it delivers one of the objects";
     case XD_LANES_PROBE:
         return "all deliver the same rate, trying one more";
     case XD_LANES_SPREAD:

@@ -209,6 +209,21 @@ static void connected(void *user, size_t depot)
                                                     .depot = (unsigned)depot});
 }
 
+/* No request goes beyond an object. */
+static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
+{
+    uint64_t bytes = o->object_bytes;
+
+    if (bytes == 0)
+        return 0;
+    layout->cuts = xd_alloc(o->size / bytes + 1, sizeof *layout->cuts);
+    if (!layout->cuts)
+        return XD_E_NOMEM;
+    for (uint64_t at = bytes; at < o->size; at += bytes)
+        layout->cuts[layout->n_cuts++] = at;
+    return 0;
+}
+
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken, connected};
@@ -223,7 +238,7 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
 
     r->out->depots = xd_alloc(s->n_depots, sizeof *r->out->depots);
     layout.depots = xd_alloc(s->n_depots, sizeof *layout.depots);
-    if (!r->out->depots || !layout.depots) {
+    if (!r->out->depots || !layout.depots || cut_objects(r->o, &layout) < 0) {
         xd_free(layout.depots);
         return XD_E_NOMEM;
     }
@@ -249,6 +264,7 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     r->tcp.has_tls = r->o->has_tls;
     r->tcp.has_bbr = r->o->has_bbr;
     xd_free(layout.depots);
+    xd_free(layout.cuts);
     return rc;
 }
 

@@ -41,6 +41,7 @@ struct xd_sim_record {
 struct xd_sim_options {
     struct xd_sched_options sched;
     uint64_t size, seed;
+    uint64_t object_bytes; /* it lies in objects of so many bytes; 0: in one */
     uint64_t piece_bytes;  /* a piece counts when all of it is there; 0: each
                              byte does */
     xd_usec silence;       /* a fetch that receives nothing for so long fails */

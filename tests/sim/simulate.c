@@ -45,7 +45,8 @@ static const char usage[] =
     "  --size SIZE  --seed N  --seeds N  --repeats N  --window SIZE  --reader "
     "RATE\n"
     "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
-    "  --piece SIZE  --silence TIME  --http2  --tls  --bbr  --far  --warm  "
+    "  --object SIZE  --piece SIZE  --silence TIME  --http2  --tls  --bbr  "
+    "--far  --warm  "
     "--depots  "
     "--timeline  --print\n"
     "  --client  --leave-at BYTE  --go-to BYTE\n";
@@ -139,6 +140,8 @@ static void set(struct arguments *a, const char *name, const char *value)
         s->max_open = (unsigned)number(value);
     else if (strcmp(name, "--size") == 0)
         a->o.size = number(value);
+    else if (strcmp(name, "--object") == 0)
+        a->o.object_bytes = number(value);
     else if (strcmp(name, "--bad") == 0)
         a->bad = value;
     else if (strcmp(name, "--seed") == 0)

@@ -740,6 +740,21 @@ static void begin_far(const struct xd_connections *c,
     d->why = XD_LANES_FAR;
 }
 
+/* A request follows another when that is here, so that as many latencies pass as
+ * there are objects for each connection. */
+static void begin_short(const struct xd_connections *c,
+                        struct xd_connections_depot *d,
+                        const struct xd_connections_facts *f)
+{
+    if (f->is_short && !f->is_held_back && d->allowed < bound_of(c, d, f)) {
+        d->allowed = bound_of(c, d, f);
+        d->why = XD_LANES_SHORT;
+    } else if (!f->is_short && d->why == XD_LANES_SHORT) {
+        d->allowed = c->first;
+        d->why = XD_LANES_USUAL;
+    }
+}
+
 /* Its requests can share a connection, which needs no others to find its
  * speed. */
 static void share(const struct xd_connections *c,
@@ -769,6 +784,7 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:
         begin_far(c, d, f);
+        begin_short(c, d, f);
         if (begin_known(c, d, f))
             return XD_NEVER;
         return begin_trial(c, d, f);

@@ -11,6 +11,9 @@
  *     bound    connections are what bounds the depot: it keeps as many as were
  *              of use
  *
+ * Where objects are so short that a connection waits longer for one than it takes
+ * to come, a depot has all that it may have as well, for as long as they are.
+ *
  * A depot that is far begins with all that it may have: TCP sends twice as much
  * after each round trip, so twice as many connections are at full speed one round
  * trip sooner.
@@ -131,8 +134,10 @@ struct xd_connections_facts {
     bool ceiling_spreads; /* each of them with a connection of its own, though
                              they could share one */
     bool is_far;          /* its TCP needs seconds to find its speed */
-    bool is_held_back;    /* by a limit of ours: more would be of no use */
-    bool is_needed;       /* a reader waits for more than comes: at once */
+    bool is_short;     /* what is asked for is shorter than what is on its way
+                             in a latency */
+    bool is_held_back; /* by a limit of ours: more would be of no use */
+    bool is_needed;    /* a reader waits for more than comes: at once */
 };
 
 /* `first` of the lanes of each depot are used to begin with; 0: all are, as

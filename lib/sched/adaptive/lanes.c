@@ -5,6 +5,8 @@
  */
 #include "sched/adaptive/adaptive.h"
 
+#include <math.h>
+
 /* A connection more is worth it if it has so much to bring, and so many always
  * are. */
 #define WORTH ((double)(1 << 20))
@@ -16,6 +18,9 @@
  * lines fast, the scenario long-fat, more connections only lose packets: it would
  * take 8 % more. */
 #define FAR_RTT (250 * XD_MS)
+
+/* So many objects tell how long those are that come next. */
+#define OBJECTS_SEEN 16
 
 /* What comes is to be so many times what is shown. */
 #define ENOUGH 1.2
@@ -93,6 +98,32 @@ static void see_if_far(struct xd_adaptive *p)
         p->wake_at = at;
 }
 
+/* The mean length of the next objects of which nobody was asked for a byte; where
+ * there are none, no number is as large. */
+static double length_of_objects(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+    uint64_t from;
+    size_t i, end;
+
+    if (b->n_cuts == 0)
+        return HUGE_VAL;
+    from = xd_ledger_first_gap(b->ledger, XD_BYTES_ASSIGNED, b->wanted);
+    i = xd_count_up_to(from, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
+    end = i + OBJECTS_SEEN < b->n_cuts ? i + OBJECTS_SEEN : b->n_cuts;
+    if (end < i + 2)
+        return HUGE_VAL;
+    return (double)(b->cuts[end - 1] - b->cuts[i]) / (double)(end - 1 - i);
+}
+
+/* Whether a connection of the depot is silent for longer than it delivers.  Where
+ * that is so, one object after the other tells no more of the rate than that it is
+ * half of it at least.  In longer ones TCP only looks for its speed. */
+static bool is_short(const struct xd_forecast *f, double object)
+{
+    return object < WORTH && object < 2 * f->rate * xd_seconds(f->latency);
+}
+
 static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
 {
     struct xd_connections_facts facts = {
@@ -102,6 +133,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .n_usual = usual_of(p, depot),
         .can_share = p->book->depots[depot].shares,
         .is_far = p->is_far,
+        .is_short = p->depots[depot].is_short,
         .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
@@ -160,13 +192,18 @@ static void decide_surplus(struct xd_adaptive *p)
 void xd_decide_connections(struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
+    double object = length_of_objects(p);
 
     decide_surplus(p);
     see_if_far(p);
     p->visits += b->n_slots;
     for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots)
-            decide(p, slot, b->slots[slot]);
+        if (b->slots[slot] < b->n_depots) {
+            unsigned depot = b->slots[slot];
+
+            p->depots[depot].is_short = is_short(&p->forecasts[depot], object);
+            decide(p, slot, depot);
+        }
 }
 
 /* Where its user wants all, as many as have enough to bring; but no third before
@@ -175,6 +212,8 @@ static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
 {
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
 
+    if (p->depots[depot].is_short)
+        return p->book->o.lanes_per_depot;
     return !p->book->depots[depot].has_connected || bytes < LEAST_LANES * WORTH
                ? LEAST_LANES
                : (unsigned)(bytes / WORTH);

@@ -116,6 +116,32 @@ START_TEST(a_depot_that_is_far_begins_with_all)
 }
 END_TEST
 
+START_TEST(a_depot_of_short_objects_has_all_as_long_as_they_are)
+{
+    facts.is_short = true;
+    decide(0);
+    expect(0, 6);
+    expect_why(XD_LANES_SHORT);
+    ck_assert(!xd_connections_are_bound(&c, 0));
+    facts.is_short = false;
+    decide(0);
+    expect(0, 2);
+    expect_why(XD_LANES_USUAL);
+}
+END_TEST
+
+START_TEST(short_objects_need_no_more_than_are_served_or_a_limit_allows)
+{
+    facts.is_short = true;
+    facts.ceiling = 3;
+    decide(0);
+    expect(0, 3);
+    facts.is_held_back = true;
+    decide(1);
+    expect(1, 2);
+}
+END_TEST
+
 START_TEST(it_has_no_more_than_it_serves)
 {
     facts.is_far = true;
@@ -668,6 +694,9 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_depot_begins_with_the_first_lanes);
     tcase_add_test(t, a_depot_that_is_far_begins_with_all);
+    tcase_add_test(t, a_depot_of_short_objects_has_all_as_long_as_they_are);
+    tcase_add_test(
+        t, short_objects_need_no_more_than_are_served_or_a_limit_allows);
     tcase_add_test(t, it_has_no_more_than_it_serves);
     tcase_add_test(t,
                    requests_that_can_share_a_connection_are_no_more_for_that);
