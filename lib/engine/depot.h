@@ -130,11 +130,6 @@ struct xd_depot {
     bool refuses_samples;     /* it did not deliver one */
     bool has_own_sample;      /* of its first bytes */
     uint64_t samples_asked;   /* bit i: it was asked about sample i */
-
-    /* Guarded by engine.lock: what the repair knows of it. */
-    bool was_suspected;
-    bool was_sole; /* the whole file was fetched from it alone, or from a depot
-                      with the same bytes */
 };
 
 struct xd_depots {

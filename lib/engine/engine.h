@@ -68,7 +68,8 @@ struct xd_destination {
     struct xd_sink *sink;
 
     /* Guarded by lock. */
-    struct xd_sink *target; /* where workers write: `sink`, or a scratch */
+    struct xd_sink *target;  /* where workers write: `sink`, or: */
+    struct xd_sink *scratch; /* what a repair fetches; NULL before the first */
 };
 
 /* The scheduler's clock stands still in a pause. */

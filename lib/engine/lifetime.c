@@ -277,6 +277,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     atomic_init(&e->pause.is_on, false);
     xd_resume_init(&e->resume);
     xd_blame_begin(e);
+    xd_repair_begin(e);
     e->readers.window = e->options.lookahead;
     e->pending.lines_end = &e->pending.lines;
     rc = xd_options_check(&e->options, err);
@@ -451,6 +452,7 @@ static void free_engine(struct xd_engine *e)
     xd_pipe_free(e);
     for (unsigned i = 0; i < e->workers.n; i++)
         xd_worker_free(e->workers.list[i]);
+    xd_sink_free(e->dest.scratch);
     xd_sink_free(e->dest.sink);
     fini_tables(e);
     fini_threads(e);

@@ -394,7 +394,7 @@ void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
     struct xd_sampler *s = &e->sampler;
     struct xd_sample_copies *c;
 
-    e->repair.is_disputed = true;
+    xd_repair_disputed(&e->repair);
     if (s->n == XD_COMPARED_MAX)
         return;
     c = &s->samples[s->n++];
@@ -405,7 +405,7 @@ void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
 
 bool xd_sampler_compares_locked(const struct xd_engine *e, unsigned depot)
 {
-    return (e->sampler.is_on || xd_repair_compares_locked(e)) &&
+    return (e->sampler.is_on || xd_repair_compares(&e->repair, e->depots.n)) &&
            !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_banned;
 }
 
