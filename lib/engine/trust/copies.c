@@ -1,92 +1,60 @@
 #include "engine/trust/copies.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "engine/engine.h"
 #include "engine/trust/sampler.h"
+#include "session/second_copy.h"
 
-#define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
-
-/* What is kept of `range`, by one other depot: the first such run. */
-static struct xd_range second_copy_locked(const struct xd_engine *e,
-                                          unsigned depot, struct xd_range range,
-                                          unsigned *out_deliverer)
+static void judge_locked(struct xd_engine *e, const struct xd_second_copy *c,
+                         const unsigned char *stored)
 {
-    struct xd_range run;
+    struct xd_range at;
 
-    while (run = xd_runs_next_depot(&e->ledger.origins, range, out_deliverer),
-           !xd_range_is_empty(run) &&
-               (*out_deliverer == depot || *out_deliverer == XD_HELD))
-        range.begin = run.end;
-    if (xd_range_length(run) > CHUNK)
-        run.end = run.begin + CHUNK;
-    return run;
+    switch (xd_second_copy_compare(c, stored, XD_SAMPLE_BYTES, &at)) {
+    case XD_SECOND_COPY_VOID:
+        break;
+    case XD_SECOND_COPY_EQUAL:
+        if (e->sampler.is_on)
+            e->sampler.bytes_compared += xd_range_length(c->run);
+        break;
+    case XD_SECOND_COPY_DIFFERS:
+        xd_sampler_dispute_locked(
+            e, at, c->depot, c->data + (at.begin - c->range.begin),
+            c->deliverer, stored + (at.begin - c->run.begin));
+        break;
+    }
 }
 
-static void compare_locked(struct xd_engine *e, unsigned depot,
-                           struct xd_range run, unsigned deliverer,
-                           const unsigned char *data, unsigned char *kept)
+static void compare_all_locked(struct xd_engine *e, struct xd_second_copy *c)
 {
-    size_t len = (size_t)xd_range_length(run), at = 0, part;
-    unsigned still = XD_HELD;
-    struct xd_range now;
+    unsigned char *stored = NULL;
     int rc;
 
-    xd_engine_unlock(e);
-    rc = xd_sink_read(e->dest.sink, run.begin - e->wanted.begin, kept, len,
-                      NULL);
-    xd_engine_lock(e);
-    now = second_copy_locked(e, depot, run, &still);
-    if (rc < 0 || still != deliverer || now.begin != run.begin ||
-        now.end != run.end || !xd_sampler_compares_locked(e, depot))
-        return; /* it was discarded meanwhile, or is exchanged now */
-    for (at = 0; at < len; at += part) {
-        struct xd_range differs = {run.begin + at, 0};
-
-        part = len - at < XD_SAMPLE_BYTES ? len - at : XD_SAMPLE_BYTES;
-        differs.end = differs.begin + part;
-        if (memcmp(data + at, kept + at, part) != 0) {
-            xd_sampler_dispute_locked(e, differs, depot, data + at, deliverer,
-                                      kept + at);
-            return;
-        }
-    }
-    if (e->sampler.is_on)
-        e->sampler.bytes_compared += len;
-}
-
-/* Each byte is kept once: the second copy has only this to say. */
-static void compare_all_locked(struct xd_engine *e, unsigned depot,
-                               struct xd_range range, const unsigned char *data)
-{
-    unsigned char *kept = NULL;
-    struct xd_range rest = range;
-
-    while (!xd_range_is_empty(rest) && xd_sampler_compares_locked(e, depot)) {
-        unsigned deliverer;
-        struct xd_range run = second_copy_locked(e, depot, rest, &deliverer);
-
-        if (xd_range_is_empty(run))
-            break;
-        if (!kept)
-            kept = xd_alloc(CHUNK, 1);
-        if (!kept)
+    while (xd_sampler_compares_locked(e, c->depot) && xd_second_copy_next(c)) {
+        if (!stored)
+            stored = xd_alloc(XD_SECOND_COPY_MOST, 1);
+        if (!stored)
             break; /* what is only compared is not worth a failure */
-        compare_locked(e, depot, run, deliverer,
-                       data + (run.begin - range.begin), kept);
-        rest.begin = run.end;
+        xd_engine_unlock(e);
+        rc = xd_sink_read(e->dest.sink, c->run.begin - e->wanted.begin, stored,
+                          (size_t)xd_range_length(c->run), NULL);
+        xd_engine_lock(e);
+        if (rc == 0 && xd_sampler_compares_locked(e, c->depot))
+            judge_locked(e, c, stored);
     }
-    xd_free(kept);
+    xd_free(stored);
 }
 
 void xd_copies_compare_locked(struct xd_engine *e, unsigned depot,
                               struct xd_range range, const unsigned char *data)
 {
+    struct xd_second_copy copy = {
+        .ledger = &e->ledger, .depot = depot, .range = range, .data = data};
+
     if (!xd_sampler_compares_locked(e, depot))
         return;
     xd_sampler_note_locked(e, depot, range, data);
     if (!xd_engine_is_bounded(e))
-        compare_all_locked(e, depot, range, data);
+        compare_all_locked(e, &copy);
     xd_sampler_judge_locked(e);
 }

@@ -1,6 +1,7 @@
 /*
  * Bytes that are received a second time, from another depot, are compared with
- * those in the file; where they differ they become a sample (sampler.h).
+ * those in the file (session/second_copy.h); where they differ they become a
+ * sample (sampler.h).
  */
 #ifndef XD_ENGINE_COPIES_H
 #define XD_ENGINE_COPIES_H
