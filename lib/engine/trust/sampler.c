@@ -66,20 +66,6 @@ static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
-/* Whether `one` is rather asked than `other`: a depot that has delivered bytes
- * is not silent, and had something to be wrong in. */
-static bool is_better(const struct xd_engine *e, unsigned one, unsigned other)
-{
-    const struct xd_depot *d = e->depots.list[one];
-    const struct xd_depot *o = e->depots.list[other];
-    bool d_gives = d->bytes + d->bytes_redundant > 0;
-    bool o_gives = o->bytes + o->bytes_redundant > 0;
-
-    if (d_gives != o_gives)
-        return d_gives;
-    return d->n_samples_asked < o->n_samples_asked;
-}
-
 /* The depot that is to deliver the range, by a request in flight; depots.n:
  * there is none. */
 static unsigned find_deliverer_locked(const struct xd_engine *e,
@@ -105,6 +91,8 @@ struct question {
     bool is_disputed;
     unsigned deliverer; /* its copy is on its way: another depot is asked, of
                            which bytes have come; depots.n: none is */
+    bool is_for_near; /* the depot that answers soonest is asked, of those that
+                         have */
 };
 
 static bool may_be_asked(const struct xd_engine *e, const struct question *q,
@@ -118,8 +106,25 @@ static bool may_be_asked(const struct xd_engine *e, const struct question *q,
     if (q->deliverer < e->depots.n &&
         (d->number == q->deliverer || d->bytes + d->bytes_redundant == 0))
         return false;
+    if (q->is_for_near && d->first_byte == XD_NEVER)
+        return false;
     return q->is_disputed ||
            (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
+}
+
+/* Whether `d` is rather asked than `other`: a depot that has delivered bytes is
+ * not silent, and had something to be wrong in. */
+static bool is_better(const struct question *q, const struct xd_depot *d,
+                      const struct xd_depot *other)
+{
+    bool d_gives = d->bytes + d->bytes_redundant > 0;
+    bool other_gives = other->bytes + other->bytes_redundant > 0;
+
+    if (q->is_for_near)
+        return d->first_byte < other->first_byte;
+    if (d_gives != other_gives)
+        return d_gives;
+    return d->n_samples_asked < other->n_samples_asked;
 }
 
 /* The best depot to ask; depots.n: none. */
@@ -130,7 +135,8 @@ static unsigned choose_depot_locked(struct xd_engine *e,
 
     for (unsigned j = 0; j < n; j++) {
         if (may_be_asked(e, q, e->depots.list[j]) &&
-            (best == n || is_better(e, j, best)))
+            (best == n ||
+             is_better(q, e->depots.list[j], e->depots.list[best])))
             best = j;
     }
     return best;
@@ -173,24 +179,6 @@ static bool is_compared(const struct xd_sampler *s, unsigned depot)
     return false;
 }
 
-/* The one that answers soonest of those that have delivered; depots.n: none. */
-static unsigned find_nearest_locked(const struct xd_engine *e,
-                                    const struct question *q)
-{
-    unsigned n = (unsigned)e->depots.n, best = n;
-    xd_usec least = XD_NEVER;
-
-    for (unsigned j = 0; j < n; j++) {
-        struct xd_depot *d = e->depots.list[j];
-
-        if (d->first_byte < least && may_be_asked(e, q, d)) {
-            least = d->first_byte;
-            best = j;
-        }
-    }
-    return best;
-}
-
 /* Two equal copies of each sample say nothing of a depot that has neither: of
  * the first bytes of each such depot a second copy is asked for, of a near one,
  * which costs a round trip over a connection that is open. */
@@ -201,13 +189,14 @@ static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
 
     for (size_t i = 0; i < s->n; i++) {
         const struct xd_sample_copies *c = &s->samples[i];
-        struct question q = {.i = i, .deliverer = (unsigned)e->depots.n};
+        struct question q = {
+            .i = i, .deliverer = (unsigned)e->depots.n, .is_for_near = true};
 
         if (xd_sample_copies_count(c) != 1 ||
             is_compared(s, xd_sample_copies_first(c)->depot))
             continue;
         *out_sample = i;
-        *out_depot = find_nearest_locked(e, &q);
+        *out_depot = choose_depot_locked(e, &q);
         if (*out_depot < e->depots.n)
             return true;
     }
