@@ -180,19 +180,6 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
     w->engine->tally.bytes_redundant += redundant;
 }
 
-/* `hash` is NULL for what was not written to the file. */
-static void written_locked(struct xd_worker *w, struct xd_range range,
-                           const struct xd_piece_hash *hash)
-{
-    struct xd_engine *e = w->engine;
-    /* What a repair fetches is not in the file yet. */
-    unsigned depot = hash ? w->served->number : XD_NO_DEPOT;
-
-    w->served->bytes += xd_range_length(range);
-    xd_rate_add(&e->tally.rate, xd_now(), xd_range_length(range));
-    xd_verify_written_locked(e, depot, range, hash);
-}
-
 /* The byte that the size probe asks for may be of another file. */
 static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
 {
@@ -214,108 +201,118 @@ void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane)
         xd_report_bytes_locked(w->engine, lane, lane->in.received);
 }
 
-/* The scheduler may take it for missing: it was discarded while it was on its
- * way, or lies beyond what was asked for. */
-static int claim_locked(struct xd_engine *e, struct xd_range range,
-                        struct xd_error *err)
-{
-    if (!xd_ledger_has(&e->ledger, XD_BYTES_RECEIVED, range))
-        xd_report_held_locked(e, range);
-    if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0)
-        return xd_fail_nomem(err);
-    return 0;
-}
-
-/* The request was distrusted while its bytes were written: they do not count.
- * Others may have left them out. */
-static int discard_claimed_locked(struct xd_worker *w, struct xd_range range,
-                                  struct xd_error *err)
-{
-    struct xd_engine *e = w->engine;
-
-    if (xd_ledger_written(&e->ledger, range, w->served->number) < 0)
-        return xd_fail_nomem(err);
-    xd_discard_locked(e, range,
-                      w->served->is_banned ? XD_DISCARD_BANNED
-                                           : XD_DISCARD_BAD_PIECE);
-    return 0;
-}
-
-void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane)
-{
-    struct xd_engine *e = w->engine;
-    struct xd_range rest = xd_intake_buffered(&lane->in);
-    const uint64_t length = xd_range_length(rest);
-    const unsigned char *data = lane->buffer;
+/* What is written without the lock, and what came of it. */
+struct write {
+    struct xd_range range;
     struct xd_sink *target;
-    uint64_t begin = rest.begin, kept = 0, era;
-    struct xd_error error = {0};
-    int rc = 0;
+    uint64_t era;
+    int rc; /* negative: as `error` says */
+    struct xd_error error;
+};
 
-    xd_engine_lock(e);
-    count_received_locked(w, length);
+/* False: there is nothing more to write. */
+static bool take_write_locked(struct xd_worker *w, struct xd_lane *lane,
+                              struct write *out)
+{
+    struct xd_engine *e = w->engine;
+    struct xd_intake_action a;
+
+    while (a = xd_intake_next(&lane->in, &e->ledger, counts_locked(e, lane)),
+           a.kind == XD_INTAKE_COUNT_DUPLICATE)
+        count_redundant_locked(w, lane, xd_range_length(a.range));
+    if (a.kind == XD_INTAKE_NO_MEMORY)
+        xd_engine_fail_nomem_locked(e);
+    if (a.kind != XD_INTAKE_WRITE)
+        return false;
+    if (a.is_missing)
+        xd_report_held_locked(e, a.range);
+    *out = (struct write){
+        .range = a.range, .target = e->dest.target, .era = e->verify.era};
+    return true;
+}
+
+/* `data` is that of the range. */
+static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
+                            struct write *write, const unsigned char *data)
+{
+    write->rc =
+        xd_sink_write(write->target, write->range.begin - e->wanted.begin, data,
+                      (size_t)xd_range_length(write->range), &write->error);
+    if (write->rc < 0 || write->target != e->dest.sink)
+        return;
+    write->rc = xd_resume_written(e, write->range, &write->error);
+    xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, write->era,
+                      write->range, lane->range.end, data);
+}
+
+/* What a repair fetches is not in the file yet. */
+static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
+                                  const struct write *write)
+{
+    struct xd_engine *e = w->engine;
+    const uint64_t length = xd_range_length(write->range);
+    const bool is_in_file = write->target == e->dest.sink;
+
+    w->served->bytes += length;
+    xd_rate_add(&e->tally.rate, xd_now(), length);
+    xd_verify_written_locked(e, write->range,
+                             is_in_file ? &lane->piece_hash : NULL);
+    if (is_in_file)
+        xd_resume_written_locked(e, length);
+}
+
+/* A request may have been distrusted while its bytes were written: they do not
+ * count, and others may have left them out. */
+static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
+                                const struct write *write)
+{
+    struct xd_engine *e = w->engine;
+    const unsigned depot =
+        write->target == e->dest.sink ? w->served->number : XD_NO_DEPOT;
+
+    if (write->rc < 0) {
+        xd_intake_drop(&lane->in);
+        xd_engine_fail_locked(e, &write->error);
+    } else if (xd_intake_written(&lane->in, &e->ledger, depot) < 0) {
+        xd_engine_fail_nomem_locked(e);
+    } else if (lane->is_distrusted) {
+        count_redundant_locked(w, lane, xd_range_length(write->range));
+        xd_discard_locked(e, write->range,
+                          w->served->is_banned ? XD_DISCARD_BANNED
+                                               : XD_DISCARD_BAD_PIECE);
+    } else {
+        accept_written_locked(w, lane, write);
+    }
+}
+
+void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
+{
+    const struct xd_range buffered = xd_intake_buffered(&lane->in);
+    struct xd_engine *e = w->engine;
+    struct write write;
+
+    count_received_locked(w, xd_range_length(buffered));
     xd_lane_report_locked(w, lane);
     if (counts_locked(e, lane))
-        xd_copies_compare_locked(e, w->served->number, rest, data);
-    while (rc == 0 && counts_locked(e, lane)) {
-        struct xd_range gap =
-            xd_ledger_next_gap(&e->ledger, XD_BYTES_CLAIMED, rest);
-
-        if (xd_range_is_empty(gap))
-            break;
-        rc = claim_locked(e, gap, &error);
-        if (rc < 0)
-            break;
-        target = e->dest.target;
-        era = e->verify.era;
+        xd_copies_compare_locked(e, w->served->number, buffered, lane->buffer);
+    while (take_write_locked(w, lane, &write)) {
         xd_engine_unlock(e);
-        rc = xd_sink_write(target, gap.begin - e->wanted.begin,
-                           data + (gap.begin - begin),
-                           (size_t)xd_range_length(gap), &error);
-        if (rc == 0 && target == e->dest.sink) {
-            rc = xd_resume_written(e, gap, &error);
-            xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, era, gap,
-                              lane->range.end, data + (gap.begin - begin));
-        }
+        carry_out_write(e, lane, &write,
+                        lane->buffer + (write.range.begin - buffered.begin));
         xd_engine_lock(e);
-        if (rc == 0 && lane->is_distrusted) { /* since it was claimed */
-            rc = discard_claimed_locked(w, gap, &error);
-            break;
-        }
-        if (rc == 0)
-            written_locked(w, gap,
-                           target == e->dest.sink ? &lane->piece_hash : NULL);
-        if (rc == 0 && target == e->dest.sink)
-            xd_resume_written_locked(e, xd_range_length(gap));
-        kept += xd_range_length(gap);
-        rest.begin = gap.end;
+        give_written_locked(w, lane, &write);
     }
-    if (rc < 0) {
-        xd_engine_fail_locked(e, &error);
-    } else {
-        count_redundant_locked(w, lane, length - kept);
-        xd_engine_decide_later_locked(e);
-    }
-    xd_engine_unlock(e);
-    lane->in.flushed = lane->in.received;
 }
 
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 {
-    uint64_t buffered;
-
     if (lane->state == LANE_ASKED)
         begin_locked(w, lane);
-    buffered = xd_range_length(xd_intake_buffered(&lane->in));
-    count_received_locked(w, buffered);
-    w->served->bytes_received += lane->in.received - lane->in.reported;
-    if (w->engine->session.phase == XD_PHASE_FINISH)
-        count_redundant_locked(w, lane, buffered);
-    lane->in.flushed = lane->in.received;
-    if (!lane->is_over && lane->in.flushed >= lane->range.end)
-        end_unasked(lane, XD_VERDICT_OK, &(struct xd_error){0});
-    else if (!lane->is_over)
-        end_unasked(lane, XD_VERDICT_STOPPED, &(struct xd_error){0});
+    if (!lane->is_over)
+        end_unasked(lane,
+                    lane->in.flushed >= lane->range.end ? XD_VERDICT_OK
+                                                        : XD_VERDICT_STOPPED,
+                    &(struct xd_error){0});
 }
 
 /* Without memory for it the next request is redirected once more. */
@@ -380,6 +377,15 @@ static void on_hold(void *user, unsigned slot, bool is_held)
     xd_engine_unlock(e);
 }
 
+/* The transport goes on meanwhile. */
+static void flush(struct xd_worker *w, struct xd_lane *lane)
+{
+    xd_engine_lock(w->engine);
+    xd_lane_flush_locked(w, lane);
+    xd_engine_decide_later_locked(w->engine);
+    xd_engine_unlock(w->engine);
+}
+
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_worker *w = user;
@@ -400,7 +406,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
         from += n;
         len -= n;
         if (n == room)
-            xd_lane_flush(w, lane);
+            flush(w, lane);
     }
     return 0;
 }

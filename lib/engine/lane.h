@@ -83,10 +83,12 @@ static inline uint64_t xd_lane_end(const struct xd_lane *lane)
 /* Under the lock: count what has come in, and report it to the scheduler. */
 void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane);
 
-/* Under the lock, when the download is over: what it carries has ended. */
+/* Under the lock, when the download is over, and what was in the buffer is
+ * flushed: the request has ended. */
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane);
 
-/* Without the lock: claim, write and report what is in the buffer. */
-void xd_lane_flush(struct xd_worker *w, struct xd_lane *lane);
+/* Under the lock, which it releases while it writes: report what is in the
+ * buffer, and write it.  Decisions are to be asked for. */
+void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane);
 
 #endif

@@ -100,8 +100,6 @@ static xd_usec until_locked(const struct xd_worker *w)
 
 static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
 {
-    xd_usec now;
-
     xd_runner_set_silence(w->runner, silence);
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
@@ -109,15 +107,6 @@ static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
             until = 0; /* it could not even begin: that is news already */
     }
     xd_runner_poll(w->runner, until);
-    now = xd_now();
-    for (unsigned i = 0; i < w->n_lanes; i++) {
-        struct xd_lane *lane = &w->lanes[i];
-
-        bool at_once = lane->is_over || w->engine->dest.kind != XD_OUTPUT_FILE;
-
-        if (xd_intake_must_flush(&lane->in, at_once, now))
-            xd_lane_flush(w, lane);
-    }
 }
 
 /* The first answer tells whether the depot's requests share a connection. */
@@ -170,11 +159,30 @@ static void count_connections_locked(struct xd_worker *w)
         depot->most_connections = used;
 }
 
+/* Whether there was something to flush. */
+static bool flush_locked(struct xd_worker *w)
+{
+    const bool has_readers = w->engine->dest.kind != XD_OUTPUT_FILE;
+    bool has_flushed = false;
+    xd_usec now = xd_now();
+
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        struct xd_lane *lane = &w->lanes[i];
+
+        if (!xd_intake_must_flush(&lane->in, has_readers || lane->is_over, now))
+            continue;
+        xd_lane_flush_locked(w, lane);
+        has_flushed = true;
+    }
+    return has_flushed;
+}
+
 static void give_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
+    bool has_flushed = flush_locked(w);
     xd_usec now = xd_now();
-    bool is_due = xd_outage_look_locked(e) ||
+    bool is_due = xd_outage_look_locked(e) || has_flushed ||
                   (e->decisions.until != XD_NEVER && now >= e->decisions.until);
 
     count_connections_locked(w);
@@ -200,7 +208,8 @@ static void give_locked(struct xd_worker *w)
         xd_engine_decide_later_locked(e);
 }
 
-/* The download is over: account for what the lanes still carry. */
+/* The download is over, and so are the requests of the lanes; what came before
+ * a failure is kept for the next run. */
 static void leave_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
@@ -212,13 +221,8 @@ static void leave_locked(struct xd_worker *w)
     for (unsigned i = 0; i < w->n_lanes; i++) {
         if (w->lanes[i].state == LANE_FREE)
             continue;
-        if (w->lanes[i].state == LANE_RUNNING &&
-            !xd_range_is_empty(xd_intake_buffered(&w->lanes[i].in)) &&
-            e->session.phase == XD_PHASE_FAIL) {
-            xd_engine_unlock(e);
-            xd_lane_flush(w, &w->lanes[i]);
-            xd_engine_lock(e);
-        }
+        if (w->lanes[i].state == LANE_RUNNING)
+            xd_lane_flush_locked(w, &w->lanes[i]);
         xd_lane_abandon_locked(w, &w->lanes[i]);
         xd_request_ended_locked(e, w->served, &w->lanes[i]);
     }

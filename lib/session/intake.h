@@ -1,10 +1,10 @@
 /*
- * What one request has received: when it is written, and when it is reported to
- * the scheduler.
+ * What one request has received: when it is reported to the scheduler, when it
+ * is written, and what of it.
  *
- *     range.begin          flushed            received
- *         |===================|.................|
- *           written, or          in the buffer
+ *     range.begin          flushed   writing.end      received
+ *         |===================|~~~~~~~~~~|...............|
+ *           written, or           in the buffer
  *           duplicate bytes
  *
  * A buffer is flushed when it is full, when its first byte is half a second
@@ -12,7 +12,12 @@
  * the scheduler at once, then at most every 20 ms, and whenever a buffer is
  * flushed.
  *
- * Pure: the engine's lanes and the simulator's requests both use it.
+ * To flush it, ask for actions and carry them out until there is NOTHING to do.
+ * What no other request has claimed is claimed for this one, and written;
+ * the rest are duplicate bytes.
+ *
+ * Pure: the engine's lanes, which write without the lock, and the simulator's
+ * requests both use it.
  */
 #ifndef XD_SESSION_INTAKE_H
 #define XD_SESSION_INTAKE_H
@@ -22,14 +27,16 @@
 
 #include "base/range.h"
 #include "base/time.h"
+#include "ledger/ledger.h"
 
 /* The largest buffer: one positioned write.  With 16 KiB, what a transport
  * hands over at a time, a download takes half as much processor time again. */
 #define XD_INTAKE_MOST ((size_t)256 * 1024)
 
 struct xd_intake {
-    uint64_t received; /* all before it has come */
-    uint64_t flushed;  /* all before it was written, or was not needed */
+    uint64_t received;       /* all before it has come */
+    uint64_t flushed;        /* all before it was written, or was not needed */
+    struct xd_range writing; /* claimed, and not written yet: from `flushed` */
     uint64_t reported; /* the scheduler knows that all before it has come */
     bool has_reported;
     xd_usec reported_at;
@@ -58,6 +65,34 @@ xd_usec xd_intake_flush_at(const struct xd_intake *in);
  * has ended. */
 bool xd_intake_must_flush(const struct xd_intake *in, bool at_once,
                           xd_usec now);
+
+enum xd_intake_action_kind {
+    XD_INTAKE_NOTHING,         /* the buffer is empty */
+    XD_INTAKE_WRITE,           /* `range`, then report that it is written() */
+    XD_INTAKE_COUNT_DUPLICATE, /* `range` is not written */
+    XD_INTAKE_NO_MEMORY        /* the buffer is dropped */
+};
+
+/* The scheduler takes what is written for missing, and is to know that it is
+ * HELD, if that was discarded while it was on its way, or lies beyond what was
+ * asked for. */
+struct xd_intake_action {
+    enum xd_intake_action_kind kind;
+    struct xd_range range;
+    bool is_missing; /* WRITE */
+};
+
+/* What is to be done with the buffer now; again when that is done.  `counts`:
+ * its bytes are of use, as far as is known now. */
+struct xd_intake_action xd_intake_next(struct xd_intake *in,
+                                       struct xd_ledger *ledger, bool counts);
+
+/* What was to be written is, and has this origin.  0, or NOMEM. */
+int xd_intake_written(struct xd_intake *in, struct xd_ledger *ledger,
+                      unsigned depot);
+
+/* Nothing that is in the buffer can be written. */
+void xd_intake_drop(struct xd_intake *in);
 
 /* When the next report is due; XD_NEVER: all is reported. */
 xd_usec xd_intake_report_at(const struct xd_intake *in);

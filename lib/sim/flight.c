@@ -26,63 +26,48 @@ static xd_nsec silent_at(const struct xd_run *r, const struct xd_flight *f)
            (xd_nsec)xd_session_silence(&r->driver.session, now) * 1000;
 }
 
-void xd_flight_cut_off(struct xd_run *r, struct xd_flight *f)
-{
-    f->in.received = f->in.flushed;
-    xd_flight_end(r, f, XD_EV_CANCELED);
-    xd_trust_reject(r, (struct xd_range){f->in.flushed, f->in.reported});
-}
-
-static void keep(struct xd_run *r, struct xd_flight *f, struct xd_range all)
-{
-    struct xd_sim_depot *d = &r->out->depots[f->depot];
-    struct xd_ledger *ledger = &r->driver.ledger;
-    uint64_t kept = 0, length = xd_range_length(all);
-
-    while (!xd_range_is_empty(all)) {
-        struct xd_range gap = xd_ledger_next_gap(ledger, XD_BYTES_CLAIMED, all);
-
-        all.begin = gap.end;
-        if (xd_range_is_empty(gap))
-            break;
-        if (!xd_ledger_has(ledger, XD_BYTES_RECEIVED, gap)) /* as in lane.c */
-            xd_run_take_event(
-                r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = gap});
-        if (xd_ledger_change(ledger, XD_CLAIM, gap) < 0 ||
-            xd_ledger_written(ledger, gap, f->depot) < 0)
-            xd_run_out_of_memory(r);
-        kept += xd_range_length(gap);
-        xd_trust_written(r, gap);
-        if (!f->is_live) { /* it was cut off */
-            xd_trust_reject(r, all);
-            break;
-        }
-    }
-    d->bytes += kept;
-    d->redundant += length - kept;
-    f->redundant += length - kept;
-}
-
-/* Flights. */
-
 static void report_bytes(struct xd_run *r, struct xd_flight *f)
 {
-    if (xd_intake_report(&f->in, xd_run_usec(r->net.now)))
+    if (xd_intake_report(&f->in, xd_run_usec(r->net.now)) && !f->is_distrusted)
         xd_run_take_event(r, (struct xd_sched_event){
                                  .kind = XD_EV_BYTES,
                                  .fetch = number_of(r, f),
                                  .range = {f->range.begin, f->in.received}});
 }
 
+static void write_new(struct xd_run *r, struct xd_flight *f,
+                      const struct xd_intake_action *a)
+{
+    if (a->is_missing)
+        xd_run_take_event(
+            r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = a->range});
+    if (xd_intake_written(&f->in, &r->driver.ledger, f->depot) < 0)
+        xd_run_out_of_memory(r);
+    r->out->depots[f->depot].bytes += xd_range_length(a->range);
+    xd_trust_written(r, a->range);
+}
+
+static void count_duplicate(struct xd_run *r, struct xd_flight *f,
+                            uint64_t bytes)
+{
+    r->out->depots[f->depot].redundant += bytes;
+    f->redundant += bytes;
+}
+
 static void flush(struct xd_run *r, struct xd_flight *f)
 {
-    struct xd_range fresh = xd_intake_buffered(&f->in);
+    struct xd_intake_action a;
 
-    if (xd_range_is_empty(fresh))
-        return;
-    f->in.flushed = f->in.received;
     report_bytes(r, f);
-    keep(r, f, fresh);
+    while (a = xd_intake_next(&f->in, &r->driver.ledger, !f->is_distrusted),
+           a.kind != XD_INTAKE_NOTHING) {
+        if (a.kind == XD_INTAKE_WRITE)
+            write_new(r, f, &a);
+        else if (a.kind == XD_INTAKE_COUNT_DUPLICATE)
+            count_duplicate(r, f, xd_range_length(a.range));
+        else
+            xd_run_out_of_memory(r);
+    }
 }
 
 /* For how long it has waited for its connection. */
@@ -167,12 +152,24 @@ void xd_flight_end(struct xd_run *r, struct xd_flight *f,
     xd_line_ended(r->driver.session.line, number_of(r, f));
     r->out->depots[f->depot].failures += kind == XD_EV_FAILED;
     xd_flight_record(r, f, kind);
+    /* Its depot is banned, or others are asked alone. */
+    const uint64_t counted_to =
+        f->is_distrusted ? f->range.begin : f->in.flushed;
     xd_run_take_event(
         r, (struct xd_sched_event){.kind = kind,
                                    .fetch = number_of(r, f),
-                                   .range = {f->range.begin, f->in.flushed},
+                                   .range = {f->range.begin, counted_to},
                                    .is_refusal = f->is_refused,
                                    .retry_at = f->retry_at});
+}
+
+void xd_flight_cut_off(struct xd_run *r, struct xd_flight *f)
+{
+    const struct xd_range unwritten = {f->in.flushed, f->in.reported};
+
+    f->is_distrusted = true;
+    xd_flight_end(r, f, XD_EV_CANCELED);
+    xd_trust_reject(r, unwritten);
 }
 
 /* Its depot has failed, or the line to all of them. */

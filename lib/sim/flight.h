@@ -16,6 +16,7 @@
 struct xd_flight {
     bool is_live;
     bool is_refused;
+    bool is_distrusted;   /* what is in its buffer must not count */
     bool owns_connection; /* no other fetch shares it */
     uint64_t life;        /* tells its timers from those of fetches before it */
     unsigned depot, lane;

@@ -189,18 +189,13 @@ static void complete_locked(struct xd_engine *e, size_t i,
     }
 }
 
-void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
-                              struct xd_range range,
+void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
                               const struct xd_piece_hash *hash)
 {
     struct xd_verify *v = &e->verify;
     struct xd_range ready;
     size_t i;
 
-    if (xd_ledger_written(&e->ledger, range, depot) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
-    }
     while (xd_pieces_next_ready(&v->pieces, &e->ledger, &range, &ready, &i)) {
         if (i == XD_NO_PIECE)
             accept_locked(e, ready);
@@ -213,12 +208,13 @@ void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
 
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
 {
-    if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0) {
+    if (xd_ledger_change(&e->ledger, XD_CLAIM, range) < 0 ||
+        xd_ledger_written(&e->ledger, range, XD_HELD) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
     xd_report_held_locked(e, range);
-    xd_verify_written_locked(e, XD_HELD, range, NULL);
+    xd_verify_written_locked(e, range, NULL);
 }
 
 uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)

@@ -67,11 +67,9 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e);
  * Constant once what is wanted is known; before that false. */
 bool xd_verify_decides(const struct xd_engine *e);
 
-/* `range`, which was missing, was delivered by `depot` (XD_NO_DEPOT: it does
- * not lie in the file yet) and is written; the lane that wrote it has added it
+/* `range`, which was missing, is WRITTEN; the lane that wrote it has added it
  * to `hash`, or that is NULL. */
-void xd_verify_written_locked(struct xd_engine *e, unsigned depot,
-                              struct xd_range range,
+void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
                               const struct xd_piece_hash *hash);
 
 /* `range` was received by an earlier run. */

@@ -33,7 +33,8 @@ static void bring_locked(unsigned depot, uint64_t begin, uint64_t end)
     struct xd_range range = {begin, end};
 
     ck_assert_int_eq(xd_ledger_change(&engine->ledger, XD_CLAIM, range), 0);
-    xd_verify_written_locked(engine, depot, range, NULL);
+    ck_assert_int_eq(xd_ledger_written(&engine->ledger, range, depot), 0);
+    xd_verify_written_locked(engine, range, NULL);
 }
 
 /* All is here, wrong as a whole, and what depot 0 brought is fetched again. */
