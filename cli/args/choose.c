@@ -38,8 +38,8 @@ static size_t count_named(const char *name, const struct xd_manifest *m)
     return count;
 }
 
-static void say_no_such_file(const struct args *a, const struct xd_manifest *m,
-                             const char *input)
+static void print_no_such_file(const struct args *a,
+                               const struct xd_manifest *m, const char *input)
 {
     const size_t n = xd_manifest_n_files(m);
     char names[NAMES * 260] = "", more[40] = "";
@@ -95,6 +95,6 @@ int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
 {
     if (choose_find(out, a, m))
         return 0;
-    say_no_such_file(a, m, input);
+    print_no_such_file(a, m, input);
     return STATUS_USAGE;
 }

@@ -21,7 +21,7 @@ static int fail(struct inputs *in, int status, const char *why)
 }
 
 /* Of copies, each says why it has not answered. */
-static int say_why(struct inputs *in, const struct xd_error *err)
+static int print_failures(struct inputs *in, const struct xd_error *err)
 {
     struct xd_inspected asked = {.struct_size = sizeof asked};
 
@@ -55,7 +55,7 @@ static int inspect(struct inputs *in, struct xd_error *err)
 }
 
 /* What is left out, where others are not. */
-static void say_pages(const struct inputs *in)
+static void print_skipped_pages(const struct inputs *in)
 {
     struct xd_inspected asked = {.struct_size = sizeof asked};
 
@@ -75,10 +75,10 @@ static int ask(struct inputs *in)
     }
     const int64_t n = xd_inspection_n_manifests(in->found, &err);
     if (n < 0)
-        return say_why(in, &err);
+        return print_failures(in, &err);
     in->n = (size_t)n;
     if (n < (int64_t)in->args->n_inputs && !in->args->quiet)
-        say_pages(in);
+        print_skipped_pages(in);
     return 0;
 }
 
@@ -234,8 +234,8 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
     return rc;
 }
 
-int inputs_say_manifest(const struct inputs *in, size_t i,
-                        struct xd_manifest **out)
+int inputs_require_manifest(const struct inputs *in, size_t i,
+                            struct xd_manifest **out)
 {
     struct xd_error err;
 

@@ -44,7 +44,7 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
 
 /* The same for a caller that cannot go on without it: the reason was said, and so were
  * its warnings, unless --quiet.  Returns 0, or a status. */
-int inputs_say_manifest(const struct inputs *in, size_t i,
-                        struct xd_manifest **out);
+int inputs_require_manifest(const struct inputs *in, size_t i,
+                            struct xd_manifest **out);
 
 #endif

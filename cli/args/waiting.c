@@ -19,7 +19,7 @@ static bool draws(const struct args *a)
 }
 
 /* On another thread, while the one that began waits. */
-static void say(void *user, enum xd_log_level level, const char *line)
+static void print_line(void *user, enum xd_log_level level, const char *line)
 {
     struct waiting *w = user;
 
@@ -39,7 +39,7 @@ void waiting_begin(struct waiting *w, const struct args *a)
     *w = (struct waiting){.draws = draws(a)};
     xd_options_log(a->options, &w->log, &w->log_user);
     if (!a->quiet && (a->verbose || w->draws))
-        xd_options_set_log(a->options, say, w);
+        xd_options_set_log(a->options, print_line, w);
 }
 
 void waiting_end(const struct waiting *w, const struct args *a)

@@ -58,7 +58,7 @@ static int add_subjects(struct bench *b)
 
 /* ---- the end ---- */
 
-static void say_rest(const struct bench *b)
+static void print_rest(const struct bench *b)
 {
     const struct series *s = &b->series;
 
@@ -74,7 +74,7 @@ static int status_after(const struct bench *b)
     const struct series *s = &b->series;
 
     if (s->n_done < s->n && s->status != STATUS_PIPE)
-        say_rest(b);
+        print_rest(b);
     if (s->status != 0)
         return s->status;
     if (s->n_failed > 0)
@@ -127,7 +127,7 @@ static int sweep_all(struct bench *b)
     status =
         series_init(&b->series, b->args, &b->sweep, b->subjects, &b->results);
     if (status == 0)
-        status = cost_say(&b->series);
+        status = cost_print(&b->series);
     if (status == 0 && !b->args->dry_run)
         status = carry_out(b);
     series_fini(&b->series);

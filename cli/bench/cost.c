@@ -45,7 +45,7 @@ static double known_rate(const struct series *s)
     return median;
 }
 
-static void say_live(const struct series *s, uint64_t bytes)
+static void print_live(const struct series *s, uint64_t bytes)
 {
     const double known = known_rate(s), given = s->args->bench.cool_down_s;
     const double pause = given >= 0 ? given : COOL_DOWN_LEAST_S;
@@ -76,7 +76,7 @@ static uint64_t sum(const struct series *s)
     return bytes;
 }
 
-int cost_say(const struct series *s)
+int cost_print(const struct series *s)
 {
     const bool is_live = s->subjects[0].scenario == NULL;
     const uint64_t bytes = is_live ? sum(s) : 0;
@@ -90,7 +90,7 @@ int cost_say(const struct series *s)
         words_error("%zu %s in virtual time, in which nothing is fetched", s->n,
                     run_word(s->n));
     else if (s->n > 0)
-        say_live(s, bytes);
+        print_live(s, bytes);
     if (!is_live || s->args->bench.yes || s->args->bench.byte_budget > 0 ||
         s->args->dry_run)
         return 0;

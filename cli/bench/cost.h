@@ -17,6 +17,6 @@ uint64_t cost_of(const struct run *r, const struct subject *s);
 
 /* Say it.  Returns 0, or a status if that is more than anybody fetches
  * unawares. */
-int cost_say(const struct series *s);
+int cost_print(const struct series *s);
 
 #endif

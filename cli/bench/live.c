@@ -42,7 +42,7 @@ static int make_options(struct xd_options **out, const struct live *l,
     if (rc == 0)
         rc = xd_options_set(*out, "records", "yes", err);
     if (rc == 0 && l->args->tracer != NULL)
-        xd_options_set_log(*out, trace_say, l->args->tracer);
+        xd_options_set_log(*out, trace_log, l->args->tracer);
     if (rc == 0)
         return 0;
     xd_options_free(*out);

@@ -39,7 +39,7 @@ static void draw(void *user)
 }
 
 /* A line for each run, which is what a user waits for. */
-static void say_run(struct runner *r, const struct row *row)
+static void print_run(struct runner *r, const struct row *row)
 {
     const double rate = row_number(row, COL_BYTES_PER_S);
     char seconds[UNITS_SIZE], speed[UNITS_SIZE];
@@ -63,7 +63,7 @@ static void carry_out(struct runner *r, const struct run *run, struct row *row)
     run_name(r->name, run);
     const int rc = live_run(&r->live, r->name, s, run, row, &err);
     if (rc == 0)
-        say_run(r, row);
+        print_run(r, row);
     series_give(r->series, row, rc, &err);
 }
 

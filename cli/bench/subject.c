@@ -174,7 +174,7 @@ int subject_of_manifest(struct subject *s, const struct args *a)
     if (status == 0 && in.n != 1)
         status = words_usage("bench takes one manifest, not %zu", in.n);
     else if (status == 0)
-        status = inputs_say_manifest(&in, 0, &s->manifest);
+        status = inputs_require_manifest(&in, 0, &s->manifest);
     if (status == 0)
         status = use_manifest(s, a);
     inputs_fini(&in);

@@ -24,7 +24,7 @@ void log_fini(struct log *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-void log_say(void *user, enum xd_log_level level, const char *line)
+void log_print(void *user, enum xd_log_level level, const char *line)
 {
     struct log *l = user;
 

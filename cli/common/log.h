@@ -32,7 +32,7 @@ void log_fini(struct log *l);
 void log_forward(struct log *l, xd_log_fn *function, void *user);
 
 /* The xd_log_fn; `user` is the struct log. */
-void log_say(void *user, enum xd_log_level level, const char *line);
+void log_print(void *user, enum xd_log_level level, const char *line);
 
 /* Move what was said so far to `to`. */
 void log_take(struct log *l, FILE *to);

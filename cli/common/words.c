@@ -54,10 +54,10 @@ static void hide_secrets(char *line)
     }
 }
 
-static void say(const char *head, const char *format, va_list args)
+static void print(const char *head, const char *format, va_list args)
     XD_PRINTF(2, 0);
 
-static void say(const char *head, const char *format, va_list args)
+static void print(const char *head, const char *format, va_list args)
 {
     char line[5000]; /* a sentence and the longest path name */
 
@@ -74,7 +74,7 @@ void words_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("", format, args);
+    print("", format, args);
     va_end(args);
 }
 
@@ -83,7 +83,7 @@ int words_usage(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say("", format, args);
+    print("", format, args);
     va_end(args);
     fputs("try 'xdownload --help'\n", stderr);
     return STATUS_USAGE;
@@ -96,7 +96,7 @@ void words_warning(size_t n, const char *format, ...)
     if (n >= WARNINGS)
         return;
     va_start(args, format);
-    say("warning: ", format, args);
+    print("warning: ", format, args);
     va_end(args);
 }
 

@@ -77,7 +77,7 @@ static const char *outcome_of(int rc)
     }
 }
 
-static void say_interrupted(const struct fetch_run *r)
+static void print_interrupted(const struct fetch_run *r)
 {
     const struct target *target = r->job->target;
     char *far = NULL;
@@ -158,7 +158,7 @@ static int run(struct fetch_run *r, struct xd_error *err)
     const struct job *job = r->job;
     int rc;
 
-    xd_options_set_log(job->args->options, log_say, &r->log);
+    xd_options_set_log(job->args->options, log_print, &r->log);
     rc = fetch_new(&r->download, job, err);
     if (rc < 0)
         return rc;
@@ -177,7 +177,7 @@ static bool was_given_up(const struct snapshot_depot *depot)
 
 /* A line for each depot, where no summary has them; the error that ends the
  * run tells of one. */
-static void say_failures(const struct snapshot *s)
+static void print_failures(const struct snapshot *s)
 {
     size_t n = 0;
 
@@ -196,7 +196,7 @@ int fetch_file(const struct job *job)
 
     snapshot_init(&r.snapshot);
     log_init(&r.log, job->args->quiet, job->args->verbose);
-    log_forward(&r.log, trace_say, job->args->tracer);
+    log_forward(&r.log, trace_log, job->args->tracer);
     /* Before signals are only noted, for it may wait for a reader. */
     const int status =
         target_open(job->target, job->args, err.msg, sizeof err.msg);
@@ -208,9 +208,9 @@ int fetch_file(const struct job *job)
     log_take(&r.log, stderr);
     if (rc < 0 && status_of(rc) == STATUS_FAILED &&
         !display_sums_up(&r.display))
-        say_failures(&r.snapshot);
+        print_failures(&r.snapshot);
     if (rc == XD_E_CANCELED)
-        say_interrupted(&r);
+        print_interrupted(&r);
     else if (rc < 0 && rc != XD_E_PIPE)
         words_error("%s", err.msg);
     const char *error = rc < 0 ? err.msg : NULL;

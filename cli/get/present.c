@@ -20,8 +20,9 @@
 
 /* A line for people, if they want any.  `n_samples` of the file agree with what
  * the depots have; 0: none was compared. */
-static void say(const struct args *a, const char *name, const char *word,
-                const char *algorithm, size_t n_samples)
+static void print_status(const struct args *a, const char *name,
+                         const char *word, const char *algorithm,
+                         size_t n_samples)
 {
     if (a->quiet || a->progress == PROGRESS_JSON ||
         a->progress == PROGRESS_NONE)
@@ -66,8 +67,8 @@ static const char *without_name(const char *sentence, const char *path)
 }
 
 /* What is wrong with the file that is there, and the ways on. */
-static void say_why(struct xd_error *why, const struct job *job,
-                    const struct xd_checked *c)
+static void describe_mismatch(struct xd_error *why, const struct job *job,
+                              const struct xd_checked *c)
 {
     const uint64_t size = expected_size(job);
     const char *const path = job->target->path;
@@ -152,7 +153,7 @@ static int adopt(const struct job *job, struct xd_check *check,
     if (rc == 0)
         rc = xd_check_reopen(check, err);
     if (rc == 0)
-        say(job->args, job->name, "continued", NULL, n);
+        print_status(job->args, job->name, "continued", NULL, n);
     return rc;
 }
 
@@ -178,11 +179,12 @@ static int judge(const struct job *job, struct xd_check *check,
         *err = (struct xd_error){.code = XD_OK};
     }
     if (rc == XD_E_CORRUPT)
-        say_why(err, job, checked);
+        describe_mismatch(err, job, checked);
     else if (rc == 0 && !*out_goes_on)
-        say(job->args, job->name,
-            checked->algorithm != NULL ? "already complete" : "present",
-            checked->algorithm, n);
+        print_status(job->args, job->name,
+                     checked->algorithm != NULL ? "already complete"
+                                                : "present",
+                     checked->algorithm, n);
     return rc == XD_E_CORRUPT ? XD_E_IO : rc;
 }
 
@@ -249,7 +251,8 @@ static int verify(const struct job *job)
     }
     xd_check_get(check, &checked);
     if (checked.is_right) {
-        say(job->args, job->target->path, "complete", checked.algorithm, 0);
+        print_status(job->args, job->target->path, "complete",
+                     checked.algorithm, 0);
     } else if (checked.n_wrong == 0) {
         words_error("%s: the manifest says neither its size nor its hash",
                     job->target->path);

@@ -12,7 +12,7 @@
 #include "play/play_served.h"
 #include "play/play_simulated.h"
 #include "play/playback.h"
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 #include "trace/trace.h"
 
 #define TICK_MS 100 /* between two looks for a signal */
@@ -50,10 +50,10 @@ static int keep_on(struct xd_source *s)
 }
 
 /* By a simulated player, or a real one; then the account. */
-static int play_viewed(const struct args *a, const struct shelf *shelf,
+static int play_viewed(const struct args *a, const struct catalog *catalog,
                        struct xd_reader *viewer, struct log *log)
 {
-    const struct shelf_file *f = &shelf->files[0];
+    const struct catalog_file *f = &catalog->files[0];
     struct xd_playback p = {.struct_size = sizeof p};
     int rc = 0, status = STATUS_COMPLETE;
 
@@ -66,7 +66,7 @@ static int play_viewed(const struct args *a, const struct shelf *shelf,
             signals_watch();
         else
             signals_watch_each(); /* the player is seen to */
-        rc = play_served(&status, a, shelf, viewer, log);
+        rc = play_served(&status, a, catalog, viewer, log);
         if (a->browser)
             viewer = f->viewer.reader;
         p.blocked_s = (double)f->blocked_ms / 1e3;
@@ -84,10 +84,10 @@ static int play_viewed(const struct args *a, const struct shelf *shelf,
     return status;
 }
 
-static int play_shelf(const struct args *a, const struct shelf *shelf,
-                      struct log *log)
+static int play_catalog(const struct args *a, const struct catalog *catalog,
+                        struct log *log)
 {
-    struct xd_source *source = shelf->files[0].source;
+    struct xd_source *source = catalog->files[0].source;
     struct xd_reader *viewer = NULL;
     struct xd_error err;
     int rc = 0;
@@ -98,9 +98,9 @@ static int play_shelf(const struct args *a, const struct shelf *shelf,
         words_error("%s", err.msg);
         return status_of(rc);
     }
-    trace_viewer(shelf->files[0].trace, viewer);
-    int status = play_viewed(a, shelf, viewer, log);
-    trace_viewer(shelf->files[0].trace, NULL);
+    trace_viewer(catalog->files[0].trace, viewer);
+    int status = play_viewed(a, catalog, viewer, log);
+    trace_viewer(catalog->files[0].trace, NULL);
     xd_reader_free(viewer);
     /* Wrong bytes that were played are put right in what is kept. */
     if ((status == STATUS_COMPLETE || status == STATUS_CORRUPT) &&
@@ -116,17 +116,17 @@ static int play_shelf(const struct args *a, const struct shelf *shelf,
 
 static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
 {
-    struct shelf shelf;
+    struct catalog catalog;
     struct log log;
 
     log_init(&log, a->quiet, false);
-    log_forward(&log, trace_say, a->tracer);
-    xd_options_set_log(a->options, log_say, &log);
-    shelf_init(&shelf, NULL);
-    int status = shelf_add(&shelf, a, m, i);
+    log_forward(&log, trace_log, a->tracer);
+    xd_options_set_log(a->options, log_print, &log);
+    catalog_init(&catalog, NULL);
+    int status = catalog_add(&catalog, a, m, i);
     if (status == 0)
-        status = play_shelf(a, &shelf, &log);
-    shelf_fini(&shelf);
+        status = play_catalog(a, &catalog, &log);
+    catalog_fini(&catalog);
     log_take(&log, stderr);
     log_fini(&log);
     return status;
@@ -137,7 +137,7 @@ static int play_manifest(const struct args *a, const struct inputs *in)
     struct xd_manifest *m;
     size_t i = 0;
 
-    int status = inputs_say_manifest(in, 0, &m);
+    int status = inputs_require_manifest(in, 0, &m);
     if (status != 0)
         return status;
     if (a->file != NULL)

@@ -27,7 +27,7 @@ static void obey_stop(struct mpv *mpv)
 
 /* Until the player has ended; `mpv` is one that tells of itself, or NULL. */
 static void follow(struct player *p, struct mpv *mpv, struct server *server,
-                   const struct shelf *shelf, struct log *log)
+                   const struct catalog *catalog, struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
 
@@ -37,7 +37,7 @@ static void follow(struct player *p, struct mpv *mpv, struct server *server,
         else
             nanosleep(&tick, NULL);
         log_take(log, stderr);
-        shelf_say_failures(shelf);
+        catalog_print_failures(catalog);
         server_look(server);
         if (signals_stop_came())
             obey_stop(mpv);
@@ -45,7 +45,7 @@ static void follow(struct player *p, struct mpv *mpv, struct server *server,
     }
 }
 
-static int status_after(const struct player *p, const struct shelf *shelf)
+static int status_after(const struct player *p, const struct catalog *catalog)
 {
     if (signals_came())
         return STATUS_INTERRUPTED;
@@ -55,8 +55,8 @@ static int status_after(const struct player *p, const struct shelf *shelf)
     else if (p->status != 0)
         words_error("the player %s ended with status %d", p->program,
                     p->status);
-    shelf_say_failures(shelf);
-    return p->status != 0 ? p->status : shelf->files[0].status;
+    catalog_print_failures(catalog);
+    return p->status != 0 ? p->status : catalog->files[0].status;
 }
 
 /* The words of its command line, ended by NULL: ours come first, so that the
@@ -86,7 +86,7 @@ static const char **new_command(const struct args *a, const struct mpv *mpv,
 }
 
 static int run(int *out, const struct args *a, const char *url, struct mpv *mpv,
-               struct server *server, const struct shelf *shelf,
+               struct server *server, const struct catalog *catalog,
                struct log *log)
 {
     const char **command = new_command(a, mpv, url);
@@ -102,14 +102,14 @@ static int run(int *out, const struct args *a, const char *url, struct mpv *mpv,
         return status;
     if (mpv != NULL)
         mpv_begin(mpv);
-    follow(&p, mpv, server, shelf, log);
-    *out = status_after(&p, shelf);
+    follow(&p, mpv, server, catalog, log);
+    *out = status_after(&p, catalog);
     return 0;
 }
 
 /* Until a signal comes: a browser does not tell when its user has left. */
 static int browse(int *out, const char *page, struct server *server,
-                  const struct shelf *shelf, struct log *log)
+                  const struct catalog *catalog, struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
     struct player p;
@@ -120,7 +120,7 @@ static int browse(int *out, const char *page, struct server *server,
     while (!signals_came()) {
         nanosleep(&tick, NULL);
         log_take(log, stderr);
-        shelf_say_failures(shelf);
+        catalog_print_failures(catalog);
         server_look(server);
         browser_look(&p);
         if (signals_stop_came())
@@ -131,30 +131,30 @@ static int browse(int *out, const char *page, struct server *server,
 }
 
 static int play_at(int *out, const struct args *a, const char *authority,
-                   struct server *server, const struct shelf *shelf,
+                   struct server *server, const struct catalog *catalog,
                    struct xd_reader *viewer, struct log *log)
 {
-    char url[SHELF_PATH + 100];
+    char url[CATALOG_PATH + 100];
     struct mpv mpv;
 
     if (a->browser) {
-        snprintf(url, sizeof url, "http://%s%s#play", authority, shelf->root);
+        snprintf(url, sizeof url, "http://%s%s#play", authority, catalog->root);
         if (!a->quiet)
             fprintf(stderr, "xdownload: playing at %s until Ctrl-C\n", url);
-        return browse(out, url, server, shelf, log);
+        return browse(out, url, server, catalog, log);
     }
-    snprintf(url, sizeof url, "http://%s%s", authority, shelf->files[0].link);
+    snprintf(url, sizeof url, "http://%s%s", authority, catalog->files[0].link);
     if (viewer == NULL)
-        return run(out, a, url, NULL, server, shelf, log);
+        return run(out, a, url, NULL, server, catalog, log);
     int status = mpv_init(&mpv, viewer);
     if (status != 0)
         return status;
-    status = run(out, a, url, &mpv, server, shelf, log);
+    status = run(out, a, url, &mpv, server, catalog, log);
     mpv_fini(&mpv);
     return status;
 }
 
-int play_served(int *out, const struct args *a, const struct shelf *shelf,
+int play_served(int *out, const struct args *a, const struct catalog *catalog,
                 struct xd_reader *viewer, struct log *log)
 {
     struct listener l;
@@ -162,9 +162,9 @@ int play_served(int *out, const struct args *a, const struct shelf *shelf,
 
     if (status != 0)
         return status;
-    struct server *server = server_start(&l, shelf, NULL);
+    struct server *server = server_start(&l, catalog, NULL);
     if (server != NULL)
-        status = play_at(out, a, l.authority, server, shelf, viewer, log);
+        status = play_at(out, a, l.authority, server, catalog, viewer, log);
     else
         status = STATUS_LOCAL;
     server_stop(server);

@@ -8,13 +8,13 @@
 
 #include "args/args.h"
 #include "common/log.h"
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 
-/* Play the file of the shelf until the player ends, or in a browser until a
+/* Play the file of the catalog until the player ends, or in a browser until a
  * signal comes; `viewer`, for mpv, gets reports of the picture, and else NULL.
  * Returns 0, and in *out the player's status, or, if that is 0, that of the
  * file; or a status after it was said why there was no player. */
-int play_served(int *out, const struct args *a, const struct shelf *shelf,
+int play_served(int *out, const struct args *a, const struct catalog *catalog,
                 struct xd_reader *viewer, struct log *log);
 
 #endif

@@ -19,8 +19,8 @@
 
 /* A file on its way to a client. */
 struct stream {
-    struct leavers *leavers;
-    struct shelf_file *file;
+    struct disconnects *disconnects;
+    struct catalog_file *file;
     struct xd_reader *reader;
     uint64_t size;   /* of the file */
     unsigned traced; /* its number in the trace */
@@ -124,7 +124,7 @@ struct answer answer_options(void)
     return a;
 }
 
-struct answer answer_page(const struct shelf *s)
+struct answer answer_page(const struct catalog *s)
 {
     char *text = NULL;
     size_t len = 0;
@@ -180,7 +180,7 @@ static double asked_number(struct MHD_Connection *c, const char *name,
 #define SPEED 100
 
 static bool read_player(struct MHD_Connection *c, struct board_player *p,
-                        const struct shelf *s)
+                        const struct catalog *s)
 {
     static const char *const states[] = {[XD_PLAYING] = "playing",
                                          [XD_PAUSED] = "paused",
@@ -210,7 +210,7 @@ static bool read_player(struct MHD_Connection *c, struct board_player *p,
 }
 
 struct answer answer_player(struct MHD_Connection *c, struct board *b,
-                            const struct shelf *s)
+                            const struct catalog *s)
 {
     struct board_player p;
 
@@ -220,7 +220,7 @@ struct answer answer_player(struct MHD_Connection *c, struct board *b,
                                            : MHD_HTTP_CONFLICT);
 }
 
-struct answer answer_playlist(const struct shelf *s, const char *host)
+struct answer answer_playlist(const struct catalog *s, const char *host)
 {
     char *text = NULL;
     size_t len = 0;
@@ -259,7 +259,7 @@ static void end_stream(void *user)
     struct xd_playback p = {.struct_size = sizeof p};
     struct stream *s = user;
 
-    leavers_remove(s->leavers, s->reader);
+    disconnects_remove(s->disconnects, s->reader);
     if (s->traced != 0)
         trace_reader_end(s->file->trace, s->traced,
                          xd_reader_position(s->reader));
@@ -270,7 +270,8 @@ static void end_stream(void *user)
 }
 
 static struct stream *begin_stream(struct MHD_Connection *c,
-                                   struct shelf_file *f, struct leavers *l)
+                                   struct catalog_file *f,
+                                   struct disconnects *l)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -279,18 +280,18 @@ static struct stream *begin_stream(struct MHD_Connection *c,
 
     if (s == NULL)
         return NULL;
-    *s = (struct stream){.leavers = l, .file = f};
+    *s = (struct stream){.disconnects = l, .file = f};
     if (xd_reader_new(&s->reader, f->source, &err) < 0) {
         free(s);
         return NULL;
     }
-    leavers_add(l, info->connect_fd, s->reader);
+    disconnects_add(l, info->connect_fd, s->reader);
     return s;
 }
 
 /* The range of a file that has not changed since the client saw it. */
 static enum http_range asked_range(struct MHD_Connection *c,
-                                   const struct shelf_file *f, uint64_t size,
+                                   const struct catalog_file *f, uint64_t size,
                                    uint64_t *out_begin, uint64_t *out_end)
 {
     const char *range =
@@ -303,7 +304,7 @@ static enum http_range asked_range(struct MHD_Connection *c,
     return http_range(range, size, out_begin, out_end);
 }
 
-static struct answer answer_outside(const struct shelf_file *f, uint64_t size)
+static struct answer answer_outside(const struct catalog_file *f, uint64_t size)
 {
     const struct answer a = answer_status(MHD_HTTP_RANGE_NOT_SATISFIABLE);
     char range[60];
@@ -317,8 +318,9 @@ static struct answer answer_outside(const struct shelf_file *f, uint64_t size)
 }
 
 /* The stream is the response's then, or freed. */
-static struct answer answer_bytes(struct stream *s, const struct shelf_file *f,
-                                  uint64_t begin, uint64_t end)
+static struct answer answer_bytes(struct stream *s,
+                                  const struct catalog_file *f, uint64_t begin,
+                                  uint64_t end)
 {
     struct answer a = {.status = MHD_HTTP_OK};
 
@@ -337,8 +339,8 @@ static struct answer answer_bytes(struct stream *s, const struct shelf_file *f,
     return a;
 }
 
-struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
-                          bool is_get, struct leavers *l)
+struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
+                          bool is_get, struct disconnects *l)
 {
     struct stream *s = begin_stream(c, f, l);
     enum http_range kind = HTTP_RANGE_NONE;

@@ -12,8 +12,8 @@
 
 #include "serve/board.h"
 #include "serve/events.h"
-#include "serve/leavers.h"
-#include "serve/shelf.h"
+#include "serve/disconnects.h"
+#include "serve/catalog.h"
 
 struct answer {
     unsigned status;
@@ -31,7 +31,7 @@ struct answer answer_refusal(unsigned status);
 /* To OPTIONS: what pages of other origins ask before they ask for a range. */
 struct answer answer_options(void);
 
-struct answer answer_page(const struct shelf *s);
+struct answer answer_page(const struct catalog *s);
 
 /* What the page loads: one of page_files, or 404. */
 struct answer answer_page_file(const char *name);
@@ -42,17 +42,17 @@ struct answer answer_events(struct MHD_Connection *c, struct events *e);
 /* To what a page says of its player: 204; 400 if it makes no sense, 409 if
  * another page plays the file. */
 struct answer answer_player(struct MHD_Connection *c, struct board *b,
-                            const struct shelf *s);
+                            const struct catalog *s);
 
-struct answer answer_playlist(const struct shelf *s, const char *host);
+struct answer answer_playlist(const struct catalog *s, const char *host);
 
 /*
  * The file, or with `is_get` the range of it that the request asks for.
  * Blocks: until its size is known, or the client has gone.  `l` lives as long as
  *         the answer.
  */
-struct answer answer_file(struct MHD_Connection *c, struct shelf_file *f,
-                          bool is_get, struct leavers *l);
+struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
+                          bool is_get, struct disconnects *l);
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value);
 

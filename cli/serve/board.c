@@ -41,17 +41,17 @@ struct board_file {
 
 struct board {
     /* Constant. */
-    const struct shelf *shelf;
+    const struct catalog *catalog;
     struct events *events;
 
     pthread_mutex_t lock;
-    /* Guarded by lock, as are the viewers of the shelf's files. */
+    /* Guarded by lock, as are the viewers of the catalog's files. */
     struct board_file *files;
     size_t first;       /* of the next event */
     double published_s; /* moment_s() of the last one */
 };
 
-struct board *board_new(const struct shelf *s, struct events *e)
+struct board *board_new(const struct catalog *s, struct events *e)
 {
     struct board *b = calloc(1, sizeof *b);
 
@@ -62,7 +62,7 @@ struct board *board_new(const struct shelf *s, struct events *e)
         free(b);
         return NULL;
     }
-    b->shelf = s;
+    b->catalog = s;
     b->events = e;
     pthread_mutex_init(&b->lock, NULL);
     for (size_t i = 0; i < s->n; i++) {
@@ -76,8 +76,8 @@ void board_free(struct board *b)
 {
     if (b == NULL)
         return;
-    for (size_t i = 0; i < b->shelf->n; i++) {
-        trace_leave_records(b->shelf->files[i].trace, false);
+    for (size_t i = 0; i < b->catalog->n; i++) {
+        trace_leave_records(b->catalog->files[i].trace, false);
         snapshot_fini(&b->files[i].snapshot);
         free(b->files[i].past);
     }
@@ -96,9 +96,9 @@ bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
 /* ---- players ---- */
 
 /* The reader that knows of the page's player; NULL: another page has one. */
-static struct xd_reader *viewer_locked(struct shelf_file *f, const char *id)
+static struct xd_reader *viewer_locked(struct catalog_file *f, const char *id)
 {
-    struct shelf_viewer *v = &f->viewer;
+    struct catalog_viewer *v = &f->viewer;
     struct xd_reader *fresh;
     struct xd_error err;
 
@@ -120,7 +120,7 @@ static struct xd_reader *viewer_locked(struct shelf_file *f, const char *id)
 
 bool board_play(struct board *b, const struct board_player *p)
 {
-    struct shelf_file *f = &b->shelf->files[p->file];
+    struct catalog_file *f = &b->catalog->files[p->file];
     struct xd_progress g = {.struct_size = sizeof g};
 
     xd_download_progress(xd_source_download(f->source), &g);
@@ -155,7 +155,7 @@ static void keep_locked(struct board_file *f, const struct xd_fetch_record *r)
 }
 
 static void take_records_locked(struct board_file *f,
-                                const struct shelf_file *of)
+                                const struct catalog_file *of)
 {
     struct xd_download *d = xd_source_download(of->source);
     struct xd_fetch_record r = {.struct_size = sizeof r};
@@ -261,7 +261,7 @@ static void put_depots(struct json *j, const struct snapshot *s)
     json_count(j, "more_depots", s->n_depots - n);
 }
 
-static void put_player(struct json *j, const struct shelf_viewer *v)
+static void put_player(struct json *j, const struct catalog_viewer *v)
 {
     struct xd_playback p = {.struct_size = sizeof p};
 
@@ -308,7 +308,7 @@ static void put_progress(struct json *j, const struct xd_progress *p)
 static void put_file_locked(struct json *j, struct board *b, size_t i, int rc,
                             const struct xd_error *err)
 {
-    const struct shelf_file *f = &b->shelf->files[i];
+    const struct catalog_file *f = &b->catalog->files[i];
     struct xd_download *d = xd_source_download(f->source);
     struct board_file *shown = &b->files[i];
 
@@ -330,7 +330,7 @@ static void put_file_locked(struct json *j, struct board *b, size_t i, int rc,
 /* Files that have not been read are as the page has them. */
 static void put_files_locked(FILE *to, struct board *b)
 {
-    const size_t n = b->shelf->n, first = b->first;
+    const size_t n = b->catalog->n, first = b->first;
     struct xd_error err;
     struct json j;
 
@@ -340,7 +340,7 @@ static void put_files_locked(FILE *to, struct board *b)
     for (size_t k = 0; k < n && ftell(to) < EVENT_MOST; k++) {
         const size_t i = (first + k) % n;
         const int rc = xd_download_wait(
-            xd_source_download(b->shelf->files[i].source), 0, &err);
+            xd_source_download(b->catalog->files[i].source), 0, &err);
         if (rc != XD_E_STATE)
             put_file_locked(&j, b, i, rc, &err);
         b->first = (i + 1) % n;
@@ -372,9 +372,9 @@ void board_look(struct board *b)
     const double now = moment_s();
 
     pthread_mutex_lock(&b->lock);
-    for (size_t i = 0; i < b->shelf->n; i++) {
-        take_records_locked(&b->files[i], &b->shelf->files[i]);
-        trace_look(b->shelf->files[i].trace);
+    for (size_t i = 0; i < b->catalog->n; i++) {
+        take_records_locked(&b->files[i], &b->catalog->files[i]);
+        trace_look(b->catalog->files[i].trace);
     }
     if (now - b->published_s >= EVERY_S && events_are_wanted(b->events)) {
         b->published_s = now;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "serve/events.h"
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 
 struct board;
 
@@ -26,7 +26,7 @@ struct board;
  * traces, until board_free().  NULL without memory.
  * Ownership: `s` and `e` are the caller's, and live until board_free().
  */
-struct board *board_new(const struct shelf *s, struct events *e);
+struct board *board_new(const struct catalog *s, struct events *e);
 void board_free(struct board *b); /* NULL does nothing */
 
 /* Look at the files for the traces, and for pages that listen: to be called ten
@@ -35,7 +35,7 @@ void board_look(struct board *b);
 
 /* What a page says of its player. */
 struct board_player {
-    size_t file;    /* its index on the shelf */
+    size_t file;    /* its index in the catalog */
     const char *id; /* the page's own, for as long as it is open */
     enum xd_play_state state;
     double at_s, of_s,

@@ -10,47 +10,47 @@
 #include "common/words.h"
 #include "serve/listener.h"
 #include "serve/server.h"
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 #include "trace/trace.h"
 
 #define TICK_NS 100000000 /* between two looks for a signal */
 
 /* The program that started us reads on when the line is there. */
-static bool print_urls(const struct shelf *shelf, const char *authority)
+static bool print_urls(const struct catalog *catalog, const char *authority)
 {
-    for (size_t i = 0; i < shelf->n; i++)
-        printf("http://%s%s\n", authority, shelf->files[i].link);
+    for (size_t i = 0; i < catalog->n; i++)
+        printf("http://%s%s\n", authority, catalog->files[i].link);
     return fflush(stdout) == 0;
 }
 
-static void wait_for_signal(struct server *server, const struct shelf *shelf,
-                            struct log *log)
+static void wait_for_signal(struct server *server,
+                            const struct catalog *catalog, struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
 
     while (!signals_came()) {
         nanosleep(&tick, NULL);
         log_take(log, stderr);
-        shelf_say_failures(shelf);
+        catalog_print_failures(catalog);
         server_look(server);
         if (signals_stop_came())
             signals_stop();
     }
 }
 
-static int serve_shelf(const struct args *a, const struct shelf *shelf,
-                       struct listener *l, struct log *log)
+static int serve_catalog(const struct args *a, const struct catalog *catalog,
+                         struct listener *l, struct log *log)
 {
-    struct server *server = server_start(l, shelf, a->allow_origin);
+    struct server *server = server_start(l, catalog, a->allow_origin);
 
     if (server == NULL)
         return STATUS_LOCAL;
-    const bool is_printed = print_urls(shelf, l->authority);
+    const bool is_printed = print_urls(catalog, l->authority);
     if (is_printed && !a->quiet)
         fprintf(stderr, "xdownload: serving at http://%s%s until Ctrl-C\n",
-                l->authority, shelf->root);
+                l->authority, catalog->root);
     if (is_printed)
-        wait_for_signal(server, shelf, log);
+        wait_for_signal(server, catalog, log);
     server_stop(server);
     return is_printed ? STATUS_INTERRUPTED : STATUS_LOCAL;
 }
@@ -58,18 +58,18 @@ static int serve_shelf(const struct args *a, const struct shelf *shelf,
 static int serve_at(const struct args *a, const struct inputs *in,
                     struct listener *l)
 {
-    struct shelf shelf;
+    struct catalog catalog;
     struct log log;
 
     signals_watch();
     log_init(&log, a->quiet, false);
-    log_forward(&log, trace_say, a->tracer);
-    xd_options_set_log(a->options, log_say, &log);
-    shelf_init(&shelf, a->token);
-    int status = shelf_fill(&shelf, a, in);
+    log_forward(&log, trace_log, a->tracer);
+    xd_options_set_log(a->options, log_print, &log);
+    catalog_init(&catalog, a->token);
+    int status = catalog_fill(&catalog, a, in);
     if (status == 0)
-        status = serve_shelf(a, &shelf, l, &log);
-    shelf_fini(&shelf);
+        status = serve_catalog(a, &catalog, l, &log);
+    catalog_fini(&catalog);
     signals_restore();
     log_take(&log, stderr);
     log_fini(&log);

@@ -73,7 +73,7 @@ static const char *player_element(const char *type)
 }
 
 /* It fetches nothing before it is started. */
-static void put_player(FILE *to, const struct shelf_file *f)
+static void put_player(FILE *to, const struct catalog_file *f)
 {
     const char *element = player_element(f->type);
 
@@ -99,7 +99,7 @@ static void put_summary(FILE *to, struct xd_download *d)
     fprintf(to, " here, %s</p>\n", units_rate(rate, p.bytes_per_s));
 }
 
-static void put_file(FILE *to, const struct shelf_file *f, size_t number)
+static void put_file(FILE *to, const struct catalog_file *f, size_t number)
 {
     struct xd_download *d = xd_source_download(f->source);
 
@@ -117,7 +117,7 @@ static void put_file(FILE *to, const struct shelf_file *f, size_t number)
     fputs("</div>\n</section>\n", to);
 }
 
-void serve_page_put(FILE *to, const struct shelf *s)
+void serve_page_put(FILE *to, const struct catalog *s)
 {
     fputs(head, to);
     for (size_t i = 0; i < s->n; i++)
@@ -125,7 +125,7 @@ void serve_page_put(FILE *to, const struct shelf *s)
     fputs("</main>\n</body>\n</html>\n", to);
 }
 
-void serve_playlist_put(FILE *to, const struct shelf *s, const char *host)
+void serve_playlist_put(FILE *to, const struct catalog *s, const char *host)
 {
     fputs("#EXTM3U\n", to);
     for (size_t i = 0; i < s->n; i++) {

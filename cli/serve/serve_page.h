@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 
-void serve_page_put(FILE *to, const struct shelf *s);
+void serve_page_put(FILE *to, const struct catalog *s);
 
 /* `host` is how the client calls us: "127.0.0.1:8080". */
-void serve_playlist_put(FILE *to, const struct shelf *s, const char *host);
+void serve_playlist_put(FILE *to, const struct catalog *s, const char *host);
 
 #endif

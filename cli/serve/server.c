@@ -14,8 +14,8 @@
 #include "serve/answer.h"
 #include "serve/board.h"
 #include "serve/events.h"
-#include "serve/hurry.h"
-#include "serve/leavers.h"
+#include "serve/timeouts.h"
+#include "serve/disconnects.h"
 
 /* A browser takes six for a site, a player up to nine.  The library leaves half
  * of the descriptors to others, of which half are the clients'. */
@@ -35,11 +35,11 @@
 struct server {
     struct MHD_Daemon *daemon;
     struct listener listener;
-    struct leavers *leavers;
-    struct hurry *hurry;
+    struct disconnects *disconnects;
+    struct timeouts *timeouts;
     struct events *events;
     struct board *board;
-    const struct shelf *shelf;
+    const struct catalog *catalog;
     const char *origin;
 };
 
@@ -82,29 +82,29 @@ static unsigned check_source(const struct server *s, struct MHD_Connection *c,
 /* What stands behind the root in a path that begins with it, else NULL. */
 static const char *behind_root(const struct server *s, const char *path)
 {
-    const size_t len = strlen(s->shelf->root);
+    const size_t len = strlen(s->catalog->root);
 
-    return strncmp(path, s->shelf->root, len) == 0 ? path + len : NULL;
+    return strncmp(path, s->catalog->root, len) == 0 ? path + len : NULL;
 }
 
 static struct answer answer_path(const struct server *s,
                                  struct MHD_Connection *c, const char *path,
                                  bool is_get)
 {
-    struct shelf_file *file = shelf_find(s->shelf, path);
+    struct catalog_file *file = catalog_find(s->catalog, path);
     const char *name = behind_root(s, path);
 
     if (file != NULL)
-        return answer_file(c, file, is_get, s->leavers);
+        return answer_file(c, file, is_get, s->disconnects);
     if (name == NULL)
         return answer_status(MHD_HTTP_NOT_FOUND);
     if (*name == '\0')
-        return answer_page(s->shelf);
+        return answer_page(s->catalog);
     if (strcmp(name, "events") == 0)
         return answer_events(c, s->events);
     if (strcmp(name, "playlist.m3u") == 0) {
         const char *host = header(c, MHD_HTTP_HEADER_HOST);
-        return answer_playlist(s->shelf,
+        return answer_playlist(s->catalog,
                                host != NULL ? host : s->listener.authority);
     }
     return answer_page_file(name);
@@ -134,7 +134,7 @@ static struct answer answer_request(const struct server *s,
     if (is_get || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
         return answer_path(s, c, path, is_get);
     if (strcmp(method, MHD_HTTP_METHOD_POST) == 0 && is_of_page(s, c, path))
-        return answer_player(c, s->board, s->shelf);
+        return answer_player(c, s->board, s->catalog);
     if (strcmp(method, MHD_HTTP_METHOD_OPTIONS) == 0)
         return answer_options();
     return answer_status(MHD_HTTP_METHOD_NOT_ALLOWED);
@@ -156,7 +156,7 @@ static void allow_origin(const struct server *s, struct MHD_Connection *c,
                   "Accept-Ranges, Content-Length, Content-Range, ETag");
 }
 
-static struct hurried *hurried_of(struct MHD_Connection *c)
+static struct timeout *timeout_of(struct MHD_Connection *c)
 {
     return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
         ->socket_context;
@@ -169,12 +169,13 @@ static void connected(void *user, struct MHD_Connection *c, void **context,
     const struct server *s = user;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        hurry_remove(s->hurry, *context);
+        timeouts_remove(s->timeouts, *context);
         return;
     }
-    *context = hurry_add(
-        s->hurry, MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
-                      ->connect_fd);
+    *context = timeouts_add(
+        s->timeouts,
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
+            ->connect_fd);
 }
 
 /* MHD calls it when the head is there, for each part of a body, and when all is
@@ -192,7 +193,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
         *body_len = 0;
         return MHD_YES;
     }
-    hurry_pause(s->hurry, hurried_of(c));
+    timeouts_pause(s->timeouts, timeout_of(c));
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)ANSWERING_S);
     const struct answer a = answer_request(s, c, path, method, version);
@@ -211,7 +212,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 
     (void)request;
     (void)how;
-    hurry_resume(s->hurry, hurried_of(c));
+    timeouts_resume(s->timeouts, timeout_of(c));
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)IDLE_S);
 }
@@ -244,8 +245,8 @@ static void free_parts(struct server *s)
 {
     board_free(s->board);
     events_free(s->events);
-    leavers_free(s->leavers);
-    hurry_free(s->hurry);
+    disconnects_free(s->disconnects);
+    timeouts_free(s->timeouts);
 }
 
 /* Threads, which leave signals to the one that looks for them. */
@@ -255,18 +256,18 @@ static bool start_threads(struct server *s)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    s->leavers = leavers_new(CONNECTIONS_MAX);
-    s->hurry = hurry_new(IDLE_S);
+    s->disconnects = disconnects_new(CONNECTIONS_MAX);
+    s->timeouts = timeouts_new(IDLE_S);
     s->events = events_new();
     if (s->events != NULL)
-        s->board = board_new(s->shelf, s->events);
-    if (s->leavers != NULL && s->hurry != NULL && s->board != NULL)
+        s->board = board_new(s->catalog, s->events);
+    if (s->disconnects != NULL && s->timeouts != NULL && s->board != NULL)
         s->daemon = start_daemon(s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return s->daemon != NULL;
 }
 
-struct server *server_start(struct listener *l, const struct shelf *shelf,
+struct server *server_start(struct listener *l, const struct catalog *catalog,
                             const char *origin)
 {
     struct server *s = calloc(1, sizeof *s);
@@ -275,7 +276,7 @@ struct server *server_start(struct listener *l, const struct shelf *shelf,
         words_error("out of memory");
         return NULL;
     }
-    *s = (struct server){.listener = *l, .shelf = shelf, .origin = origin};
+    *s = (struct server){.listener = *l, .catalog = catalog, .origin = origin};
     if (!start_threads(s)) {
         words_error("the server at %s cannot be started", l->authority);
         free_parts(s);

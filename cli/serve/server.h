@@ -1,7 +1,7 @@
 /*
- * HTTP for the files of a shelf: GET, HEAD, single ranges; and for the page that
- * shows them, which gets their state twice a second, and reports by POST what
- * its players do.
+ * HTTP for the files of a catalog: GET, HEAD, single ranges; and for the page
+ * that shows them, which gets their state twice a second, and reports by POST
+ * what its players do.
  *
  * A thread for each connection, which may wait for bytes and costs the others
  * nothing; there are at most so many, and one that asks nothing is closed.
@@ -13,17 +13,17 @@
 #define CLI_SERVER_H
 
 #include "serve/listener.h"
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 
 struct server;
 
 /*
  * Begin.  `origin` may read the answers, or every page ("*"), or (NULL) no
  * other.  Returns NULL after the reason was said.
- * Ownership: the socket is the server's now; `shelf` and `origin` are the
+ * Ownership: the socket is the server's now; `catalog` and `origin` are the
  *            caller's and must stay as they are until server_stop().
  */
-struct server *server_start(struct listener *l, const struct shelf *shelf,
+struct server *server_start(struct listener *l, const struct catalog *catalog,
                             const char *origin);
 
 /* Look at the files, for their traces and for pages: to be called ten times a

@@ -179,7 +179,7 @@ static int show(const struct args *a, const struct inputs *in)
 {
     struct xd_manifest *m;
 
-    int status = inputs_say_manifest(in, 0, &m);
+    int status = inputs_require_manifest(in, 0, &m);
     if (status != 0)
         return status;
     status = put(a, m);

@@ -167,7 +167,7 @@ static const char *level_name(enum xd_log_level level)
     return "other";
 }
 
-void trace_say(void *user, enum xd_log_level level, const char *line)
+void trace_log(void *user, enum xd_log_level level, const char *line)
 {
     struct trace *t = user;
 

@@ -70,7 +70,7 @@ void trace_simulation(struct trace *t, const char *name, const char *algorithm,
                       const struct xd_simulate_what *what);
 
 /* The xd_log_fn; `user` is the struct trace. */
-void trace_say(void *user, enum xd_log_level level, const char *line);
+void trace_log(void *user, enum xd_log_level level, const char *line);
 
 /* A reader of the run's file begins at a byte; its number, for the other
  * two. */

@@ -11,7 +11,7 @@
 #include "trace/trace_summary.h"
 
 /* What the trace lacks, which the user sees in what is made of it. */
-static void say_lacks(const struct args *a, const struct profile *p)
+static void print_warnings(const struct args *a, const struct profile *p)
 {
     const char *path = a->inputs[0];
 
@@ -50,7 +50,7 @@ int trace_command(const struct args *a)
     int status = profile_read(&p, a->inputs[0], a->trace_run);
     if (status != 0)
         return status;
-    say_lacks(a, p);
+    print_warnings(a, p);
     if (path != NULL && strcmp(path, "-") != 0)
         status = output_open(&to, path,
                              a->scenario != NULL ? "the scenario"

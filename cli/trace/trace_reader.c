@@ -248,7 +248,7 @@ static bool understand(const struct raw *raw, struct trace_event *out)
     return false;
 }
 
-static int say_no_trace(const struct trace_reader *r, char *why, size_t size)
+static int fail_no_trace(const struct trace_reader *r, char *why, size_t size)
 {
     return fail(why, size,
                 "%s: is no trace of xdownload: a trace is made with "
@@ -265,7 +265,7 @@ static int begin(struct trace_reader *r, char *why, size_t size)
         json_reader_next(&r->json) != JSON_OPEN_OBJECT ||
         !take_object(r, &raw, false) ||
         strcmp(raw.event.name, "xdownload_trace") != 0)
-        return say_no_trace(r, why, size);
+        return fail_no_trace(r, why, size);
     if (raw.format != TRACE_FORMAT)
         return fail(why, size,
                     "%s: is a trace of format %.0f, and this xdownload reads "

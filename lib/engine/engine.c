@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/commons.h"
+#include "io/net_context.h"
 
 void xd_engine_lock(struct xd_engine *e)
 {
@@ -113,7 +113,7 @@ void xd_engine_wake_all_locked(struct xd_engine *e)
     xd_cond_broadcast(&e->work_ready);
     xd_cond_broadcast(&e->bytes_ready);
     if (xd_engine_is_over_locked(e))
-        xd_commons_hurry(e->commons);
+        xd_net_context_shorten_waits(e->context);
     for (unsigned i = 0; i < e->workers.n; i++) {
         xd_runner_wakeup(e->workers.list[i]->runner);
     }

@@ -130,7 +130,7 @@ struct xd_engine {
     /* Constant after new(). */
     const struct xd_engine_hooks *hooks;
     struct xd_options options;
-    struct xd_commons *commons; /* of all its transports */
+    struct xd_net_context *context; /* of all its transports */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;

@@ -14,7 +14,7 @@
 #include "engine/trust/sampler_ask.h"
 #include "engine/trust/sampler_thread.h"
 #include "engine/worker.h"
-#include "io/commons.h"
+#include "io/net_context.h"
 #include "io/pinger.h"
 #include "os/descriptors.h"
 
@@ -216,7 +216,7 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->decisions.lanes);
     xd_free(e->workers.list);
     xd_free(e->dest.path);
-    xd_commons_free(e->commons);
+    xd_net_context_free(e->context);
     xd_depots_fini(&e->depots);
 }
 
@@ -306,7 +306,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
     if (rc == 0)
-        rc = xd_commons_new(&e->commons, err);
+        rc = xd_net_context_new(&e->context, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);

@@ -74,7 +74,7 @@ static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
     if (depot->is_pinged) /* for the size probe, and now for the scheduler */
         return;
     if (!e->pings.pinger)
-        xd_pinger_new(&e->pings.pinger, &e->options.net, e->commons, answered,
+        xd_pinger_new(&e->pings.pinger, &e->options.net, e->context, answered,
                       e, NULL);
     depot->is_pinged = true;
     if (!e->pings.pinger ||

@@ -23,7 +23,7 @@ struct opening {
     char *path; /* of the journal */
     struct xd_journal *journal;
     struct xd_journal_identity identity;
-    struct xd_journal_story story;
+    struct xd_journal_contents contents;
     struct xd_rangeset held;
     struct xd_text hashes;
     char boot_id[XD_BOOT_ID_SIZE];
@@ -126,19 +126,19 @@ static int fail_other(const struct opening *o, const char *what,
 
 static int check_identity(const struct opening *o, struct xd_error *err)
 {
-    const struct xd_journal_story *story = &o->story;
+    const struct xd_journal_contents *contents = &o->contents;
     const struct xd_journal_identity *identity = &o->identity;
-    const char *hashes = story->hashes.s ? story->hashes.s : "";
+    const char *hashes = contents->hashes.s ? contents->hashes.s : "";
 
-    if (strcmp(story->name, identity->name) != 0)
+    if (strcmp(contents->name, identity->name) != 0)
         return fail_other(o, "name", err);
-    if (story->size != identity->size)
+    if (contents->size != identity->size)
         return fail_other(o, "size", err);
-    if (story->wanted.begin != identity->wanted.begin ||
-        story->wanted.end != identity->wanted.end)
+    if (contents->wanted.begin != identity->wanted.begin ||
+        contents->wanted.end != identity->wanted.end)
         return fail_other(o, "range", err);
     /* A hash by which an earlier run failed may have been the wrong one. */
-    if (story->failed.len == 0 &&
+    if (contents->failed.len == 0 &&
         xd_journal_compare_hashes(hashes, identity->hashes) < 0)
         return fail_other(o, "hash", err);
     return 0;
@@ -158,12 +158,12 @@ static bool is_proved(const struct opening *o)
  * own.  One that cannot be computed, as in a damaged journal, does not. */
 static int bind(struct opening *o, struct xd_error *err)
 {
-    const char *failed = o->story.failed.s;
+    const char *failed = o->contents.failed.s;
     struct xd_checksums *checksums;
     struct xd_text line = {0};
     int rc;
 
-    if (o->story.failed.len == 0 || o->identity.hashes[0] ||
+    if (o->contents.failed.len == 0 || o->identity.hashes[0] ||
         !xd_options_want_all(&o->e->options))
         return 0;
     xd_text_add(&line, failed, strcspn(failed, "\n"));
@@ -201,7 +201,8 @@ static int fail_check(const struct opening *o, const struct xd_error *why,
 static int compare(struct opening *o, struct xd_error *err)
 {
     struct xd_sample_check check;
-    int rc = xd_resume_compare(o->e, &o->held, o->story.depots.s, &check, err);
+    int rc =
+        xd_resume_compare(o->e, &o->held, o->contents.depots.s, &check, err);
 
     if (rc < 0)
         return rc;
@@ -232,7 +233,7 @@ static int believe(struct opening *o, struct xd_error *err)
 {
     int rc = 0;
 
-    if (!o->story.has_header) {
+    if (!o->contents.has_header) {
         if (xd_file_sink_found(o->e->dest.sink) > 0)
             snprintf(o->warning, sizeof o->warning, "begun anew: %s",
                      o->had_journal ? "its journal is damaged"
@@ -246,7 +247,7 @@ static int believe(struct opening *o, struct xd_error *err)
     rc = bind(o, err);
     if (rc < 0 || !size_is_known(o))
         return rc;
-    if (xd_journal_believed(&o->story, o->boot_id,
+    if (xd_journal_believed(&o->contents, o->boot_id,
                             xd_file_sink_found(o->e->dest.sink), &o->held) < 0)
         return xd_fail_nomem(err);
     return o->held.bytes > 0 && !is_proved(o) ? compare(o, err) : 0;
@@ -256,7 +257,7 @@ static int believe(struct opening *o, struct xd_error *err)
 static int go_on(struct opening *o, struct xd_error *err)
 {
     struct xd_error why = {0};
-    int rc = xd_journal_continue(o->journal, &o->story, o->boot_id, err);
+    int rc = xd_journal_continue(o->journal, &o->contents, o->boot_id, err);
 
     if (rc == 0 && xd_journal_shrink(o->journal, &why) < 0)
         xd_log(&o->e->log, XD_LOG_WARN, "%s", why.msg);
@@ -265,14 +266,14 @@ static int go_on(struct opening *o, struct xd_error *err)
 
 static bool keeps_failure(const struct opening *o)
 {
-    return o->story.failed.len > 0 && !o->forgets_failure &&
+    return o->contents.failed.len > 0 && !o->forgets_failure &&
            !o->e->options.no_continue;
 }
 
 static int open_journal(struct opening *o, struct xd_error *err)
 {
     int rc =
-        xd_journal_open(&o->journal, &o->story, folder_of(o), o->path, err);
+        xd_journal_open(&o->journal, &o->contents, folder_of(o), o->path, err);
 
     if (rc == 0)
         rc = believe(o, err);
@@ -283,7 +284,7 @@ static int open_journal(struct opening *o, struct xd_error *err)
     /* First the journal: nothing may say of an empty file what is in it. */
     rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
     if (rc == 0 && keeps_failure(o))
-        rc = xd_journal_failed(o->journal, o->story.failed.s, err);
+        rc = xd_journal_failed(o->journal, o->contents.failed.s, err);
     return rc < 0 ? rc : xd_file_sink_empty(o->e->dest.sink, err);
 }
 
@@ -312,10 +313,10 @@ static void take_over_locked(struct opening *o)
 
     r->journal = o->journal;
     r->notes_bytes = o->journal && size_is_known(o);
-    r->depots = o->story.depots;
+    r->depots = o->contents.depots;
     r->bound = o->bound;
     o->journal = NULL;
-    o->story.depots = (struct xd_text){0};
+    o->contents.depots = (struct xd_text){0};
     o->bound = NULL;
     if (r->bound && xd_verify_bind_locked(e, r->bound, &error) < 0)
         xd_engine_fail_locked(e, &error);
@@ -336,7 +337,7 @@ static void take_over_locked(struct opening *o)
 static void fini(struct opening *o)
 {
     xd_journal_free(o->journal);
-    xd_journal_story_fini(&o->story);
+    xd_journal_contents_fini(&o->contents);
     xd_rangeset_fini(&o->held);
     xd_text_fini(&o->hashes);
     xd_manifest_unref(o->bound);
@@ -378,8 +379,8 @@ static int begin_journal(struct opening *o, struct xd_error *err)
     int rc = identify(o, err);
 
     if (rc == 0)
-        rc =
-            xd_journal_open(&o->journal, &o->story, folder_of(o), o->path, err);
+        rc = xd_journal_open(&o->journal, &o->contents, folder_of(o), o->path,
+                             err);
     if (rc == 0)
         rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
     return rc;

@@ -257,7 +257,7 @@ static int new_runner(struct xd_worker *w)
     struct xd_runner_config config = {.n_slots = w->n_lanes,
                                       .silence = e->options.silence,
                                       .net = &e->options.net,
-                                      .commons = e->commons,
+                                      .context = e->context,
                                       .budget = &e->budget,
                                       .asks_for_rest = true};
 

@@ -20,7 +20,7 @@
 #include "base/time.h"
 #include "base/url.h"
 
-struct xd_commons;
+struct xd_net_context;
 struct xd_net_options;
 struct xd_pinger;
 
@@ -44,13 +44,13 @@ struct xd_ping {
 typedef void xd_pings_fn(void *user, const struct xd_ping *pings, size_t n);
 
 /*
- * `net` (NULL: the defaults) and `commons` outlive the pinger.
+ * `net` (NULL: the defaults) and `context` outlive the pinger.
  * Ownership: *out is the caller's, to release with xd_pinger_free().
  * Errors:    NOMEM; IO, for a file that the options name.
  */
 int xd_pinger_new(struct xd_pinger **out, const struct xd_net_options *net,
-                  struct xd_commons *commons, xd_pings_fn *answered, void *user,
-                  struct xd_error *err);
+                  struct xd_net_context *context, xd_pings_fn *answered,
+                  void *user, struct xd_error *err);
 
 /* Ends what is on its way, without an answer.  NULL does nothing.
  * Blocks: no; with a libcurl older than 7.87 for a name server that does not

@@ -26,7 +26,7 @@
 #include "io/reach.h"
 
 struct xd_net_options;
-struct xd_commons;
+struct xd_net_context;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
 
@@ -151,7 +151,7 @@ struct xd_transport_config {
                            not count, and has a bound of its own */
     const struct xd_net_options *net; /* of people, or NULL; outlives the
                                          transport, with its strings */
-    struct xd_commons *commons;       /* shared with other transports, or NULL;
+    struct xd_net_context *context;   /* shared with other transports, or NULL;
                                    outlives the transport */
 };
 

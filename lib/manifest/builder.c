@@ -91,7 +91,7 @@ struct place {
     char s[48];
 };
 
-static const char *say_place(const struct xd_builder *b, struct place *out)
+static const char *format_place(const struct xd_builder *b, struct place *out)
 {
     out->s[0] = '\0';
     if (b->number > 0)
@@ -110,7 +110,7 @@ int xd_builder_fail(struct xd_builder *b, const char *format, ...)
     xd_format_line(sentence, sizeof sentence, format, args);
     va_end(args);
     return xd_fail(b->err, XD_E_MANIFEST, "%s: %s%s", b->origin_said,
-                   say_place(b, &place), sentence);
+                   format_place(b, &place), sentence);
 }
 
 const char *xd_builder_copy(struct xd_builder *b, struct xd_span s)
@@ -132,7 +132,7 @@ void xd_builder_warn(struct xd_builder *b, const char *format, ...)
     va_start(args, format);
     xd_format_line(sentence, sizeof sentence, format, args);
     va_end(args);
-    snprintf(line, sizeof line, "%s%s", say_place(b, &place), sentence);
+    snprintf(line, sizeof line, "%s%s", format_place(b, &place), sentence);
     if (xd_model_warn(b->manifest, line) < 0)
         b->out_of_memory = true;
 }

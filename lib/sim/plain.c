@@ -3,7 +3,7 @@
  * One whose connections are bounded is asked over as many as a scheduler may
  * use.
  */
-#include "sim/flight.h"
+#include "sim/request.h"
 #include "sim/run.h"
 #include "sim/tcp.h"
 

@@ -1,7 +1,7 @@
 #include "sim/reader.h"
 
 #include "session/lookahead.h"
-#include "sim/flight.h"
+#include "sim/request.h"
 #include "sim/run.h"
 
 #define PIPE_STEP (20 * XD_NSEC_MS)

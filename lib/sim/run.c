@@ -4,7 +4,7 @@
 #include "sim/run.h"
 
 #include "base/alloc.h"
-#include "sim/flight.h"
+#include "sim/request.h"
 #include "sim/reader.h"
 
 #define MOST_TIME (3600 * XD_NSEC_SECOND)
@@ -59,18 +59,18 @@ static void carry_out(void *world, const struct xd_sched_action *a)
     struct xd_run *r = world;
 
     if (a->kind == XD_DO_FETCH)
-        xd_flight_take_off(r, a);
+        xd_sim_request_begin(r, a);
     else if (a->kind == XD_DO_SHORTEN)
-        xd_flight_shorten(r, &r->flights[a->fetch], a->range.end);
+        xd_sim_request_shorten(r, &r->requests[a->fetch], a->range.end);
     else if (a->kind == XD_DO_CANCEL)
-        xd_flight_cancel(r, &r->flights[a->fetch]);
+        xd_sim_request_cancel(r, &r->requests[a->fetch]);
     else if (a->kind == XD_DO_PING)
         ping(r, a->depot);
 }
 
 /* Time goes on. */
 
-static bool is_flights(const struct xd_sim_event *e)
+static bool is_of_request(const struct xd_sim_event *e)
 {
     return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_REPORT_TIMER ||
            e->kind == XD_SIM_SILENCE_TIMER || e->kind == XD_SIM_CANCEL_TIMER;
@@ -80,11 +80,11 @@ static void happen(struct xd_run *r, const struct xd_sim_event *e)
 {
     if (e->kind == XD_SIM_PING_TIMER)
         pinged(r, e);
-    else if (!is_flights(e))
+    else if (!is_of_request(e))
         xd_tcp_event(&r->tcp, e);
-    else if (r->flights[e->number].is_live &&
-             r->flights[e->number].life == e->life)
-        xd_flight_timer(r, &r->flights[e->number], e->kind);
+    else if (r->requests[e->number].is_live &&
+             r->requests[e->number].life == e->life)
+        xd_sim_request_timer(r, &r->requests[e->number], e->kind);
     if (r->tcp.failed || r->net.events.failed)
         xd_run_out_of_memory(r);
 }
@@ -131,7 +131,7 @@ static xd_nsec decide(struct xd_run *r)
     return joins_at(r) < until ? joins_at(r) : until;
 }
 
-static void fly(struct xd_run *r)
+static void go_on(struct xd_run *r)
 {
     struct xd_sim_event e;
 
@@ -157,15 +157,15 @@ static void settle(struct xd_run *r)
     struct xd_sim_event e;
 
     r->out->took = xd_run_usec(r->net.now);
-    for (unsigned i = 0; i < r->n_flights; i++)
-        if (r->flights[i].is_live) {
-            xd_flight_record(r, &r->flights[i], XD_EV_CANCELED);
-            xd_flight_land(r, &r->flights[i]);
+    for (unsigned i = 0; i < r->n_requests; i++)
+        if (r->requests[i].is_live) {
+            xd_sim_request_record(r, &r->requests[i], XD_EV_CANCELED);
+            xd_sim_request_leave(r, &r->requests[i]);
         }
     for (unsigned i = 0; i < r->tcp.n_connections; i++)
         xd_tcp_close(&r->tcp, r->tcp.connections[i]);
     while (xd_net_next(&r->net, until, &e))
-        if (!is_flights(&e))
+        if (!is_of_request(&e))
             xd_tcp_event(&r->tcp, &e);
     for (size_t i = 0; i < r->out->n_depots; i++) {
         r->out->depots[i].wire = xd_net_wire(&r->net, i)->delivered;
@@ -226,7 +226,8 @@ static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
 
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
-    struct xd_tcp_user user = {r, xd_flight_bytes, xd_flight_broken, connected};
+    struct xd_tcp_user user = {r, xd_sim_request_bytes, xd_sim_request_broken,
+                               connected};
     struct xd_layout layout = {.size = r->o->size, .guesses = r->o->guesses};
     int rc;
 
@@ -278,7 +279,7 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
         .first_byte = XD_NEVER, .first_mib = XD_NEVER, .jump = XD_NEVER};
     rc = start(&r, s);
     if (rc == 0)
-        fly(&r);
+        go_on(&r);
     if (rc == 0 && !r.driver.failed)
         settle(&r);
     for (unsigned i = 0; rc == 0 && i < out->n_depots; i++)
@@ -289,7 +290,7 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     xd_driver_fini(&r.driver);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);
-    xd_free(r.flights);
+    xd_free(r.requests);
     return rc;
 }
 

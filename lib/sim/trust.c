@@ -3,7 +3,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
-#include "sim/flight.h"
+#include "sim/request.h"
 
 static bool lies(const struct xd_run *r, unsigned depot)
 {
@@ -85,12 +85,12 @@ static void discard(struct xd_run *r, struct xd_range range,
 
 static void cut_off(struct xd_run *r, unsigned depot, struct xd_range range)
 {
-    for (unsigned i = 0; i < r->n_flights; i++) {
-        struct xd_flight *f = &r->flights[i];
+    for (unsigned i = 0; i < r->n_requests; i++) {
+        struct xd_sim_request *q = &r->requests[i];
 
-        if (f->is_live && f->depot == depot &&
-            !xd_range_is_empty(xd_range_clip(f->range, range)))
-            xd_flight_cut_off(r, f);
+        if (q->is_live && q->depot == depot &&
+            !xd_range_is_empty(xd_range_clip(q->range, range)))
+            xd_sim_request_cut_off(r, q);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "base/line.h"
 #include "base/string_hash.h"
 #include "base/url.h"
-#include "io/commons.h"
+#include "io/net_context.h"
 #include "os/clock.h"
 #include "os/routes.h"
 #include "os/thread.h"
@@ -56,7 +56,7 @@ struct xd_batch {
     /* Constant after new(). */
     struct xd_batch_config config;
     unsigned n_slots;
-    struct xd_commons *commons;
+    struct xd_net_context *context;
     struct xd_runner_handler handler;
     struct xd_runner *runner;
 
@@ -527,7 +527,7 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
 void xd_batch_cancel(struct xd_batch *b)
 {
     atomic_store(&b->is_canceled, true);
-    xd_commons_hurry(b->commons);
+    xd_net_context_shorten_waits(b->context);
     xd_runner_wakeup(b->runner);
 }
 
@@ -541,7 +541,7 @@ static int open_transports(struct xd_batch *b, struct xd_error *err)
     struct xd_runner_config config = {.n_slots = b->n_slots,
                                       .silence = b->config.silence,
                                       .net = b->config.net,
-                                      .commons = b->commons};
+                                      .context = b->context};
     int rc;
 
     b->handler = (struct xd_runner_handler){
@@ -569,7 +569,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     b->slots = xd_alloc(n_slots, sizeof *b->slots);
     for (unsigned i = 0; b->slots && i < n_slots; i++)
         b->slots[i] = NO_ITEM;
-    rc = b->slots && b->line ? xd_commons_new(&b->commons, err)
+    rc = b->slots && b->line ? xd_net_context_new(&b->context, err)
                              : xd_fail_nomem(err);
     if (rc == 0)
         rc = open_transports(b, err);
@@ -588,6 +588,6 @@ void xd_batch_free(struct xd_batch *b)
     xd_line_free(b->line);
     xd_routes_close(&b->routes);
     xd_free(b->slots);
-    xd_commons_free(b->commons);
+    xd_net_context_free(b->context);
     xd_free(b);
 }

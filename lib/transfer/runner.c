@@ -207,7 +207,7 @@ int xd_runner_open(struct xd_runner *d, const struct xd_transport_kind *kind,
     struct xd_transport_config config = {.n_slots = d->config.n_slots,
                                          .silence = d->config.silence,
                                          .net = d->config.net,
-                                         .commons = d->config.commons};
+                                         .context = d->config.context};
     struct xd_transport *t;
     int rc;
 

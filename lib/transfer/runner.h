@@ -50,7 +50,7 @@ struct xd_runner_config {
     unsigned n_slots;
     xd_usec silence; /* as in struct xd_transport_config */
     const struct xd_net_options *net;
-    struct xd_commons *commons;
+    struct xd_net_context *context;
     struct xd_budget *budget;           /* or NULL; outlives the runner */
     const struct xd_registry *registry; /* NULL: that of this library */
     bool asks_for_rest; /* of an answer that is_cut; else it ends so */

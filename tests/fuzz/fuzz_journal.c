@@ -130,7 +130,7 @@ static void put_record(struct model *m, struct fuzz_input *in)
 
 /* The bytes that are believed are those of the model. */
 static void check_believed(const struct model *m,
-                           const struct xd_journal_story *s, unsigned boot,
+                           const struct xd_journal_contents *s, unsigned boot,
                            unsigned limit)
 {
     char id[] = {(char)('a' + boot), '\0'};
@@ -150,7 +150,7 @@ static void check_believed(const struct model *m,
 }
 
 /* Taken in two parts, cut anywhere, it tells the same. */
-static void take(struct xd_journal_story *s, const uint8_t *data, size_t len,
+static void take(struct xd_journal_contents *s, const uint8_t *data, size_t len,
                  size_t cut, bool *out_is_bad)
 {
     int64_t n = xd_journal_take(s, data, cut, out_is_bad);
@@ -172,9 +172,9 @@ static void take(struct xd_journal_story *s, const uint8_t *data, size_t len,
 
 /* Told anew in as few records as it takes, it says the same. */
 static void check_retold(const struct model *m,
-                         const struct xd_journal_story *s, unsigned limit)
+                         const struct xd_journal_contents *s, unsigned limit)
 {
-    struct xd_journal_story again = {.has_header = false};
+    struct xd_journal_contents again = {.has_header = false};
     struct xd_text text = {0};
     bool is_bad;
 
@@ -186,14 +186,14 @@ static void check_retold(const struct model *m,
     FUZZ_CHECK((again.depots.len > 0) == (s->depots.len > 0));
     for (unsigned boot = 0; boot < 3; boot++)
         check_believed(m, &again, boot, limit);
-    xd_journal_story_fini(&again);
+    xd_journal_contents_fini(&again);
     xd_text_fini(&text);
 }
 
 static void try_records(struct fuzz_input *in)
 {
     static struct model m;
-    struct xd_journal_story s = {.has_header = false};
+    struct xd_journal_contents s = {.has_header = false};
     unsigned limit = fuzz_below(in, SIZE), cut = fuzz_below(in, 4096);
     bool is_bad;
 
@@ -211,14 +211,14 @@ static void try_records(struct fuzz_input *in)
     for (unsigned boot = 0; boot < 3; boot++)
         check_believed(&m, &s, boot, limit);
     check_retold(&m, &s, limit);
-    xd_journal_story_fini(&s);
+    xd_journal_contents_fini(&s);
     xd_text_fini(&m.text);
 }
 
 /* Anything may lie there; at most what a checksum vouches for is taken. */
 static void try_bytes(const struct fuzz_input *in)
 {
-    struct xd_journal_story s = {.has_header = false};
+    struct xd_journal_contents s = {.has_header = false};
     struct xd_rangeset believed;
     size_t len = (size_t)(in->end - in->at);
     bool is_bad;
@@ -228,7 +228,7 @@ static void try_bytes(const struct fuzz_input *in)
     FUZZ_CHECK(xd_rangeset_contains(&s.synced, s.wanted) ||
                s.synced.bytes < s.wanted.end - s.wanted.begin);
     xd_rangeset_fini(&believed);
-    xd_journal_story_fini(&s);
+    xd_journal_contents_fini(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -283,7 +283,8 @@ BANNED = {"tell", "tells", "told", "hear", "hears", "heard", "bring", "brings",
           "jury", "opinion", "opinions", "voices", "voter", "voters", "expel",
           "expelled", "convict", "census", "gulped", "hinder", "hindered",
           "hindrance", "asker", "disown", "disowned", "doubted", "chore",
-          "news", "inform"}
+          "news", "inform", "say", "story", "commons", "shelf", "leavers",
+          "hurry"}
 
 
 def banned_names(files):

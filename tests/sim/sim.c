@@ -11,7 +11,7 @@
 #define MOST_STEPS 200000
 
 /* One fetch on its way: what happens to it next, and when. */
-struct flight {
+struct request {
     bool is_live;
     unsigned depot;
     struct xd_range range;
@@ -26,7 +26,7 @@ struct sim {
     struct xd_driver driver;
     struct sim_outcome outcome;
     uint64_t random;
-    struct flight flights[SIM_FETCHES];
+    struct request requests[SIM_FETCHES];
     bool no_ranges_is_known[SIM_DEPOTS];
     bool here[SIM_BYTES];         /* arrived and not yet rejected */
     bool was_rejected[SIM_BYTES]; /* by piece */
@@ -99,7 +99,7 @@ static void ban_liars(struct sim *s)
         bool is_busy = false;
 
         for (unsigned i = 0; i < SIM_FETCHES; i++)
-            is_busy |= s->flights[i].is_live && s->flights[i].depot == d;
+            is_busy |= s->requests[i].is_live && s->requests[i].depot == d;
         if (s->sc->depots[d].is_a_liar && !is_busy)
             tell(s, (struct xd_sched_event){.kind = XD_EV_BANNED, .depot = d});
     }
@@ -141,7 +141,7 @@ static void check_piece(struct sim *s, uint64_t i)
 static void bring(struct sim *s, unsigned fetch, enum xd_sched_event_kind kind,
                   uint64_t end)
 {
-    struct flight *f = &s->flights[fetch];
+    struct request *f = &s->requests[fetch];
     struct xd_range fresh = {f->got, end};
     xd_usec retry_after = s->sc->depots[f->depot].retry_after;
 
@@ -160,12 +160,12 @@ static void bring(struct sim *s, unsigned fetch, enum xd_sched_event_kind kind,
              (struct xd_sched_event){.kind = XD_EV_VERIFIED, .range = fresh});
 }
 
-static uint64_t end_of(const struct sim *s, const struct flight *f)
+static uint64_t end_of(const struct sim *s, const struct request *f)
 {
     return f->range.end < s->sc->size ? f->range.end : s->sc->size;
 }
 
-static xd_usec time_for(const struct sim *s, const struct flight *f)
+static xd_usec time_for(const struct sim *s, const struct request *f)
 {
     return UINT64_C(8) * XD_SECOND / s->sc->depots[f->depot].bytes_per_s + 1;
 }
@@ -174,15 +174,15 @@ static xd_usec time_for(const struct sim *s, const struct flight *f)
 static void take_off(struct sim *s, const struct xd_sched_action *a)
 {
     const struct sim_depot *d = &s->sc->depots[a->depot];
-    struct flight *f = &s->flights[a->fetch];
+    struct request *f = &s->requests[a->fetch];
     uint64_t length;
 
-    *f = (struct flight){.is_live = true,
-                         .depot = a->depot,
-                         .range = a->range,
-                         .got = a->range.begin,
-                         .breaks_at = UINT64_MAX,
-                         .next_at = s->driver.now + d->latency + 1};
+    *f = (struct request){.is_live = true,
+                          .depot = a->depot,
+                          .range = a->range,
+                          .got = a->range.begin,
+                          .breaks_at = UINT64_MAX,
+                          .next_at = s->driver.now + d->latency + 1};
     length = end_of(s, f) - f->range.begin;
     if (d->is_silent || (length > 0 && below(s, 100) < d->fail_percent))
         f->breaks_at = f->range.begin + below(s, length + 1);
@@ -200,7 +200,7 @@ static void take_off(struct sim *s, const struct xd_sched_action *a)
 
 static void break_off(struct sim *s, unsigned fetch)
 {
-    struct flight *f = &s->flights[fetch];
+    struct request *f = &s->requests[fetch];
     const struct sim_depot *d = &s->sc->depots[f->depot];
     struct xd_range lost = d->claimed;
 
@@ -217,9 +217,9 @@ static void break_off(struct sim *s, unsigned fetch)
                     .kind = XD_EV_LOST, .depot = f->depot, .range = lost});
 }
 
-static void fly(struct sim *s, unsigned fetch)
+static void go_on(struct sim *s, unsigned fetch)
 {
-    struct flight *f = &s->flights[fetch];
+    struct request *f = &s->requests[fetch];
     uint64_t step = 1 + below(s, 8), end = end_of(s, f);
 
     if (f->is_canceled) {
@@ -356,13 +356,14 @@ static void carry_out(void *world, const struct xd_sched_action *a)
     if (a->kind == XD_DO_FETCH) {
         take_off(s, a);
     } else if (a->kind == XD_DO_SHORTEN) {
-        s->flights[a->fetch].range.end = a->range.end;
-        if (s->flights[a->fetch].breaks_at > a->range.end)
-            s->flights[a->fetch].breaks_at = a->range.end;
+        s->requests[a->fetch].range.end = a->range.end;
+        if (s->requests[a->fetch].breaks_at > a->range.end)
+            s->requests[a->fetch].breaks_at = a->range.end;
     } else if (a->kind == XD_DO_CANCEL) {
         /* Sometimes too late: what was under way happens. */
-        s->flights[a->fetch].is_canceled = below(s, 4) > 0;
-        s->flights[a->fetch].next_at = s->driver.now + 1 + below(s, 40 * XD_MS);
+        s->requests[a->fetch].is_canceled = below(s, 4) > 0;
+        s->requests[a->fetch].next_at =
+            s->driver.now + 1 + below(s, 40 * XD_MS);
     }
 }
 
@@ -376,8 +377,8 @@ static void earliest(xd_usec at, xd_usec *when)
 static void happen(struct sim *s)
 {
     for (unsigned i = 0; i < SIM_FETCHES; i++)
-        if (s->flights[i].is_live && s->flights[i].next_at <= s->driver.now) {
-            fly(s, i);
+        if (s->requests[i].is_live && s->requests[i].next_at <= s->driver.now) {
+            go_on(s, i);
             return;
         }
     for (uint64_t i = 0; i < n_pieces(s); i++)
@@ -405,8 +406,8 @@ static void step(struct sim *s)
     if (s->driver.is_over)
         return;
     for (unsigned i = 0; i < SIM_FETCHES; i++)
-        if (s->flights[i].is_live)
-            earliest(s->flights[i].next_at, &when);
+        if (s->requests[i].is_live)
+            earliest(s->requests[i].next_at, &when);
     for (uint64_t i = 0; i < n_pieces(s); i++)
         earliest(s->check_at[i], &when);
     for (unsigned i = 0; i < s->sc->n_guests; i++)

@@ -1,4 +1,4 @@
-/* A file of a few flights: from all depots it takes no longer than from the
+/* A file of a few requests: from all depots it takes no longer than from the
  * nearest, known or not, and it comes at most twice. */
 #include <stdio.h>
 

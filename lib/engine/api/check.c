@@ -361,7 +361,7 @@ static int write_journal(const struct xd_check *c, int folder, const char *path,
                          struct xd_error *err)
 {
     struct xd_journal_identity identity;
-    struct xd_journal_story story;
+    struct xd_journal_contents contents;
     struct xd_journal *journal;
     struct xd_text hashes = {0};
     char boot_id[XD_BOOT_ID_SIZE];
@@ -373,12 +373,12 @@ static int write_journal(const struct xd_check *c, int folder, const char *path,
     identity.size = c->expected;
     identity.wanted = (struct xd_range){0, c->expected};
     if (rc == 0)
-        rc = xd_journal_open(&journal, &story, folder, path, err);
+        rc = xd_journal_open(&journal, &contents, folder, path, err);
     if (rc == 0) {
         rc = xd_journal_restart(journal, &identity, boot_id, err);
         if (rc == 0)
             rc = note_right(c, journal, err);
-        xd_journal_story_fini(&story);
+        xd_journal_contents_fini(&contents);
         xd_journal_free(journal);
     }
     xd_text_fini(&hashes);

@@ -195,7 +195,7 @@ static int new_runner(struct xd_engine *e)
     struct xd_runner_config config = {.n_slots = SLOTS,
                                       .silence = e->options.silence,
                                       .net = &e->options.net,
-                                      .commons = e->commons,
+                                      .context = e->context,
                                       .budget = &e->budget};
 
     s->handler = (struct xd_runner_handler){

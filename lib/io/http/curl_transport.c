@@ -36,7 +36,7 @@ int xd_curl_transport_init(struct xd_curl_transport *t,
     rc = check_wakeup(t->multi, err);
     return rc < 0 ? rc
                   : xd_http_options_init(&t->options, config->net,
-                                         config->commons, err);
+                                         config->context, err);
 }
 
 void xd_curl_transport_fini(struct xd_curl_transport *t)

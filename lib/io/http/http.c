@@ -15,7 +15,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "io/http/curl_transport.h"
-#include "io/http/http_commons.h"
+#include "io/http/http_context.h"
 #include "io/http/http_fetch.h"
 #include "os/clock.h"
 
@@ -327,7 +327,7 @@ static int set_up(struct http *h, const struct xd_transport_config *config,
     if (h->fetches == NULL)
         return xd_fail_nomem(err);
     rc = xd_watched_begin(&h->shared.watched,
-                          config->commons ? config->commons->watchdog : NULL,
+                          config->context ? config->context->watchdog : NULL,
                           (size_t)config->n_slots * SOCKETS_PER_SLOT, err);
     for (unsigned i = 0; rc == 0 && i < config->n_slots; i++) {
         rc = xd_http_fetch_init(&h->fetches[i], i, h->base.handler, &h->shared,

@@ -227,8 +227,8 @@ bool xd_http_is_part(const struct xd_http_answer *a, const struct xd_request *r)
 }
 
 /* "bytes 0-99", "bytes 5- " or "the whole object", as asked for. */
-static const char *say_request(const struct xd_request *r, char *out,
-                               size_t size)
+static const char *format_request(const struct xd_request *r, char *out,
+                                  size_t size)
 {
     uint64_t end = xd_request_end(r);
 
@@ -251,7 +251,7 @@ static void refuse(struct xd_http_judgement *out, enum xd_verdict verdict,
     out->outcome.verdict = verdict;
     xd_fail(&out->outcome.error, XD_E_NET,
             "%s: answered %u %s to a request for %s", name, a->status, what,
-            say_request(r, asked, sizeof asked));
+            format_request(r, asked, sizeof asked));
 }
 
 static void allow(struct xd_http_judgement *out, uint64_t end,

@@ -16,7 +16,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/time.h"
-#include "io/http/http_commons.h"
+#include "io/http/http_context.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -100,13 +100,14 @@ static int check_netrc(const char *file, struct xd_error *err)
 
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
-                         const struct xd_commons *commons, struct xd_error *err)
+                         const struct xd_net_context *context,
+                         struct xd_error *err)
 {
     /* Ranges are ranges of the encoded bytes: none may be. */
     static const char identity[] = "Accept-Encoding: identity";
 
     *o = (struct xd_http_options){.net = net != NULL ? net : &defaults,
-                                  .names = commons ? commons->names : NULL};
+                                  .names = context ? context->names : NULL};
     if (check_netrc(o->net->netrc_file, err) < 0)
         return XD_E_IO;
     if (append(&o->header, identity) == 0 &&

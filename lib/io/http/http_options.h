@@ -14,7 +14,7 @@
 #include "io/http/http_names.h"
 #include "io/net_options.h"
 
-struct xd_commons;
+struct xd_net_context;
 
 struct xd_http_options {
     const struct xd_net_options *net;
@@ -24,12 +24,12 @@ struct xd_http_options {
     char *cert, *cert_password;
 };
 
-/* `net` (NULL: the defaults) and `commons` (or NULL) outlive it.  Errors: IO (a
+/* `net` (NULL: the defaults) and `context` (or NULL) outlive it.  Errors: IO (a
  * file that net names cannot be read), NOMEM; then there is nothing to be
  * released. */
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
-                         const struct xd_commons *commons,
+                         const struct xd_net_context *context,
                          struct xd_error *err);
 void xd_http_options_fini(struct xd_http_options *o);
 

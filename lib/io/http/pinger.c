@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "io/http/curl_global.h"
-#include "io/http/http_commons.h"
+#include "io/http/http_context.h"
 #include "io/http/http_options.h"
 #include "os/clock.h"
 #include "os/thread.h"
@@ -514,8 +514,8 @@ int xd_pinger_ask(struct xd_pinger *p, unsigned number,
 }
 
 int xd_pinger_new(struct xd_pinger **out, const struct xd_net_options *net,
-                  struct xd_commons *commons, xd_pings_fn *answered, void *user,
-                  struct xd_error *err)
+                  struct xd_net_context *context, xd_pings_fn *answered,
+                  void *user, struct xd_error *err)
 {
     struct xd_pinger *p;
     int rc = xd_curl_global_init(err);
@@ -528,7 +528,7 @@ int xd_pinger_new(struct xd_pinger **out, const struct xd_net_options *net,
         return xd_fail_nomem(err);
     p->answered = answered;
     p->user = user;
-    rc = xd_http_options_init(&p->options, net, commons, err);
+    rc = xd_http_options_init(&p->options, net, context, err);
     if (rc < 0)
         goto free_pinger;
     p->has_proxy = has_proxy(p->options.net);

@@ -16,16 +16,17 @@
 #define MOST_LOOKS 12
 
 /* The same once the transports are about to be freed. */
-#define HURRIED_LOOK_EVERY (50 * XD_MS)
-#define HURRIED_MOST_LOOKS 5
+#define SHORT_LOOK_EVERY (50 * XD_MS)
+#define SHORT_MOST_LOOKS 5
 
 struct xd_watchdog {
     struct xd_mutex lock;
-    struct xd_cond changed; /* the thread: hurry, something to watch, the end */
+    struct xd_cond
+        changed; /* the thread: something to watch, a shorter wait, the end */
 
     /* Guarded by lock. */
     struct xd_watched *first;
-    bool hurries, is_over, has_thread;
+    bool waits_less, is_over, has_thread;
     struct xd_thread thread;
 };
 
@@ -38,7 +39,7 @@ static void look_locked(struct xd_watchdog *d, struct xd_watched *w)
         w->n_seen = 0;
         return;
     }
-    if (++w->n_seen < (d->hurries ? HURRIED_MOST_LOOKS : MOST_LOOKS))
+    if (++w->n_seen < (d->waits_less ? SHORT_MOST_LOOKS : MOST_LOOKS))
         return;
     w->n_seen = 0;
     atomic_store(&w->was_ended, true);
@@ -55,7 +56,7 @@ static void *watchdog_main(void *arg)
     while (!d->is_over) {
         for (struct xd_watched *w = d->first; w; w = w->next)
             look_locked(d, w);
-        pause = d->hurries ? HURRIED_LOOK_EVERY : LOOK_EVERY;
+        pause = d->waits_less ? SHORT_LOOK_EVERY : LOOK_EVERY;
         (void)xd_cond_wait_until(&d->changed, &d->lock,
                                  d->first ? xd_now() + pause : XD_NEVER);
     }
@@ -98,12 +99,12 @@ void xd_watchdog_free(struct xd_watchdog *d)
     xd_free(d);
 }
 
-void xd_watchdog_hurry(struct xd_watchdog *d)
+void xd_watchdog_shorten_wait(struct xd_watchdog *d)
 {
     if (!d)
         return;
     xd_mutex_lock(&d->lock);
-    d->hurries = true;
+    d->waits_less = true;
     xd_cond_signal(&d->changed);
     xd_mutex_unlock(&d->lock);
 }

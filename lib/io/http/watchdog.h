@@ -11,7 +11,7 @@
  *     libcurl's callbacks: add_socket(), close_socket(), move()
  *     watchdog:            shutdown() of what it finds
  *
- * Threads: new() and free() any; hurry() any; the rest as said.
+ * Threads: new() and free() any; shorten_wait() any; the rest as said.
  */
 #ifndef XD_IO_HTTP_WATCHDOG_H
 #define XD_IO_HTTP_WATCHDOG_H
@@ -51,7 +51,7 @@ void xd_watchdog_free(struct xd_watchdog *d); /* NULL does nothing */
 
 /* All transports are about to be freed: from now on it waits a quarter of a
  * second.  NULL does nothing.  Blocks: no. */
-void xd_watchdog_hurry(struct xd_watchdog *d);
+void xd_watchdog_shorten_wait(struct xd_watchdog *d);
 
 /* Begin and end to watch so many sockets at a time; `d` NULL: they are not
  * watched.  end() is for a transport that has no socket any more; of one that

@@ -38,8 +38,9 @@ static int fail_foreign(const char *path, struct xd_error *err)
 }
 
 /* Read as far as it makes sense. */
-static int read_story(struct xd_journal *j, struct xd_journal_story *story,
-                      struct xd_error *err)
+static int read_contents(struct xd_journal *j,
+                         struct xd_journal_contents *contents,
+                         struct xd_error *err)
 {
     unsigned char *chunk = xd_alloc(CHUNK, 1);
     bool is_bad = false, is_first = true;
@@ -48,7 +49,7 @@ static int read_story(struct xd_journal *j, struct xd_journal_story *story,
     if (!chunk)
         return xd_fail_nomem(err);
     while (!is_bad) {
-        n = xd_file_read(j->fd, j->path, story->length, chunk, CHUNK, err);
+        n = xd_file_read(j->fd, j->path, contents->length, chunk, CHUNK, err);
         if (n <= 0)
             break;
         if (is_first && !xd_journal_is_ours(chunk, (size_t)n)) {
@@ -56,7 +57,7 @@ static int read_story(struct xd_journal *j, struct xd_journal_story *story,
             break;
         }
         is_first = false;
-        taken = xd_journal_take(story, chunk, (size_t)n, &is_bad);
+        taken = xd_journal_take(contents, chunk, (size_t)n, &is_bad);
         if (taken <= 0)
             break;
     }
@@ -83,14 +84,15 @@ static void release(struct xd_journal *j)
     xd_free(j);
 }
 
-int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
-                    int folder, const char *path, struct xd_error *err)
+int xd_journal_open(struct xd_journal **out,
+                    struct xd_journal_contents *contents, int folder,
+                    const char *path, struct xd_error *err)
 {
     struct xd_journal *j = xd_alloc(1, sizeof *j);
     uint64_t size;
     int rc;
 
-    *story = (struct xd_journal_story){0};
+    *contents = (struct xd_journal_contents){0};
     if (!j)
         return xd_fail_nomem(err);
     j->limit = SMALL;
@@ -105,14 +107,14 @@ int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
     rc = xd_file_own_private(&j->fd, &size, folder, path, err);
     if (rc < 0)
         goto fini_lock;
-    rc = read_story(j, story, err);
+    rc = read_contents(j, contents, err);
     if (rc < 0)
         goto close_file;
     *out = j;
     return 0;
 
 close_file:
-    xd_journal_story_fini(story);
+    xd_journal_contents_fini(contents);
     xd_file_close(j->fd);
 fini_lock:
     xd_mutex_fini(&j->lock);
@@ -185,10 +187,10 @@ int xd_journal_restart(struct xd_journal *j,
 }
 
 int xd_journal_continue(struct xd_journal *j,
-                        const struct xd_journal_story *story,
+                        const struct xd_journal_contents *contents,
                         const char *boot_id, struct xd_error *err)
 {
-    int rc = cut(j, story->length, err);
+    int rc = cut(j, contents->length, err);
 
     return rc < 0 ? rc : begin_session(j, boot_id, err);
 }
@@ -284,11 +286,11 @@ struct successor {
 static int write_successor(struct xd_journal *j, struct successor *next,
                            uint64_t *out_read, struct xd_error *err)
 {
-    struct xd_journal_story story = {0};
+    struct xd_journal_contents contents = {0};
     struct xd_text text = {0};
-    int rc = read_story(j, &story, err);
+    int rc = read_contents(j, &contents, err);
 
-    if (rc == 0 && xd_journal_format(&story, &text) < 0)
+    if (rc == 0 && xd_journal_format(&contents, &text) < 0)
         rc = xd_fail_nomem(err);
     if (rc == 0)
         rc = xd_file_truncate(next->fd, j->new_path, 0, err);
@@ -296,9 +298,9 @@ static int write_successor(struct xd_journal *j, struct successor *next,
         rc = xd_file_write(next->fd, j->new_path, 0, text.s, text.len, err);
     if (rc == 0)
         rc = xd_file_sync(next->fd, j->new_path, err);
-    *out_read = story.length;
+    *out_read = contents.length;
     next->length = text.len;
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     xd_text_fini(&text);
     return rc;
 }

@@ -23,15 +23,16 @@ struct xd_journal;
 
 /*
  * Open the journal at `path`, in `folder` (os/file.h), or make an empty one,
- * and read what it says into *story, to be released with
- * xd_journal_story_fini(); story->has_header is false when it says nothing.
- * Ownership: *out is the caller's, to release with xd_journal_free(); until
- * then
+ * and read what it says into *contents, to be released with
+ * xd_journal_contents_fini(); contents->has_header is false when it says
+ * nothing.
+ * Ownership: *out is the caller's, to release with xd_journal_free(); until then
  *            `folder` is used.
  * Errors: IO, also for a file that is no journal, which stays as it is; NOMEM.
  */
-int xd_journal_open(struct xd_journal **out, struct xd_journal_story *story,
-                    int folder, const char *path, struct xd_error *err);
+int xd_journal_open(struct xd_journal **out,
+                    struct xd_journal_contents *contents, int folder,
+                    const char *path, struct xd_error *err);
 
 /* Begin anew, for a file of which nothing is there: on return nothing that the
  * journal said before can come back.  Errors: IO. */
@@ -39,9 +40,9 @@ int xd_journal_restart(struct xd_journal *j,
                        const struct xd_journal_identity *identity,
                        const char *boot_id, struct xd_error *err);
 
-/* Go on behind what `story` has read.  Errors: IO. */
+/* Go on behind what `contents` has read.  Errors: IO. */
 int xd_journal_continue(struct xd_journal *j,
-                        const struct xd_journal_story *story,
+                        const struct xd_journal_contents *contents,
                         const char *boot_id, struct xd_error *err);
 
 /* These bytes are written; or were found wrong.  Errors: IO. */

@@ -14,19 +14,19 @@
 #define MAX_WRITTEN ((size_t)1 << 18) /* records between two syncs */
 #define MAX_DROPPED ((size_t)1 << 14)
 
-void xd_journal_story_fini(struct xd_journal_story *s)
+void xd_journal_contents_fini(struct xd_journal_contents *s)
 {
     xd_text_fini(&s->hashes);
     xd_text_fini(&s->depots);
     xd_text_fini(&s->failed);
     xd_rangeset_fini(&s->synced);
     xd_free(s->written);
-    *s = (struct xd_journal_story){0};
+    *s = (struct xd_journal_contents){0};
 }
 
 /* Each take_ returns 1 for a record that makes sense, 0 for one that does not,
  * or NOMEM. */
-static int take_header(struct xd_journal_story *s, const unsigned char *body,
+static int take_header(struct xd_journal_contents *s, const unsigned char *body,
                        size_t len)
 {
     const size_t magic = strlen(XD_JOURNAL_MAGIC);
@@ -55,8 +55,8 @@ static int take_header(struct xd_journal_story *s, const unsigned char *body,
 }
 
 /* What another start of the machine had not synced to the disk may be lost. */
-static int take_session(struct xd_journal_story *s, const unsigned char *body,
-                        size_t len)
+static int take_session(struct xd_journal_contents *s,
+                        const unsigned char *body, size_t len)
 {
     char boot_id[sizeof s->boot_id];
 
@@ -70,7 +70,7 @@ static int take_session(struct xd_journal_story *s, const unsigned char *body,
     return 1;
 }
 
-static int get_range(const struct xd_journal_story *s,
+static int get_range(const struct xd_journal_contents *s,
                      const unsigned char *body, size_t len,
                      struct xd_range *out)
 {
@@ -82,7 +82,7 @@ static int get_range(const struct xd_journal_story *s,
            out->end <= s->wanted.end;
 }
 
-static int add_written(struct xd_journal_story *s, struct xd_written w)
+static int add_written(struct xd_journal_contents *s, struct xd_written w)
 {
     struct xd_written *list =
         xd_grow(s->written, s->n_written, &s->capacity, sizeof *list);
@@ -94,8 +94,8 @@ static int add_written(struct xd_journal_story *s, struct xd_written w)
     return 0;
 }
 
-static int take_written(struct xd_journal_story *s, const unsigned char *body,
-                        size_t len)
+static int take_written(struct xd_journal_contents *s,
+                        const unsigned char *body, size_t len)
 {
     struct xd_range range;
 
@@ -108,7 +108,7 @@ static int take_written(struct xd_journal_story *s, const unsigned char *body,
 
 /* Of a record that was written, what is left on either side of `gone`.  Copies
  * of one range are cut one by one, so that there may be more each time. */
-static int cut_written(struct xd_journal_story *s, struct xd_range gone)
+static int cut_written(struct xd_journal_contents *s, struct xd_range gone)
 {
     size_t n = s->n_written;
 
@@ -133,8 +133,8 @@ static int cut_written(struct xd_journal_story *s, struct xd_range gone)
     return 1;
 }
 
-static int take_dropped(struct xd_journal_story *s, const unsigned char *body,
-                        size_t len)
+static int take_dropped(struct xd_journal_contents *s,
+                        const unsigned char *body, size_t len)
 {
     struct xd_range range;
 
@@ -145,7 +145,7 @@ static int take_dropped(struct xd_journal_story *s, const unsigned char *body,
     return cut_written(s, range);
 }
 
-static int take_synced(struct xd_journal_story *s, const unsigned char *body,
+static int take_synced(struct xd_journal_contents *s, const unsigned char *body,
                        size_t len)
 {
     size_t n = 0;
@@ -170,8 +170,8 @@ static int take_synced(struct xd_journal_story *s, const unsigned char *body,
     return 1;
 }
 
-static int take_validator(struct xd_journal_story *s, const unsigned char *body,
-                          size_t len)
+static int take_validator(struct xd_journal_contents *s,
+                          const unsigned char *body, size_t len)
 {
     if (len < 3 || body[len - 1] != '\n' || memchr(body, '\n', len - 1) ||
         !memchr(body, ' ', len) || memchr(body, '\0', len))
@@ -181,7 +181,7 @@ static int take_validator(struct xd_journal_story *s, const unsigned char *body,
 }
 
 /* The last one holds: it is of all that earlier ones were of. */
-static int take_failed(struct xd_journal_story *s, const unsigned char *body,
+static int take_failed(struct xd_journal_contents *s, const unsigned char *body,
                        size_t len)
 {
     if (len < 3 || body[len - 1] != '\n' || memchr(body, '\0', len))
@@ -191,7 +191,7 @@ static int take_failed(struct xd_journal_story *s, const unsigned char *body,
     return s->failed.failed ? XD_E_NOMEM : 1;
 }
 
-static int take_record(struct xd_journal_story *s, unsigned kind,
+static int take_record(struct xd_journal_contents *s, unsigned kind,
                        const unsigned char *body, size_t len)
 {
     if ((kind == XD_JOURNAL_HEADER) == s->has_header)
@@ -215,8 +215,8 @@ static int take_record(struct xd_journal_story *s, unsigned kind,
     return 0;
 }
 
-int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
-                        size_t len, bool *out_is_bad)
+int64_t xd_journal_take(struct xd_journal_contents *s,
+                        const unsigned char *data, size_t len, bool *out_is_bad)
 {
     size_t done = 0;
 
@@ -240,8 +240,9 @@ int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
     return (int64_t)done;
 }
 
-int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
-                        uint64_t limit, struct xd_rangeset *out)
+int xd_journal_believed(const struct xd_journal_contents *s,
+                        const char *boot_id, uint64_t limit,
+                        struct xd_rangeset *out)
 {
     bool same_boot = *boot_id && strcmp(boot_id, s->boot_id) == 0;
     struct xd_range beyond = {0, UINT64_MAX};
@@ -281,7 +282,7 @@ static void append_written(struct xd_text *out, const struct xd_rangeset *set)
 
 /* Records of which some overlap others, or are cut to nothing, in order. */
 static int append_unsynced(struct xd_text *out,
-                           const struct xd_journal_story *s)
+                           const struct xd_journal_contents *s)
 {
     struct xd_rangeset set;
     int rc = 0;
@@ -325,7 +326,7 @@ static void append_validators(struct xd_text *out, const char *list)
     }
 }
 
-int xd_journal_format(const struct xd_journal_story *s, struct xd_text *out)
+int xd_journal_format(const struct xd_journal_contents *s, struct xd_text *out)
 {
     struct xd_journal_identity identity = {.name = s->name,
                                            .size = s->size,

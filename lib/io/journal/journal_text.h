@@ -17,7 +17,7 @@
 #include "io/journal/journal_record.h"
 
 /* What the records up to here come to. */
-struct xd_journal_story {
+struct xd_journal_contents {
     bool has_header;
     char name[300];
     uint64_t size;
@@ -41,26 +41,28 @@ struct xd_written {
     uint64_t at;
 };
 
-/* A zeroed story is an empty one. */
-void xd_journal_story_fini(struct xd_journal_story *s);
+/* A zeroed struct is an empty journal's. */
+void xd_journal_contents_fini(struct xd_journal_contents *s);
 
 /*
  * Take the records that `data` begins with.  Returns how many bytes they were;
  * what follows is the beginning of a record, or none: then `*out_is_bad`.
  * Errors: NOMEM.
  */
-int64_t xd_journal_take(struct xd_journal_story *s, const unsigned char *data,
-                        size_t len, bool *out_is_bad);
+int64_t xd_journal_take(struct xd_journal_contents *s,
+                        const unsigned char *data, size_t len,
+                        bool *out_is_bad);
 
 /* The bytes that may be believed on a machine with this boot id, as far as they
  * lie in the first `limit` bytes of the .part; `out` is initialised here.
  * Errors: NOMEM. */
-int xd_journal_believed(const struct xd_journal_story *s, const char *boot_id,
-                        uint64_t limit, struct xd_rangeset *out);
+int xd_journal_believed(const struct xd_journal_contents *s,
+                        const char *boot_id, uint64_t limit,
+                        struct xd_rangeset *out);
 
 /* A journal that says what `s` says, and no more than it must; `out` is empty.
  * Errors: NOMEM. */
-int xd_journal_format(const struct xd_journal_story *s, struct xd_text *out);
+int xd_journal_format(const struct xd_journal_contents *s, struct xd_text *out);
 
 /* Whether `data`, the beginning of a file, may be that of a journal that was
  * cut off or never reached the disk. */

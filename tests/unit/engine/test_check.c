@@ -214,7 +214,7 @@ END_TEST
 
 START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
 {
-    struct xd_journal_story story;
+    struct xd_journal_contents contents;
     struct xd_rangeset believed;
     struct xd_journal *j;
     int in;
@@ -226,17 +226,17 @@ START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
     ck_assert_int_eq(access(path, F_OK), -1);
     ck_assert_int_eq(access(part, F_OK), 0);
     ck_assert_int_eq(xd_folder_open(&in, journal, &err), 0);
-    ck_assert_int_eq(xd_journal_open(&j, &story, in, journal, &err), 0);
-    ck_assert_str_eq(story.name, "f");
-    ck_assert_uint_eq(story.size, SIZE);
-    ck_assert_int_eq(xd_journal_believed(&story, "another", SIZE, &believed),
+    ck_assert_int_eq(xd_journal_open(&j, &contents, in, journal, &err), 0);
+    ck_assert_str_eq(contents.name, "f");
+    ck_assert_uint_eq(contents.size, SIZE);
+    ck_assert_int_eq(xd_journal_believed(&contents, "another", SIZE, &believed),
                      0);
     ck_assert_uint_eq(believed.n, 2);
     ck_assert_uint_eq(believed.ranges[0].begin, 300);
     ck_assert_uint_eq(believed.ranges[0].end, 600);
     ck_assert_uint_eq(believed.ranges[1].begin, 900);
     xd_rangeset_fini(&believed);
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     xd_journal_free(j);
     xd_file_close(in);
 }

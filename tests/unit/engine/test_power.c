@@ -420,15 +420,15 @@ static uint64_t wrong_bytes(uint64_t *out_believed)
 {
     const struct content *part = &made.files[made.names[OUT_PART]];
     const struct content *text = &made.files[made.names[OUT_JOURNAL]];
-    struct xd_journal_story story = {0};
+    struct xd_journal_contents contents = {0};
     struct xd_rangeset believed;
     uint64_t wrong = 0;
     bool is_bad;
 
-    ck_assert_int_ge(xd_journal_take(&story, text->data, text->len, &is_bad),
+    ck_assert_int_ge(xd_journal_take(&contents, text->data, text->len, &is_bad),
                      0);
     ck_assert_int_eq(
-        xd_journal_believed(&story, "another", part->len, &believed), 0);
+        xd_journal_believed(&contents, "another", part->len, &believed), 0);
     for (size_t i = 0; i < believed.n; i++) {
         struct xd_range r = believed.ranges[i];
 
@@ -437,7 +437,7 @@ static uint64_t wrong_bytes(uint64_t *out_believed)
     }
     *out_believed = believed.bytes;
     xd_rangeset_fini(&believed);
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     return wrong;
 }
 
@@ -708,7 +708,7 @@ static void leave_a_quarter(unsigned records)
 {
     static const struct xd_journal_identity identity = {
         .name = "out", .size = SIZE, .wanted = {0, SIZE}, .hashes = ""};
-    struct xd_journal_story story;
+    struct xd_journal_contents contents;
     struct xd_journal *journal;
     struct xd_error err;
     int in;
@@ -716,7 +716,7 @@ static void leave_a_quarter(unsigned records)
     put(paths[OUT_PART], SIZE / 4);
     ck_assert_int_eq(xd_folder_open(&in, paths[OUT_JOURNAL], &err), 0);
     ck_assert_int_eq(
-        xd_journal_open(&journal, &story, in, paths[OUT_JOURNAL], &err), 0);
+        xd_journal_open(&journal, &contents, in, paths[OUT_JOURNAL], &err), 0);
     ck_assert_int_eq(xd_journal_restart(journal, &identity, "one", &err), 0);
     ck_assert_int_eq(write_validator(journal), 0);
     for (unsigned i = 0; i < records; i++)
@@ -725,7 +725,7 @@ static void leave_a_quarter(unsigned records)
             0);
     ck_assert_int_eq(xd_journal_synced(journal, xd_journal_mark(journal), &err),
                      0);
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     xd_journal_free(journal);
     xd_file_close(in);
     remember_first();

@@ -26,7 +26,7 @@ static char folder[64], path[90];
 static int in; /* the folder, open */
 static struct xd_error err;
 static struct xd_journal *journal;
-static struct xd_journal_story story;
+static struct xd_journal_contents contents;
 
 static void set_up(void)
 {
@@ -35,13 +35,13 @@ static void set_up(void)
     snprintf(path, sizeof path, "%s/film.bin.part.journal", folder);
     ck_assert_int_eq(xd_folder_open(&in, path, &err), 0);
     journal = NULL;
-    story = (struct xd_journal_story){0};
+    contents = (struct xd_journal_contents){0};
 }
 
 static void tear_down(void)
 {
     xd_journal_free(journal);
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     xd_file_close(in);
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
@@ -49,21 +49,21 @@ static void tear_down(void)
 
 static void open_it(void)
 {
-    ck_assert_msg(xd_journal_open(&journal, &story, in, path, &err) == 0, "%s",
-                  err.msg);
+    ck_assert_msg(xd_journal_open(&journal, &contents, in, path, &err) == 0,
+                  "%s", err.msg);
 }
 
 static void open_new(void)
 {
     open_it();
-    ck_assert(!story.has_header);
+    ck_assert(!contents.has_header);
     ck_assert_int_eq(xd_journal_restart(journal, &identity, "boot 1", &err), 0);
 }
 
 static void reopen(void)
 {
     xd_journal_free(journal);
-    xd_journal_story_fini(&story);
+    xd_journal_contents_fini(&contents);
     open_it();
 }
 
@@ -91,7 +91,7 @@ static const char *believed(const char *boot, uint64_t limit)
     static char text[200];
     struct xd_rangeset set;
 
-    ck_assert_int_eq(xd_journal_believed(&story, boot, limit, &set), 0);
+    ck_assert_int_eq(xd_journal_believed(&contents, boot, limit, &set), 0);
     text[0] = '\0';
     for (size_t i = 0; i < set.n; i++)
         sprintf(text + strlen(text), "%s%llu-%llu", i ? " " : "",
@@ -107,9 +107,9 @@ START_TEST(what_was_written_is_believed_until_the_machine_restarts)
     written(0, 100);
     written(200, 300);
     reopen();
-    ck_assert_str_eq(story.name, "film.bin");
-    ck_assert_uint_eq(story.size, SIZE);
-    ck_assert_str_eq(story.hashes.s, "sha-256:00ff\n");
+    ck_assert_str_eq(contents.name, "film.bin");
+    ck_assert_uint_eq(contents.size, SIZE);
+    ck_assert_str_eq(contents.hashes.s, "sha-256:00ff\n");
     ck_assert_str_eq(believed("boot 1", SIZE), "0-100 200-300");
     ck_assert_str_eq(believed("boot 2", SIZE), "");
 }
@@ -148,7 +148,8 @@ START_TEST(a_later_sync_does_not_bring_back_what_a_restart_lost)
     open_new();
     written(0, 100);
     reopen();
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 2", &err), 0);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 2", &err),
+                     0);
     written(200, 300);
     synced();
     reopen();
@@ -162,7 +163,8 @@ START_TEST(sessions_of_one_start_of_the_machine_add_up)
     open_new();
     written(0, 100);
     reopen();
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 1", &err),
+                     0);
     written(200, 300);
     reopen();
     ck_assert_str_eq(believed("boot 1", SIZE), "0-100 200-300");
@@ -179,7 +181,8 @@ START_TEST(what_was_dropped_is_not_believed_until_it_is_written_again)
     reopen();
     ck_assert_str_eq(believed("boot 1", SIZE), "0-50 150-200");
     ck_assert_str_eq(believed("boot 2", SIZE), "0-50");
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 1", &err),
+                     0);
     written(60, 70);
     dropped(180, 190);
     reopen();
@@ -205,7 +208,7 @@ START_TEST(after_a_restart_nothing_is_left_of_what_was_said)
     synced();
     ck_assert_int_eq(xd_journal_restart(journal, &identity, "boot 1", &err), 0);
     reopen();
-    ck_assert(story.has_header);
+    ck_assert(contents.has_header);
     ck_assert_str_eq(believed("boot 1", SIZE), "");
 }
 END_TEST
@@ -223,7 +226,7 @@ START_TEST(validators_are_remembered_and_too_long_ones_left_out)
     ck_assert_int_eq(xd_journal_validator(journal, "http://b/x", "\"2\"", &err),
                      0);
     reopen();
-    ck_assert_str_eq(story.depots.s, "http://a/x \"1\"\nhttp://b/x \"2\"\n");
+    ck_assert_str_eq(contents.depots.s, "http://a/x \"1\"\nhttp://b/x \"2\"\n");
 }
 END_TEST
 
@@ -233,7 +236,7 @@ START_TEST(what_is_no_journal_stays_as_it_is)
     int fd = open(path, O_RDWR | O_CREAT, 0600);
 
     ck_assert_int_eq(write(fd, "my own words", 12), 12);
-    ck_assert_int_eq(xd_journal_open(&journal, &story, in, path, &err),
+    ck_assert_int_eq(xd_journal_open(&journal, &contents, in, path, &err),
                      XD_E_IO);
     ck_assert_ptr_null(journal);
     ck_assert_ptr_nonnull(strstr(err.msg, path));
@@ -317,12 +320,12 @@ static void make_journal(void)
 /* What these bytes come to. */
 static void tell(const unsigned char *data, size_t len, struct xd_rangeset *out)
 {
-    struct xd_journal_story s = {0};
+    struct xd_journal_contents s = {0};
     bool is_bad;
 
     ck_assert_int_ge(xd_journal_take(&s, data, len, &is_bad), 0);
     ck_assert_int_eq(xd_journal_believed(&s, "boot 1", SIZE, out), 0);
-    xd_journal_story_fini(&s);
+    xd_journal_contents_fini(&s);
 }
 
 /* That no byte is believed which was not written at some time. */
@@ -403,9 +406,10 @@ START_TEST(what_follows_damage_is_cut_off_before_more_is_said)
     ck_assert_int_eq(pwrite(fd, "\377", 1, (off_t)edges[2] + 6), 1);
     close(fd);
     reopen();
-    ck_assert_uint_eq(story.length, edges[2]);
+    ck_assert_uint_eq(contents.length, edges[2]);
     ck_assert_str_eq(believed("boot 1", SIZE), "0-90 100-190");
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 1", &err),
+                     0);
     written(500, 510);
     reopen();
     ck_assert_str_eq(believed("boot 1", SIZE), "0-90 100-190 500-510");
@@ -413,7 +417,7 @@ START_TEST(what_follows_damage_is_cut_off_before_more_is_said)
 END_TEST
 
 /* Records whose checksum is right, as an enemy would make them. */
-START_TEST(a_record_that_leaves_the_file_ends_the_story)
+START_TEST(a_record_that_leaves_the_file_ends_the_journal)
 {
     static const struct xd_range bad[] = {
         {0, SIZE + 1}, {5, 5}, {7, 6}, {UINT64_MAX, 3}, {SIZE, UINT64_MAX}};
@@ -422,18 +426,21 @@ START_TEST(a_record_that_leaves_the_file_ends_the_story)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bool is_bad;
 
-        xd_journal_story_fini(&story);
+        xd_journal_contents_fini(&contents);
         xd_journal_put_header(&r, &identity);
-        ck_assert_int_eq(xd_journal_take(&story, r.bytes, r.len, &is_bad),
+        ck_assert_int_eq(xd_journal_take(&contents, r.bytes, r.len, &is_bad),
                          (int64_t)r.len);
         xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, bad[i]);
-        ck_assert_int_eq(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+        ck_assert_int_eq(xd_journal_take(&contents, r.bytes, r.len, &is_bad),
+                         0);
         ck_assert(is_bad);
         xd_journal_put_synced(&r, UINT64_MAX);
-        ck_assert_int_eq(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+        ck_assert_int_eq(xd_journal_take(&contents, r.bytes, r.len, &is_bad),
+                         0);
         ck_assert(is_bad);
         xd_journal_put_header(&r, &identity);
-        ck_assert_int_eq(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+        ck_assert_int_eq(xd_journal_take(&contents, r.bytes, r.len, &is_bad),
+                         0);
         ck_assert(is_bad);
     }
 }
@@ -448,18 +455,19 @@ START_TEST(records_that_are_cut_to_pieces_are_bounded)
     bool is_bad = false;
 
     xd_journal_put_header(&r, &identity);
-    xd_journal_take(&story, r.bytes, r.len, &is_bad);
+    xd_journal_take(&contents, r.bytes, r.len, &is_bad);
     xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, (struct xd_range){0, SIZE});
     for (unsigned i = 0; i < TIMES; i++)
-        xd_journal_take(&story, r.bytes, r.len, &is_bad);
+        xd_journal_take(&contents, r.bytes, r.len, &is_bad);
     ck_assert(!is_bad);
     for (unsigned i = 1; i < TIMES && !is_bad; i++) {
         xd_journal_put_range(&r, XD_JOURNAL_DROPPED,
                              (struct xd_range){2 * i, 2 * i + 1});
-        ck_assert_int_ge(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+        ck_assert_int_ge(xd_journal_take(&contents, r.bytes, r.len, &is_bad),
+                         0);
     }
     ck_assert(is_bad);
-    ck_assert_uint_le(story.n_written, MOST);
+    ck_assert_uint_le(contents.n_written, MOST);
 }
 END_TEST
 
@@ -469,7 +477,7 @@ START_TEST(nothing_comes_before_the_header)
     bool is_bad;
 
     xd_journal_put_range(&r, XD_JOURNAL_WRITTEN, (struct xd_range){0, 0});
-    ck_assert_int_eq(xd_journal_take(&story, r.bytes, r.len, &is_bad), 0);
+    ck_assert_int_eq(xd_journal_take(&contents, r.bytes, r.len, &is_bad), 0);
     ck_assert(is_bad);
 }
 END_TEST
@@ -530,13 +538,14 @@ START_TEST(a_long_journal_is_written_anew_and_says_the_same)
     ck_assert_uint_eq(length_of(path), xd_journal_mark(journal));
     written(3000, 3100);
     reopen();
-    ck_assert_str_eq(story.name, "film.bin");
-    ck_assert_uint_eq(story.wanted.end, SIZE);
-    ck_assert_str_eq(story.hashes.s, "sha-256:00ff\n");
+    ck_assert_str_eq(contents.name, "film.bin");
+    ck_assert_uint_eq(contents.wanted.end, SIZE);
+    ck_assert_str_eq(contents.hashes.s, "sha-256:00ff\n");
     ck_assert_str_eq(believed("boot 1", SIZE),
                      "0-50 60-100 1000-1500 1600-2000 3000-3100");
     ck_assert_str_eq(believed("boot 2", SIZE), "0-50 60-100");
-    ck_assert_str_eq(story.depots.s, "http://b/x \"b\"\nhttp://a/x \"new\"\n");
+    ck_assert_str_eq(contents.depots.s,
+                     "http://b/x \"b\"\nhttp://a/x \"new\"\n");
 }
 END_TEST
 
@@ -560,8 +569,9 @@ START_TEST(a_short_journal_stays_and_one_that_is_needed_does)
     written(0, 100);
     shrink();
     reopen();
-    ck_assert_uint_eq(story.n_written, 2);
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    ck_assert_uint_eq(contents.n_written, 2);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 1", &err),
+                     0);
     for (uint64_t at = 0; xd_journal_mark(journal) <= 1 << 20; at += 2)
         written(at, at + 1);
     shrink();
@@ -610,7 +620,8 @@ START_TEST(a_journal_that_cannot_be_written_anew_goes_on)
     written(0, 100);
     reopen();
     ck_assert_str_eq(believed("boot 1", SIZE), "0-100 1000-2000");
-    ck_assert_int_eq(xd_journal_continue(journal, &story, "boot 1", &err), 0);
+    ck_assert_int_eq(xd_journal_continue(journal, &contents, "boot 1", &err),
+                     0);
     shrink();
     ck_assert_uint_lt(length_of(path), 1000);
     ck_assert_int_eq(access(in_the_way, F_OK), -1);
@@ -619,13 +630,13 @@ END_TEST
 
 START_TEST(another_journal_still_cannot_be_opened_beside_a_new_one)
 {
-    struct xd_journal_story other_story;
+    struct xd_journal_contents other_contents;
     struct xd_journal *other;
 
     open_new();
     make_long();
     shrink();
-    ck_assert_int_eq(xd_journal_open(&other, &other_story, in, path, &err),
+    ck_assert_int_eq(xd_journal_open(&other, &other_contents, in, path, &err),
                      XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, "another download"));
 }
@@ -660,7 +671,7 @@ int main(void)
     tcase_add_test(tcase, a_bit_that_is_flipped_anywhere_makes_no_byte_good);
     tcase_add_test(tcase, random_bytes_in_place_of_others_make_no_byte_good);
     tcase_add_test(tcase, what_follows_damage_is_cut_off_before_more_is_said);
-    tcase_add_test(tcase, a_record_that_leaves_the_file_ends_the_story);
+    tcase_add_test(tcase, a_record_that_leaves_the_file_ends_the_journal);
     tcase_add_test(tcase, records_that_are_cut_to_pieces_are_bounded);
     tcase_add_test(tcase, nothing_comes_before_the_header);
     tcase_add_test(tcase, bytes_whose_sync_failed_are_not_believed);

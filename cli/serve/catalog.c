@@ -1,4 +1,4 @@
-#include "serve/shelf.h"
+#include "serve/catalog.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,16 +11,16 @@
 #include "common/status.h"
 #include "common/words.h"
 
-void shelf_init(struct shelf *s, const char *token)
+void catalog_init(struct catalog *s, const char *token)
 {
-    *s = (struct shelf){0};
+    *s = (struct catalog){0};
     if (token != NULL)
         snprintf(s->root, sizeof s->root, "/%s/", token);
     else
         strcpy(s->root, "/");
 }
 
-static void end_trace(struct shelf_file *f)
+static void end_trace(struct catalog_file *f)
 {
     struct xd_error err = {.code = XD_OK};
 
@@ -30,7 +30,7 @@ static void end_trace(struct shelf_file *f)
                   &err);
 }
 
-void shelf_fini(struct shelf *s)
+void catalog_fini(struct catalog *s)
 {
     /* All at once, for each takes its time to end. */
     for (size_t i = 0; i < s->n; i++) {
@@ -43,12 +43,12 @@ void shelf_fini(struct shelf *s)
         xd_source_unref(s->files[i].source);
     }
     free(s->files);
-    *s = (struct shelf){0};
+    *s = (struct catalog){0};
 }
 
 /* A strong one: the hash of the file; where there is none, nothing holds for
  * longer than this run. */
-static void make_etag(struct shelf_file *f, const struct xd_manifest *m,
+static void make_etag(struct catalog_file *f, const struct xd_manifest *m,
                       size_t i, uint64_t size)
 {
     struct xd_hash hash = {.struct_size = sizeof hash};
@@ -61,7 +61,7 @@ static void make_etag(struct shelf_file *f, const struct xd_manifest *m,
                  (uint64_t)time(NULL));
 }
 
-static void make_paths(const struct shelf *s, struct shelf_file *f)
+static void make_paths(const struct catalog *s, struct catalog_file *f)
 {
     snprintf(f->path, sizeof f->path, "%s%zu%s%s", s->root, s->n + 1,
              f->name[0] != '\0' ? "/" : "", f->name);
@@ -70,7 +70,7 @@ static void make_paths(const struct shelf *s, struct shelf_file *f)
     http_encode(f->link, sizeof f->link, f->name);
 }
 
-static int set_rate(struct shelf_file *f, double bytes_per_s)
+static int set_rate(struct catalog_file *f, double bytes_per_s)
 {
     struct xd_error err;
     const int rc = xd_reader_new(&f->pace, f->source, &err);
@@ -83,11 +83,11 @@ static int set_rate(struct shelf_file *f, double bytes_per_s)
     return 0;
 }
 
-int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
-              size_t i)
+int catalog_add(struct catalog *s, const struct args *a, struct xd_manifest *m,
+                size_t i)
 {
     struct xd_file file = {.struct_size = sizeof file};
-    struct shelf_file *files = realloc(s->files, (s->n + 1) * sizeof *files);
+    struct catalog_file *files = realloc(s->files, (s->n + 1) * sizeof *files);
     struct xd_error err;
 
     if (files == NULL || xd_manifest_file(m, i, &file) < 0) {
@@ -96,8 +96,8 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
         return STATUS_FAILED;
     }
     s->files = files;
-    struct shelf_file *f = &files[s->n];
-    *f = (struct shelf_file){.type = http_type(file.name)};
+    struct catalog_file *f = &files[s->n];
+    *f = (struct catalog_file){.type = http_type(file.name)};
     const int rc = xd_source_new(&f->source, m, i, a->options, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
@@ -112,13 +112,13 @@ int shelf_add(struct shelf *s, const struct args *a, struct xd_manifest *m,
     return a->rate > 0 ? set_rate(f, a->rate) : 0;
 }
 
-static int add_manifest(struct shelf *s, const struct args *a,
+static int add_manifest(struct catalog *s, const struct args *a,
                         const struct inputs *in, size_t number)
 {
     struct xd_manifest *m;
     size_t i = 0, end;
 
-    int status = inputs_say_manifest(in, number, &m);
+    int status = inputs_require_manifest(in, number, &m);
     if (status != 0)
         return status;
     end = xd_manifest_n_files(m);
@@ -127,12 +127,13 @@ static int add_manifest(struct shelf *s, const struct args *a,
         end = i + 1;
     }
     for (; status == 0 && i < end; i++)
-        status = shelf_add(s, a, m, i);
+        status = catalog_add(s, a, m, i);
     xd_manifest_unref(m);
     return status;
 }
 
-int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
+int catalog_fill(struct catalog *s, const struct args *a,
+                 const struct inputs *in)
 {
     int status = 0;
 
@@ -145,12 +146,12 @@ int shelf_fill(struct shelf *s, const struct args *a, const struct inputs *in)
     return status;
 }
 
-void shelf_say_failures(const struct shelf *s)
+void catalog_print_failures(const struct catalog *s)
 {
     struct xd_error err;
 
     for (size_t i = 0; i < s->n; i++) {
-        struct shelf_file *f = &s->files[i];
+        struct catalog_file *f = &s->files[i];
         const int rc = xd_download_wait(xd_source_download(f->source), 0, &err);
         if (f->status != 0 || rc == 0 || rc == XD_E_AGAIN || rc == XD_E_STATE)
             continue;
@@ -159,7 +160,7 @@ void shelf_say_failures(const struct shelf *s)
     }
 }
 
-struct shelf_file *shelf_find(const struct shelf *s, const char *path)
+struct catalog_file *catalog_find(const struct catalog *s, const char *path)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->files[i].path, path) == 0)

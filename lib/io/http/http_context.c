@@ -1,13 +1,13 @@
-#include "io/http/http_commons.h"
+#include "io/http/http_context.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/http/http_names.h"
 #include "io/http/watchdog.h"
 
-int xd_commons_new(struct xd_commons **out, struct xd_error *err)
+int xd_net_context_new(struct xd_net_context **out, struct xd_error *err)
 {
-    struct xd_commons *c = xd_alloc(1, sizeof *c);
+    struct xd_net_context *c = xd_alloc(1, sizeof *c);
     int rc;
 
     *out = NULL;
@@ -17,13 +17,13 @@ int xd_commons_new(struct xd_commons **out, struct xd_error *err)
     if (rc == 0)
         rc = xd_watchdog_new(&c->watchdog, err);
     if (rc < 0)
-        xd_commons_free(c);
+        xd_net_context_free(c);
     else
         *out = c;
     return rc;
 }
 
-void xd_commons_free(struct xd_commons *c)
+void xd_net_context_free(struct xd_net_context *c)
 {
     if (c == NULL)
         return;
@@ -32,8 +32,8 @@ void xd_commons_free(struct xd_commons *c)
     xd_free(c);
 }
 
-void xd_commons_hurry(struct xd_commons *c)
+void xd_net_context_shorten_waits(struct xd_net_context *c)
 {
     if (c != NULL)
-        xd_watchdog_hurry(c->watchdog);
+        xd_watchdog_shorten_wait(c->watchdog);
 }

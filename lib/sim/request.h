@@ -2,8 +2,8 @@
  * What the engine does between the scheduler and the depots, in virtual time:
  * lanes, buffers, silence, pieces.
  */
-#ifndef XD_SIM_FLIGHT_H
-#define XD_SIM_FLIGHT_H
+#ifndef XD_SIM_REQUEST_H
+#define XD_SIM_REQUEST_H
 
 #include "session/intake.h"
 #include "sim/driver.h"
@@ -12,13 +12,13 @@
 #include "sim/tcp.h"
 #include "sim/trust.h"
 
-/* A fetch under way. */
-struct xd_flight {
+/* A request in flight. */
+struct xd_sim_request {
     bool is_live;
     bool is_refused;
     bool is_distrusted;   /* what is in its buffer must not count */
-    bool owns_connection; /* no other fetch shares it */
-    uint64_t life;        /* tells its timers from those of fetches before it */
+    bool owns_connection; /* no other request shares it */
+    uint64_t life; /* tells its timers from those of requests before it */
     unsigned depot, lane;
     struct xd_range range;
     enum xd_fetch_reason reason;
@@ -39,8 +39,8 @@ struct xd_run {
     struct xd_trust trust;
     struct xd_net net;
     struct xd_tcp tcp;
-    struct xd_flight *flights;
-    unsigned n_flights;
+    struct xd_sim_request *requests;
+    unsigned n_requests;
     uint64_t buffer_bytes; /* of each */
     uint64_t n_begun;
     bool is_decision_due; /* the scheduler has something to think about */
@@ -49,23 +49,24 @@ struct xd_run {
     struct xd_sim_reader reader;
 };
 
-void xd_flight_take_off(struct xd_run *r, const struct xd_sched_action *a);
-void xd_flight_shorten(struct xd_run *r, struct xd_flight *f, uint64_t end);
-void xd_flight_end(struct xd_run *r, struct xd_flight *f,
-                   enum xd_sched_event_kind kind);
+void xd_sim_request_begin(struct xd_run *r, const struct xd_sched_action *a);
+void xd_sim_request_shorten(struct xd_run *r, struct xd_sim_request *q,
+                            uint64_t end);
+void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
+                        enum xd_sched_event_kind kind);
 /* Not even what it has in its buffer counts. */
-void xd_flight_cut_off(struct xd_run *r, struct xd_flight *f);
-void xd_flight_cancel(struct xd_run *r, const struct xd_flight *f);
+void xd_sim_request_cut_off(struct xd_run *r, struct xd_sim_request *q);
+void xd_sim_request_cancel(struct xd_run *r, const struct xd_sim_request *q);
 /* It asks its depot for nothing any more. */
-void xd_flight_land(struct xd_run *r, struct xd_flight *f);
-void xd_flight_record(struct xd_run *r, const struct xd_flight *f,
-                      enum xd_sched_event_kind kind);
+void xd_sim_request_leave(struct xd_run *r, struct xd_sim_request *q);
+void xd_sim_request_record(struct xd_run *r, const struct xd_sim_request *q,
+                           enum xd_sched_event_kind kind);
 
-/* What connections and timers tell of the fetch `number`. */
-void xd_flight_bytes(void *run, unsigned number, uint64_t n);
-void xd_flight_broken(void *run, unsigned number);
-void xd_flight_timer(struct xd_run *r, struct xd_flight *f,
-                     enum xd_sim_kind kind);
+/* What connections and timers tell of the request `number`. */
+void xd_sim_request_bytes(void *run, unsigned number, uint64_t n);
+void xd_sim_request_broken(void *run, unsigned number);
+void xd_sim_request_timer(struct xd_run *r, struct xd_sim_request *q,
+                          enum xd_sim_kind kind);
 
 void xd_run_take_event(struct xd_run *r, struct xd_sched_event ev);
 void xd_run_out_of_memory(struct xd_run *r);

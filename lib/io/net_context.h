@@ -3,24 +3,24 @@
  * addresses of names that one of them has looked up, and the watchdog over
  * calls that do not return.  Only transports look inside.
  */
-#ifndef XD_IO_COMMONS_H
-#define XD_IO_COMMONS_H
+#ifndef XD_IO_NET_CONTEXT_H
+#define XD_IO_NET_CONTEXT_H
 
 #include <xdownload/error.h>
 
-struct xd_commons;
+struct xd_net_context;
 
 /*
- * Ownership: *out is the caller's, to release with xd_commons_free() after the
- *            last transport that uses it.
+ * Ownership: *out is the caller's, to release with xd_net_context_free() after
+ *            the last transport that uses it.
  * Errors:    NOMEM.
  */
-int xd_commons_new(struct xd_commons **out, struct xd_error *err);
-void xd_commons_free(struct xd_commons *c); /* NULL does nothing */
+int xd_net_context_new(struct xd_net_context **out, struct xd_error *err);
+void xd_net_context_free(struct xd_net_context *c); /* NULL does nothing */
 
 /* All transports are about to be freed: calls that do not return are ended
  * within a quarter of a second.  NULL does nothing.
  * Threads: any.  Blocks: no. */
-void xd_commons_hurry(struct xd_commons *c);
+void xd_net_context_shorten_waits(struct xd_net_context *c);
 
 #endif

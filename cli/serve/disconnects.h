@@ -9,27 +9,27 @@
  *
  * Threads: any.
  */
-#ifndef CLI_LEAVERS_H
-#define CLI_LEAVERS_H
+#ifndef CLI_DISCONNECTS_H
+#define CLI_DISCONNECTS_H
 
 #include <stddef.h>
 
-struct leavers;
+struct disconnects;
 struct xd_reader;
 
 /* For at most so many at a time.  Returns NULL when out of memory, descriptors
  * or threads. */
-struct leavers *leavers_new(size_t most);
+struct disconnects *disconnects_new(size_t most);
 
 /* After all have been removed.  NULL does nothing. */
-void leavers_free(struct leavers *l);
+void disconnects_free(struct disconnects *d);
 
 /*
  * From now on `reader` is interrupted, and stays so, when the client at the
  * other end of the socket `fd` has gone.
- * Ownership: both are the caller's, and live until leavers_remove().
+ * Ownership: both are the caller's, and live until disconnects_remove().
  */
-void leavers_add(struct leavers *l, int fd, struct xd_reader *reader);
-void leavers_remove(struct leavers *l, const struct xd_reader *reader);
+void disconnects_add(struct disconnects *d, int fd, struct xd_reader *reader);
+void disconnects_remove(struct disconnects *d, const struct xd_reader *reader);
 
 #endif

@@ -4,30 +4,31 @@
  *
  * Threads: any.
  */
-#ifndef CLI_HURRY_H
-#define CLI_HURRY_H
+#ifndef CLI_TIMEOUTS_H
+#define CLI_TIMEOUTS_H
 
-struct hurry;
-struct hurried;
+struct timeouts;
+struct timeout;
 
 /* For requests of which each has so many seconds in all.  Returns NULL when
  * out of memory or threads. */
-struct hurry *hurry_new(unsigned seconds);
+struct timeouts *timeouts_new(unsigned seconds);
 
 /* After all connections have been removed.  NULL does nothing. */
-void hurry_free(struct hurry *h);
+void timeouts_free(struct timeouts *t);
 
 /*
  * A connection has been made, by the socket `fd`: its first request is due.
  * Returns NULL when out of memory.
- * Ownership: the socket is the caller's and stays open until hurry_remove().
+ * Ownership: the socket is the caller's and stays open until timeouts_remove().
  */
-struct hurried *hurry_add(struct hurry *h, int fd);
-void hurry_remove(struct hurry *h, struct hurried *c); /* NULL does nothing */
+struct timeout *timeouts_add(struct timeouts *t, int fd);
+void timeouts_remove(struct timeouts *t,
+                     struct timeout *c); /* NULL does nothing */
 
 /* Its request is complete, and may be answered for however long; the answer
  * has ended, and the next request is due.  NULL does nothing. */
-void hurry_pause(struct hurry *h, struct hurried *c);
-void hurry_resume(struct hurry *h, struct hurried *c);
+void timeouts_pause(struct timeouts *t, struct timeout *c);
+void timeouts_resume(struct timeouts *t, struct timeout *c);
 
 #endif

@@ -1,0 +1,166 @@
+#include "serve/timeouts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <pthread.h>
+#include <sys/socket.h>
+
+struct timeout {
+    struct timeout *next;
+    int fd;
+    time_t due; /* of the monotonic clock, in seconds; 0: nothing is due */
+};
+
+struct timeouts {
+    /* Constant after new(). */
+    time_t seconds;
+    pthread_t thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* the thread: something is due, or the end */
+
+    /* Guarded by lock. */
+    struct timeout *first;
+    bool is_over;
+};
+
+static time_t now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+/* End what is overdue.  Returns when the next is due; 0: nothing is. */
+static time_t end_overdue_locked(struct timeouts *t)
+{
+    const time_t now = now_s();
+    time_t next = 0;
+
+    for (struct timeout *c = t->first; c != NULL; c = c->next) {
+        if (c->due == 0)
+            continue;
+        if (c->due <= now) {
+            c->due = 0;
+            shutdown(c->fd, SHUT_RDWR); /* MHD notices, and closes it */
+        } else if (next == 0 || c->due < next) {
+            next = c->due;
+        }
+    }
+    return next;
+}
+
+static void *look_on(void *arg)
+{
+    struct timeouts *t = arg;
+
+    pthread_mutex_lock(&t->lock);
+    while (!t->is_over) {
+        const struct timespec next = {.tv_sec = end_overdue_locked(t)};
+
+        if (next.tv_sec == 0)
+            pthread_cond_wait(&t->changed, &t->lock);
+        else
+            pthread_cond_timedwait(&t->changed, &t->lock, &next);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static bool init_changed(struct timeouts *t)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_condattr_init(&attr) != 0)
+        return false;
+    const bool is_made =
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
+        pthread_cond_init(&t->changed, &attr) == 0;
+    pthread_condattr_destroy(&attr);
+    return is_made;
+}
+
+struct timeouts *timeouts_new(unsigned seconds)
+{
+    struct timeouts *t = calloc(1, sizeof *t);
+
+    if (t == NULL)
+        return NULL;
+    t->seconds = (time_t)seconds;
+    if (pthread_mutex_init(&t->lock, NULL) != 0)
+        goto free_memory;
+    if (!init_changed(t))
+        goto destroy_lock;
+    if (pthread_create(&t->thread, NULL, look_on, t) == 0)
+        return t;
+
+    pthread_cond_destroy(&t->changed);
+destroy_lock:
+    pthread_mutex_destroy(&t->lock);
+free_memory:
+    free(t);
+    return NULL;
+}
+
+void timeouts_free(struct timeouts *t)
+{
+    if (t == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->is_over = true;
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->thread, NULL);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+struct timeout *timeouts_add(struct timeouts *t, int fd)
+{
+    struct timeout *c = malloc(sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    pthread_mutex_lock(&t->lock);
+    *c = (struct timeout){.next = t->first, .fd = fd};
+    t->first = c;
+    pthread_mutex_unlock(&t->lock);
+    timeouts_resume(t, c);
+    return c;
+}
+
+void timeouts_remove(struct timeouts *t, struct timeout *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    struct timeout **at = &t->first;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    pthread_mutex_unlock(&t->lock);
+    free(c);
+}
+
+void timeouts_pause(struct timeouts *t, struct timeout *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    c->due = 0;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void timeouts_resume(struct timeouts *t, struct timeout *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    c->due = now_s() + t->seconds;
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
