@@ -69,7 +69,10 @@ struct xd_holder {
     unsigned most_flowing; /* at most so far; while it spreads, connections */
     unsigned ceiling;      /* fetches at a time: it refused one more; 0: it did
                              not */
-    uint64_t refused_to; /* the fetches that had begun then say no more of it */
+    uint64_t refused_to; /* the fetches that had begun by then are the last that
+                            it refused, so long after they began: */
+    xd_usec refused_least, refused_most;
+    unsigned served;       /* of those at a time, as far as they flow */
     bool ceiling_spreads;  /* that was one with a connection of its own */
     bool ceiling_is_known; /* from an earlier download */
     uint64_t idle_to;      /* it holds no work before this byte: holders.c; */

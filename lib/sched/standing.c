@@ -239,11 +239,19 @@ bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads)
            d->running >= d->ceiling;
 }
 
+/* When it refused one more it served this request, which was not answered yet,
+ * beside those that flowed then. */
+static bool is_served_too(const struct xd_holder *d,
+                          const struct xd_fetch_state *f)
+{
+    return f->number < d->refused_to && (!d->spreads || f->owns_connection);
+}
+
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
                    xd_usec wait)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
-    unsigned flowing;
+    unsigned flowing, most;
 
     if (d->ceiling_is_known &&
         xd_learned_is_outdated(&d->guess.learned, wait / MOST_LATENCIES))
@@ -254,9 +262,10 @@ void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
     flowing = count_flowing(d);
     if (flowing > d->most_flowing)
         d->most_flowing = flowing;
-    if (d->ceiling > 0 && d->ceiling < flowing &&
-        d->ceiling_spreads == d->spreads)
-        d->ceiling = flowing; /* it served one that was not answered yet */
+    d->served += is_served_too(d, f);
+    most = flowing > d->served ? flowing : d->served;
+    if (d->ceiling > 0 && d->ceiling < most && d->ceiling_spreads == d->spreads)
+        d->ceiling = most;
 }
 
 void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
@@ -278,17 +287,43 @@ static bool is_second_too_many(const struct xd_holder *d,
     return d->most_flowing <= 1 && f->is_beside && !ev->is_unanswered;
 }
 
-/* As many requests at a time as it has served; or as it may serve: of two the
- * second was one too many, and of more perhaps the third. */
+/* A request that lasted longer than another by more than this part of that was
+ * served until the other came. */
+#define SERVED_PARTS 4
+
+/* As many requests at a time as it has served.  Of those that it refused all, and
+ * bans its client for, the third was one too many if the first was served until
+ * then; else the second was. */
 static unsigned served_at_a_time(const struct xd_holder *d)
 {
-    unsigned least = d->running > 1 ? 2 : 1;
+    xd_usec least = d->refused_least + d->refused_least / SERVED_PARTS;
+    unsigned n = d->refused_most > least ? 2 : 1;
 
-    return d->most_flowing > least ? d->most_flowing : least;
+    return d->most_flowing > n ? d->most_flowing : n;
+}
+
+/* After so long a request was refused that had begun before the first of them
+ * was. */
+static void note_refusal(const struct xd_sched *s, struct xd_holder *d,
+                         const struct xd_fetch_state *f, xd_usec after)
+{
+    if (f->number >= d->refused_to) {
+        d->refused_to = s->n_begun;
+        d->served = count_flowing(d);
+        d->refused_least = d->refused_most = after;
+        d->ceiling = 0;
+        d->ceiling_spreads = d->spreads;
+    }
+    if (after < d->refused_least)
+        d->refused_least = after;
+    if (after > d->refused_most)
+        d->refused_most = after;
+    if (d->ceiling < served_at_a_time(d))
+        d->ceiling = served_at_a_time(d);
 }
 
 /* A depot that serves others, and not one more.  When it hung up on all of them
- * for that, it has failed as well; the first tells how many were too many. */
+ * for that, it has failed as well; their first tells how many were too many. */
 static bool is_ceiling(const struct xd_sched *s, const struct xd_fetch_state *f,
                        const struct xd_sched_event *ev)
 {
@@ -299,11 +334,7 @@ static bool is_ceiling(const struct xd_sched *s, const struct xd_fetch_state *f,
         return false;
     if (!has_company && !is_second_too_many(d, f, ev))
         return false;
-    if (f->number >= d->refused_to) {
-        d->refused_to = s->n_begun;
-        d->ceiling = served_at_a_time(d);
-        d->ceiling_spreads = d->spreads;
-    }
+    note_refusal(s, d, f, ev->now - f->began_at);
     return d->flowing > 0;
 }
 

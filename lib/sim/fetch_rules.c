@@ -167,6 +167,7 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
                      ? xd_paper_begin(r, a)
                      : UINT64_MAX,
         .number = r->n_begun++,
+        .began_at = now,
         .range = a->range,
         .got = a->range.begin};
     return XD_RULE_NONE;

@@ -197,6 +197,13 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
         d->back_off_until = until;
 }
 
+static unsigned count_flowing(const struct xd_ruled_depot *d)
+{
+    unsigned shared = d->sharing > 0;
+
+    return d->spreads ? d->flowing - d->sharing + shared : d->flowing;
+}
+
 static bool is_second_too_many(const struct xd_rules *r,
                                const struct xd_ruled_fetch *f,
                                const struct xd_sched_event *ev)
@@ -205,12 +212,32 @@ static bool is_second_too_many(const struct xd_rules *r,
            !ev->is_unanswered;
 }
 
-static unsigned served_at_a_time(const struct xd_rules *r, unsigned depot)
+static unsigned served_at_a_time(const struct xd_ruled_depot *d)
 {
-    unsigned n = xd_rules_running(r, depot) < 2 ? 1 : 2;
+    unsigned n = 4 * d->refused_most > 5 * d->refused_least ? 2 : 1;
 
-    return n < r->depots[depot].most_flowing ? r->depots[depot].most_flowing
-                                             : n;
+    return n < d->most_flowing ? d->most_flowing : n;
+}
+
+static void refused(struct xd_rules *r, const struct xd_ruled_fetch *f,
+                    xd_usec now)
+{
+    struct xd_ruled_depot *d = &r->depots[f->depot];
+    xd_usec after = now - f->began_at;
+
+    if (d->refused_to <= f->number) {
+        d->refused_to = r->n_begun;
+        d->refused_least = d->refused_most = after;
+        d->served = count_flowing(d);
+        d->ceiling = 0;
+        d->ceiling_spreads = d->spreads;
+    }
+    if (d->refused_least > after)
+        d->refused_least = after;
+    if (d->refused_most < after)
+        d->refused_most = after;
+    if (d->ceiling < served_at_a_time(d))
+        d->ceiling = served_at_a_time(d);
 }
 
 static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
@@ -223,11 +250,7 @@ static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
     if (ev->is_refusal && f->got == f->range.begin &&
         (f->has_company || (f->is_beside && d->flowing > 0) ||
          is_second_too_many(r, f, ev))) {
-        if (d->refused_to <= f->number) {
-            d->refused_to = r->n_begun;
-            d->ceiling = served_at_a_time(r, f->depot);
-            d->ceiling_spreads = d->spreads;
-        }
+        refused(r, f, ev->now);
         if (d->flowing > 0)
             return;
     }
@@ -275,13 +298,6 @@ static void forget_all(struct xd_rules *r)
     xd_rangeset_fini(&r->verified);
 }
 
-static unsigned count_flowing(const struct xd_ruled_depot *d)
-{
-    unsigned shared = d->sharing > 0;
-
-    return d->spreads ? d->flowing - d->sharing + shared : d->flowing;
-}
-
 void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads)
 {
     struct xd_ruled_depot *d = &r->depots[depot];
@@ -301,6 +317,10 @@ static void flows(struct xd_ruled_depot *d, const struct xd_ruled_fetch *f)
     n = count_flowing(d);
     if (d->most_flowing < n)
         d->most_flowing = n;
+    if (f->number < d->refused_to && (f->owns_connection || !d->spreads))
+        d->served++;
+    if (n < d->served)
+        n = d->served;
     if (d->ceiling > 0 && d->ceiling < n && d->ceiling_spreads == d->spreads)
         d->ceiling = n;
 }

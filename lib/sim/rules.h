@@ -59,6 +59,8 @@ struct xd_ruled_depot {
     unsigned flowing, sharing, most_flowing;
     unsigned ceiling; /* 0: there is none */
     uint64_t refused_to;
+    xd_usec refused_least, refused_most; /* after a fetch began */
+    unsigned served; /* when it refused one, as far as they flow */
     bool ceiling_spreads;
     uint64_t forgiven_to, excused_to;
 };
@@ -68,6 +70,7 @@ struct xd_ruled_fetch {
     unsigned depot, lane;
     uint64_t block; /* or UINT64_MAX */
     uint64_t number;
+    xd_usec began_at;
     struct xd_range range;
     uint64_t got;
 };

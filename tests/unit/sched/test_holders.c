@@ -1081,31 +1081,70 @@ static void refuse(struct play *p, unsigned fetch, uint64_t begin)
                                           .is_refusal = true});
 }
 
-/* When it refuses them all it has failed, and is asked for two at a time once it
- * delivers again. */
-START_TEST(of_several_requests_that_are_refused_the_third_was_one_too_many)
+/* When it refuses them all it has failed; and it had served the first two until
+ * the third came if they lasted longer than that, by more than a quarter. */
+static const struct {
+    unsigned first_ms, third_ms;
+    unsigned ceiling;
+} thirds[] = {{80, 40, 2}, {51, 40, 2}, {50, 40, 1}, {40, 40, 1}};
+
+START_TEST(
+    of_several_requests_that_are_refused_the_second_or_third_was_too_many)
 {
     struct play p;
-    unsigned fetches[3], first;
+    unsigned fetches[3], first, ceiling = thirds[_i].ceiling;
+    xd_usec between = (thirds[_i].first_ms - thirds[_i].third_ms) * XD_MS;
 
     play_init(&p, &xd_policy_basic, 1, 100);
     p.o.lanes_per_depot = 3;
     play_start(&p);
     expect_opened(&p, 1);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
+        if (i == 2)
+            p.now += between;
         fetches[i] = expect_block(&p, 0, i);
-    for (unsigned i = 3; i-- > 0;) {
-        refuse(&p, fetches[i], 10 * i);
-        ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 2);
     }
+    p.now += thirds[_i].third_ms * XD_MS;
+    for (unsigned i = 3; i-- > 0;)
+        refuse(&p, fetches[i], 10 * i);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, ceiling);
     p.now += XD_SECOND;
     first = expect_block(&p, 0, 0);
     expect_wait(&p);
     play_bytes(&p, first, 5);
-    fetches[1] = expect_block(&p, 0, 1);
+    if (ceiling == 2) {
+        fetches[1] = expect_block(&p, 0, 1);
+        expect_wait(&p);
+        refuse(&p, fetches[1], 10); /* nor does it serve two */
+        ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 1);
+    }
     expect_wait(&p);
-    refuse(&p, fetches[1], 10); /* nor does it serve two */
-    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 1);
+    play_fini(&p);
+}
+END_TEST
+
+/* One of which bytes come after it refused another was served at the same time as
+ * those that delivered then, though they have ended; not so a later one. */
+START_TEST(what_was_served_beside_the_refused_one_counts_when_it_is_answered)
+{
+    struct play p;
+    unsigned fetches[4];
+
+    play_init(&p, &xd_policy_basic, 1, 100);
+    p.o.lanes_per_depot = 4;
+    play_start(&p);
+    expect_opened(&p, 1);
+    for (unsigned i = 0; i < 4; i++)
+        fetches[i] = expect_block(&p, 0, i);
+    for (unsigned i = 0; i < 2; i++)
+        play_bytes(&p, fetches[i], 10 * i + 5);
+    refuse(&p, fetches[3], 30);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 2);
+    play_done(&p, fetches[0]);
+    play_bytes(&p, fetches[2], 25);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 3);
+    play_bytes(&p, expect_block(&p, 0, 3), 35);
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 3);
     play_fini(&p);
 }
 END_TEST
@@ -1202,8 +1241,12 @@ int main(void)
     tcase_add_test(t, one_without_ranges_brings_only_what_no_other_could);
     tcase_add_test(t, the_window_does_not_shorten_a_fetch_without_ranges);
     tcase_add_test(t, finding_out_that_it_knows_no_ranges_is_no_failure);
+    tcase_add_loop_test(
+        t,
+        of_several_requests_that_are_refused_the_second_or_third_was_too_many,
+        0, sizeof thirds / sizeof *thirds);
     tcase_add_test(
-        t, of_several_requests_that_are_refused_the_third_was_one_too_many);
+        t, what_was_served_beside_the_refused_one_counts_when_it_is_answered);
     tcase_add_test(t,
                    a_depot_that_refuses_some_while_others_flow_has_not_failed);
     return run_suite("sched.holders", t);
