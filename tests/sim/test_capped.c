@@ -85,14 +85,14 @@ static const struct {
     unsigned given, bound; /* connections */
     double most;           /* times their limit */
 } rows[] = {
-    {ONE " cap=1m", 0, 6, 1.08},
+    {ONE " cap=1m", 0, 6, 1.04},
     {ONE " cap=1m", 2, 2, 1.02},
     {ONE " cap=1m", 8, 8, 1.02},
     {ONE " cap=1m", 16, 16, 1.02},
-    {THREE("cap=1m"), 0, 6, 1.15},
+    {THREE("cap=1m"), 0, 6, 1.12},
     {THREE("cap=1m"), 8, 8, 1.02},
     {THREE("cap=1m"), 16, 16, 1.05},
-    {ONE " window=64k", 0, 6, 1.10},
+    {ONE " window=64k", 0, 6, 1.09},
     {ONE " window=64k", 16, 16, 1.06},
     {TENNESSEE(" window=64k"), 0, 6, 1.02},
     {ONE " cap=1m\nat 2s a cap=0", 0, 6, 1.2},
@@ -142,10 +142,10 @@ static const struct {
     unsigned given, bound; /* connections */
     double most;           /* times their limit */
 } shared[] = {
-    {ONE " cap=1m", 0, 6, 1.11},
+    {ONE " cap=1m", 0, 6, 1.09},
     {ONE " cap=1m", 16, 16, 1.03},
     {ONE " cap=1m per=request", 16, 16, 1.21}, /* bursts fill its queue */
-    {THREE("cap=1m"), 0, 6, 1.33},
+    {THREE("cap=1m"), 0, 6, 1.28},
     {THREE("cap=1m"), 8, 8, 1.04},
     {ONE " window=64k", 0, 6, 1.15},
     {ONE " window=64k", 16, 16, 1.07},

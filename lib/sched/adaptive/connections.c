@@ -13,6 +13,12 @@
 /* Rates that differ from their mean by no more than this part are equal. */
 #define EQUAL 0.2
 
+/* And of connections that a server caps, exactly so: in the lab their rates were
+ * seen to differ from the mean by 0.01.  After their first burst connections that
+ * fill a line fall as well, and are equal; in the scenario equal they differ by
+ * 0.12 then. */
+#define EXACT 0.05
+
 /* A rate that is older than so many turns says nothing. */
 #define FRESH_TURNS 3
 
@@ -222,11 +228,15 @@ void xd_connections_connected(struct xd_connections *c, unsigned depot,
     d->wait = wait;
 }
 
-/* What lanes bring that were measured of late. */
+/* What lanes deliver in one turn. */
+struct turn {
+    double rate, least, most; /* of all; of any */
+};
+
+/* What lanes deliver that were measured of late. */
 struct sum {
-    double rate;
     unsigned n;
-    double least, most; /* of any, in its last two turns */
+    struct turn last, before; /* the last turn of each, and the one before */
 };
 
 static bool is_fresh(const struct xd_connection_watch *w,
@@ -236,12 +246,13 @@ static bool is_fresh(const struct xd_connection_watch *w,
            f->now - w->measured_at < FRESH_TURNS * turn_of(f->latency);
 }
 
-static void add_turn(struct sum *s, double rate)
+static void add_rate(struct turn *t, double rate, bool is_first)
 {
-    if (rate > s->most)
-        s->most = rate;
-    if (rate < s->least)
-        s->least = rate;
+    t->rate += rate;
+    if (is_first || rate < t->least)
+        t->least = rate;
+    if (is_first || rate > t->most)
+        t->most = rate;
 }
 
 static struct sum add_up(const struct xd_connections *c, unsigned begin,
@@ -254,21 +265,36 @@ static struct sum add_up(const struct xd_connections *c, unsigned begin,
 
         if (!is_fresh(w, f))
             continue;
-        if (s.n++ == 0)
-            s.least = s.most = w->rate;
-        s.rate += w->rate;
-        add_turn(&s, w->rate);
-        add_turn(&s, w->before);
+        add_rate(&s.last, w->rate, s.n == 0);
+        add_rate(&s.before, w->before, s.n == 0);
+        s.n++;
     }
     return s;
+}
+
+/* Whether each is that rate, but for this part of it. */
+static bool are_within(const struct turn *t, double part, double rate)
+{
+    return t->least >= rate * (1 - part) && t->most <= rate * (1 + part);
+}
+
+/* A server that caps them lets all begin with the same burst, and is exact from
+ * then on. */
+static bool have_ended_burst(const struct sum *s)
+{
+    double rate = s->last.rate / s->n, before = s->before.rate / s->n;
+
+    return before > rate && are_within(&s->before, EQUAL, before) &&
+           are_within(&s->last, EXACT, rate);
 }
 
 /* As if each were capped: steady, and like the others. */
 static bool are_equal(const struct sum *s)
 {
-    double mean = s->rate / s->n;
+    double rate = s->last.rate / s->n;
 
-    return s->least >= mean * (1 - EQUAL) && s->most <= mean * (1 + EQUAL);
+    return are_within(&s->last, EQUAL, rate) &&
+           (are_within(&s->before, EQUAL, rate) || have_ended_burst(s));
 }
 
 static double mean_rate(uint64_t bytes, xd_usec from, xd_usec to)
@@ -352,7 +378,7 @@ static bool is_equal_trial(struct xd_connections *c,
         return false;
     d->is_rationed = false;
     d->n_before = s.n;
-    d->each_before = s.rate / s.n;
+    d->each_before = s.last.rate / s.n;
     return f->is_needed || is_worth_a_trial(d, f, d->each_before);
 }
 
@@ -389,7 +415,7 @@ static xd_usec begin_trial(struct xd_connections *c,
     if (is_rationed_trial(d, f))
         probe(c, d, f, mean_rate(c->bytes, c->began_at, f->now));
     else if (is_equal_trial(c, d, f))
-        probe(c, d, f, add_up(c, 0, c->n_lanes, f).rate);
+        probe(c, d, f, add_up(c, 0, c->n_lanes, f).last.rate);
     else if (rationed_at(d, f) > f->now)
         return rationed_at(d, f);
     return XD_NEVER;
@@ -505,8 +531,8 @@ static void look_at_probe(struct xd_connections *c,
 }
 
 /* How many of the new connections, of which there is one at least, deliver what
- * they would if each were capped; 0 if all depots together deliver little
- * more. */
+ * they would if each were capped, or nearly so: some have just begun, or are
+ * between two requests; 0 if all depots together deliver little more. */
 static unsigned judge(struct xd_connections *c,
                       const struct xd_connections_depot *d,
                       const struct xd_connections_facts *f)
@@ -514,6 +540,7 @@ static unsigned judge(struct xd_connections *c,
     double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
     double all = mean_rate(c->bytes - d->marked_in_all, d->marked_at, f->now);
     double useful = rate / d->each_before - d->n_before;
+    double equal = useful / (1 - EQUAL);
     unsigned n_new = f->n_running - d->n_before;
 
     if (useful > 0)
@@ -524,7 +551,7 @@ static unsigned judge(struct xd_connections *c,
         return 0;
     if (f->n_running < d->allowed) /* there was nothing to ask the others for */
         return d->allowed - d->n_before;
-    return useful + 1 < n_new ? (unsigned)useful + 1 : n_new;
+    return equal + 1 < n_new ? (unsigned)equal + 1 : n_new;
 }
 
 /* Whether one request more on the connection that all share made it faster; or
@@ -675,7 +702,7 @@ static void look_at_one(struct xd_connections *c,
     if (f->n_running != 1 || f->is_held_back) {
         d->is_marked = false;
         if (both.n == 2)
-            d->each_before = both.rate / both.n;
+            d->each_before = both.last.rate / both.n;
     } else if (!d->is_marked) {
         d->is_marked = true;
         d->marked_at = f->now;

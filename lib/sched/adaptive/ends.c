@@ -110,6 +110,16 @@ static bool is_growing(const struct xd_adaptive *p, const struct xd_flow *f)
            f->round.bytes > ROUND_GROWTH * f->round.before;
 }
 
+/* Whether what is on the wire may come in vain, so that a request ends so much
+ * sooner.  Where connections bound a depot that delays no other bytes. */
+static bool may_waste(const struct xd_adaptive *p, const struct xd_flow *f,
+                      double waste, double saved)
+{
+    return p->wasted + waste <= p->most_hedged || saved >= WORTH_WASTE_S ||
+           (xd_connections_bound(p, f->depot) &&
+            waste <= saved * p->rate * WORTH);
+}
+
 /*
  * A request that would end after all others gives the tail that it will not
  * bring until then.  What is on the wire already is left to it.
@@ -128,8 +138,7 @@ static bool trim(struct xd_adaptive *p, struct xd_flow *f)
     if (waste > left - keep)
         waste = left - keep;
     if (left - keep < xd_least_worth(p, rate, latency) ||
-        (p->wasted + waste > p->most_hedged &&
-         left / rate - p->time_left < WORTH_WASTE_S))
+        !may_waste(p, f, waste, left / rate - p->time_left))
         return false;
     tail.begin = f->got + (uint64_t)keep + 1;
     if ((!xd_has_free_connection(p, f->depot) &&

@@ -184,7 +184,7 @@ static const struct {
     double second, later; /* of the other lane; of both after 120 ms */
     bool is_probed;
 } pairs[] = {{1.0, 1.0, true},   {1.3, 1.0, true},  {1.7, 1.0, false},
-             {0.55, 1.0, false}, {1.0, 1.6, false}, {1.0, 0.5, false}};
+             {0.55, 1.0, false}, {1.0, 1.6, false}, {1.15, 0.5, false}};
 
 /* For 300 ms, which are three turns. */
 START_TEST(only_connections_that_are_steady_and_equal_are_probed)
@@ -195,6 +195,26 @@ START_TEST(only_connections_that_are_steady_and_equal_are_probed)
     rates[0] *= pairs[_i].later;
     rates[1] *= pairs[_i].later;
     ck_assert_int_eq(is_probed(180 * XD_MS), pairs[_i].is_probed);
+}
+END_TEST
+
+static const struct {
+    double first, second; /* of the two lanes before their rates fall, */
+    double later;         /* and of the second then */
+    bool is_probed;
+} bursts[] = {{2.0, 2.0, 1.0, true},   {2.0, 2.0, 1.08, true},
+              {2.0, 2.0, 1.15, false}, {2.0, 2.8, 1.0, true},
+              {2.0, 3.2, 1.0, false},  {2.0, 1.0, 1.0, false},
+              {0.7, 0.7, 1.0, false}};
+
+START_TEST(so_are_those_whose_burst_is_over_if_they_are_exact)
+{
+    rates[0] = MIB * bursts[_i].first;
+    rates[1] = MIB * bursts[_i].second;
+    pass(120 * XD_MS);
+    rates[0] = MIB;
+    rates[1] = MIB * bursts[_i].later;
+    ck_assert_int_eq(is_probed(180 * XD_MS), bursts[_i].is_probed);
 }
 END_TEST
 
@@ -334,7 +354,7 @@ END_TEST
 static const struct {
     double together;
     unsigned kept;
-} gains[] = {{2, 2}, {2.9, 2}, {3.2, 4}, {4.4, 5}, {5.5, 6}, {6, 6}};
+} gains[] = {{2, 2}, {2.9, 2}, {3.2, 4}, {4.3, 5}, {4.5, 6}, {6, 6}};
 
 START_TEST(as_many_are_kept_as_are_of_use)
 {
@@ -704,6 +724,8 @@ int main(void)
     tcase_add_loop_test(t,
                         only_connections_that_are_steady_and_equal_are_probed,
                         0, sizeof pairs / sizeof *pairs);
+    tcase_add_loop_test(t, so_are_those_whose_burst_is_over_if_they_are_exact,
+                        0, sizeof bursts / sizeof *bursts);
     tcase_add_loop_test(t, a_probe_has_to_be_worth_it, 0,
                         sizeof cases / sizeof *cases);
     tcase_add_test(t, a_connection_has_to_bring_enough);
