@@ -1,6 +1,6 @@
 /*
- * What sched.c (life and events), join.c, standing.c, windows.c and next.c
- * (decisions) share.
+ * What the files of the scheduler share: each calls only those that stand before
+ * it here, and after them come next.c (decisions) and sched.c (life and events).
  *
  *     lane l of slot s  =  fetch s * lanes_per_depot + l
  *
@@ -72,21 +72,9 @@ static inline struct xd_range xd_core_clip(struct xd_range r,
     return r;
 }
 
-/* windows.c: the first window; what DEMAND says of one; 0 or NOMEM. */
-int xd_core_make_window(struct xd_sched *s);
-int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev);
+/* ---- assign.c ---- */
 
-/* Put the most urgent window first. */
-void xd_core_rank_windows(struct xd_sched *s);
-
-/* Whether a fetch is to be canceled for what readers want, or since depots that
- * have proved themselves can deliver the same.  Ask when that is decided: each
- * event may change it. */
-bool xd_core_is_unwanted(const struct xd_sched *s,
-                         const struct xd_fetch_state *f);
-
-/* assign.c: room for what a round of decisions assigns and offers.  0 or
- * NOMEM. */
+/* Room for what a round of decisions assigns and offers.  0 or NOMEM. */
 int xd_core_make_room(struct xd_sched *s);
 
 /* A request for r begins; others may be asked for what a stopgap is to
@@ -99,20 +87,43 @@ void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r,
 int xd_core_unassign(struct xd_sched *s, unsigned fetch);
 int xd_core_release(struct xd_sched *s, struct xd_range r);
 
-/* join.c: a depot joins, or holds more.  0 or NOMEM. */
-int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
+/* ---- windows.c ---- */
 
-/* sched.c: without a known size a depot holds all or nothing, also of what lies
- * behind the end that one of them stated. */
-struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r);
+/* The first window; what DEMAND says of one; 0 or NOMEM. */
+int xd_core_make_window(struct xd_sched *s);
+int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev);
 
-/* sched.c: something became missing, or a depot less useful: search from the
- * start. */
+/* Put the most urgent window first. */
+void xd_core_rank_windows(struct xd_sched *s);
+
+/* Whether a fetch is to be canceled for what readers want, or since depots that
+ * have proved themselves can deliver the same.  Ask when that is decided: each
+ * event may change it. */
+bool xd_core_is_unwanted(const struct xd_sched *s,
+                         const struct xd_fetch_state *f);
+
+/* ---- places.c ---- */
+
+/* Where a depot stands has changed: it goes into the sets and lists of depots,
+ * or out of them. */
+void xd_core_place(struct xd_sched *s, unsigned depot);
+
+/* ---- searches.c ---- */
+
+/* Something became missing, or a depot less useful: search from the start. */
 void xd_core_forget_searches(struct xd_sched *s);
 
-/* standing.c: a request has failed, or others had delivered all that it was to
- * before its first byte came: its depot backs off, or is given up.  One that
- * failed on this machine is asked again for as long as patience lasts. */
+/* Whether the depot holds a missing byte; the first in the set that does, or
+ * n_depots. */
+bool xd_core_has_work(struct xd_sched *s, unsigned depot);
+unsigned xd_core_find_worker(struct xd_sched *s,
+                             const struct xd_depot_set *set);
+
+/* ---- standing.c ---- */
+
+/* A request has failed, or others had delivered all that it was to before its
+ * first byte came: its depot backs off, or is given up.  One that failed on this
+ * machine is asked again for as long as patience lasts. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -120,9 +131,15 @@ void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
 void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now);
 
+/* A ping was refused. */
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
+
 /* The first byte of a request has come after this wait. */
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
                    xd_usec wait);
+
+/* The depot has delivered a byte: a stopgap gives way to it. */
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
 
 /* Whether each fetch of the depot that begins from now on has a connection of
  * its own. */
@@ -134,35 +151,6 @@ void xd_core_shares(struct xd_holder *d);
 
 /* Whether the depot has refused one more such fetch. */
 bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads);
-
-/* The depot has delivered a byte: a stopgap gives way to it. */
-void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
-
-/* Where a depot stands has changed: it goes into the sets, or out of them. */
-void xd_core_place(struct xd_sched *s, unsigned depot);
-
-/* pings.c: whether depots are pinged; what PINGED says of one; whether one is
- * to be pinged now. */
-int xd_core_settle_pings(struct xd_sched *s);
-void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev);
-bool xd_core_try_ping(struct xd_sched *s, struct xd_sched_action *a);
-
-/* It goes into the lists of depots to be pinged and of near ones, or out. */
-void xd_core_list(struct xd_sched *s, unsigned depot, bool is_ready,
-                  bool is_fresh);
-
-/* Of the depots in reserve that have work the one to be opened now, where
- * `preferred` is the first by order of preference; n_depots: wait for pings. */
-unsigned xd_core_choose_reserve(struct xd_sched *s, unsigned preferred);
-
-/* standing.c: a ping was refused. */
-void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
-
-/* next.c: whether the depot holds a missing byte; the first in the set that
- * does, or n_depots. */
-bool xd_core_has_work(struct xd_sched *s, unsigned depot);
-unsigned xd_core_find_worker(struct xd_sched *s,
-                             const struct xd_depot_set *set);
 
 /* It is asked for nothing any more. */
 void xd_core_drop(struct xd_sched *s, unsigned depot);
@@ -180,6 +168,27 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now);
 
 /* End the back-offs that are over, and set wake_at. */
 void xd_core_wake(struct xd_sched *s, xd_usec now);
+
+/* ---- pings.c ---- */
+
+/* Whether depots are pinged; what PINGED says of one; whether one is to be
+ * pinged now. */
+int xd_core_settle_pings(struct xd_sched *s);
+void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev);
+bool xd_core_try_ping(struct xd_sched *s, struct xd_sched_action *a);
+
+/* Of the depots in reserve that have work the one to be opened now, where
+ * `preferred` is the first by order of preference; n_depots: wait for pings. */
+unsigned xd_core_choose_reserve(struct xd_sched *s, unsigned preferred);
+
+/* ---- join.c ---- */
+
+/* A depot joins, or holds more.  0 or NOMEM. */
+int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
+
+/* Without a known size a depot holds all or nothing, also of what lies behind
+ * the end that one of them stated. */
+struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r);
 
 /* Call a hook of the policy, if it has that. */
 #define XD_NOTIFY(s, hook, ...)                                 \

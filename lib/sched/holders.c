@@ -1,5 +1,7 @@
 #include "sched/holders.h"
 
+#include "sched/sched.h"
+
 static bool fits(const struct xd_holder *d, unsigned need)
 {
     if (d->state == XD_HOLDER_DROPPED)
@@ -203,4 +205,14 @@ bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
             return true;
     }
     return false;
+}
+
+/* Latencies that differ by less are equal: a machine that is busy answers so
+ * much later. */
+#define LEAST_CHANGE (20 * XD_MS)
+
+bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)
+{
+    return learned->latency > 0 && latency > 2 * learned->latency &&
+           latency > learned->latency + LEAST_CHANGE;
 }

@@ -10,6 +10,13 @@
 #include "base/check.h"
 #include "sched/core.h"
 
+struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r)
+{
+    if (s->size_is_unknown)
+        return (struct xd_range){s->book.wanted.begin, UINT64_MAX};
+    return xd_core_clip(r, s->book.wanted);
+}
+
 /* `n_depots` stands for "none" in the slots. */
 static void rename_none(struct xd_book *b, unsigned before)
 {

@@ -215,17 +215,6 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-bool xd_core_has_work(struct xd_sched *s, unsigned depot)
-{
-    struct xd_holder *d = &s->book.depots[depot];
-
-    if (d->idle_search != s->book.search)
-        d->idle_to = s->book.wanted.begin;
-    d->idle_search = s->book.search;
-    d->idle_to = xd_holders_work(&s->book, depot, d->idle_to);
-    return d->idle_to < s->book.wanted.end;
-}
-
 static void park(struct xd_sched *s, unsigned depot, struct xd_sched_action *a)
 {
     struct xd_holder *d = &s->book.depots[depot];
@@ -298,17 +287,6 @@ static unsigned find_urgent(struct xd_sched *s)
         depot = find_urgent_from(s, &from, b->windows[i].range.end);
     }
     return depot;
-}
-
-unsigned xd_core_find_worker(struct xd_sched *s, const struct xd_depot_set *set)
-{
-    unsigned i = xd_depot_set_next(set, 0);
-
-    if (xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, s->book.wanted))
-        return s->book.n_depots;
-    while (i < s->book.n_depots && ++s->steps && !xd_core_has_work(s, i))
-        i = xd_depot_set_next(set, i + 1);
-    return i;
 }
 
 /* One that has failed comes after those that have not been asked. */

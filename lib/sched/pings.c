@@ -57,53 +57,6 @@ bool xd_sched_has_pings(const struct xd_sched *s)
     return s->book.has_pings;
 }
 
-/* Where a depot stands in `near`, or would. */
-static unsigned place_in_near(const struct xd_book *b, unsigned depot)
-{
-    unsigned i = 0;
-
-    while (i < b->n_near && b->near[i] != depot &&
-           b->depots[b->near[i]].round_trip <= b->depots[depot].round_trip)
-        i++;
-    return i;
-}
-
-static void enter_near(struct xd_book *b, unsigned depot)
-{
-    unsigned at = place_in_near(b, depot);
-
-    for (unsigned i = b->n_near++; i > at; i--)
-        b->near[i] = b->near[i - 1];
-    b->near[at] = depot;
-}
-
-static void leave_near(struct xd_book *b, unsigned depot)
-{
-    b->n_near--;
-    for (unsigned i = place_in_near(b, depot); i < b->n_near; i++)
-        b->near[i] = b->near[i + 1];
-}
-
-void xd_core_list(struct xd_sched *s, unsigned depot, bool is_ready,
-                  bool is_fresh)
-{
-    struct xd_book *b = &s->book;
-    struct xd_holder *d = &b->depots[depot];
-    bool is_unseen =
-        is_ready && d->nearness == XD_NOT_PINGED && d->guess.rate <= 0;
-    bool is_listed = is_ready && is_fresh && d->nearness == XD_IS_NEAR;
-
-    xd_depot_set_put(&b->unseen, depot, is_unseen && is_fresh);
-    xd_depot_set_put(&b->unseen_tried, depot, is_unseen && !is_fresh);
-    if (is_listed == d->is_listed)
-        return;
-    d->is_listed = is_listed;
-    if (is_listed)
-        enter_near(b, depot);
-    else
-        leave_near(b, depot);
-}
-
 static enum xd_nearness nearness_of(enum xd_ping_result result)
 {
     switch (result) {
@@ -124,12 +77,12 @@ static void set_nearness(struct xd_sched *s, unsigned depot,
 {
     struct xd_holder *d = &s->book.depots[depot];
 
-    if (d->is_listed) { /* in order of what it was */
-        d->is_listed = false;
-        leave_near(&s->book, depot);
-    }
     s->n_pings -= d->nearness == XD_IS_PINGED;
     s->n_pings += nearness == XD_IS_PINGED;
+    if (d->is_listed) { /* in order of what it was */
+        d->nearness = XD_NOT_PINGED;
+        xd_core_place(s, depot);
+    }
     d->nearness = nearness;
     d->round_trip = round_trip;
     xd_core_place(s, depot);

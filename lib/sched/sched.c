@@ -45,10 +45,6 @@ static int copy_cuts(struct xd_sched *s, const struct xd_layout *l)
     return 0;
 }
 
-/* Latencies that differ by less are equal: a machine that is busy answers so
- * much later. */
-#define LEAST_CHANGE (20 * XD_MS)
-
 static void know(struct xd_holder *d, const struct xd_guess *guess)
 {
     d->guess = *guess;
@@ -219,12 +215,6 @@ bool xd_sched_shares(const struct xd_sched *s, unsigned depot)
            !(policy->spreads && policy->spreads(s->policy, depot));
 }
 
-bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)
-{
-    return learned->latency > 0 && latency > 2 * learned->latency &&
-           latency > learned->latency + LEAST_CHANGE;
-}
-
 struct xd_learned xd_sched_learned(const struct xd_sched *s, unsigned depot)
 {
     const struct xd_policy *policy = s->book.o.policy;
@@ -250,13 +240,6 @@ xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now)
 unsigned xd_sched_visits(const struct xd_sched *s)
 {
     return s->visits;
-}
-
-void xd_core_forget_searches(struct xd_sched *s)
-{
-    s->all_have_holders = false;
-    s->covered_to = s->book.wanted.begin;
-    s->book.search++;
 }
 
 /* Mark the fetches of which others have delivered the rest, now that `r` is
@@ -361,13 +344,6 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
         return 0;
     return s->book.o.policy->ended(s->policy, (unsigned)(f - s->fetches),
                                    failed);
-}
-
-struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r)
-{
-    if (s->size_is_unknown)
-        return (struct xd_range){s->book.wanted.begin, UINT64_MAX};
-    return xd_core_clip(r, s->book.wanted);
 }
 
 static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)

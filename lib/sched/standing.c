@@ -97,26 +97,7 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
     }
 }
 
-/* ---- where depots stand ---- */
-
-void xd_core_place(struct xd_sched *s, unsigned depot)
-{
-    struct xd_book *b = &s->book;
-    const struct xd_holder *d = &b->depots[depot];
-    bool is_usable = d->state != XD_HOLDER_DROPPED;
-    bool is_ready = d->state == XD_HOLDER_RESERVE && !d->is_backing_off;
-    bool is_fresh =
-        d->failures + d->preempted == 0 && d->nearness != XD_IS_SILENT;
-
-    xd_depot_set_put(&b->usable, depot, is_usable);
-    xd_depot_set_put(&b->proven, depot,
-                     is_usable && d->has_delivered && !d->no_ranges);
-    xd_depot_set_put(&b->without_ranges, depot, is_usable && d->no_ranges);
-    xd_depot_set_put(&b->fresh, depot, is_ready && is_fresh);
-    xd_depot_set_put(&b->tried, depot, is_ready && !is_fresh);
-    if (b->has_pings)
-        xd_core_list(s, depot, is_ready, is_fresh);
-}
+/* ---- those that are dropped, fail, and are taken back ---- */
 
 void xd_core_ban(struct xd_sched *s, unsigned depot)
 {

@@ -389,7 +389,7 @@ def out_of_order(files, order):
     """Calls of what does not stand above; files that do not stand there, and
     those which do but are not there."""
     place = {name: i for i, name in enumerate(order)}
-    found = {str(f).removesuffix(".c.o").split("xd_engine.dir/")[-1]: f
+    found = {re.split(r"xd_\w+\.dir/", str(f).removesuffix(".c.o"))[-1]: f
              for f in files}
     named = {f: name for name, f in found.items()}
     wrong = set(found) ^ set(order)
@@ -400,23 +400,41 @@ def out_of_order(files, order):
     return wrong
 
 
-def order_of_the_engine():
+def rows_of(title):
+    """The files that the rows of a section name, in order."""
     text = (SOURCE / "lib/README.md").read_text()
-    section = text.split("\n## The files of the engine\n")[1].split("\n## ")[0]
+    section = text.split(f"\n## {title}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")]
-    return [name for row in rows[2:]
-            for name in re.findall(r"`([a-z_/]+)`", row.split("|")[2])]
+    return [re.findall(r"`([a-z_/]+)`", row.split("|")[2]) for row in rows[2:]]
+
+
+POLICIES = ("adaptive", "plank")
 
 
 @pytest.mark.plain
-def test_each_file_of_the_engine_calls_only_those_above_it():
-    order = order_of_the_engine()
+@pytest.mark.parametrize("layer, title", [
+    ("engine", "The files of the engine"),
+    ("sched", "The files of the scheduler")])
+def test_each_file_calls_only_those_above_it(layer, title):
+    order = sum(rows_of(title), [])
     assert len(order) == len(set(order))
     # what CMake has not removed since a file was renamed
-    files = [o for o in objects("engine")
-             if (SOURCE / "lib/engine" / str(o).split("xd_engine.dir/")[-1]
-                 .removesuffix(".o")).exists()]
+    files = {o: str(o).split(f"xd_{layer}.dir/")[-1].removesuffix(".o")
+             for o in objects(layer)}
+    files = [o for o, name in files.items()
+             if (SOURCE / "lib" / layer / name).exists()
+             and name.split("/")[0] not in POLICIES]
     assert out_of_order(files, order) == set()
+
+
+@pytest.mark.plain
+def test_policies_call_only_what_they_may_use():
+    usable = rows_of("The files of the scheduler")[0]
+    wrong = {(f.name, g.name) for f, others in uses(objects("sched")).items()
+             if f.parent.name in POLICIES for g in others
+             if g.parent.name not in POLICIES
+             and g.name.removesuffix(".c.o") not in usable}
+    assert wrong == set()
 
 
 def test_a_call_against_the_order_would_be_found(tmp_path):
