@@ -81,10 +81,20 @@ static struct xd_range depot_range(unsigned depot)
     return (struct xd_range){depot, (uint64_t)depot + 1};
 }
 
+/* For how many pieces the depot is asked alone. */
+static unsigned count_asked(const struct xd_blame *b, unsigned depot)
+{
+    unsigned n = 0;
+
+    for (const struct xd_suspicion *s = b->list; s; s = s->next)
+        n += s->step == XD_SUSPICION_ASKED && s->alone == depot;
+    return n;
+}
+
 /* The depot that is asked next, alone: the one with the most verified bytes,
  * for that one is honest and fast.  Where none has any, the one that delivered
- * most is fast at least, and one that had no part in the wrong copy is rather
- * honest. */
+ * most is fast at least, unless other pieces share it, and one that had no part
+ * in the wrong copy is rather honest. */
 static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
                    size_t n_depots)
 {
@@ -101,6 +111,7 @@ static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
         proved = proved_bytes(b, i);
         if (!delivered_part(s, i))
             delivered *= 2;
+        delivered /= 1 + count_asked(b, i);
         if (is_found && (proved < most_proved ||
                          (proved == most_proved && delivered <= most)))
             continue;

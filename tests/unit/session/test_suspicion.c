@@ -228,6 +228,21 @@ START_TEST(one_that_delivered_far_less_is_not_asked_first)
 }
 END_TEST
 
+START_TEST(one_that_is_asked_for_another_piece_counts_half)
+{
+    depots[2].bytes = 100;
+    find_mixed_piece_wrong();
+    expect_ask(2, 0, 100);
+    deliver(0, 100, 120);
+    deliver(1, 120, 200);
+    depots[0].bytes = depots[1].bytes = 0;
+    depots[3].bytes = _i == 0 ? 50 : 51; /* 2 * 50 against 2 * 100 / 2 */
+    find_wrong(1);
+    expect(XD_BLAME_COPY);
+    expect_ask(_i == 0 ? 2 : 3, 100, 200);
+}
+END_TEST
+
 START_TEST(it_gives_up_when_all_were_asked)
 {
     find_mixed_piece_wrong();
@@ -338,6 +353,8 @@ int main(void)
     tcase_add_test(t, the_one_with_most_proved_bytes_is_asked_first);
     tcase_add_test(t, where_none_has_any_one_without_a_part_counts_twice);
     tcase_add_test(t, one_that_delivered_far_less_is_not_asked_first);
+    tcase_add_loop_test(t, one_that_is_asked_for_another_piece_counts_half, 0,
+                        2);
     tcase_add_test(t, it_gives_up_when_all_were_asked);
     tcase_add_test(t, one_that_is_known_to_be_bad_explains_where_it_had_a_part);
     tcase_add_test(t, where_one_asked_alone_cannot_deliver_the_next_is_asked);
