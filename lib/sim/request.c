@@ -231,7 +231,8 @@ void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
     if (q->in.received == q->range.end)
         xd_sim_request_end(r, q, XD_EV_DONE);
     else if (xd_range_length(xd_intake_buffered(&q->in)) >= r->buffer_bytes ||
-             (r->o->sched.window_bytes > 0 && n > 0))
+             xd_intake_must_flush(&q->in, r->o->sched.window_bytes > 0,
+                                  xd_run_usec(r->net.now)))
         flush(r, q);
 }
 
