@@ -339,6 +339,22 @@ START_TEST(what_is_missing_again_by_the_next_decision_is_let_run)
 }
 END_TEST
 
+/* The window may come to the rest of it. */
+START_TEST(what_others_deliver_cancels_nothing_until_a_window_moves)
+{
+    struct play p;
+
+    one_depot(&p, 1);
+    expect_block(&p, 0, 0);
+    play_reader(&p, 5);
+    play_range(&p, XD_EV_VERIFIED, 5, 10);
+    expect_wait(&p);
+    play_reader(&p, 6);
+    expect_cancel(&p, 0);
+    play_fini(&p);
+}
+END_TEST
+
 /* It sends all from byte 0 on, and is held back at the end of the window. */
 static void without_ranges(struct play *p)
 {
@@ -540,6 +556,7 @@ int main(void)
     tcase_add_test(t, what_is_nearly_done_is_let_run);
     tcase_add_test(t, what_is_nearly_done_by_the_next_decision_is_let_run);
     tcase_add_test(t, what_is_missing_again_by_the_next_decision_is_let_run);
+    tcase_add_test(t, what_others_deliver_cancels_nothing_until_a_window_moves);
     tcase_add_test(t, one_without_ranges_waits_for_the_window_to_move);
     tcase_add_test(t,
                    one_without_ranges_is_taken_from_who_has_much_for_who_waits);
