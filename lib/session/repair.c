@@ -175,13 +175,17 @@ bool xd_repair_unavailable(struct xd_repair *r)
     return true;
 }
 
+/* Two depots that are in the minority by turns do not take each other's place
+ * without end. */
 bool xd_repair_outvoted(struct xd_repair *r, unsigned depot)
 {
+    bool was_outvoted = r->has_outvoted && r->outvoted == r->depot;
+
     if (r->is_alone || !may_be_suspected(r, depot))
         return false;
     r->has_outvoted = true;
     r->outvoted = depot;
-    if (!xd_repair_unavailable(r))
+    if (was_outvoted || !xd_repair_unavailable(r))
         return false;
     /* The suspect's turn comes again, unless there is no memory for that. */
     (void)xd_rangeset_remove(&r->suspected, depot_range(r->depot));

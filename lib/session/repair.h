@@ -19,10 +19,10 @@
  * one bad depot costs at most one more file: what it delivered is fetched from
  * all others, into a second copy of the file.  But where a copy first differs
  * from what the suspect delivered, others are asked, and the depot in the
- * minority is suspected in its place: mostly that costs the bad depot's bytes
- * and little else.  Where the others' bytes differ from the suspect's, theirs
- * are put into the file and it is hashed again: the hash itself decides, so
- * that two depots suffice, and a vote bans no depot.
+ * minority is suspected in its place, and keeps that: mostly this costs the bad
+ * depot's bytes and little else.  Where the others' bytes differ from the
+ * suspect's, theirs are put into the file and it is hashed again: the hash
+ * itself decides, so that two depots suffice, and a vote bans no depot.
  *
  * When no suspect is left the file is taken from one depot alone, for most of
  * them may be bad: those that were outvoted first, and of depots whose bytes
@@ -133,8 +133,9 @@ void xd_repair_disputed(struct xd_repair *r);
 /* All of it is here. */
 void xd_repair_fetched(struct xd_repair *r);
 
-/* Some byte of it cannot be had; most depots differ from `depot`.  True: that
- * ends the round. */
+/* Some byte of it cannot be had; most depots differ from `depot`, which is
+ * suspected next, or now if the suspect was not itself in the minority.  True:
+ * that ends the round. */
 bool xd_repair_unavailable(struct xd_repair *r);
 bool xd_repair_outvoted(struct xd_repair *r, unsigned depot);
 

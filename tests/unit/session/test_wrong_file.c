@@ -231,6 +231,34 @@ START_TEST(an_outvoted_depot_takes_the_suspects_place)
 }
 END_TEST
 
+START_TEST(a_suspect_whose_turn_it_is_gives_way_each_time)
+{
+    find_wrong();
+    suspect(1);
+    ck_assert(xd_repair_outvoted(&repair, 2));
+    suspect(2);
+    xd_repair_fetched(&repair);
+    suspect(1);
+    ck_assert(xd_repair_outvoted(&repair, 0));
+    suspect(0);
+}
+END_TEST
+
+START_TEST(an_outvoted_suspect_keeps_its_place)
+{
+    find_wrong();
+    suspect(1);
+    ck_assert(xd_repair_outvoted(&repair, 2));
+    suspect(2);
+    ck_assert(!xd_repair_outvoted(&repair, 1));
+    xd_repair_fetched(&repair);
+    suspect(1);
+    ck_assert(!xd_repair_outvoted(&repair, 0));
+    xd_repair_fetched(&repair);
+    suspect(0);
+}
+END_TEST
+
 START_TEST(a_depot_that_is_outvoted_late_is_suspected_next)
 {
     find_wrong();
@@ -345,6 +373,8 @@ int main(void)
                    a_file_that_is_right_without_its_bytes_blames_the_suspect);
     tcase_add_test(t, others_bytes_that_do_not_help_are_given_back);
     tcase_add_test(t, an_outvoted_depot_takes_the_suspects_place);
+    tcase_add_test(t, a_suspect_whose_turn_it_is_gives_way_each_time);
+    tcase_add_test(t, an_outvoted_suspect_keeps_its_place);
     tcase_add_test(t, a_depot_that_is_outvoted_late_is_suspected_next);
     tcase_add_test(t, without_a_suspect_left_all_is_fetched_from_one_alone);
     tcase_add_test(t, of_those_that_agree_only_one_is_tried);
