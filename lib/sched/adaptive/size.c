@@ -226,6 +226,16 @@ static bool leaves_to_others(const struct xd_adaptive *p, unsigned fetch,
            xd_connections_bound(p, depot) && xd_lanes_in_use(p, depot) > 0;
 }
 
+/* No request is for less, in bytes: the depot would idle more than it delivers.
+ * Where its connections bound it, the others go on while one waits. */
+static double least_of(const struct xd_adaptive *p, unsigned depot, double rate)
+{
+    xd_usec latency = p->forecasts[depot].latency;
+
+    return xd_least_worth(
+        p, rate, xd_connections_bound(p, depot) ? 0 : xd_seconds(latency));
+}
+
 static double size_among_others(struct xd_adaptive *p, unsigned fetch,
                                 unsigned depot, struct xd_range r)
 {
@@ -236,7 +246,7 @@ static double size_among_others(struct xd_adaptive *p, unsigned fetch,
     if (rate <= 0)
         return size_for_unknown(p, depot, r);
     most = xd_most_of(p, depot);
-    least = xd_least_worth(p, rate, xd_seconds(p->forecasts[depot].latency));
+    least = least_of(p, depot, rate);
     if (least > most)
         least = most;
     share = rate * p->time_left - bytes_before(p, fetch, depot);
