@@ -19,9 +19,9 @@
  * trip sooner.
  *
  * A server, or a TCP window, that caps each connection shows it: all
- * connections of the depot are steady, and equal; or all are silent together
- * after a burst, where the server rations by the second.  So may connections
- * that share a line, so that more of them are only a trial.  Its use is
+ * connections of the depot are steady, and equal, or where requests share one
+ * they are steady together; or all are silent together after a burst, where the
+ * server rations by the second.  So may connections that share a line, so that more of them are only a trial.  Its use is
  * measured over all depots together, since on a shared line another connection
  * only takes from the others.  When no trial of those that began together was
  * of use, the pause before the next one, of any depot, doubles; where requests
@@ -69,10 +69,12 @@ struct xd_trial_pause {
 
 struct xd_connections_depot {
     enum xd_connections_stage stage;
-    bool can_share;           /* its requests can share one connection, */
-    bool spreads;             /* but each has its own */
-    unsigned allowed;         /* lanes that may be used, */
-    enum xd_lanes_reason why; /* and why */
+    bool can_share;                 /* its requests can share one connection, */
+    bool spreads;                   /* but each has its own */
+    unsigned allowed;               /* lanes that may be used, */
+    enum xd_lanes_reason why;       /* and why */
+    struct xd_connection_watch all; /* its requests together, */
+    unsigned n_steady;        /* and for how many turns they were steady */
     uint64_t bytes;           /* that it has brought, ever; the last came */
     xd_usec heard_at;         /* then; 0: none did */
     uint64_t burst;           /* of them, since it was last silent: since */

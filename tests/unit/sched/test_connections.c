@@ -450,6 +450,33 @@ START_TEST(requests_that_share_a_connection_are_tried_first)
 }
 END_TEST
 
+/* Though their server gives one of them more: together they are steady, for five
+ * turns after the first. */
+START_TEST(requests_that_share_a_connection_need_not_be_equal)
+{
+    facts.can_share = _i > 0;
+    usual = 1;
+    xd_connections_connected(&c, 0, 120 * XD_MS);
+    rates[0] = 1.2 * MIB;
+    rates[1] = 0.3 * MIB;
+    ck_assert(!is_probed(580 * XD_MS));
+    ck_assert_int_eq(is_probed(60 * XD_MS), _i > 0);
+}
+END_TEST
+
+START_TEST(but_together_they_have_to_be_steady)
+{
+    facts.can_share = true;
+    usual = 1;
+    xd_connections_connected(&c, 0, 120 * XD_MS);
+    for (unsigned i = 0; i < 10; i++) {
+        rates[0] = (i % 2 ? 1.2 : 1.6) * MIB;
+        rates[1] = 0.1 * MIB;
+        ck_assert(!is_probed(200 * XD_MS));
+    }
+}
+END_TEST
+
 /* Two that share what their connection delivers; one more on it delivers no more,
  * and is answered at once, or waits behind what the depot has written.  Then
  * another connection is probed. */
@@ -748,6 +775,9 @@ int main(void)
                         sizeof known / sizeof *known);
     tcase_add_test(t, what_a_trial_has_found_is_learned);
     tcase_add_test(t, requests_that_share_a_connection_are_tried_first);
+    tcase_add_loop_test(t, requests_that_share_a_connection_need_not_be_equal,
+                        0, 2);
+    tcase_add_test(t, but_together_they_have_to_be_steady);
     tcase_add_loop_test(t, then_each_request_gets_a_connection_of_its_own, 0,
                         2);
     tcase_add_loop_test(t, unless_that_is_of_no_use, 0, 4);
