@@ -5,6 +5,7 @@
 
 #include "io/hash.h"
 #include "io/mock_server.h"
+#include "io/sinks/set_sink.h"
 #include "io/sinks/sink.h"
 #include "io/transport.h"
 #include "suite.h"
@@ -216,6 +217,54 @@ START_TEST(a_bounded_store_is_made_or_not)
 }
 END_TEST
 
+static void on_finished(void *user, size_t file, const struct xd_error *why)
+{
+    (void)file;
+    *(int *)user = why ? why->code : 0;
+}
+
+/* Files are opened when they are written to; what could not be is written by
+ * the next try. */
+static int write_set(void)
+{
+    char other[64], other_part[80], got[6] = "";
+    const struct xd_set_place places[] = {{{0, 3}, path, SIZE_MAX},
+                                          {{3, 6}, other, SIZE_MAX}};
+    const size_t first = 0;
+    struct xd_set_sink *set;
+    struct xd_sink *s = NULL;
+    int rc;
+
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(other_part, sizeof other_part, "%s.part", other);
+    torture_begin();
+    rc = xd_set_sink_new(&s, &set, places, 2, true, 1, &error);
+    if (rc == 0)
+        rc = xd_sink_write(s, 0, "abcdef", 6, &error);
+    if (rc == 0)
+        xd_set_sink_finish_files(set, &first, 1, on_finished, &rc);
+    torture_end();
+    if (s) {
+        if (access(path, F_OK) != 0)
+            ck_assert_int_eq(xd_sink_write(s, 0, "abc", 3, &error), 0);
+        ck_assert_int_eq(xd_sink_write(s, 3, "def", 3, &error), 0);
+        ck_assert_int_eq(xd_sink_read(s, 3, got, 3, &error), 0);
+        ck_assert_str_eq(got, "def");
+        xd_set_sink_remove_file(set, 1);
+        ck_assert_int_ne(access(other_part, F_OK), 0);
+    }
+    xd_sink_free(s);
+    unlink(path);
+    unlink(part);
+    return rc;
+}
+
+START_TEST(files_of_a_set_are_opened_or_not)
+{
+    torture(write_set);
+}
+END_TEST
+
 static int hash(void)
 {
     static const char *const algorithms[] = {"sha-512", "sha-256", "md5"};
@@ -252,6 +301,7 @@ int main(void)
     tcase_add_test(t, a_local_file_that_found_no_memory_is_read_again);
     tcase_add_test(t, a_file_is_made_or_not);
     tcase_add_test(t, a_bounded_store_is_made_or_not);
+    tcase_add_test(t, files_of_a_set_are_opened_or_not);
     tcase_add_test(t, a_hash_needs_memory);
     return run_suite("torture.io", t);
 }

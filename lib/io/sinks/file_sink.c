@@ -90,6 +90,22 @@ static int check_folder(struct file_sink *f, struct xd_error *err)
         f->path);
 }
 
+static int give_name(struct file_sink *f, struct xd_error *err)
+{
+    int rc = 0;
+
+    if (!xd_file_has_name(f->fd, f->folder, f->part))
+        rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
+                     f->part);
+    if (rc == 0)
+        rc = check_folder(f, err);
+    if (rc == 0)
+        rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
+    if (rc == 0 && !f->stays_private)
+        xd_file_publish(f->fd, f->folder);
+    return rc;
+}
+
 static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
@@ -100,16 +116,16 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
         rc = sync_file(f, err);
-    if (rc == 0 && !xd_file_has_name(f->fd, f->folder, f->part))
-        rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
-                     f->part);
-    if (rc == 0)
-        rc = check_folder(f, err);
-    if (rc == 0)
-        rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
-    if (rc == 0 && !f->stays_private)
-        xd_file_publish(f->fd, f->folder);
-    return rc;
+    return rc == 0 ? give_name(f, err) : rc;
+}
+
+int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
+                               struct xd_error *err)
+{
+    struct file_sink *f = (struct file_sink *)s;
+    int rc = xd_file_check_size(f->fd, f->part, size, err);
+
+    return rc == 0 ? give_name(f, err) : rc;
 }
 
 static void release(struct file_sink *f)
@@ -158,6 +174,11 @@ int xd_file_sink_folder(const struct xd_sink *s)
 uint64_t xd_file_sink_found(const struct xd_sink *s)
 {
     return ((const struct file_sink *)s)->found;
+}
+
+unsigned xd_file_sink_made(const struct xd_sink *s)
+{
+    return ((const struct file_sink *)s)->made;
 }
 
 const char *xd_file_sink_part(const struct xd_sink *s)

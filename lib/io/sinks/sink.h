@@ -42,14 +42,16 @@ int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
 /*
  * Of a file sink alone.  folder() is what all its files are made in, however
  * its name is called by then; it stays the sink's.  found() is how long
- * PATH.part was at first; empty() takes all of it away; remove_empty() takes
- * PATH.part away if nothing is in it, and returns whether it did; sync()
- * returns when what was written is on the disk, sync_name() when the name that
- * finish() gave is; space() is how many bytes its disk has left for it, what it
- * has of them now included.  Errors: IO.
+ * PATH.part was at first; made() is how many folders were made for it; empty()
+ * takes all of PATH.part away; remove_empty() takes it away if nothing is in
+ * it, and returns whether it did; sync() returns when what was written is on
+ * the disk, sync_name() when the name that finish() gave is; space() is how
+ * many bytes its disk has left for it, what it has of them now included.
+ * Errors: IO.
  */
 int xd_file_sink_folder(const struct xd_sink *s);
 uint64_t xd_file_sink_found(const struct xd_sink *s);
+unsigned xd_file_sink_made(const struct xd_sink *s);
 const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
 /* No other user can read it after finish() either. */
@@ -58,6 +60,9 @@ bool xd_file_sink_remove_empty(struct xd_sink *s);
 /* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);
 int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err);
+/* As finish(), of a file of that length whose bytes are on the disk already. */
+int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
+                               struct xd_error *err);
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);
 

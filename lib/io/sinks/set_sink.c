@@ -1,0 +1,385 @@
+#include "io/sinks/set_sink.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "os/disk.h"
+#include "os/file.h"
+#include "os/thread.h"
+
+/* So many files are synced sooner with the whole disk than each by itself. */
+#define WORTH_A_DISK 4
+
+struct set_file {
+    struct xd_sink *sink; /* NULL: it is closed */
+    unsigned n_users;     /* that write to it, or read, now */
+    bool was_open;        /* at some time: its .part is ours */
+    bool is_named;        /* finish_files()'s: it has its name since then */
+    unsigned made;        /* folders for it */
+    uint64_t reached;     /* so far it has bytes */
+    uint64_t used;        /* the greater, the later it was used last */
+};
+
+struct xd_set_sink {
+    struct xd_sink base;
+    /* Constant after new(). */
+    const struct xd_set_place *places;
+    size_t n, most_open;
+    bool replace;
+    /* Guarded by lock, which is held while a file is opened or closed. */
+    struct xd_mutex lock;
+    struct set_file *files;
+    size_t *open; /* those that are */
+    size_t n_open, open_capacity;
+    uint64_t n_used;
+};
+
+static void close_locked(struct xd_set_sink *s, size_t place)
+{
+    struct set_file *f = &s->files[s->open[place]];
+
+    xd_sink_free(f->sink);
+    f->sink = NULL;
+    s->open[place] = s->open[--s->n_open];
+}
+
+/* Of those that are not in use; n_open if all are. */
+static size_t least_recent_locked(const struct xd_set_sink *s)
+{
+    size_t oldest = s->n_open;
+
+    for (size_t i = 0; i < s->n_open; i++) {
+        const struct set_file *f = &s->files[s->open[i]];
+
+        if (f->n_users == 0 &&
+            (oldest == s->n_open || f->used < s->files[s->open[oldest]].used))
+            oldest = i;
+    }
+    return oldest;
+}
+
+/* Those that are in use stay: each use closes one file at most. */
+static void close_surplus_locked(struct xd_set_sink *s)
+{
+    size_t oldest;
+
+    if (s->n_open <= s->most_open)
+        return;
+    oldest = least_recent_locked(s);
+    if (oldest < s->n_open)
+        close_locked(s, oldest);
+}
+
+/* What an earlier run left is not known to be of this file.  What this one
+ * wrote has to be there: another program may have cut it while it was closed. */
+static int check_found(const struct set_file *f, struct xd_sink *sink,
+                       struct xd_error *err)
+{
+    if (!f->was_open)
+        return xd_file_sink_empty(sink, err);
+    if (xd_file_sink_found(sink) < f->reached)
+        return xd_fail(err, XD_E_IO, "%s: it was cut or removed meanwhile",
+                       xd_file_sink_part(sink));
+    return 0;
+}
+
+static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
+{
+    const struct xd_set_place *p = &s->places[i];
+    struct set_file *f = &s->files[i];
+    struct xd_sink *sink;
+    size_t *open;
+    int rc;
+
+    if (f->sink)
+        return 0;
+    open = xd_grow(s->open, s->n_open, &s->open_capacity, sizeof *open);
+    if (!open)
+        return xd_fail_nomem(err);
+    s->open = open;
+    rc = xd_file_sink_new(&sink, p->path, p->given, s->replace, err);
+    if (rc < 0)
+        return rc;
+    rc = check_found(f, sink, err);
+    if (rc < 0) {
+        xd_sink_free(sink);
+        return rc;
+    }
+    if (f->made < xd_file_sink_made(sink))
+        f->made = xd_file_sink_made(sink);
+    f->sink = sink;
+    f->was_open = true;
+    s->open[s->n_open++] = i;
+    return 0;
+}
+
+static int begin_use(struct xd_set_sink *s, size_t i, struct xd_error *err)
+{
+    int rc;
+
+    xd_mutex_lock(&s->lock);
+    rc = open_locked(s, i, err);
+    if (rc == 0) {
+        s->files[i].n_users++;
+        s->files[i].used = ++s->n_used;
+    }
+    xd_mutex_unlock(&s->lock);
+    return rc;
+}
+
+/* It has bytes up to `reached`. */
+static void end_use(struct xd_set_sink *s, size_t i, uint64_t reached)
+{
+    struct set_file *f = &s->files[i];
+
+    xd_mutex_lock(&s->lock);
+    f->n_users--;
+    if (f->reached < reached)
+        f->reached = reached;
+    close_surplus_locked(s);
+    xd_mutex_unlock(&s->lock);
+}
+
+/* The file that byte `offset` is of. */
+static size_t file_at(const struct xd_set_sink *s, uint64_t offset)
+{
+    return xd_count_up_to(offset, s->places, s->n, sizeof *s->places,
+                          offsetof(struct xd_set_place, range.begin)) -
+           1;
+}
+
+/* Each part in its file. */
+static int use(struct xd_set_sink *s, uint64_t offset, void *to,
+               const void *from, size_t len, struct xd_error *err)
+{
+    unsigned char *out = to;
+    const unsigned char *in = from;
+
+    for (size_t i = file_at(s, offset); len > 0; i++) {
+        struct xd_range file = s->places[i].range;
+        size_t part = len;
+        int rc = begin_use(s, i, err);
+
+        if (rc < 0)
+            return rc;
+        if (part > file.end - offset)
+            part = (size_t)(file.end - offset);
+        rc = in ? xd_sink_write(s->files[i].sink, offset - file.begin, in, part,
+                                err)
+                : xd_sink_read(s->files[i].sink, offset - file.begin, out, part,
+                               err);
+        end_use(s, i, rc == 0 ? offset - file.begin + part : 0);
+        if (rc < 0)
+            return rc;
+        if (in)
+            in += part;
+        else
+            out += part;
+        offset += part;
+        len -= part;
+    }
+    return 0;
+}
+
+static int set_write(struct xd_sink *base, uint64_t offset, const void *data,
+                     size_t len, struct xd_error *err)
+{
+    return use((struct xd_set_sink *)base, offset, NULL, data, len, err);
+}
+
+static int set_read(struct xd_sink *base, uint64_t offset, void *data,
+                    size_t len, struct xd_error *err)
+{
+    return use((struct xd_set_sink *)base, offset, data, NULL, len, err);
+}
+
+/* Each has been finished by itself. */
+static int set_finish(struct xd_sink *base, uint64_t size, struct xd_error *err)
+{
+    (void)base;
+    (void)size;
+    (void)err;
+    return 0;
+}
+
+static void set_free(struct xd_sink *base)
+{
+    struct xd_set_sink *s = (struct xd_set_sink *)base;
+
+    while (s->n_open > 0)
+        close_locked(s, s->n_open - 1);
+    xd_mutex_fini(&s->lock);
+    xd_free(s->files);
+    xd_free(s->open);
+    xd_free(s);
+}
+
+static const struct xd_sink_ops set_ops = {.write = set_write,
+                                           .read = set_read,
+                                           .finish = set_finish,
+                                           .free = set_free};
+
+int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
+                    const struct xd_set_place *places, size_t n, bool replace,
+                    size_t most_open, struct xd_error *err)
+{
+    struct xd_set_sink *s = xd_alloc(1, sizeof *s);
+
+    if (!s)
+        return xd_fail_nomem(err);
+    s->base.ops = &set_ops;
+    s->places = places;
+    s->n = n;
+    s->replace = replace;
+    s->most_open = most_open;
+    s->files = xd_alloc(n, sizeof *s->files);
+    if (!s->files || xd_mutex_init(&s->lock) < 0) {
+        xd_free(s->files);
+        xd_free(s);
+        return xd_fail_nomem(err);
+    }
+    *out = &s->base;
+    *out_self = s;
+    return 0;
+}
+
+static void close_file_locked(struct xd_set_sink *s, size_t i)
+{
+    XD_ASSERT(s->files[i].n_users == 0);
+    for (size_t place = 0; place < s->n_open; place++)
+        if (s->open[place] == i) {
+            close_locked(s, place);
+            return;
+        }
+}
+
+static void close_after_use(struct xd_set_sink *s, size_t i)
+{
+    xd_mutex_lock(&s->lock);
+    s->files[i].n_users--;
+    close_file_locked(s, i);
+    xd_mutex_unlock(&s->lock);
+}
+
+/* The length of the folder in a path. */
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* How many of the files, from the first on, lie in one folder. */
+static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
+                              size_t n)
+{
+    const char *path = s->places[files[0]].path;
+    size_t len = folder_len(path), i = 1;
+
+    while (i < n && folder_len(s->places[files[i]].path) == len &&
+           memcmp(s->places[files[i]].path, path, len) == 0)
+        i++;
+    return i;
+}
+
+/* It stays in use if it has got its name. */
+static int finish_file(struct xd_set_sink *s, size_t i, bool is_synced,
+                       struct xd_error *err)
+{
+    const uint64_t size = xd_range_length(s->places[i].range);
+    struct xd_sink *sink;
+    int rc = begin_use(s, i, err);
+
+    if (rc < 0)
+        return rc;
+    sink = s->files[i].sink;
+    rc = is_synced ? xd_file_sink_finish_synced(sink, size, err)
+                   : xd_sink_finish(sink, size, err);
+    s->files[i].is_named = rc == 0;
+    if (rc < 0)
+        close_after_use(s, i);
+    return rc;
+}
+
+/* What was written to the first of them is in the folder of all. */
+static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n)
+{
+    bool is_synced;
+
+    if (n < WORTH_A_DISK || begin_use(s, files[0], NULL) < 0)
+        return false;
+    is_synced = xd_disk_sync(xd_file_sink_folder(s->files[files[0]].sink));
+    end_use(s, files[0], 0);
+    return is_synced;
+}
+
+/* They lie in one folder, whose names are synced once. */
+static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
+                          void (*ended)(void *user, size_t file,
+                                        const struct xd_error *error),
+                          void *user)
+{
+    bool is_synced = sync_disk(s, files, n);
+    struct xd_error error = {0};
+    size_t last = n; /* of those that have a name */
+    int rc = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (finish_file(s, files[i], is_synced, &error) < 0) {
+            ended(user, files[i], &error);
+            continue;
+        }
+        if (last < n)
+            close_after_use(s, files[last]);
+        last = i;
+    }
+    if (last < n) {
+        rc = xd_file_sink_sync_name(s->files[files[last]].sink, &error);
+        close_after_use(s, files[last]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (s->files[files[i]].is_named)
+            ended(user, files[i], rc < 0 ? &error : NULL);
+}
+
+void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
+                              size_t n,
+                              void (*ended)(void *user, size_t file,
+                                            const struct xd_error *error),
+                              void *user)
+{
+    while (n > 0) {
+        size_t m = count_in_folder(s, files, n);
+
+        finish_folder(s, files, m, ended, user);
+        files += m;
+        n -= m;
+    }
+}
+
+/* What is written to it is ours, also where PATH is by now another's. */
+static void remove_part(const struct xd_set_place *p, unsigned made)
+{
+    struct xd_sink *sink;
+
+    if (xd_file_sink_new(&sink, p->path, p->given, true, NULL) < 0)
+        return;
+    if (xd_file_sink_empty(sink, NULL) == 0 && xd_file_sink_remove_empty(sink))
+        xd_folder_unmake(xd_file_sink_folder(sink), made, p->path);
+    xd_sink_free(sink);
+}
+
+void xd_set_sink_remove_file(struct xd_set_sink *s, size_t i)
+{
+    struct set_file *f = &s->files[i];
+
+    xd_mutex_lock(&s->lock);
+    close_file_locked(s, i);
+    if (f->was_open)
+        remove_part(&s->places[i], f->made);
+    *f = (struct set_file){0};
+    xd_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,49 @@
+/*
+ * Many files behind one sink, each a range of it.  A file is open as long as it
+ * is written to, or is among the last that were: so many descriptors are enough
+ * for any number of files.
+ */
+#ifndef XD_IO_SET_SINK_H
+#define XD_IO_SET_SINK_H
+
+#include "base/range.h"
+#include "io/sinks/sink.h"
+
+#define XD_SET_MOST_OPEN 64
+
+struct xd_set_sink;
+
+/* A file of a set.  `given` is as in xd_folder_make(). */
+struct xd_set_place {
+    struct xd_range range; /* of the sink; each begins where the last ends */
+    char *path;
+    size_t given;
+};
+
+/*
+ * What `places` says is the caller's, and lives as long as the sink.  At most
+ * `most_open` files are open, but for those that are being written to.  One that
+ * another program cuts while it is closed fails with IO when it is used again.
+ * Threads: write() and read() any, finish_files() one at a time.
+ * Ownership: `*out_self` is `*out` by another name.  Errors: NOMEM.
+ */
+int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
+                    const struct xd_set_place *places, size_t n, bool replace,
+                    size_t most_open, struct xd_error *err);
+
+/*
+ * All of these files is written: they are synced to the disk together, and get
+ * their names.  `ended` is called for each: `error` is NULL, or IO.
+ * Blocks: on the disk.
+ */
+void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
+                              size_t n,
+                              void (*ended)(void *user, size_t file,
+                                            const struct xd_error *error),
+                              void *user);
+
+/* A file is not wanted any more: what is there of it goes.  Nothing of it is
+ * being written. */
+void xd_set_sink_remove_file(struct xd_set_sink *s, size_t i);
+
+#endif
