@@ -165,6 +165,12 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
 
+/* Whether the file can be one of many for xd_download_new_set(): its size is
+ * known, it is not empty, its replicas hold all of it, it has a SHA-256 of the
+ * whole, and no other hash of it was given (xd_checksums_apply()), for that would
+ * not be compared. */
+XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
+
 /*
  * The text of a manifest that says the same, in UTF-8: "metalink" (version 4)
  * or "exnode".  `file` is the number of one file, or XD_ALL_FILES, which an

@@ -38,6 +38,7 @@ void xd_manifest_unref(struct xd_manifest *m)
         xd_free(m->warnings);
     xd_pool_fini(&m->pool);
     xd_manifest_unref(m->of);
+    xd_manifest_unref(m->strings);
     xd_free(m);
 }
 

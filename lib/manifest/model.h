@@ -60,6 +60,7 @@ struct xd_manifest {
     size_t n_warnings, warnings_capacity;
     struct xd_manifest *of; /* whose files these are, but for their hashes; or
                                NULL: its own */
+    struct xd_manifest *strings; /* whose strings are used, or NULL */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <xdownload/checksums.h>
 #include <xdownload/list.h>
 
+#include "manifest/join.h"
 #include "suite.h"
 #include "torture.h"
 
@@ -174,6 +175,37 @@ START_TEST(checksums_are_applied_whole_or_not_at_all)
 }
 END_TEST
 
+static int join_files(void)
+{
+#define HASH                                                \
+    "<hash type='sha-256'>0123456789abcdef0123456789abcdef" \
+    "0123456789abcdef0123456789abcdef</hash>"
+    static const char text[] =
+        "<metalink xmlns='urn:ietf:params:xml:ns:metalink'>"
+        "<file name='f'><size>5</size>" HASH "<url>http://a/f</url></file>"
+        "<file name='g'><size>7</size>" HASH "<url>http://a/g</url></file>"
+        "</metalink>";
+    static const size_t files[] = {1, 0};
+    struct xd_manifest *m = NULL, *joined = NULL;
+    struct xd_error error = {.code = XD_OK};
+    int rc;
+
+    ck_assert_int_eq(xd_manifest_parse(&m, text, strlen(text), NULL, NULL), 0);
+    torture_begin();
+    rc = xd_manifest_join(&joined, m, files, 2, &error);
+    torture_end();
+    rc = judge(rc, joined, &error);
+    xd_manifest_unref(m);
+    xd_manifest_unref(joined);
+    return rc;
+}
+
+START_TEST(files_are_joined_or_stay_as_they_are)
+{
+    torture(join_files);
+}
+END_TEST
+
 /* A text that could not be taken leaves the others. */
 static int take_another_text(void)
 {
@@ -248,6 +280,7 @@ int main(void)
     tcase_add_test(t, a_list_is_parsed_whole_or_not_at_all);
     tcase_add_test(t, a_manifest_is_written_whole_or_not_at_all);
     tcase_add_test(t, checksums_are_applied_whole_or_not_at_all);
+    tcase_add_test(t, files_are_joined_or_stay_as_they_are);
     tcase_add_test(t, checksums_stay_as_they_were_when_others_cannot_be_taken);
     return run_suite("torture.manifest", t);
 }

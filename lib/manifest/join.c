@@ -1,0 +1,134 @@
+#include "manifest/join.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limit.h"
+#include "manifest/builder.h"
+#include "manifest/model.h"
+
+static const char *sha256_of(const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->row.n_hashes; i++)
+        if (strcmp(f->hashes[i].algorithm, "sha-256") == 0)
+            return f->hashes[i].hex;
+    return NULL;
+}
+
+/* Of an extent there is no other hash than SHA-256. */
+static bool has_other_given_hash(const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->row.n_hashes; i++)
+        if (f->hashes[i].is_given &&
+            strcmp(f->hashes[i].algorithm, "sha-256") != 0)
+            return true;
+    return false;
+}
+
+bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
+{
+    const struct xd_model_file *f;
+
+    if (file >= m->n_files)
+        return false;
+    f = &m->files[file];
+    return f->row.size != XD_SIZE_UNKNOWN && f->row.size > 0 &&
+           f->row.n_extents == 1 && f->extents[0].row.offset == 0 &&
+           f->extents[0].row.length == f->row.size && sha256_of(f) != NULL &&
+           !has_other_given_hash(f);
+}
+
+/* `to` has room for it. */
+static void append(struct xd_model_file *to, const struct xd_model_file *f)
+{
+    struct xd_model_extent *e = &to->extents[to->row.n_extents++];
+    size_t first = f->extents[0].first_replica;
+    size_t n = f->extents[0].row.n_replicas, before = 0;
+
+    if (to->row.n_extents > 1)
+        before = e[-1].first_replica + e[-1].row.n_replicas;
+    *e = (struct xd_model_extent){.row = f->extents[0].row,
+                                  .first_replica = before};
+    e->row.offset = to->row.size;
+    e->row.sha256 = sha256_of(f);
+    for (size_t i = 0; i < n; i++) {
+        to->replicas[before + i] = f->replicas[first + i];
+        to->urls[before + i] = f->urls[first + i];
+    }
+    to->row.size += f->row.size;
+    to->row.max_connections =
+        xd_stricter_limit(to->row.max_connections, f->row.max_connections);
+}
+
+static size_t count_replicas(const struct xd_manifest *m, const size_t *files,
+                             size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += m->files[files[i]].extents[0].row.n_replicas;
+    return sum;
+}
+
+/* Each file is not; a sum of their sizes could run over. */
+static bool is_too_long(const struct xd_manifest *m, const size_t *files,
+                        size_t n)
+{
+    uint64_t room = XD_FILE_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t size = m->files[files[i]].row.size;
+
+        if (size > room)
+            return true;
+        room -= size;
+    }
+    return false;
+}
+
+static int fill(struct xd_manifest *to, const struct xd_manifest *m,
+                const size_t *files, size_t n)
+{
+    size_t n_replicas = count_replicas(m, files, n);
+    struct xd_model_file *f;
+
+    to->files = xd_alloc(1, sizeof *to->files);
+    if (!to->files)
+        return XD_E_NOMEM;
+    to->n_files = 1;
+    f = &to->files[0];
+    f->row.struct_size = sizeof f->row;
+    f->extents = xd_alloc(n, sizeof *f->extents);
+    f->replicas = xd_alloc(n_replicas, sizeof *f->replicas);
+    f->urls = xd_alloc(n_replicas, sizeof *f->urls);
+    if (!f->extents || !f->replicas || !f->urls)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        append(f, &m->files[files[i]]);
+    return 0;
+}
+
+int xd_manifest_join(struct xd_manifest **out, struct xd_manifest *m,
+                     const size_t *files, size_t n, struct xd_error *err)
+{
+    struct xd_manifest *joined;
+
+    *out = NULL;
+    if (is_too_long(m, files, n))
+        return xd_fail(err, XD_E_MANIFEST,
+                       "the files have more than %llu bytes together",
+                       (unsigned long long)XD_FILE_MAX);
+    joined = xd_alloc(1, sizeof *joined);
+    if (!joined)
+        return xd_fail_nomem(err);
+    atomic_init(&joined->refs, 1);
+    joined->format = m->format;
+    joined->strings = xd_manifest_ref(m);
+    if (fill(joined, m, files, n) < 0) {
+        xd_manifest_unref(joined);
+        return xd_fail_nomem(err);
+    }
+    *out = joined;
+    return 0;
+}
