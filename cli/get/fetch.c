@@ -88,7 +88,8 @@ static void print_interrupted(const struct fetch_run *r)
         return;
     view_how_far(to, &r->snapshot);
     if (fclose(to) == 0) {
-        if (target->fd < 0 && target_exists(target->part))
+        if (target->part != NULL && target->fd < 0 &&
+            target_exists(target->part))
             words_error("interrupted at %s; %s stays", far, target->part);
         else
             words_error("interrupted at %s", far);
@@ -142,6 +143,10 @@ static int follow(struct fetch_run *r, struct xd_error *err)
 int fetch_new(struct xd_download **out, const struct job *job,
               struct xd_error *err)
 {
+    if (job->n_set > 0)
+        return xd_download_new_set(out, job->manifest, job->set, job->n_set,
+                                   job->args->directory, job->args->options,
+                                   err);
     if (job->target->fd >= 0)
         return xd_download_new_fd(out, job->manifest, job->file,
                                   job->target->fd, job->args->options, err);
@@ -188,6 +193,67 @@ static void print_failures(const struct snapshot *s)
             words_error("%s", s->depots[i].error);
 }
 
+static const char *file_outcome(const struct xd_file_progress *p, int rc)
+{
+    switch (p->state) {
+    case XD_FILE_NAMED:
+        return "complete";
+    case XD_FILE_FAILED:
+        return "failed";
+    case XD_FILE_WAITING:
+    case XD_FILE_COMPLETE:
+        break;
+    }
+    return outcome_of(rc);
+}
+
+/* `all`: why all ended, or NULL. */
+static const char *file_error(const struct xd_file_progress *p, const char *all)
+{
+    if (p->state == XD_FILE_NAMED)
+        return NULL;
+    return p->state == XD_FILE_FAILED ? p->error.msg : all;
+}
+
+/* A line for each file, and one for all. */
+static void report_set(const struct fetch_run *r, int rc, const char *error)
+{
+    struct xd_file_progress p = {.struct_size = sizeof p};
+    FILE *to = r->job->report;
+
+    for (size_t i = 0;
+         r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
+        report_put_file(to, &p, file_outcome(&p, rc), file_error(&p, error));
+    report_put_set(to, &r->snapshot, r->job->n_set, outcome_of(rc), error);
+}
+
+static void report(const struct fetch_run *r, int rc, const char *error)
+{
+    const struct job *job = r->job;
+
+    if (job->report == NULL)
+        return;
+    if (job->n_set > 0)
+        report_set(r, rc, error);
+    else
+        report_put(job->report, &r->snapshot, target_path(job->target),
+                   outcome_of(rc), error);
+}
+
+/* A log line says why each has; false: no file has failed for itself. */
+static bool print_failed_files(const struct fetch_run *r)
+{
+    struct xd_file_progress p = {.struct_size = sizeof p};
+    size_t n = 0;
+
+    for (size_t i = 0;
+         r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
+        n += p.state == XD_FILE_FAILED;
+    if (n > 0)
+        words_error("%zu of %zu files failed", n, r->job->n_set);
+    return n > 0;
+}
+
 int fetch_file(const struct job *job)
 {
     struct fetch_run r = {.job = job};
@@ -198,8 +264,9 @@ int fetch_file(const struct job *job)
     log_init(&r.log, job->args->quiet, job->args->verbose);
     log_forward(&r.log, trace_log, job->args->tracer);
     /* Before signals are only noted, for it may wait for a reader. */
-    const int status =
-        target_open(job->target, job->args, err.msg, sizeof err.msg);
+    const int status = job->n_set > 0 ? 0
+                                      : target_open(job->target, job->args,
+                                                    err.msg, sizeof err.msg);
     display_init(&r.display, job->args, job->name, job->target);
     signals_watch();
     if (status == 0)
@@ -211,13 +278,11 @@ int fetch_file(const struct job *job)
         print_failures(&r.snapshot);
     if (rc == XD_E_CANCELED)
         print_interrupted(&r);
-    else if (rc < 0 && rc != XD_E_PIPE)
+    else if (rc < 0 && rc != XD_E_PIPE && !print_failed_files(&r))
         words_error("%s", err.msg);
     const char *error = rc < 0 ? err.msg : NULL;
     display_result(&r.display, &r.snapshot, outcome_of(rc), error);
-    if (job->report != NULL)
-        report_put(job->report, &r.snapshot, target_path(job->target),
-                   outcome_of(rc), error);
+    report(&r, rc, error);
     signals_restore(); /* freeing may wait: a signal ends that */
     xd_download_unref(r.download);
     log_fini(&r.log);

@@ -11,11 +11,13 @@
 #include "args/args.h"
 #include "args/target.h"
 
-/* One file that is wanted. */
+/* One file that is wanted, or a set of them, each at its place. */
 struct job {
     const struct args *args;
     struct xd_manifest *manifest;
-    size_t file;      /* of the manifest */
+    size_t file;       /* of the manifest */
+    const size_t *set; /* in its place, or NULL */
+    size_t n_set;
     const char *name; /* what to call it before people */
     struct target *target;
     FILE *report; /* NULL: none is wanted */

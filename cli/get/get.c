@@ -15,6 +15,7 @@
 #include "get/fetch.h"
 #include "get/plan.h"
 #include "get/present.h"
+#include "get/set.h"
 #include "report/report.h"
 
 #define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
@@ -105,6 +106,20 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
     target_fini(&target);
 }
 
+/* Returns how many files that were, from number i on. */
+static size_t get_next(struct get *g, struct xd_manifest *m, size_t i,
+                       const char *input)
+{
+    size_t n = g->listed == NULL ? set_count(g->args, m, i) : 0;
+
+    if (n > 0) {
+        note(g, set_fetch(g->args, m, i, n, g->report));
+        return n;
+    }
+    get_file(g, m, i, input);
+    return 1;
+}
+
 static void get_manifest(struct get *g, struct xd_manifest *m,
                          const char *input)
 {
@@ -137,8 +152,8 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
                    "several files, and one out=");
         return;
     }
-    for (size_t i = 0; i < n && goes_on(g); i++)
-        get_file(g, m, i, input);
+    for (size_t i = 0; i < n && goes_on(g);)
+        i += get_next(g, m, i, input);
     const size_t n_left_out = xd_manifest_n_left_out(m);
     if (n_left_out > 0) {
         words_error("%s: %zu of its %zu files %s left out: no source of %s can "

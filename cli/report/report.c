@@ -33,8 +33,18 @@ static void put_discarded(struct json *j, const struct xd_progress *p)
     json_close_object(j);
 }
 
-void report_put(FILE *to, const struct snapshot *s, const char *file,
-                const char *outcome, const char *error)
+static void put_proof(struct json *j, const char *algorithm)
+{
+    json_string(j, "verified", algorithm);
+    if (algorithm == NULL)
+        json_null(j, "verified_is_weak");
+    else
+        json_bool(j, "verified_is_weak", xd_hash_is_weak(algorithm));
+}
+
+/* `n_files` is 0 for one. */
+static void put(FILE *to, const struct snapshot *s, const char *file,
+                size_t n_files, const char *outcome, const char *error)
 {
     const struct xd_progress *p = &s->progress;
     struct json j;
@@ -42,6 +52,8 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_init(&j, to);
     json_open_object(&j, NULL);
     json_string(&j, "file", file);
+    if (n_files > 0)
+        json_count(&j, "files", n_files);
     json_size(&j, "size", p->bytes_total);
     json_number(&j, "seconds", p->seconds);
     json_count(&j, "bytes_received", p->bytes_received);
@@ -51,11 +63,7 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     put_discarded(&j, p);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
-    json_string(&j, "verified", p->verified);
-    if (p->verified == NULL)
-        json_null(&j, "verified_is_weak");
-    else
-        json_bool(&j, "verified_is_weak", xd_hash_is_weak(p->verified));
+    put_proof(&j, p->verified);
     json_string(&j, "algorithm", p->algorithm);
     json_count(&j, "redundancy", p->redundancy);
     json_count(&j, "progress_number", p->progress_number);
@@ -66,6 +74,45 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
     json_open_array(&j, "depots");
     for (size_t i = 0; i < s->n_depots; i++)
         put_depot(&j, &s->depots[i]);
+    json_close_array(&j);
+    json_close_object(&j);
+    json_end(&j);
+    fflush(to);
+}
+
+void report_put(FILE *to, const struct snapshot *s, const char *file,
+                const char *outcome, const char *error)
+{
+    put(to, s, file, 0, outcome, error);
+}
+
+void report_put_set(FILE *to, const struct snapshot *s, size_t n_files,
+                    const char *outcome, const char *error)
+{
+    put(to, s, NULL, n_files, outcome, error);
+}
+
+void report_put_file(FILE *to, const struct xd_file_progress *p,
+                     const char *outcome, const char *error)
+{
+    static const char *const of_all[] = {
+        "seconds",       "bytes_received",    "bytes_redundant",
+        "bytes_resumed", "bytes_compared",    "bytes_discarded",
+        "algorithm",     "redundancy",        "progress_number",
+        "block_size",    "threads_per_depot", "library",
+        "libcurl"};
+    struct json j;
+
+    json_init(&j, to);
+    json_open_object(&j, NULL);
+    json_string(&j, "file", p->path);
+    json_size(&j, "size", p->bytes_total);
+    json_string(&j, "outcome", outcome);
+    json_string(&j, "error", error);
+    put_proof(&j, p->state == XD_FILE_NAMED ? "sha-256" : NULL);
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
+        json_null(&j, of_all[i]);
+    json_open_array(&j, "depots");
     json_close_array(&j);
     json_close_object(&j);
     json_end(&j);

@@ -141,6 +141,24 @@ struct xd_part {
                                  are to deliver */
 };
 
+enum xd_file_state {
+    XD_FILE_WAITING,  /* some of it is missing */
+    XD_FILE_COMPLETE, /* all of it is proved, and it gets its name */
+    XD_FILE_NAMED,    /* it has it, and is on the disk */
+    XD_FILE_FAILED    /* see error */
+};
+
+/* One file of a download of many. */
+struct xd_file_progress {
+    size_t struct_size;
+    const char *path; /* where it goes; lives as long as the download */
+    enum xd_file_state state;
+    uint64_t bytes_total, bytes_done;
+    uint64_t begin;        /* its first byte, counted as records and parts do,
+                              which take the files for one */
+    struct xd_error error; /* code XD_OK: it has not failed */
+};
+
 XD_BEGIN_DECLS
 
 /*
@@ -184,6 +202,32 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
                                             const char *path,
                                             const struct xd_options *o,
                                             struct xd_error *err);
+
+/*
+ * Several files of `m` as one download, each to the place that the manifest
+ * chooses, in the folder `directory`, as with xd_download_new_in().  They share
+ * depots, connections and what is known of them, and come roughly in the order
+ * of `files`.  Each gets its name as soon as it is complete, and its hash was
+ * right.  One that fails costs the others nothing: xd_download_wait() returns
+ * the error of the first of those when all others are there.
+ *
+ * For small files: of one that is not complete when the download ends, or its
+ * process is killed, nothing is kept.
+ * Ownership: as above.
+ * Errors: INVAL (a file that xd_manifest_can_join() refuses, or that has no path;
+ * the option range), NOREPLICA, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
+                                             struct xd_manifest *m,
+                                             const size_t *files, size_t n,
+                                             const char *directory,
+                                             const struct xd_options *o,
+                                             struct xd_error *err);
+
+/* Of such a download file number i of `files`; 0, or INVAL past the last, or if
+ * it is no such download.  Blocks: no. */
+XD_API int xd_download_file(struct xd_download *d, size_t i,
+                            struct xd_file_progress *out);
 
 /*
  * The same, in order, to a descriptor: a pipe, a terminal, a socket.  As much

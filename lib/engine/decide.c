@@ -185,32 +185,35 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
         xd_kept_error_get(worst ? worst->last_error : NULL);
     enum xd_discard_reason reason;
     char past[128] = "";
+    const uint64_t in_file = at - xd_set_begin_of(e, at);
 
     if (xd_ledger_was_discarded(&e->ledger, at, &reason))
         snprintf(past, sizeof past, " (bytes that came were discarded: %s)",
                  xd_discard_reason_text(reason));
     if (!worst)
         xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu%s",
-                (ull)at, past);
+                (ull)in_file, past);
     else if (n_failed == 1)
         xd_fail_because(out, XD_E_NOREPLICA, &why,
-                        "no depot is left that holds byte %llu%s: %s", (ull)at,
-                        past, why.msg);
+                        "no depot is left that holds byte %llu%s: %s",
+                        (ull)in_file, past, why.msg);
     else
         xd_fail_because(out, XD_E_NOREPLICA, &why,
                         "no depot is left that holds byte %llu%s: %u failed, "
                         "one with: %s",
-                        (ull)at, past, n_failed, why.msg);
+                        (ull)in_file, past, n_failed, why.msg);
     if (why.code == XD_E_CORRUPT)
         out->code = XD_E_CORRUPT;
 }
 
-/* True: only the readers there fail. */
+/* True: only the readers there fail, or the files of a set. */
 static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
 {
     struct xd_error error = {0};
 
     describe_gap_locked(e, gap.begin, &error);
+    if (xd_set_fail_locked(e, gap, &error))
+        return true;
     if (e->readers.by_demand)
         xd_readers_gap_locked(e, gap, &error);
     else
@@ -297,7 +300,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_layout layout;
     int rc;
 
-    options.has_gaps = e->readers.by_demand;
+    options.has_gaps = e->readers.by_demand || e->dest.kind == XD_OUTPUT_SET;
     options.max_pings = e->pings.max;
     options.runs_on = !xd_engine_is_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
@@ -416,12 +419,22 @@ static void wait_locked(struct xd_engine *e, xd_usec until)
         e, xd_now(), xd_earlier(until, e->times.deadline));
 }
 
+/* All that can be had is here. */
+static bool complete_locked(struct xd_engine *e)
+{
+    if (!e->session.sched || !xd_sampler_holds_locked(e))
+        xd_repair_complete_locked(e);
+    return false;
+}
+
 /* What the scheduler or the size probe orders.  True: there may be more to decide. */
 static bool obey_locked(struct xd_engine *e,
                         const struct xd_sched_action *action)
 {
     switch (action->kind) {
     case XD_DO_WAIT:
+        if (xd_set_is_over_locked(e))
+            return complete_locked(e);
         wait_locked(e, action->until);
         return xd_readers_end_locked(e);
     case XD_DO_OPEN:
@@ -446,9 +459,7 @@ static bool obey_locked(struct xd_engine *e,
         e->decisions.until = XD_NEVER;
         if (e->session.size_probe)
             return end_size_probe_locked(e);
-        if (!e->session.sched || !xd_sampler_holds_locked(e))
-            xd_repair_complete_locked(e);
-        return false;
+        return complete_locked(e);
     case XD_DO_FAIL:
         if (xd_blame_ask_another_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))

@@ -97,6 +97,7 @@ struct xd_depot {
     enum xd_depot_state state;
     struct xd_worker *worker; /* NULL: in reserve, or given up */
     bool is_banned;           /* for bytes that were wrong: never again */
+    unsigned n_wrong_copies;  /* of files of a set */
     bool answers_differ;      /* it was dropped, as they are not of one file */
     unsigned n_single_answers;
     bool knows_no_ranges;

@@ -38,6 +38,7 @@
 #include "engine/readers/readers.h"
 #include "engine/records.h"
 #include "engine/resume.h"
+#include "engine/set.h"
 #include "engine/trust/repair.h"
 #include "engine/trust/sampler.h"
 #include "engine/trust/verify.h"
@@ -53,6 +54,7 @@
 
 enum xd_output_kind {
     XD_OUTPUT_FILE,
+    XD_OUTPUT_SET,   /* many files: set.h */
     XD_OUTPUT_PIPE,  /* one reader writes it to a descriptor: readers/pipe.h */
     XD_OUTPUT_SOURCE /* the program's readers have it: readers/ */
 };
@@ -146,6 +148,7 @@ struct xd_engine {
     struct xd_cond ended;       /* wait(): the phase is END */
 
     struct xd_destination dest;
+    struct xd_set set; /* of the files, if they are many */
     struct xd_pause pause;
     struct xd_times times;
     struct xd_keeper keeper;
@@ -241,6 +244,12 @@ void xd_engine_wake_all_locked(struct xd_engine *e);
 static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
 {
     return xd_session_is_over(&e->session);
+}
+
+/* Whether its bytes go to readers, a pipe's among them. */
+static inline bool xd_engine_has_readers(const struct xd_engine *e)
+{
+    return e->dest.kind == XD_OUTPUT_PIPE || e->dest.kind == XD_OUTPUT_SOURCE;
 }
 
 /* Whether bytes are dropped that no reader wants any more. */

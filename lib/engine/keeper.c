@@ -13,7 +13,7 @@ static void wait_locked(struct xd_engine *e)
 {
     while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
-           !xd_engine_is_over_locked(e))
+           !xd_set_can_work_locked(e) && !xd_engine_is_over_locked(e))
         xd_engine_wait_locked(e, &e->bytes_ready, e->resume.sync_at);
 }
 
@@ -44,7 +44,7 @@ static void finish_locked(struct xd_engine *e)
     if (xd_sink_finish(e->dest.sink, size, &error) == 0)
         (void)xd_resume_finish(e, &error);
     xd_engine_lock(e);
-    e->error = error;
+    e->error = error.code < 0 ? error : xd_set_error_locked(e);
 }
 
 /* Every byte is written: no worker has to leave before the file has its name.
@@ -74,6 +74,8 @@ static void *keeper_main(void *arg)
             xd_verify_work_locked(e);
         else if (xd_repair_can_work_locked(e))
             xd_repair_work_locked(e);
+        else if (xd_set_can_work_locked(e))
+            xd_set_work_locked(e);
         else
             break;
     }
@@ -87,6 +89,7 @@ static void *keeper_main(void *arg)
         xd_resume_save_locked(e);
         xd_engine_unlock(e);
         xd_resume_remove_empty(e);
+        xd_set_clean_up(e);
         xd_engine_lock(e);
     }
     xd_engine_end_locked(e);

@@ -146,6 +146,16 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
     o->most_lanes = lanes > 0 ? lanes : 1;
 }
 
+/* Each open file of a set holds its own and that of its folder.  Where there are
+ * few, half of all are for depots and a quarter for files. */
+#define FILE_DESCRIPTORS 2U
+
+static unsigned most_for_files(const struct xd_engine *e)
+{
+    return e->dest.kind == XD_OUTPUT_SET ? XD_SET_MOST_OPEN * FILE_DESCRIPTORS
+                                         : 0;
+}
+
 /* So many pings may be on their way, a socket each; a name takes a few more
  * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth
  * it. */
@@ -163,16 +173,19 @@ static unsigned pings_for(unsigned n_descriptors)
 }
 
 /* Fewer depots at a time, and fewer requests at each, where there are fewer
- * descriptors.  Half of them are the readers'. */
+ * descriptors.  Half of them are the readers', or for the files of a set. */
 static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
     unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
     bool has_readers = e->dest.kind == XD_OUTPUT_SOURCE;
-    unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1);
+    bool is_set = e->dest.kind == XD_OUTPUT_SET;
+    unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1) +
+                    most_for_files(e);
     unsigned n_free = xd_descriptors_free(most + MOST_PINGS * PING_DESCRIPTORS);
     unsigned n;
 
+    e->set.most_open = XD_SET_MOST_OPEN;
     if (n_free >= most) {
         e->pings.max = pings_for(n_free - most);
         return 0;
@@ -182,7 +195,8 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
                              "only %u more files can be opened: raise their "
                              "number (ulimit -n)",
                              n_free);
-    n = has_readers ? n_free / 2 : n_free;
+    e->set.most_open = n_free / 4 / FILE_DESCRIPTORS;
+    n = has_readers || is_set ? n_free / 2 : n_free;
     share_descriptors(o, n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0,
                       open);
     xd_engine_log_locked(e, XD_LOG_INFO,
@@ -216,6 +230,7 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->decisions.lanes);
     xd_free(e->workers.list);
     xd_free(e->dest.path);
+    xd_set_fini(&e->set);
     xd_net_context_free(e->context);
     xd_depots_fini(&e->depots);
 }
@@ -366,6 +381,8 @@ static int open_sink(struct xd_engine *e, struct xd_sink **out,
 
     if (e->dest.path)
         return open_file(e, out, err);
+    if (e->set.n > 0)
+        return xd_set_open(e, out, err);
     if (!xd_engine_is_bounded(e))
         return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
     if (spool && strcmp(spool, "none") == 0)
@@ -380,6 +397,7 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
     int rc;
 
     e->dest.sink = e->dest.target = sink;
+    xd_set_begin_locked(e);
     rc = xd_pipe_start_locked(e, err);
     if (rc == 0 && e->session.sched)
         xd_readers_begin_locked(e);

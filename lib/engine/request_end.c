@@ -111,6 +111,24 @@ static bool has_stated_another_size(const struct xd_engine *e,
            strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
 }
 
+static bool has_others(const struct xd_depot *depot,
+                       const struct xd_depot_source *source)
+{
+    for (const struct xd_depot_source *s = NULL;
+         (s = xd_depot_next_source(depot, s));)
+        if (s != source && !s->is_gone)
+            return true;
+    return false;
+}
+
+/* One object of several is not there, which says nothing of the others. */
+static bool lacks_one_locked(const struct xd_depot *depot,
+                             const struct xd_lane *lane)
+{
+    return lane->outcome.verdict == XD_VERDICT_GONE && lane->source &&
+           has_others(depot, lane->source);
+}
+
 static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                  struct xd_lane *lane, xd_usec now)
 {
@@ -125,6 +143,8 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (outcome->retry_after > 0)
         event.retry_at = now + outcome->retry_after;
+    if (lacks_one_locked(depot, lane))
+        event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
     if (xd_validators_have_changed_locked(lane)) {
         xd_blame_ban_locked(e, depot->number, &outcome->error);

@@ -162,7 +162,7 @@ static void count_connections_locked(struct xd_worker *w)
 /* Whether there was something to flush. */
 static bool flush_locked(struct xd_worker *w)
 {
-    const bool has_readers = w->engine->dest.kind != XD_OUTPUT_FILE;
+    const bool has_readers = xd_engine_has_readers(w->engine);
     bool has_flushed = false;
     xd_usec now = xd_now();
 

@@ -30,7 +30,7 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
     bool are_many = e->dest.kind == XD_OUTPUT_SOURCE;
 
     e->readers.by_demand =
-        e->dest.kind != XD_OUTPUT_FILE && e->session.phase != XD_PHASE_REFETCH;
+        xd_engine_has_readers(e) && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
     /* Of a store that they share, blocks that many readers can have some of. */

@@ -119,17 +119,52 @@ void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
         xd_unverified_revoke_locked(e, XD_HELD, e->wanted, why);
 }
 
+/* One copy of a file of a set may be outdated.  A depot of which so many are
+ * wrong, and more than half of what it sent, is bad. */
+#define MOST_WRONG_COPIES 3
+
+static bool is_one_wrong_copy(struct xd_engine *e, struct xd_depot *d)
+{
+    if (e->set.n == 0)
+        return false;
+    d->n_wrong_copies++;
+    return d->n_wrong_copies <= MOST_WRONG_COPIES ||
+           2 * d->n_wrong_copies <= d->blocks;
+}
+
+/* The depot is asked for this file no more. */
+static void drop_copy_locked(struct xd_engine *e, struct xd_depot *d,
+                             struct xd_range range, const struct xd_error *why)
+{
+    struct xd_depot_source *source;
+
+    while ((source = xd_depot_source(d, range)))
+        source->is_gone = true;
+    xd_depot_note_failure(d, why);
+    xd_engine_log_locked(e, XD_LOG_WARN,
+                         "%s; it is not asked for that file again", why->msg);
+    distrust_lanes_locked(e, range, NULL);
+    xd_report_lost_locked(e, d->number, range);
+}
+
 /* Bytes of a piece, which does not match its hash, are of this depot alone. */
 static void ban_locked(struct xd_engine *e, unsigned number,
                        struct xd_range range)
 {
+    const uint64_t begin = xd_set_begin_of(e, range.begin);
+    struct xd_depot *d = e->depots.list[number];
+    const struct xd_depot_source *source = xd_depot_source(d, range);
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
-            e->depots.list[number]->shown_url, (ull)range.begin,
-            (ull)(range.end - 1), e->verify.pieces.algorithm);
-    xd_blame_confirm_bad_locked(e, number, &error);
+            source ? xd_url_name(&source->url).s : d->shown_url,
+            (ull)(range.begin - begin), (ull)(range.end - begin - 1),
+            e->verify.pieces.algorithm);
+    if (is_one_wrong_copy(e, d))
+        drop_copy_locked(e, d, range, &error);
+    else
+        xd_blame_confirm_bad_locked(e, number, &error);
 }
 
 /* Tell the scheduler that the depot holds of `range` what it does hold. */
@@ -184,12 +219,15 @@ void xd_blame_joined_locked(struct xd_engine *e, unsigned depot)
 
 static void give_up_locked(struct xd_engine *e, struct xd_range range)
 {
+    const uint64_t begin = xd_set_begin_of(e, range.begin);
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_CORRUPT,
             "no depot has bytes %llu-%llu that match their %s",
-            (ull)range.begin, (ull)(range.end - 1), e->verify.pieces.algorithm);
-    xd_engine_fail_locked(e, &error);
+            (ull)(range.begin - begin), (ull)(range.end - begin - 1),
+            e->verify.pieces.algorithm);
+    if (!xd_set_fail_locked(e, range, &error))
+        xd_engine_fail_locked(e, &error);
 }
 
 /* Read the piece as it is now, without the lock; NULL if it is too long or

@@ -11,7 +11,8 @@ static void log_discarded_locked(struct xd_engine *e, struct xd_range range,
         xd_engine_log_locked(
             e, why == XD_DISCARD_BAD_PIECE ? XD_LOG_INFO : XD_LOG_DEBUG,
             "%llu bytes are discarded, from byte %llu on: %s",
-            (unsigned long long)bytes, (unsigned long long)range.begin,
+            (unsigned long long)bytes,
+            (unsigned long long)(range.begin - xd_set_begin_of(e, range.begin)),
             xd_discard_reason_text(why));
 }
 

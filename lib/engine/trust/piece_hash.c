@@ -49,7 +49,8 @@ void xd_piece_hash_add(struct xd_piece_hash *h, const struct xd_pieces *p,
             break;
         if (part.begin <= piece.begin) {
             part.begin = piece.begin;
-            if (xd_range_length(piece) >= XD_PIECE_HASH_MOST &&
+            if ((xd_range_length(piece) >= XD_PIECE_HASH_MOST ||
+                 range.end <= piece.end) &&
                 piece.end <= until)
                 begin(h, p->algorithm, i, piece.begin, era);
         }

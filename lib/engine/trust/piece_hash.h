@@ -22,8 +22,8 @@
 #include "engine/trust/pieces.h"
 #include "io/hash.h"
 
-/* So that of what is added at a time no more than one piece ends.  Shorter
- * ones are not hashed in passing. */
+/* So that of what is added at a time no more than one piece ends.  A shorter one
+ * is hashed in passing only if nothing behind it is added with it. */
 #define XD_PIECE_HASH_MOST ((size_t)256 * 1024)
 
 /* A zeroed struct is one that has nothing begun. */

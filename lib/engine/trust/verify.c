@@ -32,7 +32,7 @@ static void fit_window(struct xd_engine *e)
     struct xd_readers *all = &e->readers;
     uint64_t longest = 0;
 
-    if (e->dest.kind == XD_OUTPUT_FILE)
+    if (!xd_engine_has_readers(e))
         return;
     all->window = xd_window_bytes(&e->options, all->media_rate);
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
@@ -141,6 +141,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
         return;
     }
     xd_report_verified_locked(e, range);
+    xd_set_verified_locked(e, range);
     xd_engine_wake_readers_locked(e);
     if (e->verify.whole)
         xd_cond_signal(&e->bytes_ready);

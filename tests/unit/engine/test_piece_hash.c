@@ -141,12 +141,14 @@ START_TEST(who_will_not_come_to_the_end_does_not_begin)
 }
 END_TEST
 
-START_TEST(short_pieces_are_left_to_others)
+START_TEST(of_short_pieces_that_come_together_only_the_last_is_hashed)
 {
     describe(SHORT);
-    add(0, 3 * SHORT);
-    ck_assert(!hash.is_running);
+    add(0, 3 * SHORT + 1);
     ck_assert(!hash.has_ended);
+    describe(SHORT);
+    add(0, 3 * SHORT);
+    assert_ended(2);
 }
 END_TEST
 
@@ -171,7 +173,8 @@ int main(void)
     tcase_add_test(tcase,
                    a_piece_that_was_given_up_is_hashed_when_it_comes_again);
     tcase_add_test(tcase, who_will_not_come_to_the_end_does_not_begin);
-    tcase_add_test(tcase, short_pieces_are_left_to_others);
+    tcase_add_test(tcase,
+                   of_short_pieces_that_come_together_only_the_last_is_hashed);
     tcase_add_test(tcase, the_era_is_that_of_the_first_byte);
     return run_suite("piece_hash", tcase);
 }

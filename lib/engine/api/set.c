@@ -1,0 +1,87 @@
+/*
+ * Many files as one download.
+ */
+#include <xdownload/download.h>
+
+#include "base/copy_out.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/lifetime.h"
+#include "manifest/join.h"
+
+static int check(const struct xd_manifest *m, const size_t *files, size_t n,
+                 const struct xd_options *o, struct xd_error *err)
+{
+    if (n == 0)
+        return xd_fail(err, XD_E_INVAL, "a set of no files");
+    for (size_t i = 0; i < n; i++)
+        if (!xd_manifest_can_join(m, files[i]))
+            return xd_fail(err, XD_E_INVAL,
+                           "file number %zu of the manifest cannot be one of "
+                           "many: that takes a size and a sha-256",
+                           files[i]);
+    if (o && !xd_options_want_all(o))
+        return xd_fail(err, XD_E_INVAL, "range: is for one file");
+    return 0;
+}
+
+int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
+                        const size_t *files, size_t n, const char *directory,
+                        const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_manifest *joined;
+    struct xd_engine *e = NULL;
+    int rc = check(m, files, n, o, err);
+
+    *out = NULL;
+    if (rc == 0)
+        rc = xd_manifest_join(&joined, m, files, n, err);
+    if (rc < 0)
+        return rc;
+    rc = xd_engine_new(&e, joined, 0, XD_OUTPUT_SET, NULL, -1, o, err);
+    xd_manifest_unref(joined);
+    if (rc == 0)
+        rc = xd_set_init(&e->set, m, files, n, directory, err);
+    if (rc < 0)
+        xd_engine_unref(e);
+    else
+        *out = (struct xd_download *)e;
+    return rc;
+}
+
+static enum xd_file_state state_of(enum xd_set_state state)
+{
+    switch (state) {
+    case XD_SET_WANTED:
+        return XD_FILE_WAITING;
+    case XD_SET_COMPLETE:
+        return XD_FILE_COMPLETE;
+    case XD_SET_NAMED:
+        return XD_FILE_NAMED;
+    case XD_SET_FAILED:
+        break;
+    }
+    return XD_FILE_FAILED;
+}
+
+int xd_download_file(struct xd_download *d, size_t i,
+                     struct xd_file_progress *out)
+{
+    struct xd_engine *e = (struct xd_engine *)d;
+    struct xd_file_progress p = {.state = XD_FILE_WAITING};
+    const struct xd_set_place *place;
+
+    if (i >= e->set.n)
+        return XD_E_INVAL;
+    place = &e->set.places[i];
+    p.path = place->path;
+    p.begin = place->range.begin;
+    p.bytes_total = xd_range_length(place->range);
+    xd_engine_lock(e);
+    p.state = state_of(e->set.files[i].state);
+    p.error = xd_kept_error_get(e->set.files[i].error);
+    p.bytes_done = xd_ledger_count(&e->ledger, XD_BYTES_DONE, place->range);
+    xd_engine_unlock(e);
+    xd_copy_out(out, &p, sizeof p);
+    return 0;
+}

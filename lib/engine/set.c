@@ -1,0 +1,217 @@
+#include "engine/set.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/sched_events.h"
+#include "os/file.h"
+
+/* DIRECTORY/PATH, of which no manifest chose the first `given` bytes. */
+static char *path_in(const char *directory, const char *path, size_t *out_given)
+{
+    struct xd_text whole = {0};
+
+    if (directory && *directory != '\0')
+        xd_text_addf(&whole, "%s/", directory);
+    *out_given = whole.len;
+    xd_text_add(&whole, path, strlen(path));
+    if (!whole.failed)
+        return whole.s;
+    xd_text_fini(&whole);
+    return NULL;
+}
+
+static int place(struct xd_set *s, size_t i, const struct xd_file *file,
+                 const char *directory, struct xd_error *err)
+{
+    struct xd_set_place *p = &s->places[i];
+
+    if (!file->path)
+        return xd_fail(err, XD_E_INVAL,
+                       "a file of a set has no name that can be used");
+    p->range.begin = i > 0 ? p[-1].range.end : 0;
+    p->range.end = p->range.begin + file->size;
+    p->path = path_in(directory, file->path, &p->given);
+    return p->path ? 0 : xd_fail_nomem(err);
+}
+
+int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
+                const size_t *files, size_t n, const char *directory,
+                struct xd_error *err)
+{
+    int rc = 0;
+
+    s->n = s->n_wanted = n;
+    s->places = xd_alloc(n, sizeof *s->places);
+    s->files = xd_alloc(n, sizeof *s->files);
+    s->complete = xd_alloc(n, sizeof *s->complete);
+    if (!s->places || !s->files || !s->complete)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct xd_file file = {.struct_size = sizeof file};
+
+        xd_manifest_file(m, files[i], &file);
+        rc = place(s, i, &file, directory, err);
+    }
+    return rc;
+}
+
+void xd_set_fini(struct xd_set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->places)
+            xd_free(s->places[i].path);
+        if (s->files)
+            xd_kept_error_free(s->files[i].error);
+    }
+    xd_free(s->places);
+    xd_free(s->files);
+    xd_free(s->complete);
+    *s = (struct xd_set){0};
+}
+
+/* The file that has the byte. */
+static size_t file_at(const struct xd_set *s, uint64_t byte)
+{
+    return xd_count_up_to(byte, s->places, s->n, sizeof *s->places,
+                          offsetof(struct xd_set_place, range.begin)) -
+           1;
+}
+
+uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte)
+{
+    const struct xd_set *s = &e->set;
+
+    return s->n > 0 ? s->places[file_at(s, byte)].range.begin : 0;
+}
+
+static void fail_file_locked(struct xd_engine *e, size_t i,
+                             const struct xd_error *error)
+{
+    struct xd_set_file *f = &e->set.files[i];
+
+    if (f->state == XD_SET_FAILED || f->state == XD_SET_NAMED)
+        return;
+    e->set.n_wanted -= f->state == XD_SET_WANTED;
+    f->state = XD_SET_FAILED;
+    f->error = xd_error_keep(error);
+    xd_engine_log_locked(e, XD_LOG_ERROR, "%s: %s", e->set.places[i].path,
+                         error->msg);
+    xd_engine_raise_locked(e, &e->notifier);
+}
+
+bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
+                        const struct xd_error *error)
+{
+    const struct xd_set *s = &e->set;
+
+    if (s->n == 0)
+        return false;
+    for (size_t i = file_at(s, range.begin);
+         i < s->n && s->places[i].range.begin < range.end; i++)
+        fail_file_locked(e, i, error);
+    for (unsigned i = 0; i < e->depots.n; i++)
+        xd_report_lost_locked(e, i, range);
+    xd_engine_decide_later_locked(e);
+    return true;
+}
+
+int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
+{
+    struct xd_set *s = &e->set;
+
+    for (size_t i = 0; !e->options.force && i < s->n; i++)
+        s->files[i].is_there = xd_file_exists(AT_FDCWD, s->places[i].path);
+    return xd_set_sink_new(out, &s->sink, s->places, s->n, e->options.force,
+                           s->most_open, err);
+}
+
+void xd_set_begin_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    for (size_t i = 0; i < e->set.n; i++) {
+        const struct xd_set_place *p = &e->set.places[i];
+
+        if (!e->set.files[i].is_there)
+            continue;
+        xd_fail(&error, XD_E_IO, "%s: already exists", p->path);
+        xd_set_fail_locked(e, p->range, &error);
+    }
+}
+
+void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
+{
+    struct xd_set *s = &e->set;
+
+    if (s->n == 0)
+        return;
+    for (size_t i = file_at(s, range.begin);
+         i < s->n && s->places[i].range.begin < range.end; i++) {
+        if (s->files[i].state != XD_SET_WANTED ||
+            !xd_ledger_has(&e->ledger, XD_BYTES_DONE, s->places[i].range))
+            continue;
+        s->files[i].state = XD_SET_COMPLETE;
+        s->n_wanted--;
+        s->complete[s->n_complete++] = i;
+        xd_cond_signal(&e->bytes_ready);
+    }
+}
+
+bool xd_set_is_over_locked(const struct xd_engine *e)
+{
+    return e->set.n > 0 && e->set.n_wanted == 0;
+}
+
+bool xd_set_can_work_locked(const struct xd_engine *e)
+{
+    return e->set.n_taken < e->set.n_complete;
+}
+
+static void ended(void *engine, size_t i, const struct xd_error *error)
+{
+    struct xd_engine *e = engine;
+
+    xd_engine_lock(e);
+    if (error)
+        fail_file_locked(e, i, error);
+    else
+        e->set.files[i].state = XD_SET_NAMED;
+    xd_engine_raise_locked(e, &e->notifier);
+    xd_engine_unlock(e);
+}
+
+/* What became complete while the last ones were synced is synced together. */
+void xd_set_work_locked(struct xd_engine *e)
+{
+    struct xd_set *s = &e->set;
+    const size_t *first = s->complete + s->n_taken;
+    const size_t n = s->n_complete - s->n_taken;
+
+    s->n_taken = s->n_complete;
+    xd_engine_unlock(e);
+    xd_set_sink_finish_files(s->sink, first, n, ended, e);
+    xd_engine_lock(e);
+}
+
+void xd_set_clean_up(struct xd_engine *e)
+{
+    const struct xd_set *s = &e->set;
+
+    for (size_t i = 0; s->sink && i < s->n; i++)
+        if (s->files[i].state != XD_SET_NAMED)
+            xd_set_sink_remove_file(s->sink, i);
+}
+
+struct xd_error xd_set_error_locked(const struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->set.n; i++)
+        if (e->set.files[i].state == XD_SET_FAILED)
+            return xd_kept_error_get(e->set.files[i].error);
+    return (struct xd_error){.code = XD_OK};
+}

@@ -1,0 +1,93 @@
+/*
+ * Many files as one download: they lie one behind the other in the line of its
+ * bytes, and each gets its name as soon as all of it is proved.  One that fails
+ * costs the others nothing.
+ *
+ *     files   |===0===|=====1=====|==2==|========3========|
+ *     state     NAMED    COMPLETE  FAILED      WANTED
+ *
+ * Functions whose name ends in _locked are called with engine.lock held.
+ */
+#ifndef XD_ENGINE_SET_H
+#define XD_ENGINE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "io/sinks/set_sink.h"
+
+struct xd_engine;
+struct xd_kept_error;
+struct xd_manifest;
+
+enum xd_set_state {
+    XD_SET_WANTED,
+    XD_SET_COMPLETE, /* all of it is proved: the keeper gives it its name */
+    XD_SET_NAMED,
+    XD_SET_FAILED
+};
+
+struct xd_set_file {
+    bool is_there; /* before anything was fetched */
+
+    /* Guarded by lock. */
+    enum xd_set_state state;
+    const struct xd_kept_error *error; /* if it is FAILED */
+};
+
+struct xd_set {
+    /* Constant after new(). */
+    size_t n; /* files; 0: it is no set */
+    struct xd_set_place *places;
+    size_t most_open; /* at a time, but for those that are written to */
+
+    /* Constant after start(). */
+    struct xd_set_sink *sink;
+
+    /* Guarded by lock. */
+    struct xd_set_file *files;
+    size_t n_wanted;
+    size_t *complete; /* those that are, a queue with room for all */
+    size_t n_complete, n_taken;
+};
+
+/* Those files of `m`, one behind the other, each at its path in the folder
+ * `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
+int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
+                const size_t *files, size_t n, const char *directory,
+                struct xd_error *err);
+void xd_set_fini(struct xd_set *s);
+
+/* The sink behind which they lie.  Without the lock, before anything is fetched.
+ * Errors: NOMEM. */
+int xd_set_open(struct xd_engine *e, struct xd_sink **out,
+                struct xd_error *err);
+
+/* A file that is there already fails, unless it may be replaced. */
+void xd_set_begin_locked(struct xd_engine *e);
+
+/* Where the file begins that this byte of the line is of; 0 if it is no set. */
+uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
+
+/* These bytes are proved. */
+void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);
+
+/* Those files cannot be had.  False: it is no set. */
+bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
+                        const struct xd_error *error);
+
+/* Whether there is no file left to wait for. */
+bool xd_set_is_over_locked(const struct xd_engine *e);
+
+/* Only the keeper calls these.  work() names what is complete, and releases the
+ * lock meanwhile. */
+bool xd_set_can_work_locked(const struct xd_engine *e);
+void xd_set_work_locked(struct xd_engine *e);
+
+/* It is over: of files that have no name nothing stays.  Without the lock. */
+void xd_set_clean_up(struct xd_engine *e);
+
+/* Of the files that failed the first one's error; no error if none did. */
+struct xd_error xd_set_error_locked(const struct xd_engine *e);
+
+#endif

@@ -1,0 +1,218 @@
+"""Small files of one manifest come together, each for itself."""
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from lab import bytes_of, wait_until
+
+SIZE = 20_000
+
+
+def names(n):
+    return [f"set/f{i:03}" for i in range(n)]
+
+
+def files(lab, n, size=SIZE):
+    """Their contents, by name."""
+    (lab.www / "set").mkdir(exist_ok=True)
+    return {name: lab.file(name, size, seed=i)
+            for i, name in enumerate(names(n), 1)}
+
+
+def manifest(lab, depots, contents, but=()):
+    """Each file on each depot, with its hash; `but`: {(name, depot number)} of
+    those that are elsewhere."""
+    return lab.metalink_of([
+        (name, [d for i, d in enumerate(depots) if (name, i) not in but], None)
+        for name in contents])
+
+
+def all_are_there(lab, contents):
+    for name, data in contents.items():
+        assert lab.read(name) == data, name
+    return not [p for p in lab.path("set").iterdir()
+                if p.name not in {n.split("/")[1] for n in contents}]
+
+
+def test_many_files_are_one_download(lab):
+    contents = files(lab, 40)
+    run = lab.xdownload(manifest(lab, lab.depots(3), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert "40 files: complete" in run.err
+    *each, one = run.reports
+    assert [r["file"] for r in each] == list(contents)
+    assert {(r["outcome"], r["size"], r["verified"], r["error"])
+            for r in each} == {("complete", SIZE, "sha-256", None)}
+    assert (one["file"], one["files"], one["size"]) == (None, 40, 40 * SIZE)
+    assert sum(d["bytes"] for d in one["depots"]) == 40 * SIZE
+
+
+def test_a_file_that_nobody_has_costs_no_other_anything(lab):
+    contents = files(lab, 20)
+    depots = lab.depots(2)
+    made = manifest(lab, depots, contents)
+    (lab.www / "set/f007").unlink()
+    run = lab.xdownload(made)
+    assert run.rc == 1
+    contents.pop("set/f007")
+    assert all_are_there(lab, contents)
+    assert "set/f007: no depot is left" in run.err and "404" in run.err
+    assert "1 of 20 files failed" in run.err
+    failed = [r for r in run.reports if r["outcome"] == "failed"]
+    assert [r["file"] for r in failed] == ["set/f007", None]
+    assert "404" in failed[0]["error"]
+
+
+def test_what_one_depot_lacks_another_gives(lab):
+    """One of them has not a tenth of the files: that is no failure of it."""
+    contents = files(lab, 40)
+    whole, lacks = lab.depot(), lab.depot(
+        files={n: d for n, d in contents.items() if not n.endswith("0")})
+    run = lab.xdownload(manifest(lab, [lacks, whole], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_a_wrong_copy_is_replaced_and_its_depot_named(lab):
+    """Its other files are still taken."""
+    contents = files(lab, 20)
+    wrong = lab.depot(files={**contents, "set/f003": bytes_of(SIZE, 99)})
+    run = lab.xdownload("-v", manifest(lab, [wrong, lab.depot()], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    sent = "set/f003: sent wrong bytes within 0-19999"
+    if sent in run.err:
+        assert "it is not asked for that file again" in run.err
+
+
+def test_a_wrong_copy_that_is_the_only_one_fails_alone(lab):
+    contents = files(lab, 20)
+    depot = lab.depot(files={**contents, "set/f003": bytes_of(SIZE, 99)})
+    run = lab.xdownload(manifest(lab, [depot], contents))
+    assert run.rc == 4, run.err
+    contents.pop("set/f003")
+    assert all_are_there(lab, contents)
+    assert "set/f003: sent wrong bytes within 0-19999" in run.err
+
+
+def test_a_depot_that_lies_always_is_banned(lab):
+    contents = files(lab, 40)
+    liar = lab.depot(files={n: bytes_of(SIZE, 500 + i)
+                            for i, n in enumerate(contents)})
+    run = lab.xdownload(manifest(lab, [liar, lab.depot()], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert run.err.count("sent wrong bytes") <= 12
+
+
+def test_what_is_there_already_is_left_alone(lab):
+    contents = files(lab, 12)
+    made = manifest(lab, lab.depots(2), contents)
+    (lab.work / "set").mkdir()
+    lab.path("set/f002").write_bytes(contents["set/f002"])
+    lab.path("set/f005").write_bytes(b"mine")
+    run = lab.xdownload(made)
+    assert run.rc == 5, run.err
+    assert lab.read("set/f005") == b"mine"
+    contents["set/f005"] = b"mine"
+    assert all_are_there(lab, contents)
+
+
+def test_what_an_earlier_run_left_does_not_shine_through(lab):
+    contents = files(lab, 8)
+    (lab.work / "set").mkdir()
+    for name in contents:
+        lab.path(name + ".part").write_bytes(bytes_of(3 * SIZE, 7))
+    run = lab.xdownload(manifest(lab, lab.depots(2), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def right_so_far(lab, contents):
+    named = 0
+    for name, data in contents.items():
+        if lab.path(name).exists():
+            assert lab.read(name) == data, name
+            named += 1
+    return named
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGINT])
+def test_what_has_its_name_is_right_and_the_rest_goes_on(lab, sig):
+    contents = files(lab, 60)
+    made = manifest(lab, lab.depots(2, rate=400_000), contents)
+    process = lab.start(made)
+    wait_until(lambda: right_so_far(lab, contents) >= 10, "ten are there")
+    process.send(sig)
+    run = process.wait()
+    assert run.rc == (-9 if sig == signal.SIGKILL else 130)
+    n = right_so_far(lab, contents)
+    assert 10 <= n < 60
+    if sig == signal.SIGINT:
+        assert not list(lab.path("set").glob("*.part*"))
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert len(re.findall("already complete", run.err)) == n
+
+
+def test_few_files_are_fetched_one_after_the_other(lab):
+    contents = files(lab, 7)
+    run = lab.xdownload(manifest(lab, lab.depots(2), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert [r["file"] for r in run.reports] == list(contents)
+    assert all(f"{name}: complete" in run.err for name in contents)
+
+
+def test_long_files_come_by_themselves_and_go_on_after_a_kill(lab):
+    contents = files(lab, 9)
+    long = lab.file("long.bin", 6 << 20)
+    depots = lab.depots(2, rate=2_000_000)
+    made = lab.metalink_of([(n, depots, None)
+                            for n in [*contents, "long.bin"]])
+    process = lab.start(made)
+    part = lab.path("long.bin.part")
+    wait_until(lambda: part.exists() and part.stat().st_size > 1 << 20,
+               "a part of it is there")
+    time.sleep(0.5)
+    process.kill()
+    process.wait()
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert lab.read("long.bin") == long and all_are_there(lab, contents)
+    assert run.reports[-1]["bytes_resumed"] > 0
+
+
+@pytest.mark.parametrize("algorithm", ["basic", "aggressive", "progress"])
+def test_the_papers_policies_fetch_them_too(lab, algorithm):
+    contents = files(lab, 20)
+    run = lab.xdownload("-a", algorithm, "-t", "2",
+                        manifest(lab, lab.depots(3), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_few_descriptors_are_enough_for_many_files(lab):
+    contents = files(lab, 300, 2000)
+    made = manifest(lab, lab.depots(2), contents)
+    lab.before = ["prlimit", "--nofile=96:96", *lab.before]
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_the_descriptors_do_not_grow_with_the_files(lab):
+    contents = files(lab, 400, 2000)
+    process = lab.start(manifest(lab, lab.depots(2, rate=500_000), contents))
+    most = 0
+    while not lab.path("set/f399").exists():
+        most = max(most, len(os.listdir(f"/proc/{process.pid}/fd")))
+        time.sleep(0.01)
+    assert process.wait().rc == 0
+    assert 0 < most <= 256
+    assert all_are_there(lab, contents)
