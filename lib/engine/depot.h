@@ -127,10 +127,9 @@ struct xd_depot {
     bool needs_login;                       /* says last_error */
 
     /* Guarded by engine.lock: what the sampler knows of it. */
-    unsigned n_samples_asked; /* how often it was asked for a sample */
-    bool refuses_samples;     /* it did not deliver one */
-    bool has_own_sample;      /* of its first bytes */
-    uint64_t samples_asked;   /* bit i: it was asked about sample i */
+    bool refuses_samples;   /* it did not deliver one */
+    bool has_own_sample;    /* of its first bytes */
+    uint64_t samples_asked; /* bit i: it was asked about sample i */
 };
 
 struct xd_depots {

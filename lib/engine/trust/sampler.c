@@ -91,8 +91,7 @@ struct question {
     bool is_disputed;
     unsigned deliverer; /* its copy is on its way: another depot is asked, of
                            which bytes have come; depots.n: none is */
-    bool is_for_near; /* the depot that answers soonest is asked, of those that
-                         have */
+    bool is_for_known;  /* a depot that has answered before is asked */
 };
 
 static bool may_be_asked(const struct xd_engine *e, const struct question *q,
@@ -106,25 +105,21 @@ static bool may_be_asked(const struct xd_engine *e, const struct question *q,
     if (q->deliverer < e->depots.n &&
         (d->number == q->deliverer || d->bytes + d->bytes_redundant == 0))
         return false;
-    if (q->is_for_near && d->first_byte == XD_NEVER)
+    if (q->is_for_known && d->first_byte == XD_NEVER)
         return false;
     return q->is_disputed ||
            (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
 }
 
 /* Whether `d` is rather asked than `other`: a depot that has delivered bytes is
- * not silent, and had something to be wrong in. */
-static bool is_better(const struct question *q, const struct xd_depot *d,
-                      const struct xd_depot *other)
+ * not silent, and had something to be wrong in.  Of those the nearest: samples are
+ * asked for one after the other, and a complete file waits for the last. */
+static bool is_better(const struct xd_depot *d, const struct xd_depot *other)
 {
     bool d_gives = d->bytes + d->bytes_redundant > 0;
     bool other_gives = other->bytes + other->bytes_redundant > 0;
 
-    if (q->is_for_near)
-        return d->first_byte < other->first_byte;
-    if (d_gives != other_gives)
-        return d_gives;
-    return d->n_samples_asked < other->n_samples_asked;
+    return d_gives != other_gives ? d_gives : d->first_byte < other->first_byte;
 }
 
 /* The best depot to ask; depots.n: none. */
@@ -135,8 +130,7 @@ static unsigned choose_depot_locked(struct xd_engine *e,
 
     for (unsigned j = 0; j < n; j++) {
         if (may_be_asked(e, q, e->depots.list[j]) &&
-            (best == n ||
-             is_better(q, e->depots.list[j], e->depots.list[best])))
+            (best == n || is_better(e->depots.list[j], e->depots.list[best])))
             best = j;
     }
     return best;
@@ -190,7 +184,7 @@ static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
     for (size_t i = 0; i < s->n; i++) {
         const struct xd_sample_copies *c = &s->samples[i];
         struct question q = {
-            .i = i, .deliverer = (unsigned)e->depots.n, .is_for_near = true};
+            .i = i, .deliverer = (unsigned)e->depots.n, .is_for_known = true};
 
         if (xd_sample_copies_count(c) != 1 ||
             is_compared(s, xd_sample_copies_first(c)->depot))

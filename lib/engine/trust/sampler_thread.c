@@ -16,7 +16,6 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
 
     request.if_range = xd_validators_if_range_locked(e, source, request.url);
     depot->samples_asked |= UINT64_C(1) << i;
-    depot->n_samples_asked++;
     is_here = xd_sampler_ask_locked(e, depot, &request, range);
     if (xd_engine_is_over_locked(e))
         return;

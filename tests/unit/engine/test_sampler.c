@@ -114,6 +114,20 @@ START_TEST(a_sample_is_asked_for_while_the_bytes_are_in_flight)
 }
 END_TEST
 
+START_TEST(of_those_that_have_delivered_the_nearest_is_asked)
+{
+    unsigned depot;
+
+    for (unsigned i = 1; i < 3; i++) {
+        engine->depots.list[i]->bytes = 1;
+        engine->depots.list[i]->first_byte = (unsigned)_i == i ? 10 : 20;
+    }
+    request_second(0);
+    ck_assert(is_asked(&depot));
+    ck_assert_uint_eq(depot, (unsigned)_i);
+}
+END_TEST
+
 /* It may be silent. */
 START_TEST(a_depot_that_has_delivered_nothing_is_asked_later)
 {
@@ -263,6 +277,8 @@ int main(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_sample_is_asked_for_while_the_bytes_are_in_flight);
+    tcase_add_loop_test(t, of_those_that_have_delivered_the_nearest_is_asked, 1,
+                        3);
     tcase_add_test(t, a_depot_that_has_delivered_nothing_is_asked_later);
     tcase_add_test(t, a_depot_is_not_asked_for_what_it_delivers_itself);
     tcase_add_test(t, a_sample_that_came_first_is_compared_with_the_bytes);
