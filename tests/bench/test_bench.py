@@ -90,6 +90,15 @@ def test_servers_that_bound_each_connection_are_measured(tmp_path):
     assert all(float(cell.split()[0]) > 0.08 for row in rows for cell in row)
 
 
+def test_many_small_files_are_measured(tmp_path):
+    run("sets.py", tmp_path, "mirrors", "far")
+    text = (tmp_path / "sets.md").read_text()
+    rows = [x.split("|")[2:5] for x in text.splitlines()
+            if re.match(r"\| (60|1000) files ", x)]
+    assert len(rows) == 2
+    assert all(float(cell) > 0.08 for row in rows for cell in row)
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()

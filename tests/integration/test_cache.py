@@ -186,8 +186,9 @@ def test_useful_connections_that_are_known_are_opened_at_once(lab, row, opens):
 
 @pytest.mark.slow
 def test_the_second_run_opens_what_the_first_has_found(cached):
-    """A server that gives each connection 800 kB/s."""
-    data = cached.file("f.bin", 10 << 20)
+    """A server that gives each connection 800 kB/s; each has a mebibyte to bring
+    when they are opened."""
+    data = cached.file("f.bin", 16 << 20)
     depot = cached.depot(config="limit_rate 800k;")
     manifest = cached.exnode("f.bin", [depot])
     for _ in range(4):  # on a loaded machine rates may be uneven

@@ -1,0 +1,151 @@
+"""Many small files: from mirrors, and from one host near and far.
+
+    python3 tests/bench/sets.py [-n RUNS] [--readme] [ROW...]
+
+Each round takes every command through each row once, in random order.  curl
+knows one mirror only, the nearest; limits are those of the bytes (fluid), and of
+the round trips of six and of sixteen connections: what curl takes, at best.
+Writes build/bench/sets.md; --readme puts the table into README.md.
+
+Takes root, for tests/wan.
+"""
+import argparse
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import common
+from common import median, table
+from lab import bytes_of
+from scenario import find, fluid
+from wan import Missing, Wan, missing
+
+ONE = "depot d1 198.18.1.1 rate=200mbit rtt={}ms\n"
+# Name: what it is, how many files, their bytes, and a scenario or its text.
+ROWS = {
+    "mirrors": ("60 files of 1 MiB, `mirrors`", 60, 1 << 20, "mirrors"),
+    "near": ("3000 files of 10 KiB, one host at 1 ms", 3000, 10 << 10,
+             ONE.format(1)),
+    "far": ("1000 files of 10 KiB, one host at 40 ms", 1000, 10 << 10,
+            ONE.format(40)),
+}
+OURS = {"xdownload": [], "xdownload -t 16": ["-t", "16"]}
+PEERS = {"curl -Z, 6": "curl", "curl -Z, 16": "curl", "aria2 -j16": "aria2c"}
+
+
+class Files:
+    """So many of them, in a folder that depots serve."""
+
+    def __init__(self, folder, n, size):
+        self.folder = Path(folder)
+        self.data = {f"f{i:05}": bytes_of(size, i + 1) for i in range(n)}
+        for name, data in self.data.items():
+            (self.folder / name).write_bytes(data)
+
+    def metalink(self, path, urls):
+        """urls: of a file, by its name."""
+        with open(path, "w", encoding="utf-8") as f:
+            f.write('<metalink xmlns="urn:ietf:params:xml:ns:metalink">\n')
+            for name, data in self.data.items():
+                digest = hashlib.sha256(data).hexdigest()
+                f.write(f'<file name="{name}"><size>{len(data)}</size>'
+                        f'<hash type="sha-256">{digest}</hash>')
+                f.writelines(f"<url>{escape(u)}</url>" for u in urls(name))
+                f.write("</file>\n")
+            f.write("</metalink>\n")
+        return path
+
+    def are_in(self, folder):
+        return all((folder / name).exists()
+                   and (folder / name).read_bytes() == data
+                   for name, data in self.data.items())
+
+
+class Row:
+    """One row in one emulation."""
+
+    def __init__(self, wan, files, folder):
+        self.wan, self.files, self.folder = wan, files, folder
+        self.manifest = files.metalink(
+            folder / "m.meta4", lambda name: wan.urls("http", name))
+        self.out = folder / "out"
+        self.config = folder / "curl"
+        self.config.write_text("".join(
+            f'url = "{wan.urls("http", name)[0]}"\noutput = "{name}"\n'
+            for name in files.data))
+
+    def words(self, way):
+        if way in OURS:
+            return [common.XDOWNLOAD, "-q", "--no-depot-cache", *OURS[way],
+                    self.manifest]
+        if way.startswith("curl"):
+            return ["curl", "-sfZ", "--parallel-max", way.split()[-1], "-K",
+                    self.config]
+        return ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-j16",
+                self.manifest]
+
+    def seconds(self, way):
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir()
+        run = self.wan.run(self.words(way), timeout=300, cwd=self.out,
+                           env=common.environment(self.folder),
+                           stdout=subprocess.DEVNULL)
+        if not self.files.are_in(self.out):
+            raise SystemExit(f"{way}: status {run.rc}, and not all files")
+        return run.seconds
+
+
+def measure(row, ways, rounds):
+    """({way: seconds, the median}, the limit of the bytes)"""
+    _, n, size, text = ROWS[row]
+    runs = {way: [] for way in ways}
+    with tempfile.TemporaryDirectory(prefix="xd-sets-") as folder:
+        folder = Path(folder)
+        path = find(text) if "\n" not in text else folder / "scenario"
+        if "\n" in text:
+            path.write_text(text)
+        (folder / "www").mkdir()
+        files = Files(folder / "www", n, size)
+        with Wan(path, files.folder) as wan:
+            server = Row(wan, files, folder)
+            for i in range(rounds):
+                for way in common.in_random_order(ways, i):
+                    runs[way].append(server.seconds(way))
+        limit = fluid(path, n * size)
+    return {way: median(taken) for way, taken in runs.items()}, limit
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    common.add_arguments(parser)
+    parser.add_argument("--readme", action="store_true",
+                        help="put the table into README.md")
+    parser.add_argument("row", nargs="*", help=" ".join(ROWS))
+    a = parser.parse_args()
+    if wants := missing():
+        raise Missing("; ".join(wants))
+    common.set_up(a)
+    peers = [way for way in PEERS if shutil.which(PEERS[way])]
+    ways = [*OURS, *peers]
+    rows = []
+    for row in a.row or ROWS:
+        took, limit = measure(row, ways, a.runs)
+        rows.append([ROWS[row][0], f"{limit:.2f}",
+                     *(f"{took[way]:.2f}" for way in ways)])
+        print(" | ".join(rows[-1]), flush=True)
+    text = (f"Median of {a.runs}, in seconds.\n\n"
+            + table(["files", "limit of the bytes", *ways], rows)
+            + "\n\n" + common.conditions(sorted({PEERS[w] for w in peers})))
+    (a.out / "sets.md").write_text(text + "\n")
+    if a.readme:
+        common.publish("bench-sets", text)
+    print(f"written: {a.out}/sets.md")
+    return 0
+
+
+if __name__ == "__main__":
+    common.run(main)
