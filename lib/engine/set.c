@@ -11,6 +11,10 @@
 #include "engine/sched_events.h"
 #include "os/file.h"
 
+/* So many files get their names at a time: others, and who cancels, need not wait
+ * for more. */
+#define MOST_TOGETHER 256
+
 /* DIRECTORY/PATH, of which no manifest chose the first `given` bytes. */
 static char *path_in(const char *directory, const char *path, size_t *out_given)
 {
@@ -191,9 +195,11 @@ void xd_set_work_locked(struct xd_engine *e)
 {
     struct xd_set *s = &e->set;
     const size_t *first = s->complete + s->n_taken;
-    const size_t n = s->n_complete - s->n_taken;
+    size_t n = s->n_complete - s->n_taken;
 
-    s->n_taken = s->n_complete;
+    if (n > MOST_TOGETHER)
+        n = MOST_TOGETHER;
+    s->n_taken += n;
     xd_engine_unlock(e);
     xd_set_sink_finish_files(s->sink, first, n, ended, e);
     xd_engine_lock(e);
