@@ -64,6 +64,7 @@ struct xd_depot_source {
     unsigned n_checks;              /* how often it was UNCHECKED */
     xd_usec open_since;             /* when OPEN */
     struct xd_depot *checked_depot; /* its depot, while UNCHECKED */
+    bool was_sampled;               /* no request waits for what comes out */
     struct xd_depot_source *next_unchecked;
     struct xd_url *final_url; /* where `url` redirected to, or NULL */
     enum xd_reach reach;      /* of final_url: io/transport.h */

@@ -11,7 +11,7 @@
 #include "engine/sched_events.h"
 #include "os/file.h"
 
-/* So many files get their names at a time: others, and who cancels, need not wait
+/* So many files get their names at a time: others, and a cancel, need not wait
  * for more. */
 #define MOST_TOGETHER 256
 

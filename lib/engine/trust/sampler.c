@@ -29,6 +29,7 @@ void xd_sampler_fini(struct xd_sampler *s)
     for (size_t i = 0; i < s->n; i++)
         xd_sample_copies_fini(&s->samples[i]);
     xd_runner_free(s->runner);
+    xd_free(s->final_url);
     xd_cond_fini(&s->changed);
 }
 
@@ -161,13 +162,18 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 
 /* ---- depots that were not compared yet ---- */
 
-/* Whether its copy of a sample was compared with that of another depot. */
-static bool is_compared(const struct xd_sampler *s, unsigned depot)
+/* Whether its copy of a sample was compared with that of another depot.  One that
+ * it was asked for besides says nothing of what it has delivered: there may be two
+ * servers behind its name. */
+static bool is_compared(const struct xd_engine *e, unsigned depot)
 {
+    const struct xd_sampler *s = &e->sampler;
+
     for (size_t i = 0; i < s->n; i++) {
         const struct xd_sample_copies *c = &s->samples[i];
 
-        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1)
+        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1 &&
+            !has_asked(e->depots.list[depot], i))
             return true;
     }
     return false;
@@ -187,7 +193,7 @@ static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
             .i = i, .deliverer = (unsigned)e->depots.n, .is_for_known = true};
 
         if (xd_sample_copies_count(c) != 1 ||
-            is_compared(s, xd_sample_copies_first(c)->depot))
+            is_compared(e, xd_sample_copies_first(c)->depot))
             continue;
         *out_sample = i;
         *out_depot = choose_depot_locked(e, &q);
@@ -197,11 +203,25 @@ static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
     return false;
 }
 
+/* What a depot sent that was banned meanwhile, for whatever reason, is no
+ * witness. */
+static void forget_banned_locked(struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->sampler.n; i++) {
+        struct xd_sample_copies *c = &e->sampler.samples[i];
+
+        for (size_t j = c->n; j-- > 0;)
+            if (e->depots.list[c->list[j].depot]->is_banned)
+                xd_sample_copies_forget(c, c->list[j].depot);
+    }
+}
+
 bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
                               unsigned *out_depot)
 {
     struct xd_sampler *s = &e->sampler;
 
+    forget_banned_locked(e);
     for (int disputes = 1; disputes >= (s->is_on ? 0 : 1); disputes--) {
         for (size_t i = 0; i < s->n; i++) {
             struct question q = {
@@ -310,6 +330,7 @@ static void judge_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
 
+    forget_banned_locked(e);
     for (size_t i = 0; i < s->n && !xd_engine_is_over_locked(e); i++) {
         struct xd_sample_copies *c = &s->samples[i];
         struct question q = {

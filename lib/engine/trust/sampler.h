@@ -71,6 +71,7 @@ struct xd_sampler {
     unsigned char buffer[XD_SAMPLE_BYTES];
     size_t filled;
     char validator[XD_SAMPLER_VALIDATOR_BYTES]; /* of the answer, or "" */
+    struct xd_url *final_url;                   /* likewise, or NULL */
     enum xd_verdict verdict;
 };
 

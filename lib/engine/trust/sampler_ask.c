@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/url.h"
 #include "engine/engine.h"
 #include "os/descriptors.h"
 
@@ -16,6 +18,8 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     (void)slot;
     if (head->validator)
         snprintf(s->validator, sizeof s->validator, "%s", head->validator);
+    xd_free(s->final_url);
+    s->final_url = xd_url_copy(head->final_url);
     return 0;
 }
 
@@ -75,6 +79,8 @@ static void carry_out(struct xd_engine *e, const struct xd_request *request)
 
     s->filled = 0;
     s->validator[0] = '\0';
+    xd_free(s->final_url);
+    s->final_url = NULL;
     if (xd_runner_start(s->runner, 0, request, NULL) < 0) {
         s->verdict = XD_VERDICT_STOPPED;
         return;

@@ -10,7 +10,7 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
     const struct xd_sampler *s = &e->sampler;
     struct xd_depot *depot = e->depots.list[number];
     struct xd_range range = s->samples[i].range;
-    const struct xd_depot_source *source = xd_depot_source(depot, range);
+    struct xd_depot_source *source = xd_depot_source(depot, range);
     struct xd_request request = xd_sampler_request(source, range);
     bool is_here;
 
@@ -19,7 +19,10 @@ static void ask_locked(struct xd_engine *e, size_t i, unsigned number)
     is_here = xd_sampler_ask_locked(e, depot, &request, range);
     if (xd_engine_is_over_locked(e))
         return;
-    if (is_here)
+    if (is_here && !xd_validators_sampled_locked(e, depot, source, s->validator,
+                                                 s->final_url))
+        depot->samples_asked &= ~(UINT64_C(1) << i); /* it may be asked again */
+    else if (is_here)
         xd_sampler_received_locked(e, i, number, s->buffer);
     else
         xd_sampler_refused_locked(e, number);

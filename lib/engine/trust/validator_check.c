@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/string_hash.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/trust/blame.h"
 #include "engine/trust/sampler_ask.h"
 #include "os/clock.h"
 
@@ -71,6 +73,24 @@ static void note_alike(struct xd_depot_source *s, uint64_t hash)
         s->alike[s->n_alike++] = hash;
 }
 
+/* Where a request has found it, that ends so that its depot is banned. */
+static void drop_if_sampled_locked(struct xd_engine *e,
+                                   struct xd_depot_source *s)
+{
+    struct xd_depot *depot = s->checked_depot;
+    struct xd_error error = {0};
+
+    if (!s->was_sampled || s->validators != XD_VALIDATORS_CHANGED)
+        return;
+    xd_fail(
+        &error, XD_E_DIFFERENT,
+        "%s: its file has changed during the download: a sample has another "
+        "validator, and answers differ",
+        xd_url_name(&s->url).s);
+    xd_blame_ban_locked(e, depot->number, &error);
+    depot->answers_differ = depot->is_banned;
+}
+
 void xd_validator_check_begin_locked(struct xd_engine *e,
                                      struct xd_depot *depot,
                                      struct xd_depot_source *s, uint64_t sought)
@@ -82,13 +102,14 @@ void xd_validator_check_begin_locked(struct xd_engine *e,
         return;
     }
     s->sought = sought;
+    s->checked_depot = depot;
     if (s->n_checks == MAX_CHECKS) {
         s->validators = XD_VALIDATORS_CHANGED;
+        drop_if_sampled_locked(e, s);
         return;
     }
     s->n_checks++;
     s->validators = XD_VALIDATORS_UNCHECKED;
-    s->checked_depot = depot;
     s->next_unchecked = e->unchecked;
     e->unchecked = s;
     xd_sampler_run_locked(e);
@@ -278,6 +299,8 @@ void xd_validator_check_work_locked(struct xd_engine *e)
         return;
     }
     conclude_locked(e, s, compare_places_locked(e, s, answers), answers);
+    drop_if_sampled_locked(e, s);
+    s->was_sampled = false;
     xd_free(answers);
     worker = s->checked_depot->worker;
     if (worker)

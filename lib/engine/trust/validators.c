@@ -88,6 +88,27 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     return rc;
 }
 
+bool xd_validators_sampled_locked(struct xd_engine *e, struct xd_depot *depot,
+                                  struct xd_depot_source *s,
+                                  const char *validator,
+                                  const struct xd_url *final_url)
+{
+    const struct xd_head head = {.validator = validator,
+                                 .final_url = final_url};
+
+    if (*validator == '\0' || !final_url || !are_needed_locked(e))
+        return true;
+    if (!s->validator)
+        learn_locked(s, &head);
+    if (!s->validator || !differs_locked(s, &head))
+        return true;
+    s->was_sampled = true;
+    if (s->validators != XD_VALIDATORS_UNCHECKED)
+        xd_validator_check_begin_locked(e, depot, s,
+                                        xd_validator_hash(validator));
+    return false;
+}
+
 static bool is_new(const struct xd_lane *lane)
 {
     const struct xd_depot_source *s = lane->source;

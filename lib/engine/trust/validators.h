@@ -37,6 +37,14 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                           const struct xd_head *head);
 
+/* The answer to a request for a sample had this validator ("": none).  False: it
+ * is of another file than others of the source, perhaps, and its answers are
+ * compared; the sample says nothing of those.  Called with engine.lock held. */
+bool xd_validators_sampled_locked(struct xd_engine *e, struct xd_depot *depot,
+                                  struct xd_depot_source *s,
+                                  const char *validator,
+                                  const struct xd_url *final_url);
+
 /*
  * The request on `lane`, of `depot`, has ended.  True: its outcome is open
  * while samples are compared; the depot's worker is woken when that is over,

@@ -146,7 +146,6 @@ START_TEST(of_short_pieces_that_come_together_only_the_last_is_hashed)
     describe(SHORT);
     add(0, 3 * SHORT + 1);
     ck_assert(!hash.has_ended);
-    describe(SHORT);
     add(0, 3 * SHORT);
     assert_ended(2);
 }

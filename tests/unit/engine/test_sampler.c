@@ -219,6 +219,34 @@ START_TEST(each_depot_is_compared_once_with_a_near_one)
 }
 END_TEST
 
+/* Two servers may stand behind its name. */
+START_TEST(a_sample_that_a_depot_was_asked_for_proves_nothing_else_of_it)
+{
+    unsigned depot;
+    size_t i;
+
+    deliver_second(0, zeros);
+    deliver_sample(2, zeros);
+    engine->depots.list[0]->first_byte = 1;
+    xd_copies_compare_locked(engine, 2, (struct xd_range){0, 8192}, ones);
+    ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
+    ck_assert_uint_eq(depot, 0);
+    ck_assert_uint_eq(engine->sampler.samples[i].range.begin, 0);
+}
+END_TEST
+
+START_TEST(a_depot_that_was_banned_meanwhile_is_no_witness)
+{
+    const struct xd_sample_copies *c = &engine->sampler.samples[1];
+
+    deliver_second(0, ones);
+    engine->depots.list[0]->is_banned = true;
+    deliver_sample(1, zeros);
+    ck_assert(!xd_sample_copies_differ(c));
+    ck_assert_uint_eq(xd_sample_copies_count(c), 1);
+}
+END_TEST
+
 START_TEST(a_depot_that_differs_in_its_first_bytes_is_outvoted)
 {
     unsigned depot;
@@ -285,6 +313,9 @@ int main(void)
     tcase_add_test(
         t, a_third_depot_decides_where_the_bytes_differ_from_the_sample);
     tcase_add_test(t, each_depot_is_compared_once_with_a_near_one);
+    tcase_add_test(
+        t, a_sample_that_a_depot_was_asked_for_proves_nothing_else_of_it);
+    tcase_add_test(t, a_depot_that_was_banned_meanwhile_is_no_witness);
     tcase_add_test(t, a_depot_that_differs_in_its_first_bytes_is_outvoted);
     tcase_add_test(t, a_depot_without_an_answer_yet_is_not_asked_about_another);
     tcase_add_test(t, a_few_first_bytes_are_not_compared);
