@@ -85,14 +85,15 @@ class Row:
             return ["curl", "-sfZ", "--parallel-max", way.split()[-1], "-K",
                     self.config]
         return ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-j16",
-                self.manifest]
+                "-M", self.manifest]
 
     def seconds(self, way):
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         run = self.wan.run(self.words(way), timeout=300, cwd=self.out,
                            env=common.environment(self.folder),
-                           stdout=subprocess.DEVNULL)
+                           stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
         if not self.files.are_in(self.out):
             raise SystemExit(f"{way}: status {run.rc}, and not all files")
         return run.seconds
