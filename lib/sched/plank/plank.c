@@ -392,8 +392,11 @@ static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
     if (found) {
         *out = xd_book_cut(
             p->book, range_to_ask(p, depot, block, part_of(p, &c, block)));
-        begin(p, fetch, depot, block, *out);
+        /* All of it may be claimed already, which is reported in a moment. */
+        found = !xd_range_is_empty(*out);
     }
+    if (found)
+        begin(p, fetch, depot, block, *out);
     *visits = p->board.visits;
     return found;
 }
