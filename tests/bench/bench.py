@@ -124,7 +124,7 @@ def as_table(results, tools):
 
 def report(results, tools, a):
     text = (f"{a.size} each, median of {a.runs}: time as a multiple of the "
-            "limit (what came over the wire in vain).\n\n"
+            "theoretical minimum (duplicate bytes).\n\n"
             + as_table(results, tools) + "\n\n" + common.conditions(tools))
     svg = picture.ratios(results, tools, f"Time to fetch {a.size}, as a "
                                          "multiple of the limit")
@@ -134,7 +134,8 @@ def report(results, tools, a):
     if a.readme:
         (HERE / "wan.svg").write_text(svg)
         common.publish("bench-wan", text
-                       + "\n\n![the same as a picture](tests/bench/wan.svg)")
+                       + "\n\n![the same as a picture](tests/bench/wan.svg)",
+                       "README.md")
     print(f"written: {a.out}/wan.md, wan.svg, wan.json")
 
 

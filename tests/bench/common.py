@@ -211,7 +211,7 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
 
 
-def publish(name, text, document="README.md"):
+def publish(name, text, document="tests/bench/README.md"):
     """Put the text between the markers of this name."""
     path = ROOT / document
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"

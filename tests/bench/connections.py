@@ -5,7 +5,7 @@
 Each round takes every command through each row once, in random order; the limit
 is of six and of sixteen connections to each server that never idle
 (tests/wan/flood.py).  Writes build/bench/connections.md; --readme puts the table
-into README.md.
+into tests/bench/README.md.
 
 Takes root, for tests/wan.
 """
@@ -107,7 +107,7 @@ def main():
     common.add_arguments(parser)
     parser.add_argument("--size", default="50m")
     parser.add_argument("--readme", action="store_true",
-                        help="put the table into README.md")
+                        help="put the table into tests/bench/README.md")
     parser.add_argument("row", nargs="*", help=" ".join(ROWS))
     a = parser.parse_args()
     if wants := missing():

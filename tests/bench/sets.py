@@ -5,7 +5,7 @@
 Each round takes every command through each row once, in random order.  curl
 knows one mirror only, the nearest; limits are those of the bytes (fluid), and of
 the round trips of six and of sixteen connections: what curl takes, at best.
-Writes build/bench/sets.md; --readme puts the table into README.md.
+Writes build/bench/sets.md; --readme puts the table into tests/bench/README.md.
 
 Takes root, for tests/wan.
 """
@@ -124,7 +124,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     common.add_arguments(parser)
     parser.add_argument("--readme", action="store_true",
-                        help="put the table into README.md")
+                        help="put the table into tests/bench/README.md")
     parser.add_argument("row", nargs="*", help=" ".join(ROWS))
     a = parser.parse_args()
     if wants := missing():

@@ -160,9 +160,22 @@ def test_policies_that_differ_in_the_lab_should_in_the_simulator():
 
 def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
     monkeypatch.setattr(common, "ROOT", tmp_path)
-    readme = tmp_path / "README.md"
+    readme = tmp_path / "tests" / "bench" / "README.md"
+    readme.parent.mkdir(parents=True)
     readme.write_text("a\n<!-- t -->\nold\n<!-- /t -->\nb\n")
     common.publish("t", "new")
     assert readme.read_text() == "a\n<!-- t -->\nnew\n<!-- /t -->\nb\n"
     with pytest.raises(SystemExit):
         common.publish("other", "new")
+
+
+@pytest.mark.parametrize("name, document", [
+    ("bench-wan", "README.md"),
+    ("bench-connections", "tests/bench/README.md"),
+    ("bench-sets", "tests/bench/README.md"),
+    ("bench-agree", "lib/README.md"),
+    ("bench-sweep", "examples/paper/README.md")])
+def test_a_table_has_its_place_in_a_document(name, document):
+    text = (common.ROOT / document).read_text()
+    assert text.count(f"<!-- {name} -->\n") == 1
+    assert text.count(f"<!-- /{name} -->\n") == 1

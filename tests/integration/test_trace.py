@@ -378,11 +378,12 @@ def form(svg):
 
 
 @pytest.mark.parametrize("algorithm", ["basic", "adaptive"])
-def test_the_pictures_of_the_readme_are_those_of_its_commands(lab, algorithm):
+def test_the_pictures_of_the_benchmarks_are_those_of_their_commands(lab, algorithm):
     """As they are drawn today; in numbers a run may be another one since.
     XD_KEEP_PICTURES=1 puts today's in their place."""
     source = Path(os.environ["XD_SOURCE"])
-    text = (source / "README.md").read_text()
+    bench = source / "tests" / "bench"
+    text = (bench / "README.md").read_text()
     command, = re.findall(r"^xdownload (bench --virtual .* --trace t\.json)$",
                           text, re.M)
     words = [str(source / w) if "/" in w else w for w in command.replace(
@@ -390,8 +391,8 @@ def test_the_pictures_of_the_readme_are_those_of_its_commands(lab, algorithm):
     run = lab.xdownload(*words, "-o", "r.csv", report=False)
     assert run.rc == 0, run.err
     now = trace(lab, "t.json").out
-    kept = source / "tests" / "bench" / f"trace-{algorithm}.svg"
-    assert f"(tests/bench/{kept.name})" in text
+    kept = bench / f"trace-{algorithm}.svg"
+    assert f"({kept.name})" in text
     if os.environ.get("XD_KEEP_PICTURES"):
         kept.write_bytes(now)
     assert form(now) == form(kept.read_bytes())

@@ -553,21 +553,46 @@ def test_nothing_is_left_to_be_done():
 
 # ---- documents ----
 
-def test_the_program_in_the_readme_is_the_one_that_is_compiled():
+README_LINES = 150  # what somebody reads before the first download
+
+
+def test_the_readme_is_short():
+    assert len((SOURCE / "README.md").read_text().splitlines()) \
+        <= README_LINES
+
+
+def test_the_lines_in_the_readme_are_of_a_program_that_is_compiled():
     readme = (SOURCE / "README.md").read_text()
     [block] = re.findall(r"(?s)```c\n(.*?)```", readme)
-    assert block == (SOURCE / "examples" / "fetch.c").read_text()
+    assert block.count("\n") > 5
+    assert "\n" + block in (SOURCE / "examples" / "fetch.c").read_text()
 
 
+DOCUMENTS = sorted(str(p.relative_to(SOURCE))
+                   for top in ("lib", "cli", "tests", "examples")
+                   for p in (SOURCE / top).rglob("README.md")) + ["README.md"]
 PATH = re.compile(r"`((?:lib|cli|include|tests|examples)/[\w./-]*)`")
+LINK = re.compile(r"\]\(([\w./-]+)\)")
 
 
-@pytest.mark.parametrize("name", ["README.md", "lib/README.md"])
-def test_every_path_in_the_readme_is_there(name):
-    paths = PATH.findall((SOURCE / name).read_text())
-    assert paths
-    assert [p for p in paths if "NAME" not in p
-            and not (SOURCE / p).exists()] == []
+def missing_paths(name, text):
+    """Paths from the top of the tree, and links from where a document is."""
+    links = [(SOURCE / name).parent / p for p in LINK.findall(text)]
+    paths = [SOURCE / p for p in PATH.findall(text) if "NAME" not in p]
+    return [str(p) for p in links + paths if not p.exists()]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_path_in_a_document_is_there(name):
+    assert missing_paths(name, (SOURCE / name).read_text()) == []
+
+
+def test_a_path_that_is_not_there_would_be_found():
+    assert len(DOCUMENTS) > 6
+    assert missing_paths("lib/README.md", "`lib/README.md` `lib/NAME.c` "
+                         "[a](README.md) [b](https://a.example/x)") == []
+    assert missing_paths("lib/README.md", "`lib/none.c`") != []
+    assert missing_paths("lib/README.md", "[a](lib/README.md)") != []
 
 
 def unknown_functions(text, files):
