@@ -109,7 +109,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
     json_size(&j, "size", p->bytes_total);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
-    put_proof(&j, p->state == XD_FILE_NAMED ? "sha-256" : NULL);
+    put_proof(&j, p->verified);
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         json_null(&j, of_all[i]);
     json_open_array(&j, "depots");

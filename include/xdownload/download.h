@@ -157,6 +157,8 @@ struct xd_file_progress {
     uint64_t begin;        /* its first byte, counted as records and parts do,
                               which take the files for one */
     struct xd_error error; /* code XD_OK: it has not failed */
+    const char *verified; /* the algorithm that proves it, once it has its name;
+                              NULL: none does */
 };
 
 XD_BEGIN_DECLS

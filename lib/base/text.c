@@ -126,3 +126,17 @@ void xd_format_line(char *out, size_t size, const char *format, va_list args)
         drop_cut_character(out, size - 1);
     blot_deceptive(out);
 }
+
+char *xd_path_in(const char *directory, const char *path, size_t *out_given)
+{
+    struct xd_text whole = {0};
+
+    if (directory && *directory != '\0')
+        xd_text_addf(&whole, "%s/", directory);
+    *out_given = whole.len;
+    xd_text_add(&whole, path, strlen(path));
+    if (!whole.failed)
+        return whole.s;
+    xd_text_fini(&whole);
+    return NULL;
+}

@@ -22,6 +22,11 @@ void xd_text_clear(struct xd_text *t); /* keeps the memory */
 void xd_text_add(struct xd_text *t, const char *s, size_t len);
 void xd_text_addf(struct xd_text *t, const char *format, ...) XD_PRINTF(2, 3);
 
+/* DIRECTORY/PATH, or PATH where there is no directory (NULL or ""); *out_given is
+ * the length of what comes before PATH.  Ownership: the caller's.  NULL: no
+ * memory. */
+char *xd_path_in(const char *directory, const char *path, size_t *out_given);
+
 /*
  * One line for people: at most size - 1 bytes, cut between characters, with
  * '?' for every character of which xd_is_deceptive() of base/unicode.h is true.  `size` is at least 1.

@@ -147,32 +147,45 @@ static void shorten_locked(struct xd_engine *e,
     xd_lanes_wake_locked(e, lane);
 }
 
-/* How much a failure says: wrong bytes more than that a login is needed, and
- * that more than an absence. */
-static int weight(const struct xd_depot *depot)
+/* Why the depot does not deliver the byte, or NULL.  What it failed with last may
+ * be of another file of a set. */
+static const struct xd_kept_error *why_not(const struct xd_engine *e,
+                                           const struct xd_depot *d,
+                                           uint64_t byte)
 {
-    if (depot->last_error->code == XD_E_CORRUPT)
-        return 2;
-    return depot->needs_login;
+    return e->set.n > 0 ? xd_depot_why_not(d, byte) : d->last_error;
 }
 
-/* The depot whose failure says most; of equal ones the last. */
-static const struct xd_depot *worst_depot(const struct xd_engine *e,
-                                          unsigned *out_n_failed)
+/* How much a failure says: wrong bytes more than that a login is needed, and
+ * that more than an absence. */
+static int weight(const struct xd_depot *depot, const struct xd_kept_error *why)
 {
-    const struct xd_depot *worst = NULL;
+    if (why->code == XD_E_CORRUPT)
+        return 2;
+    return depot->needs_login && why == depot->last_error;
+}
+
+/* The failure that says most; of equal ones the last. */
+static struct xd_error worst_failure(const struct xd_engine *e, uint64_t byte,
+                                     unsigned *out_n_failed)
+{
+    const struct xd_kept_error *worst = NULL;
+    int most = 0;
 
     *out_n_failed = 0;
     for (size_t i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = e->depots.list[i];
+        const struct xd_kept_error *why = why_not(e, d, byte);
 
-        if (!d->last_error)
+        if (!why)
             continue;
         ++*out_n_failed;
-        if (!worst || weight(d) >= weight(worst))
-            worst = d;
+        if (weight(d, why) < most)
+            continue;
+        worst = why;
+        most = weight(d, why);
     }
-    return worst;
+    return xd_kept_error_get(worst);
 }
 
 /* No depot can deliver the bytes from `at` on: what became of the depots. */
@@ -180,9 +193,7 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
                                 struct xd_error *out)
 {
     unsigned n_failed;
-    const struct xd_depot *worst = worst_depot(e, &n_failed);
-    const struct xd_error why =
-        xd_kept_error_get(worst ? worst->last_error : NULL);
+    const struct xd_error why = worst_failure(e, at, &n_failed);
     enum xd_discard_reason reason;
     char past[128] = "";
     const uint64_t in_file = at - xd_set_begin_of(e, at);
@@ -190,7 +201,7 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
     if (xd_ledger_was_discarded(&e->ledger, at, &reason))
         snprintf(past, sizeof past, " (bytes that came were discarded: %s)",
                  xd_discard_reason_text(reason));
-    if (!worst)
+    if (n_failed == 0)
         xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu%s",
                 (ull)in_file, past);
     else if (n_failed == 1)

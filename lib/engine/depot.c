@@ -256,6 +256,7 @@ static void fini_source(struct xd_depot_source *s)
     xd_free(s->stated_by);
     xd_free(s->final_url);
     xd_free(s->own_url);
+    xd_kept_error_free(s->error);
 }
 
 static void free_added(struct xd_depot_source *s)
@@ -621,6 +622,28 @@ void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
     depot->failures++;
     depot->needs_login = false;
     xd_depot_set_error(depot, why);
+}
+
+void xd_depot_lose_source(struct xd_depot_source *source,
+                          const struct xd_error *why)
+{
+    source->is_gone = true;
+    xd_kept_error_free(source->error);
+    source->error = xd_error_keep(why);
+}
+
+const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
+                                             uint64_t byte)
+{
+    const struct xd_depot_source *found = NULL;
+
+    for (size_t i = count_before(depot, byte);
+         i-- > 0 && depot->sources[i].furthest > byte;)
+        if (depot->sources[i].range.end > byte && (!found || !found->error))
+            found = &depot->sources[i];
+    if (found && found->error)
+        return found->error;
+    return found ? depot->last_error : NULL;
 }
 
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)

@@ -49,8 +49,10 @@ struct xd_depot_source {
                                  or NULL */
     struct xd_depot_source *next_added;
     /* Guarded by engine.lock. */
-    bool is_gone;      /* will not do in this run */
-    bool is_noted;     /* the journal knows its validator */
+    bool is_gone;                      /* will not do in this run */
+    const struct xd_kept_error *error; /* why it is gone; NULL: it is not, or
+                                          with its depot */
+    bool is_noted;                     /* the journal knows its validator */
     bool has_answered; /* with bytes of an object of the right size */
     char *validator;   /* strong, of its first answer, or NULL; constant */
     struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
@@ -203,6 +205,15 @@ void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why);
 
 /* The same of one more failure. */
 void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why);
+
+/* The source of a depot is gone for that reason, which others may not share. */
+void xd_depot_lose_source(struct xd_depot_source *source,
+                          const struct xd_error *why);
+
+/* Why the depot does not deliver the byte: its source is gone, or else the depot
+ * has failed.  NULL: it has not, or has no source of it. */
+const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
+                                             uint64_t byte);
 
 /* What a depot holds, without what is gone; `out` is initialised here. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);

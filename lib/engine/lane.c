@@ -34,7 +34,7 @@ static bool takes_encoded_locked(const struct xd_engine *e,
         return false;
     return xd_url_names_compressed(&s->url) ||
            (file.name && xd_name_is_compressed(file.name)) ||
-           xd_verify_decides(e) ||
+           xd_verify_decides(e, s->range) ||
            (e->session.size_probe &&
             xd_manifest_hash(e->depots.manifest, e->depots.file, 0, &hash) ==
                 0);

@@ -59,7 +59,8 @@ static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
 /* The depot does not hold what `source` holds, unless another of its sources
  * does. */
 static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
-                        struct xd_depot_source *source)
+                        struct xd_depot_source *source,
+                        const struct xd_error *why)
 {
     unsigned number = depot->number;
     struct xd_range rest = source->range;
@@ -67,7 +68,7 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (source->is_gone)
         return; /* another lane has said so */
-    source->is_gone = true;
+    xd_depot_lose_source(source, why);
     if (xd_depot_holds(depot, &held) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
@@ -104,10 +105,11 @@ static bool may_give_whole_locked(const struct xd_lane *lane)
 
 /* A list of URLs gives no size: depots have stated it. */
 static bool has_stated_another_size(const struct xd_engine *e,
-                                    const struct xd_outcome *outcome)
+                                    const struct xd_lane *lane)
 {
-    return outcome->verdict == XD_VERDICT_DIFFERENT &&
-           outcome->object_size != XD_SIZE_UNKNOWN && !xd_verify_decides(e) &&
+    return lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
+           lane->outcome.object_size != XD_SIZE_UNKNOWN &&
+           !xd_verify_decides(e, lane->range) &&
            strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
 }
 
@@ -146,7 +148,11 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     if (lacks_one_locked(depot, lane))
         event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
-    if (xd_validators_have_changed_locked(lane)) {
+    if (xd_validators_have_changed_locked(lane) && e->set.n > 0 &&
+        lane->source) {
+        lose_locked(e, depot, lane->source, &outcome->error);
+        xd_depot_note_failure(depot, &outcome->error);
+    } else if (xd_validators_have_changed_locked(lane)) {
         xd_blame_ban_locked(e, depot->number, &outcome->error);
         depot->answers_differ = depot->is_banned;
     } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
@@ -159,8 +165,8 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                     .depot = depot->number,
                                     .is_last_resort = outcome->is_wrong_range});
     } else if (is_final(outcome->verdict) && lane->source) {
-        lose_locked(e, depot, lane->source);
-        depot->answers_differ = has_stated_another_size(e, outcome);
+        lose_locked(e, depot, lane->source, &outcome->error);
+        depot->answers_differ = has_stated_another_size(e, lane);
     }
 }
 

@@ -1,7 +1,6 @@
 #include "engine/set.h"
 
 #include <fcntl.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
@@ -15,21 +14,6 @@
  * for more. */
 #define MOST_TOGETHER 256
 
-/* DIRECTORY/PATH, of which no manifest chose the first `given` bytes. */
-static char *path_in(const char *directory, const char *path, size_t *out_given)
-{
-    struct xd_text whole = {0};
-
-    if (directory && *directory != '\0')
-        xd_text_addf(&whole, "%s/", directory);
-    *out_given = whole.len;
-    xd_text_add(&whole, path, strlen(path));
-    if (!whole.failed)
-        return whole.s;
-    xd_text_fini(&whole);
-    return NULL;
-}
-
 static int place(struct xd_set *s, size_t i, const struct xd_file *file,
                  const char *directory, struct xd_error *err)
 {
@@ -40,7 +24,7 @@ static int place(struct xd_set *s, size_t i, const struct xd_file *file,
                        "a file of a set has no name that can be used");
     p->range.begin = i > 0 ? p[-1].range.end : 0;
     p->range.end = p->range.begin + file->size;
-    p->path = path_in(directory, file->path, &p->given);
+    p->path = xd_path_in(directory, file->path, &p->given);
     return p->path ? 0 : xd_fail_nomem(err);
 }
 

@@ -69,6 +69,17 @@ void xd_hasher_free(struct xd_hasher *h)
     xd_free(h);
 }
 
+int xd_hasher_become(struct xd_hasher **h, const char *algorithm,
+                     struct xd_error *err)
+{
+    const struct known *k = find(algorithm);
+
+    if (*h && k && (*h)->algorithm == k->get())
+        return 0;
+    xd_hasher_free(*h);
+    return xd_hasher_new(h, algorithm, err);
+}
+
 /* Once begun, a digest of memory cannot fail; a wrong answer would be worse
  * than none. */
 void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len)

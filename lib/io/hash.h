@@ -22,6 +22,12 @@ int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
                   struct xd_error *err);
 void xd_hasher_free(struct xd_hasher *h); /* NULL does nothing */
 
+/* *h, which may be NULL, becomes a hasher of that algorithm, unless it is one
+ * already.  Nothing has been added to it since it began anew.  Errors: as new();
+ * *h is NULL then. */
+int xd_hasher_become(struct xd_hasher **h, const char *algorithm,
+                     struct xd_error *err);
+
 void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len);
 
 /* The hash of all that was added, in lower-case hex; `h` begins anew. */

@@ -32,6 +32,14 @@ const struct xd_algorithm *xd_algorithm_find(struct xd_span type)
     return NULL;
 }
 
+unsigned xd_algorithm_strength(const char *name)
+{
+    const struct xd_algorithm *a = xd_algorithm_find(xd_span_of(name));
+
+    return a && a->checks_pieces ? XD_ALGORITHMS - (unsigned)(a - algorithms)
+                                 : 0;
+}
+
 static bool is_plain_word(struct xd_span s)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"

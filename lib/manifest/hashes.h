@@ -20,6 +20,9 @@ struct xd_algorithm {
 /* By its name, in either way of writing it; NULL if it is not known. */
 const struct xd_algorithm *xd_algorithm_find(struct xd_span type);
 
+/* The stronger, the greater; 0: it cannot be computed. */
+unsigned xd_algorithm_strength(const char *name);
+
 /* That whose values have so many digits, of those that can be computed; or
  * NULL. */
 const struct xd_algorithm *xd_algorithm_of_length(size_t hex_len);

@@ -1,42 +1,111 @@
 #include "manifest/join.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "manifest/builder.h"
+#include "manifest/hashes.h"
 #include "manifest/model.h"
 
-static const char *sha256_of(const struct xd_model_file *f)
+static unsigned strength_of(const struct xd_hash *hash)
+{
+    return hash ? xd_algorithm_strength(hash->algorithm) : 0;
+}
+
+/* Of those that were given beside the manifest, or of its own, the strongest;
+ * NULL: none can be computed. */
+static const struct xd_hash *find_hash(const struct xd_model_file *f,
+                                       bool is_given)
 {
     for (size_t i = 0; i < f->row.n_hashes; i++)
-        if (strcmp(f->hashes[i].algorithm, "sha-256") == 0)
-            return f->hashes[i].hex;
+        if (f->hashes[i].is_given == is_given && strength_of(&f->hashes[i]) > 0)
+            return &f->hashes[i];
     return NULL;
 }
 
-/* Of an extent there is no other hash than SHA-256. */
-static bool has_other_given_hash(const struct xd_model_file *f)
+static size_t count_given(const struct xd_model_file *f)
 {
+    size_t n = 0;
+
     for (size_t i = 0; i < f->row.n_hashes; i++)
-        if (f->hashes[i].is_given &&
-            strcmp(f->hashes[i].algorithm, "sha-256") != 0)
-            return true;
-    return false;
+        n += f->hashes[i].is_given && strength_of(&f->hashes[i]) > 0;
+    return n;
 }
 
+static unsigned strength_of_pieces(const struct xd_model_file *f)
+{
+    return f->row.n_pieces > 0 ? xd_algorithm_strength(f->row.piece_algorithm)
+                               : 0;
+}
+
+static struct xd_joined_proof proof_by_whole(const struct xd_model_file *f,
+                                             const char *algorithm,
+                                             const char *hex)
+{
+    return (struct xd_joined_proof){
+        .algorithm = algorithm, .piece_bytes = f->row.size, .n = 1, .hex = hex};
+}
+
+static struct xd_joined_proof proof_by_pieces(const struct xd_model_file *f)
+{
+    return (struct xd_joined_proof){.algorithm = f->row.piece_algorithm,
+                                    .piece_bytes = f->row.piece_bytes,
+                                    .n = f->row.n_pieces,
+                                    .hex = f->pieces,
+                                    .stride = f->piece_stride};
+}
+
+/* Every byte has one hash.  False: two would have to be compared, since all that
+ * were given are, and of the others the strongest. */
+static bool choose_proof(const struct xd_model_file *f,
+                         struct xd_joined_proof *out)
+{
+    const struct xd_hash *given = find_hash(f, true),
+                         *own = find_hash(f, false);
+    const unsigned pieces = strength_of_pieces(f);
+
+    *out = (struct xd_joined_proof){0};
+    if (count_given(f) > 1)
+        return false;
+    if (given &&
+        (strength_of(own) > strength_of(given) || pieces > strength_of(given)))
+        return false;
+    if (given)
+        *out = proof_by_whole(f, given->algorithm, given->hex);
+    else if (pieces > 0 && pieces >= strength_of(own))
+        *out = proof_by_pieces(f);
+    else if (own)
+        *out = proof_by_whole(f, own->algorithm, own->hex);
+    else if (f->extents[0].row.sha256)
+        *out = proof_by_whole(f, "sha-256", f->extents[0].row.sha256);
+    return true;
+}
+
+bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
+                              struct xd_joined_proof *out)
+{
+    const struct xd_model_file *all = &m->files[0], *f = NULL;
+
+    if (extent < all->row.n_extents)
+        f = all->extents[extent].joined;
+    if (f)
+        choose_proof(f, out);
+    return f != NULL;
+}
+
+/* Without a hash copies are compared, which is done for one file alone. */
 bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
 {
     const struct xd_model_file *f;
+    struct xd_joined_proof proof;
 
     if (file >= m->n_files)
         return false;
     f = &m->files[file];
     return f->row.size != XD_SIZE_UNKNOWN && f->row.size > 0 &&
            f->row.n_extents == 1 && f->extents[0].row.offset == 0 &&
-           f->extents[0].row.length == f->row.size && sha256_of(f) != NULL &&
-           !has_other_given_hash(f);
+           f->extents[0].row.length == f->row.size && choose_proof(f, &proof) &&
+           (proof.n > 0 || f->extents[0].row.n_replicas == 1);
 }
 
 /* `to` has room for it. */
@@ -48,10 +117,10 @@ static void append(struct xd_model_file *to, const struct xd_model_file *f)
 
     if (to->row.n_extents > 1)
         before = e[-1].first_replica + e[-1].row.n_replicas;
-    *e = (struct xd_model_extent){.row = f->extents[0].row,
-                                  .first_replica = before};
+    *e = (struct xd_model_extent){
+        .row = f->extents[0].row, .first_replica = before, .joined = f};
     e->row.offset = to->row.size;
-    e->row.sha256 = sha256_of(f);
+    e->row.sha256 = NULL; /* xd_manifest_joined_proof() says */
     for (size_t i = 0; i < n; i++) {
         to->replicas[before + i] = f->replicas[first + i];
         to->urls[before + i] = f->urls[first + i];

@@ -8,7 +8,9 @@
 #ifndef XD_MANIFEST_JOIN_H
 #define XD_MANIFEST_JOIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <xdownload/manifest.h>
 
 /*
@@ -19,5 +21,19 @@
  */
 int xd_manifest_join(struct xd_manifest **out, struct xd_manifest *m,
                      const size_t *files, size_t n, struct xd_error *err);
+
+/* The hashes that prove one of the files: those of its pieces, or that of all of
+ * it as its only piece. */
+struct xd_joined_proof {
+    const char *algorithm;
+    uint64_t piece_bytes;
+    size_t n; /* pieces; 0: nothing proves it */
+    const char *hex;
+    size_t stride; /* from one hash to the next */
+};
+
+/* Of the file that is that extent of `m`.  False: `m` was not joined. */
+bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
+                              struct xd_joined_proof *out);
 
 #endif

@@ -30,7 +30,9 @@ struct xd_exnode_part {
 
 struct xd_model_extent {
     struct xd_extent row;
-    size_t first_replica; /* index into the file's replicas */
+    size_t first_replica;               /* index into the file's replicas */
+    const struct xd_model_file *joined; /* the file that it is (join.h), or
+                                           NULL */
 };
 
 struct xd_model_file {

@@ -29,7 +29,7 @@ void xd_pieces_fini(struct xd_pieces *p)
 {
     xd_free(p->states);
     xd_free(p->ranges);
-    xd_free(p->extents);
+    xd_free(p->texts);
     *p = (struct xd_pieces){0};
 }
 

@@ -28,6 +28,11 @@ enum xd_piece_state {
     XD_PIECE_GOOD
 };
 
+/* The hash of a piece. */
+struct xd_piece_text {
+    const char *algorithm, *hex;
+};
+
 #define XD_NO_PIECE SIZE_MAX
 
 struct xd_pieces {
@@ -41,8 +46,8 @@ struct xd_pieces {
     /* Likewise, and its user's: where their hashes are. */
     const struct xd_manifest *manifest;
     size_t file;
-    const char *algorithm; /* NULL: there are none */
-    size_t *extents;       /* of each piece, where they have ranges */
+    const char *algorithm; /* NULL: there are none; of several the weakest */
+    struct xd_piece_text *texts; /* of each piece, where they have ranges */
 
     unsigned char *states; /* an xd_piece_state each */
 };

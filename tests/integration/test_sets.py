@@ -1,4 +1,5 @@
 """Small files of one manifest come together, each for itself."""
+import hashlib
 import os
 import re
 import signal
@@ -28,6 +29,28 @@ def manifest(lab, depots, contents, but=()):
     return lab.metalink_of([
         (name, [d for i, d in enumerate(depots) if (name, i) not in but], None)
         for name in contents])
+
+
+def hash_of(kind, data):
+    digest = hashlib.new(kind.replace("-", ""), data).hexdigest()
+    return f'<hash type="{kind}">{digest}</hash>'
+
+
+def pieces_of(kind, data, length=6000):
+    return (f'<pieces type="{kind}" length="{length}">' + "".join(
+        "<hash>" + hashlib.new(kind.replace("-", ""), data[i:i + length])
+        .hexdigest() + "</hash>" for i in range(0, len(data), length))
+        + "</pieces>")
+
+
+def described(lab, depots, contents, proofs):
+    """Each with a proof of its own: proofs(data, number) is XML."""
+    return lab.write("m.meta4", (
+        '<metalink xmlns="urn:ietf:params:xml:ns:metalink">' + "".join(
+            f'<file name="{name}"><size>{len(data)}</size>{proofs(data, i)}'
+            + "".join(f"<url>{d.url(name)}</url>" for d in depots)
+            + "</file>" for i, (name, data) in enumerate(contents.items()))
+        + "</metalink>"))
 
 
 def all_are_there(lab, contents):
@@ -97,6 +120,71 @@ def test_a_wrong_copy_that_is_the_only_one_fails_alone(lab):
     contents.pop("set/f003")
     assert all_are_there(lab, contents)
     assert "set/f003: sent wrong bytes within 0-19999" in run.err
+
+
+KINDS = ["md5", "sha-1", "sha-256", "sha-512"]
+
+
+def any_proof(data, i):
+    """A hash, or those of pieces, of each kind in turn."""
+    kind = KINDS[i % len(KINDS)]
+    return (pieces_of if i // len(KINDS) % 2 else hash_of)(kind, data)
+
+
+def test_each_is_proved_by_the_hash_that_it_has(lab):
+    contents = files(lab, 24)
+    run = lab.xdownload(described(lab, lab.depots(2), contents, any_proof))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    *each, one = run.reports
+    assert one["files"] == 24
+    assert [r["verified"] for r in each] == 6 * KINDS
+
+
+def test_any_hash_finds_a_wrong_copy(lab):
+    contents = files(lab, 16)
+    wrong = lab.depot(files={n: bytes_of(SIZE, 500 + i)
+                             for i, n in enumerate(contents)})
+    run = lab.xdownload(described(lab, [wrong, lab.depot()], contents,
+                                  any_proof))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_files_without_a_hash_come_with_the_others(lab):
+    contents = files(lab, 24)
+    run = lab.xdownload(described(
+        lab, lab.depots(1), contents,
+        lambda data, i: hash_of("sha-256", data) if i % 3 else ""))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert [r["verified"] for r in run.reports[:-1]] == \
+        8 * [None, "sha-256", "sha-256"]
+    assert run.reports[-1]["verified"] is None
+
+
+def test_copies_without_a_hash_are_compared_one_file_at_a_time(lab):
+    contents = files(lab, 8)
+    run = lab.xdownload(described(lab, lab.depots(2), contents,
+                                  lambda data, i: ""))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert [r["file"] for r in run.reports] == list(contents)
+
+
+def test_of_the_first_failure_the_reason_is_that_of_its_file(lab):
+    """That a depot lacks another one is not."""
+    contents = files(lab, 20)
+    wrong = lab.depot(files={n: d for n, d in contents.items()
+                             if n not in ("set/f005", "set/f015")}
+                      | {"set/f010": bytes_of(SIZE, 99)})
+    run = lab.xdownload(manifest(lab, [wrong], contents))
+    assert run.rc == 1, run.err
+    failed = {r["file"]: r["error"] for r in run.reports
+              if r["outcome"] == "failed"}
+    assert "404" in failed["set/f005"] and "404" in failed["set/f015"]
+    assert "sent wrong bytes" in failed["set/f010"]
+    assert all(name in failed[name] for name in failed if name)
 
 
 def test_a_depot_that_lies_always_is_banned(lab):

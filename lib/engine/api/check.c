@@ -106,7 +106,7 @@ static int check_pieces(struct xd_check *c, const struct reading *r,
         struct xd_range range = xd_pieces_range(&c->pieces, i);
         char hex[XD_HASH_HEX_MAX + 1];
 
-        c->algorithm = c->pieces.algorithm;
+        c->algorithm = xd_pieces_algorithm(&c->pieces, i);
         if (range.end > c->size) {
             rc = is_wrong(c, range, err);
             continue;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -58,7 +59,8 @@ int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
                        const struct xd_options *o, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
-    struct xd_text whole = {0};
+    char *whole;
+    size_t given;
     int rc;
 
     *out = NULL;
@@ -69,15 +71,12 @@ int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
                        "the manifest gives no usable name: a path is needed");
     if (!leads_inside(path))
         return xd_fail(err, XD_E_INVAL, "%s: is no path within a folder", path);
-    if (directory && *directory != '\0')
-        xd_text_addf(&whole, "%s/", directory);
-    const size_t given = whole.len;
-    xd_text_add(&whole, path, strlen(path));
-    rc = whole.failed ? xd_fail_nomem(err)
-                      : xd_download_new(out, m, file, whole.s, o, err);
+    whole = xd_path_in(directory, path, &given);
+    rc = whole ? xd_download_new(out, m, file, whole, o, err)
+               : xd_fail_nomem(err);
     if (rc == 0)
         engine_of(*out)->dest.path_given = given;
-    xd_text_fini(&whole);
+    xd_free(whole);
     return rc;
 }
 

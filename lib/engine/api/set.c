@@ -18,7 +18,8 @@ static int check(const struct xd_manifest *m, const size_t *files, size_t n,
         if (!xd_manifest_can_join(m, files[i]))
             return xd_fail(err, XD_E_INVAL,
                            "file number %zu of the manifest cannot be one of "
-                           "many: that takes a size and a sha-256",
+                           "many: that takes a size, and replicas of all of "
+                           "it that one hash proves",
                            files[i]);
     if (o && !xd_options_want_all(o))
         return xd_fail(err, XD_E_INVAL, "range: is for one file");
@@ -64,6 +65,16 @@ static enum xd_file_state state_of(enum xd_set_state state)
     return XD_FILE_FAILED;
 }
 
+static const char *proof_of(const struct xd_engine *e, struct xd_range file)
+{
+    const struct xd_pieces *p = &e->verify.pieces;
+    const size_t i = xd_pieces_find(p, file.begin);
+
+    return i < p->n && xd_pieces_range(p, i).begin < file.end
+               ? xd_pieces_algorithm(p, i)
+               : NULL;
+}
+
 int xd_download_file(struct xd_download *d, size_t i,
                      struct xd_file_progress *out)
 {
@@ -80,6 +91,8 @@ int xd_download_file(struct xd_download *d, size_t i,
     xd_engine_lock(e);
     p.state = state_of(e->set.files[i].state);
     p.error = xd_kept_error_get(e->set.files[i].error);
+    if (p.state == XD_FILE_NAMED)
+        p.verified = proof_of(e, place->range);
     p.bytes_done = xd_ledger_count(&e->ledger, XD_BYTES_DONE, place->range);
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);

@@ -139,12 +139,20 @@ static void drop_copy_locked(struct xd_engine *e, struct xd_depot *d,
     struct xd_depot_source *source;
 
     while ((source = xd_depot_source(d, range)))
-        source->is_gone = true;
+        xd_depot_lose_source(source, why);
     xd_depot_note_failure(d, why);
     xd_engine_log_locked(e, XD_LOG_WARN,
                          "%s; it is not asked for that file again", why->msg);
     distrust_lanes_locked(e, range, NULL);
     xd_report_lost_locked(e, d->number, range);
+}
+
+static const char *algorithm_of(const struct xd_engine *e,
+                                struct xd_range piece)
+{
+    const struct xd_pieces *p = &e->verify.pieces;
+
+    return xd_pieces_algorithm(p, xd_pieces_find(p, piece.begin));
 }
 
 /* Bytes of a piece, which does not match its hash, are of this depot alone. */
@@ -160,7 +168,7 @@ static void ban_locked(struct xd_engine *e, unsigned number,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
             source ? xd_url_name(&source->url).s : d->shown_url,
             (ull)(range.begin - begin), (ull)(range.end - begin - 1),
-            e->verify.pieces.algorithm);
+            algorithm_of(e, range));
     if (is_one_wrong_copy(e, d))
         drop_copy_locked(e, d, range, &error);
     else
@@ -225,7 +233,7 @@ static void give_up_locked(struct xd_engine *e, struct xd_range range)
     xd_fail(&error, XD_E_CORRUPT,
             "no depot has bytes %llu-%llu that match their %s",
             (ull)(range.begin - begin), (ull)(range.end - begin - 1),
-            e->verify.pieces.algorithm);
+            algorithm_of(e, range));
     if (!xd_set_fail_locked(e, range, &error))
         xd_engine_fail_locked(e, &error);
 }

@@ -18,7 +18,7 @@ static void begin(struct xd_piece_hash *h, const char *algorithm, size_t piece,
                   uint64_t at, uint64_t era)
 {
     drop(h);
-    if (!h->hasher && xd_hasher_new(&h->hasher, algorithm, NULL) < 0)
+    if (xd_hasher_become(&h->hasher, algorithm, NULL) < 0)
         return;
     h->is_running = true;
     h->piece = piece;
@@ -52,7 +52,7 @@ void xd_piece_hash_add(struct xd_piece_hash *h, const struct xd_pieces *p,
             if ((xd_range_length(piece) >= XD_PIECE_HASH_MOST ||
                  range.end <= piece.end) &&
                 piece.end <= until)
-                begin(h, p->algorithm, i, piece.begin, era);
+                begin(h, xd_pieces_algorithm(p, i), i, piece.begin, era);
         }
         if (part.end > piece.end)
             part.end = piece.end;

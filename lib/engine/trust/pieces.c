@@ -2,15 +2,37 @@
 
 #include "base/alloc.h"
 #include "io/hash.h"
+#include "manifest/join.h"
 
 const char *xd_pieces_hex(const struct xd_pieces *p, size_t i)
 {
-    struct xd_extent e = {.struct_size = sizeof e};
+    return p->piece_bytes > 0
+               ? xd_manifest_piece(p->manifest, p->file, p->first + i)
+               : p->texts[i].hex;
+}
 
-    if (p->piece_bytes > 0)
-        return xd_manifest_piece(p->manifest, p->file, p->first + i);
-    xd_manifest_extent(p->manifest, p->file, p->extents[i], &e);
-    return e.sha256;
+const char *xd_pieces_algorithm(const struct xd_pieces *p, size_t i)
+{
+    return p->piece_bytes > 0 ? p->algorithm : p->texts[i].algorithm;
+}
+
+static int make_room(struct xd_pieces *p, size_t n)
+{
+    p->texts = xd_alloc(n, sizeof *p->texts);
+    p->ranges = xd_alloc(n, sizeof *p->ranges);
+    p->states = xd_alloc(n, 1);
+    return p->texts && p->ranges && p->states ? 0 : XD_E_NOMEM;
+}
+
+/* There is room for it. */
+static void add(struct xd_pieces *p, struct xd_range range,
+                const char *algorithm, const char *hex)
+{
+    if (!p->algorithm ||
+        xd_hash_strength(algorithm) < xd_hash_strength(p->algorithm))
+        p->algorithm = algorithm;
+    p->ranges[p->n] = range;
+    p->texts[p->n++] = (struct xd_piece_text){algorithm, hex};
 }
 
 /* Extents with a hash of their own, as exNodes have them; of overlapping ones
@@ -20,11 +42,7 @@ static int take_extents(struct xd_pieces *p, const struct xd_file *file,
 {
     uint64_t end = wanted.begin;
 
-    p->algorithm = "sha-256";
-    p->extents = xd_alloc(file->n_extents, sizeof *p->extents);
-    p->ranges = xd_alloc(file->n_extents, sizeof *p->ranges);
-    p->states = xd_alloc(file->n_extents, 1);
-    if (!p->extents || !p->ranges || !p->states)
+    if (make_room(p, file->n_extents) < 0)
         return XD_E_NOMEM;
     for (size_t i = 0; i < file->n_extents; i++) {
         struct xd_extent e = {.struct_size = sizeof e};
@@ -33,8 +51,43 @@ static int take_extents(struct xd_pieces *p, const struct xd_file *file,
         if (!e.sha256 || e.offset < end || e.offset + e.length > wanted.end)
             continue;
         end = e.offset + e.length;
-        p->ranges[p->n] = (struct xd_range){e.offset, end};
-        p->extents[p->n++] = i;
+        add(p, (struct xd_range){e.offset, end}, "sha-256", e.sha256);
+    }
+    return 0;
+}
+
+/* Of the file that lies there. */
+static void take_joined_file(struct xd_pieces *p, struct xd_range file,
+                             const struct xd_joined_proof *proof)
+{
+    struct xd_range piece = {file.begin, file.begin};
+
+    for (size_t i = 0; i < proof->n; i++) {
+        piece.begin = piece.end;
+        piece.end = file.end - piece.begin > proof->piece_bytes
+                        ? piece.begin + proof->piece_bytes
+                        : file.end;
+        add(p, piece, proof->algorithm, proof->hex + i * proof->stride);
+    }
+}
+
+/* Of each file those that it has. */
+static int take_joined(struct xd_pieces *p, const struct xd_file *file)
+{
+    struct xd_extent e = {.struct_size = sizeof e};
+    struct xd_joined_proof proof;
+    size_t n = 0;
+
+    for (size_t i = 0; i < file->n_extents; i++)
+        if (xd_manifest_joined_proof(p->manifest, i, &proof))
+            n += proof.n;
+    if (make_room(p, n) < 0)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < file->n_extents; i++) {
+        xd_manifest_joined_proof(p->manifest, i, &proof);
+        xd_manifest_extent(p->manifest, p->file, i, &e);
+        take_joined_file(p, (struct xd_range){e.offset, e.offset + e.length},
+                         &proof);
     }
     return 0;
 }
@@ -43,8 +96,12 @@ static int take_extents(struct xd_pieces *p, const struct xd_file *file,
 static int take(struct xd_pieces *p, const struct xd_file *file,
                 struct xd_range wanted)
 {
+    struct xd_joined_proof proof;
+
     if (file->size == XD_SIZE_UNKNOWN)
         return 0;
+    if (file->n_extents > 0 && xd_manifest_joined_proof(p->manifest, 0, &proof))
+        return take_joined(p, file);
     if (file->n_pieces == 0)
         return take_extents(p, file, wanted);
     if (xd_hash_strength(file->piece_algorithm) < 0)

@@ -13,5 +13,6 @@ int xd_pieces_init(struct xd_pieces *p, const struct xd_manifest *m,
                    size_t file, struct xd_range wanted);
 
 const char *xd_pieces_hex(const struct xd_pieces *p, size_t i);
+const char *xd_pieces_algorithm(const struct xd_pieces *p, size_t i);
 
 #endif

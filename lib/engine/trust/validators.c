@@ -8,9 +8,10 @@
 #include "engine/lane.h"
 #include "engine/trust/validator_check.h"
 
-static bool are_needed_locked(const struct xd_engine *e)
+static bool are_needed_locked(const struct xd_engine *e,
+                              const struct xd_depot_source *s)
 {
-    return !xd_verify_decides(e) && XD_DEFENDS("validators");
+    return !xd_verify_decides(e, s->range) && XD_DEFENDS("validators");
 }
 
 const char *xd_validators_if_range_locked(const struct xd_engine *e,
@@ -18,7 +19,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_url *url)
 {
     if (!s || !s->validator || s->knows_no_conditions ||
-        s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e) ||
+        s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e, s) ||
         !xd_url_same_origin(s->stated_by, url))
         return NULL;
     return s->validator;
@@ -71,7 +72,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     if (head->validator && !s->validator) {
         learn_locked(s, head);
     } else if (head->validator && differs_locked(s, head) &&
-               !are_needed_locked(e)) {
+               !are_needed_locked(e, s)) {
         ignore_locked(e, s);
     } else if (head->validator && differs_locked(s, head)) {
         rc = xd_fail(&error, XD_E_DIFFERENT,
@@ -96,7 +97,7 @@ bool xd_validators_sampled_locked(struct xd_engine *e, struct xd_depot *depot,
     const struct xd_head head = {.validator = validator,
                                  .final_url = final_url};
 
-    if (*validator == '\0' || !final_url || !are_needed_locked(e))
+    if (*validator == '\0' || !final_url || !are_needed_locked(e, s))
         return true;
     if (!s->validator)
         learn_locked(s, &head);

@@ -79,9 +79,7 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         (e->dest.kind == XD_OUTPUT_PIPE || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
-    if (rc == 0 && v->pieces.n > 0)
-        rc = xd_hasher_new(&v->piece_hasher, v->pieces.algorithm, err);
-    if (rc == 0 && (v->whole || v->piece_hasher)) {
+    if (rc == 0 && (v->whole || v->pieces.n > 0)) {
         v->buffer = xd_alloc(BUFFER_BYTES, 1);
         rc = v->buffer ? 0 : xd_fail_nomem(err);
     }
@@ -115,11 +113,13 @@ void xd_verify_fini(struct xd_verify *v)
     *v = (struct xd_verify){0};
 }
 
-bool xd_verify_decides(const struct xd_engine *e)
+bool xd_verify_decides(const struct xd_engine *e, struct xd_range range)
 {
     const struct xd_pieces *pieces = &e->verify.pieces;
+    const bool is_set = e->dest.kind == XD_OUTPUT_SET;
 
-    return (pieces->n > 0 && xd_pieces_cover(pieces, e->wanted)) ||
+    return (pieces->n > 0 &&
+            xd_pieces_cover(pieces, is_set ? range : e->wanted)) ||
            (e->verify.whole && e->dest.kind == XD_OUTPUT_FILE);
 }
 
@@ -350,6 +350,10 @@ static int carry_out(struct xd_engine *e, const struct job *job,
             xd_proof_restart(v->whole);
         return hash_range(e, NULL, job->range, err);
     }
+    rc = xd_hasher_become(&v->piece_hasher,
+                          xd_pieces_algorithm(&v->pieces, job->piece), err);
+    if (rc < 0)
+        return rc;
     rc = hash_range(e, v->piece_hasher, job->range, err);
     xd_hasher_end(v->piece_hasher, hex);
     return rc;

@@ -36,7 +36,7 @@ struct xd_verify {
 
     size_t *queue; /* pieces to hash, first come first served */
     size_t queue_first, queue_n, queue_capacity;
-    struct xd_hasher *piece_hasher;
+    struct xd_hasher *piece_hasher; /* the keeper's, or NULL */
 
     struct xd_proof *whole; /* NULL: not wanted, or not possible */
     const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
@@ -64,8 +64,9 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e);
 
 /* Whether hashes find every wrong byte while it can still be replaced: each
  * byte has the hash of a piece, or the whole file, which stays here, has one.
+ * Of a set `range` tells of which file.
  * Constant once what is wanted is known; before that false. */
-bool xd_verify_decides(const struct xd_engine *e);
+bool xd_verify_decides(const struct xd_engine *e, struct xd_range range);
 
 /* `range`, which was missing, is WRITTEN; the lane that wrote it has added it
  * to `hash`, or that is NULL. */

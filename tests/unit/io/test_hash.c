@@ -48,6 +48,23 @@ START_TEST(it_begins_anew_after_its_end)
 }
 END_TEST
 
+START_TEST(it_becomes_one_of_another_algorithm)
+{
+    struct xd_hasher *h = NULL, *before;
+
+    ck_assert_int_eq(xd_hasher_become(&h, "md5", NULL), 0);
+    before = h;
+    ck_assert_int_eq(xd_hasher_become(&h, "md5", NULL), 0);
+    ck_assert_ptr_eq(h, before);
+    ck_assert_int_eq(xd_hasher_become(&h, "sha-1", NULL), 0);
+    xd_hasher_add(h, "abc", 3);
+    xd_hasher_end(h, hex);
+    ck_assert_str_eq(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
+    ck_assert_int_eq(xd_hasher_become(&h, "crc32c", NULL), XD_E_INVAL);
+    ck_assert_ptr_null(h);
+}
+END_TEST
+
 START_TEST(what_cannot_be_computed_is_known_to_be_so)
 {
     struct xd_hasher *h;
@@ -75,6 +92,7 @@ int main(void)
 
     tcase_add_test(tcase, known_texts_have_their_known_hashes);
     tcase_add_test(tcase, it_begins_anew_after_its_end);
+    tcase_add_test(tcase, it_becomes_one_of_another_algorithm);
     tcase_add_test(tcase, what_cannot_be_computed_is_known_to_be_so);
     tcase_add_test(tcase, broken_algorithms_are_weaker_than_all_others);
     return run_suite("hash", tcase);

@@ -49,6 +49,14 @@ static void join_and_forget(const size_t *files, size_t n)
     joined = NULL;
 }
 
+static struct xd_joined_proof proof_at(const struct xd_manifest *m, size_t i)
+{
+    struct xd_joined_proof proof;
+
+    ck_assert(xd_manifest_joined_proof(m, i, &proof));
+    return proof;
+}
+
 static void expect_can_join(const char *text, bool can)
 {
     parse(text);
@@ -72,8 +80,9 @@ START_TEST(a_file_without_size_or_hash_cannot_join)
     expect_can_join(METALINK FILE_OF("f", SIZE("0") HASH("1")) "</metalink>",
                     false);
     expect_can_join(METALINK FILE_OF("f", SIZE("1")) "</metalink>", false);
-    expect_can_join(METALINK FILE_OF("f", SIZE("1") "<hash type='md5'>" MD5
-                                                    "</hash>") "</metalink>",
+    expect_can_join(METALINK FILE_OF("f",
+                                     SIZE("1") "<hash type='crc32c'>"
+                                               "01234567</hash>") "</metalink>",
                     false);
 }
 END_TEST
@@ -162,7 +171,75 @@ START_TEST(a_hash_that_was_given_lets_a_file_join)
     apply("sha-256=" SHA("1"));
     ck_assert(xd_manifest_can_join(manifest, 0));
     join_and_forget(first, 1);
-    ck_assert_str_eq(extent_at(0, 0).sha256, SHA("1"));
+    ck_assert_str_eq(proof_at(manifest, 0).hex, SHA("1"));
+}
+END_TEST
+
+#define MD5_HASH "<hash type='md5'>" MD5 "</hash>"
+#define SHA_1 "0123456789abcdef0123456789abcdef01234567"
+#define PIECES(type, hashes) \
+    "<pieces type='" type "' length='5'>" hashes "</pieces>"
+#define SHA_PIECES \
+    PIECES("sha-256", "<hash>" SHA("2") "</hash><hash>" SHA("3") "</hash>")
+#define MD5_PIECES PIECES("md5", "<hash>" MD5 "</hash><hash>" MD5 "</hash>")
+
+static void expect_proof(const char *of_file, const char *algorithm,
+                         uint64_t piece_bytes, size_t n, const char *last)
+{
+    static const size_t first[] = {0};
+    struct xd_joined_proof proof;
+    char text[1000];
+
+    snprintf(text, sizeof text, METALINK "%s</metalink>", of_file);
+    parse(text);
+    ck_assert(xd_manifest_can_join(manifest, 0));
+    ck_assert_int_eq(join(first, 1), 0);
+    proof = proof_at(joined, 0);
+    ck_assert_str_eq(proof.algorithm, algorithm);
+    ck_assert_uint_eq(proof.piece_bytes, piece_bytes);
+    ck_assert_uint_eq(proof.n, n);
+    ck_assert_str_eq(proof.hex + (n - 1) * proof.stride, last);
+    ck_assert(!xd_manifest_joined_proof(manifest, 0, &proof));
+    ck_assert(!xd_manifest_joined_proof(joined, 1, &proof));
+}
+
+/* The strongest, of equal ones that of the pieces. */
+START_TEST(any_hash_that_can_be_computed_proves_a_file)
+{
+    expect_proof(FILE_OF("f", SIZE("10") MD5_HASH), "md5", 10, 1, MD5);
+    expect_proof(FILE_OF("f", SIZE("10") MD5_HASH HASH("1")), "sha-256", 10, 1,
+                 SHA("1"));
+    expect_proof(FILE_OF("f", SIZE("10") MD5_PIECES), "md5", 5, 2, MD5);
+    expect_proof(FILE_OF("f", SIZE("10") HASH("1") MD5_PIECES), "sha-256", 10,
+                 1, SHA("1"));
+    expect_proof(FILE_OF("f", SIZE("9") HASH("1") SHA_PIECES), "sha-256", 5, 2,
+                 SHA("3"));
+}
+END_TEST
+
+#define ONE_URL(more) \
+    "<file name='f'>" more "<url>http://a.example/f</url></file>"
+
+START_TEST(without_a_hash_a_file_of_one_replica_can_join)
+{
+    static const size_t first[] = {0};
+
+    expect_can_join(METALINK ONE_URL(SIZE("7")) "</metalink>", true);
+    ck_assert_int_eq(join(first, 1), 0);
+    ck_assert_uint_eq(proof_at(joined, 0).n, 0);
+}
+END_TEST
+
+START_TEST(a_given_hash_and_stronger_pieces_cannot_both_be_compared)
+{
+    parse(METALINK FILE_OF("f", SIZE("10") MD5_PIECES) "</metalink>");
+    apply("sha-1=" SHA_1);
+    ck_assert(xd_manifest_can_join(manifest, 0));
+    parse(METALINK FILE_OF("f", SIZE("10") SHA_PIECES) "</metalink>");
+    apply("sha-1=" SHA_1);
+    ck_assert(!xd_manifest_can_join(manifest, 0));
+    apply("sha-256=" SHA("1"));
+    ck_assert(!xd_manifest_can_join(manifest, 0)); /* two were given */
 }
 END_TEST
 
@@ -191,7 +268,8 @@ static void expect_joined(const struct xd_manifest *of, const size_t *files,
         ck_assert_int_eq(xd_manifest_extent(joined, 0, i, &e), 0);
         ck_assert_uint_eq(e.offset, size);
         ck_assert_uint_eq(e.length, f.size);
-        ck_assert_str_eq(e.sha256, h.hex);
+        ck_assert_str_eq(proof_at(joined, i).hex, h.hex);
+        ck_assert_str_eq(proof_at(joined, i).algorithm, h.algorithm);
         ck_assert_uint_eq(e.n_replicas, n_replicas(of, files[i]));
         for (size_t k = 0; k < e.n_replicas; k++) {
             struct xd_replica r = {.struct_size = sizeof r}, s = r;
@@ -224,7 +302,7 @@ START_TEST(the_joined_file_has_an_extent_for_each)
     expect_bytes(1, 10, 7, 2);
     expect_bytes(2, 17, 20, 1);
     expect_bytes(3, 37, 1, 2);
-    ck_assert_str_eq(extent_at(0, 2).sha256, SHA("3"));
+    ck_assert_str_eq(proof_at(manifest, 2).hex, SHA("3"));
     ck_assert_uint_eq(n_warnings(), 0);
     ck_assert_str_eq(xd_manifest_format(manifest), "metalink4");
 }
@@ -245,7 +323,7 @@ START_TEST(the_joined_file_outlives_what_it_was_made_of)
     ck_assert_uint_eq(replica_at(0, 3, 0).priority, 2);
     ck_assert_uint_eq(replica_at(0, 0, 0).object_size, 10);
     ck_assert_uint_eq(replica_at(0, 2, 0).object_size, 20);
-    ck_assert_str_eq(extent_at(0, 3).sha256, SHA("4"));
+    ck_assert_str_eq(proof_at(manifest, 3).hex, SHA("4"));
 }
 END_TEST
 
@@ -352,6 +430,9 @@ int main(void)
     tcase_add_test(t, a_file_with_replicas_of_a_part_cannot_join);
     tcase_add_test(t, a_file_whose_other_hash_was_given_cannot_join);
     tcase_add_test(t, a_hash_that_was_given_lets_a_file_join);
+    tcase_add_test(t, any_hash_that_can_be_computed_proves_a_file);
+    tcase_add_test(t, without_a_hash_a_file_of_one_replica_can_join);
+    tcase_add_test(t, a_given_hash_and_stronger_pieces_cannot_both_be_compared);
     tcase_add_test(t, the_joined_file_has_an_extent_for_each);
     tcase_add_test(t, the_joined_file_outlives_what_it_was_made_of);
     tcase_add_test(t, what_was_joined_can_outlive_the_joined_file);
