@@ -123,6 +123,8 @@ want_package python3-pytest
 want_package python3-pyftpdlib
 want_command openssl openssl
 if [ $all = yes ]; then
+    want_command lintian lintian
+    want_command dpkg-shlibdeps dpkg-dev
     want_command clang clang
     want_package libclang-rt-dev libclang-rt-14-dev
     want_command clang-format clang-format

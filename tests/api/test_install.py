@@ -57,7 +57,7 @@ def test_exactly_what_was_promised_is_put_down(prefix):
                  "man5/xdownload-manifest.5"}
     number = version(prefix)
     wanted = {
-        "bin/xdownload",
+        "bin/xdownload", "share/doc/xdownload/LICENSE",
         *(f"include/xdownload/{h.name}"
           for h in (SOURCE / "include" / "xdownload").glob("*.h")),
         *(f"{libdir(prefix).relative_to(prefix)}/{name}" for name in [
