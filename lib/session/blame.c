@@ -125,10 +125,28 @@ static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
 
 /* ---- events ---- */
 
+/* Whether all of the piece is of one depot, the first. */
+static bool is_of_one(const struct xd_runs *origins, struct xd_range piece,
+                      unsigned *out_depot)
+{
+    const struct xd_range run = xd_runs_next_depot(origins, piece, out_depot);
+
+    return xd_range_length(run) == xd_range_length(piece);
+}
+
+bool xd_blame_needs_bytes(const struct xd_blame *b, size_t piece, bool is_right)
+{
+    unsigned depot;
+
+    if (find(b, piece))
+        return is_right;
+    return !is_right && !is_of_one(&b->ledger->origins,
+                                   xd_pieces_range(b->pieces, piece), &depot);
+}
+
 int xd_blame_wrong(struct xd_blame *b, size_t piece)
 {
     struct xd_suspicion *s = find(b, piece);
-    struct xd_range run;
 
     if (s) {
         s->step = XD_SUSPICION_REFUTED;
@@ -143,10 +161,8 @@ int xd_blame_wrong(struct xd_blame *b, size_t piece)
         free_one(s);
         return XD_E_NOMEM;
     }
-    run = xd_runs_next_depot(&s->origins, s->range, &s->alone);
-    s->step = xd_range_length(run) == xd_range_length(s->range)
-                  ? XD_SUSPICION_ONE
-                  : XD_SUSPICION_COPY;
+    s->step = is_of_one(&s->origins, s->range, &s->alone) ? XD_SUSPICION_ONE
+                                                          : XD_SUSPICION_COPY;
     s->next = b->list;
     b->list = s;
     return 0;

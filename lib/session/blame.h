@@ -72,11 +72,11 @@ struct xd_blame {
 
 enum xd_blame_action_kind {
     XD_BLAME_NOTHING,
-    XD_BLAME_COPY,    /* keep the piece of `suspicion` as it is now */
+    XD_BLAME_COPY,    /* keep the bytes of `suspicion` that were hashed */
     XD_BLAME_DISCARD, /* `range` */
     XD_BLAME_BAN,     /* `depot`: it sent wrong bytes within `range` */
     XD_BLAME_ASK,     /* discard `range`; only `depot` may be asked for it */
-    XD_BLAME_COMPARE, /* the piece of `suspicion` with the copy of it */
+    XD_BLAME_COMPARE, /* those that were hashed with the copy of them */
     XD_BLAME_RELEASE, /* every depot may be asked for `range` again */
     XD_BLAME_GIVE_UP, /* no depot is left that might have `range` as it is */
     XD_BLAME_NO_MEMORY
@@ -105,6 +105,11 @@ struct xd_blame_action xd_blame_next(struct xd_blame *b, size_t n_depots);
  * next is.  Else NOTHING. */
 struct xd_blame_action xd_blame_ask_another(struct xd_blame *b, uint64_t byte,
                                             size_t n_depots);
+
+/* Whether COPY or COMPARE follows if `piece`, all of which is stored, is right,
+ * or is not. */
+bool xd_blame_needs_bytes(const struct xd_blame *b, size_t piece,
+                          bool is_right);
 
 /* Whether `piece` was wrong, and the bad depot is not known yet. */
 bool xd_blame_suspects(const struct xd_blame *b, size_t piece);

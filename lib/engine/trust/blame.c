@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
@@ -13,10 +12,6 @@
 #include "engine/trust/unverified.h"
 
 typedef unsigned long long ull;
-
-/* Of a longer piece no copy is held to be compared: the depots that delivered
- * it are then only found out when each is asked alone. */
-#define MAX_COPY ((uint64_t)16 << 20)
 
 static bool has_range(const struct xd_depot *d, struct xd_range range)
 {
@@ -238,38 +233,16 @@ static void give_up_locked(struct xd_engine *e, struct xd_range range)
         xd_engine_fail_locked(e, &error);
 }
 
-/* Read the piece as it is now, without the lock; NULL if it is too long or
- * cannot be read. */
-static unsigned char *read_copy_locked(struct xd_engine *e,
-                                       struct xd_range range)
-{
-    size_t len = (size_t)xd_range_length(range);
-    unsigned char *copy = NULL;
-    int rc = -1;
-
-    if (xd_range_length(range) > MAX_COPY)
-        return NULL;
-    xd_engine_unlock(e);
-    copy = xd_alloc(len, 1);
-    if (copy)
-        rc = xd_sink_read(e->dest.sink, range.begin - e->wanted.begin, copy,
-                          len, NULL);
-    xd_engine_lock(e);
-    if (rc == 0)
-        return copy;
-    xd_free(copy);
-    return NULL;
-}
-
 /* Which depots' parts of the copy differ from the piece as it is now. */
-static void compare_locked(struct xd_engine *e, struct xd_suspicion *s)
+static void compare_locked(struct xd_engine *e, struct xd_suspicion *s,
+                           const unsigned char *now)
 {
-    unsigned char *now = s->copy ? read_copy_locked(e, s->range) : NULL;
     struct xd_range rest = s->range, run;
     unsigned depot;
 
-    while (now && (run = xd_runs_next_depot(&s->origins, rest, &depot),
-                   !xd_range_is_empty(run))) {
+    while (s->copy && now &&
+           (run = xd_runs_next_depot(&s->origins, rest, &depot),
+            !xd_range_is_empty(run))) {
         size_t at = (size_t)(run.begin - s->range.begin);
 
         if (memcmp(now + at, s->copy + at, (size_t)xd_range_length(run)) != 0 &&
@@ -277,15 +250,17 @@ static void compare_locked(struct xd_engine *e, struct xd_suspicion *s)
             xd_engine_fail_nomem_locked(e);
         rest.begin = run.end;
     }
-    xd_free(now);
 }
 
+/* `bytes`: of the piece that was hashed, or *bytes is NULL. */
 static void carry_out_locked(struct xd_engine *e,
-                             const struct xd_blame_action *a)
+                             const struct xd_blame_action *a,
+                             unsigned char **bytes)
 {
     switch (a->kind) {
     case XD_BLAME_COPY:
-        a->suspicion->copy = read_copy_locked(e, a->range);
+        a->suspicion->copy = *bytes;
+        *bytes = NULL;
         break;
     case XD_BLAME_DISCARD:
         xd_discard_locked(e, a->range, XD_DISCARD_BAD_PIECE);
@@ -297,7 +272,7 @@ static void carry_out_locked(struct xd_engine *e,
         ask_locked(e, a->depot, a->range);
         break;
     case XD_BLAME_COMPARE:
-        compare_locked(e, a->suspicion);
+        compare_locked(e, a->suspicion, *bytes);
         break;
     case XD_BLAME_RELEASE:
         release_locked(e, a->range);
@@ -313,7 +288,8 @@ static void carry_out_locked(struct xd_engine *e,
     }
 }
 
-void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right)
+void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right,
+                            unsigned char **bytes)
 {
     struct xd_blame *b = &e->verify.blame;
     struct xd_blame_action a;
@@ -323,7 +299,7 @@ void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right)
     else if (xd_blame_wrong(b, i) < 0)
         xd_engine_fail_nomem_locked(e);
     while (a = xd_blame_next(b, e->depots.n), a.kind != XD_BLAME_NOTHING)
-        carry_out_locked(e, &a);
+        carry_out_locked(e, &a, bytes);
     xd_engine_decide_later_locked(e);
 }
 
@@ -331,7 +307,8 @@ bool xd_blame_ask_another_locked(struct xd_engine *e, uint64_t byte)
 {
     const struct xd_blame_action a =
         xd_blame_ask_another(&e->verify.blame, byte, e->depots.n);
+    unsigned char *none = NULL;
 
-    carry_out_locked(e, &a);
+    carry_out_locked(e, &a, &none);
     return a.kind != XD_BLAME_NOTHING;
 }

@@ -28,9 +28,10 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
 void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
                                  const struct xd_error *why);
 
-/* Piece `i`, all of which is written, was hashed.  May release the lock to read
- * back what is or was wrong.  Only the keeper calls this. */
-void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right);
+/* Piece `i`, all of which is written, was hashed, and `*bytes` are what was, or
+ * NULL; takes those that it keeps.  Only the keeper calls this. */
+void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right,
+                            unsigned char **bytes);
 
 /* No depot is left that could deliver `byte`: if that is because one alone was
  * asked, ask the next.  True if there is one. */

@@ -13,9 +13,12 @@
 struct xd_engine;
 
 /* The stored bytes of `range` are discarded.  What a lane writes now it has
- * claimed until it has written. */
+ * claimed until it has written.  Of a piece that the keeper reads now nothing is
+ * written anew meanwhile: it is discarded when that is done, which the keeper
+ * says by postponed(). */
 void xd_discard_locked(struct xd_engine *e, struct xd_range range,
                        enum xd_discard_reason why);
+void xd_discard_postponed_locked(struct xd_engine *e);
 
 /* The whole file does not match its hash: the bytes that earlier runs delivered
  * are discarded. */

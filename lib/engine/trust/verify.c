@@ -107,6 +107,7 @@ void xd_verify_fini(struct xd_verify *v)
     xd_blame_fini(&v->blame);
     xd_proof_free(v->whole);
     xd_hasher_free(v->piece_hasher);
+    xd_rangeset_fini(&v->postponed);
     xd_pieces_fini(&v->pieces);
     xd_free(v->queue);
     xd_free(v->buffer);
@@ -236,16 +237,31 @@ bool xd_verify_reads_back_locked(const struct xd_engine *e)
            e->verify.n_read_back < e->verify.pieces.n;
 }
 
+/* Of a longer piece no copy is held to be compared: the depots that delivered
+ * it are then only found out when each is asked alone. */
+#define MAX_COPY ((uint64_t)16 << 20)
+
 /* What the keeper hashes at a time. */
 struct job {
     enum { NOTHING, PIECE, PIECE_AGAIN, WHOLE } kind;
     size_t piece;
     struct xd_range range;
+    bool needs_bytes[2]; /* PIECE: if it is wrong, and if it is right */
+};
+
+/* What came of it. */
+struct outcome {
+    int rc; /* negative: as `error` says */
+    struct xd_error error;
+    bool is_right;
+    unsigned char *bytes; /* of the piece, or NULL */
 };
 
 static struct job job_of_piece(const struct xd_verify *v, size_t piece)
 {
-    return (struct job){PIECE, piece, xd_pieces_range(&v->pieces, piece)};
+    return (struct job){.kind = PIECE,
+                        .piece = piece,
+                        .range = xd_pieces_range(&v->pieces, piece)};
 }
 
 /* The whole file, as far as it is here; at the end the rest. */
@@ -291,7 +307,7 @@ bool xd_verify_can_work_locked(const struct xd_engine *e)
 }
 
 /* False: some of the piece was discarded meanwhile. */
-static bool take_locked(struct xd_engine *e, const struct job *job)
+static bool take_locked(struct xd_engine *e, struct job *job)
 {
     struct xd_verify *v = &e->verify;
 
@@ -301,6 +317,11 @@ static bool take_locked(struct xd_engine *e, const struct job *job)
         if (v->pieces.states[job->piece] != XD_PIECE_QUEUED)
             return false;
         v->pieces.states[job->piece] = XD_PIECE_HASHED;
+        v->reading = job->range;
+        for (unsigned right = 0; right < 2; right++)
+            job->needs_bytes[right] =
+                xd_range_length(job->range) <= MAX_COPY &&
+                xd_blame_needs_bytes(&v->blame, job->piece, right);
         return true;
     case PIECE_AGAIN:
         v->n_read_back++;
@@ -338,25 +359,44 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
     return 0;
 }
 
+/* NULL if it cannot be read: then nothing is compared with it. */
+static unsigned char *read_piece(struct xd_engine *e, struct xd_range range)
+{
+    const size_t len = (size_t)xd_range_length(range);
+    unsigned char *bytes = xd_alloc(len, 1);
+
+    if (bytes && xd_sink_read(e->dest.sink, range.begin - e->wanted.begin,
+                              bytes, len, NULL) < 0) {
+        xd_free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
 /* Without the lock. */
-static int carry_out(struct xd_engine *e, const struct job *job,
-                     char hex[XD_HASH_HEX_MAX + 1], struct xd_error *err)
+static void carry_out(struct xd_engine *e, const struct job *job,
+                      struct outcome *out)
 {
     struct xd_verify *v = &e->verify;
-    int rc;
+    char hex[XD_HASH_HEX_MAX + 1];
 
     if (job->kind == WHOLE) {
         if (job->range.begin == e->wanted.begin)
             xd_proof_restart(v->whole);
-        return hash_range(e, NULL, job->range, err);
+        out->rc = hash_range(e, NULL, job->range, &out->error);
+        return;
     }
-    rc = xd_hasher_become(&v->piece_hasher,
-                          xd_pieces_algorithm(&v->pieces, job->piece), err);
-    if (rc < 0)
-        return rc;
-    rc = hash_range(e, v->piece_hasher, job->range, err);
+    out->rc = xd_hasher_become(&v->piece_hasher,
+                               xd_pieces_algorithm(&v->pieces, job->piece),
+                               &out->error);
+    if (out->rc < 0)
+        return;
+    out->rc = hash_range(e, v->piece_hasher, job->range, &out->error);
     xd_hasher_end(v->piece_hasher, hex);
-    return rc;
+    out->is_right = !XD_DEFENDS("pieces") ||
+                    strcmp(hex, xd_pieces_hex(&v->pieces, job->piece)) == 0;
+    if (out->rc == 0 && job->needs_bytes[out->is_right])
+        out->bytes = read_piece(e, job->range);
 }
 
 /* It was right when it came. */
@@ -379,48 +419,44 @@ static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
 }
 
 static void judge_piece_locked(struct xd_engine *e, const struct job *job,
-                               bool is_right)
+                               struct outcome *outcome)
 {
     struct xd_verify *v = &e->verify;
 
     if (v->pieces.states[job->piece] != XD_PIECE_HASHED)
-        return; /* discarded meanwhile: the hash may be of other bytes */
-    if (is_right) {
+        return; /* discarded meanwhile */
+    if (outcome->is_right) {
         v->pieces.states[job->piece] = XD_PIECE_GOOD;
         accept_locked(e, job->range);
     }
-    xd_blame_hashed_locked(e, job->piece, is_right);
+    xd_blame_hashed_locked(e, job->piece, outcome->is_right, &outcome->bytes);
 }
 
 static void give_locked(struct xd_engine *e, const struct job *job,
-                        const char *hex)
+                        struct outcome *outcome)
 {
-    bool is_right =
-        job->kind == WHOLE || !XD_DEFENDS("pieces") ||
-        strcmp(hex, xd_pieces_hex(&e->verify.pieces, job->piece)) == 0;
-
-    if (job->kind == PIECE)
-        judge_piece_locked(e, job, is_right);
-    else if (!is_right)
+    e->verify.reading = (struct xd_range){0, 0};
+    xd_discard_postponed_locked(e);
+    if (outcome->rc < 0)
+        xd_engine_fail_locked(e, &outcome->error);
+    else if (job->kind == PIECE)
+        judge_piece_locked(e, job, outcome);
+    else if (job->kind == PIECE_AGAIN && !outcome->is_right)
         fetch_changed_locked(e, job->range);
+    xd_free(outcome->bytes);
 }
 
 void xd_verify_work_locked(struct xd_engine *e)
 {
-    const struct job job = choose_locked(e);
-    char hex[XD_HASH_HEX_MAX + 1];
-    struct xd_error error = {0};
-    int rc;
+    struct job job = choose_locked(e);
+    struct outcome outcome = {.rc = 0};
 
     if (!take_locked(e, &job))
         return;
     xd_engine_unlock(e);
-    rc = carry_out(e, &job, hex, &error);
+    carry_out(e, &job, &outcome);
     xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-    else
-        give_locked(e, &job, hex);
+    give_locked(e, &job, &outcome);
 }
 
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)

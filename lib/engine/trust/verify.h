@@ -31,7 +31,10 @@ struct xd_engine;
 
 struct xd_verify {
     struct xd_pieces pieces;
-    uint64_t era;          /* it changes when bytes are discarded */
+    uint64_t era;                 /* it changes when bytes are discarded */
+    struct xd_range reading;      /* a piece, by the keeper, without the lock */
+    struct xd_rangeset postponed; /* of that, what is discarded afterwards, */
+    enum xd_discard_reason postponed_why;
     struct xd_blame blame; /* where pieces were wrong */
 
     size_t *queue; /* pieces to hash, first come first served */

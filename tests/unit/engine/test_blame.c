@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "engine/readers/drop.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/discard.h"
 #include "io/hash.h"
@@ -35,6 +36,7 @@ static struct xd_manifest *manifest;
 static struct xd_options *options;
 static struct xd_download *download;
 static struct xd_engine *engine; /* of the tests that play its threads */
+static struct xd_sink *memory;   /* likewise */
 static struct xd_error error;
 
 static void set(const char *name, const char *value)
@@ -56,6 +58,7 @@ static void teardown(void)
 {
     xd_download_unref(download);
     xd_engine_unref(engine);
+    xd_sink_free(memory);
     xd_manifest_unref(manifest);
     xd_options_free(options);
     unlink(path);
@@ -147,7 +150,8 @@ END_TEST
 static const struct xd_range first_block = {0, BLOCK};
 static const struct xd_range second_block = {BLOCK, SIZE};
 
-/* A sink of wrong bytes; while they are read the first block is rejected. */
+/* A sink of wrong bytes; while they are read the first block is rejected: a
+ * request must not write it anew before they are. */
 static int read_and_reject(struct xd_sink *s, uint64_t offset, void *data,
                            size_t len, struct xd_error *err)
 {
@@ -157,6 +161,7 @@ static int read_and_reject(struct xd_sink *s, uint64_t offset, void *data,
     memset(data, 0, len);
     xd_engine_lock(engine);
     xd_discard_locked(engine, first_block, XD_DISCARD_BAD_PIECE);
+    ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_CLAIMED, first_block));
     xd_engine_unlock(engine);
     return 0;
 }
@@ -210,6 +215,7 @@ START_TEST(nobody_is_blamed_for_a_piece_that_changed_while_it_was_hashed)
     xd_verify_work_locked(engine);
     ck_assert(!engine->depots.list[0]->is_banned);
     ck_assert(!engine->depots.list[1]->is_banned);
+    ck_assert(!xd_ledger_has(&engine->ledger, XD_BYTES_CLAIMED, first_block));
     ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, second_block));
     xd_engine_unlock(engine);
 }
@@ -451,6 +457,70 @@ static void prepare_pipe(void)
     engine->session.phase = XD_PHASE_FETCH;
 }
 
+/* A sink of zeros from which a pipe has read all that is right, and dropped it:
+ * what is read of it now must stay. */
+static int read_and_drop(struct xd_sink *s, uint64_t offset, void *data,
+                         size_t len, struct xd_error *err)
+{
+    (void)s;
+    (void)offset;
+    (void)err;
+    xd_engine_lock(engine);
+    engine->readers.handed_out = xd_engine_readable_to_locked(engine, 0);
+    xd_readers_drop_locked(engine);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, 1 << XD_BYTE_EVICTED),
+                      0);
+    xd_engine_unlock(engine);
+    memset(data, 0, len);
+    return 0;
+}
+
+/* Into a pipe, of one piece of zeros that is one chunk of the memory. */
+static void prepare_piece_in_memory(void)
+{
+    static const char text[] =
+        "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+        "<file name=\"f\"><size>65536</size>"
+        "<pieces type=\"sha-256\" length=\"65536\"><hash>"
+        "de2f256064a0af797747c2b97505dc0b9f3df0de4f489eac731c23ae9ca9cc31"
+        "</hash></pieces><url>http://a.example/f</url>"
+        "<url>http://b.example/f</url><url>http://c.example/f</url>"
+        "</file></metalink>";
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_PIPE, NULL,
+                                   STDOUT_FILENO, options, &error),
+                     0);
+    ck_assert_int_eq(
+        xd_bounded_sink_new(&memory, &engine->readers.store, NULL, &error), 0);
+    engine->session.phase = XD_PHASE_FETCH;
+}
+
+START_TEST(a_piece_is_not_dropped_before_it_was_compared_with_its_wrong_copy)
+{
+    static const struct xd_sink_ops ones = {.read = read_ones, .free = keep};
+    static const struct xd_sink_ops dropping = {.read = read_and_drop,
+                                                .free = keep};
+    static struct xd_sink wrong = {&ones}, right = {&dropping};
+
+    prepare_piece_in_memory();
+    xd_engine_lock(engine);
+    engine->dest.sink = &wrong;
+    bring_locked(0, (struct xd_range){0, BLOCK});
+    bring_locked(1, (struct xd_range){BLOCK, engine->wanted.end});
+    xd_verify_work_locked(engine);
+    ck_assert(xd_blame_suspects(&engine->verify.blame, 0));
+    engine->dest.sink = &right;
+    bring_locked(2, engine->wanted);
+    xd_verify_work_locked(engine);
+    ck_assert(engine->depots.list[0]->is_banned);
+    ck_assert(engine->depots.list[1]->is_banned);
+    ck_assert(!engine->depots.list[2]->is_banned);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
 /* What was handed out cannot be taken back. */
 START_TEST(what_a_pipe_has_read_is_not_wanted_again)
 {
@@ -491,6 +561,9 @@ int main(void)
     tcase_add_test(tcase, who_is_found_out_by_one_piece_explains_another);
     tcase_add_test(
         tcase, a_known_liar_explains_the_wrong_pieces_that_it_had_a_part_in);
+    tcase_add_test(
+        tcase,
+        a_piece_is_not_dropped_before_it_was_compared_with_its_wrong_copy);
     tcase_add_test(tcase, what_a_pipe_has_read_is_not_wanted_again);
     return run_suite("blame", tcase);
 }
