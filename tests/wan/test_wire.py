@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from scenario import HERE, fluid
-from wan import Wan, flood
+from wan import Wan, find_wire, flood
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +33,24 @@ def lay(tmp_path):
         path.write_text("\n".join(lines) + "\n")
         return path
     return write
+
+
+def test_a_wire_with_a_sanitizer_is_the_last_choice(tmp_path, monkeypatch):
+    monkeypatch.delenv("XD_WIRE")
+    assert find_wire(tmp_path) is None
+    wires = []
+    for time_built, flags in enumerate(["", "", "-fsanitize=thread -O1"]):
+        wire = tmp_path / f"build/{time_built}/tests/wan/wire"
+        wire.parent.mkdir(parents=True)
+        wire.touch()
+        os.utime(wire, (time_built, time_built))
+        (wire.parents[2] / "CMakeCache.txt").write_text(
+            f"CMAKE_C_FLAGS:STRING={flags}\n")
+        wires.append(wire)
+    assert find_wire(tmp_path) == wires[1]
+    for wire in wires[:2]:
+        wire.unlink()
+    assert find_wire(tmp_path) == wires[2]
 
 
 class Probe:
