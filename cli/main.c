@@ -15,6 +15,7 @@
 #include "bench/bench.h"
 #include "common/status.h"
 #include "common/words.h"
+#include "complete/complete.h"
 #include "get/get.h"
 #include "get/present.h"
 #include "play/play.h"
@@ -92,6 +93,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error code */
     setlocale(LC_CTYPE, "");  /* in which names of hosts are typed */
     setvbuf(stderr, NULL, _IOLBF, 0);
+    if (argc > 1 && strcmp(argv[1], COMPLETE_WORD) == 0)
+        return close_output(complete_print(argc - 2, argv + 2));
     int status = args_parse(&args, argc, argv);
     if (status == 0 && !args.done)
         status = run_traced(&args);

@@ -122,6 +122,8 @@ want_package check
 want_package python3-pytest
 want_package python3-pyftpdlib
 want_command openssl openssl
+want_command zsh zsh
+want_command fish fish
 if [ $all = yes ]; then
     want_command lintian lintian
     want_command dpkg-shlibdeps dpkg-dev

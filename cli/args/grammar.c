@@ -29,6 +29,14 @@ enum command grammar_command(const char *word)
     return 0;
 }
 
+const char *grammar_name(enum command command)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (commands[i].command == command)
+            return commands[i].name;
+    return "";
+}
+
 void grammar_init(struct grammar *g, enum command command)
 {
     struct option_row all[OPTIONS_MAX];
@@ -81,14 +89,6 @@ static void name_takers(char out[WHO_SIZE], unsigned takers)
     }
 }
 
-static const char *name_of(enum command command)
-{
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (commands[i].command == command)
-            return commands[i].name;
-    return "";
-}
-
 /* Whether `row` is what `word` means, or the letter that it begins with. */
 static bool is_meant(const struct option_row *row, const char *word, size_t len,
                      int letter)
@@ -110,7 +110,7 @@ static int complain_of_unknown(const struct grammar *g, const char *word,
             continue;
         name_takers(takers, all[i].commands);
         return words_usage("--%s means nothing to %s: it is used by %s",
-                           all[i].name, name_of(g->command), takers);
+                           all[i].name, grammar_name(g->command), takers);
     }
     const char *hint = g->command == COMMAND_PLAY
                            ? "; what is the player's stands behind --"

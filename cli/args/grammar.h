@@ -20,6 +20,7 @@ struct grammar {
 
 /* The command of that name; 0: there is none. */
 enum command grammar_command(const char *word);
+const char *grammar_name(enum command command);
 
 void grammar_init(struct grammar *g, enum command command);
 

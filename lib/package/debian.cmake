@@ -19,5 +19,9 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 
+set(usr ${CPACK_TEMPORARY_DIRECTORY}/command/usr)
+file(RENAME ${usr}/share/zsh/site-functions
+  ${usr}/share/zsh/vendor-completions)
+
 # The library lies where the system looks for libraries.
-file(RPATH_REMOVE FILE ${CPACK_TEMPORARY_DIRECTORY}/command/usr/bin/xdownload)
+file(RPATH_REMOVE FILE ${usr}/bin/xdownload)

@@ -58,6 +58,9 @@ def test_exactly_what_was_promised_is_put_down(prefix):
     number = version(prefix)
     wanted = {
         "bin/xdownload", "share/doc/xdownload/LICENSE",
+        "share/bash-completion/completions/xdownload",
+        "share/zsh/site-functions/_xdownload",
+        "share/fish/vendor_completions.d/xdownload.fish",
         *(f"include/xdownload/{h.name}"
           for h in (SOURCE / "include" / "xdownload").glob("*.h")),
         *(f"{libdir(prefix).relative_to(prefix)}/{name}" for name in [

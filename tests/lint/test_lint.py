@@ -57,6 +57,7 @@ COMMAND_USES = {
     "common": [], "args": ["common"], "trace": ["common", "args"],
     "report": ["common", "args", "trace"],
     "get": ["common", "args", "report", "trace"], "show": ["common", "args"],
+    "complete": ["common", "args"],
     "serve": ["common", "args", "trace"],
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],

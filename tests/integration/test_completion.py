@@ -1,0 +1,169 @@
+"""Real shells are asked what they complete, by typing at them."""
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(os.environ["XDOWNLOAD"])
+SCRIPTS = Path(os.environ["XD_SOURCE"]) / "cli" / "complete"
+PATIENCE_S = 120
+
+# Ctrl-X d prints the line as it is; in bash Ctrl-X a puts all candidates into it.
+START = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], f"""
+source {SCRIPTS}/xdownload.bash
+bind -x '"\\C-xd": printf "<<%s>>\\n" "$READLINE_LINE"'
+bind '"\\C-xa": insert-completions'
+bind 'set bell-style none'
+"""),
+    "zsh": (["zsh", "-f", "-i"], f"""
+fpath=({SCRIPTS} $fpath)
+autoload -U compinit; compinit -D -u
+show() {{ print -r -- "<<$BUFFER>>" }}
+zle -N show
+bindkey '^Xd' show
+unsetopt beep zle_bracketed_paste 2>/dev/null
+""")}
+
+
+class Shell:
+    def __init__(self, name, folder):
+        command, start = START[name]
+        env = {"PATH": f"{COMMAND.parent}:{os.environ['PATH']}",
+               "HOME": str(folder), "TERM": "dumb", "PS1": "$ ",
+               "LC_ALL": "C", "COLUMNS": "4000"}
+        script = folder / ".start"
+        script.write_text(start + "\nstty cols 4000\necho rea''dy\n")
+        self.master, slave = pty.openpty()
+        self.shell = subprocess.Popen(command, stdin=slave, stdout=slave,
+                                      stderr=slave, env=env, cwd=folder,
+                                      start_new_session=True)
+        os.close(slave)
+        self.type(f". {script}\n")
+        self.until(r"(?m)^ready")
+
+    def type(self, keys):
+        os.write(self.master, keys.encode())
+
+    def until(self, pattern):
+        said, end = "", time.monotonic() + PATIENCE_S
+        while not re.search(pattern, said):
+            assert time.monotonic() < end, said
+            if select.select([self.master], [], [], 1)[0]:
+                said += os.read(self.master, 65536).decode().replace("\r", "")
+        return re.search(pattern, said)
+
+    def line_after(self, typed, key):
+        self.type(typed + key + "\x18d")
+        line = self.until(r"(?s)<<(.*?)>>")[1]
+        self.type("\x15")  # nothing of it stays
+        return line
+
+    def close(self):
+        self.shell.kill()
+        self.shell.wait()
+        os.close(self.master)
+
+
+@pytest.fixture(name="folder")
+def folder_with_files(tmp_path):
+    for name in ("fedora.meta4", "films.xnd", "a b.iso"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@pytest.fixture(name="shell", params=["bash", "zsh"])
+def interactive(request, folder):
+    shell = Shell(request.param, folder)
+    yield shell
+    shell.close()
+
+
+def offered(*words):
+    said = subprocess.run([COMMAND, "__complete", *words], check=True,
+                          text=True, stdout=subprocess.PIPE).stdout
+    return {line.partition("\t")[0] for line in said.splitlines()}
+
+
+@pytest.mark.parametrize("typed, completed", [
+    ("--algo", "--algorithm "),
+    ("--max-dep", "--max-depots "),
+    ("--algorithm agg", "--algorithm aggressive "),
+    ("-a agg", "-a aggressive "),
+    ("--algorithm=agg", "--algorithm=aggressive "),
+    ("-qa agg", "-qa aggressive "),
+    ("--retry fed", "--retry fed"),
+    ("ver", "verify "),
+    ("show --js", "show --json "),
+    ("fed", "fedora.meta4 "),
+    ("-o fil", "-o films.xnd "),
+    ("show fed", "show fedora.meta4 "),
+    ("-- fed", "-- fedora.meta4 "),
+    ("--set max-dep", "--set max-depots="),
+    ("--js", "--js"),  # is not of get
+])
+def test_a_word_is_completed(shell, typed, completed):
+    assert shell.line_after(f"xdownload {typed}", "\t") == \
+        f"xdownload {completed}"
+
+
+def test_bash_offers_what_the_command_does(folder):
+    shell = Shell("bash", folder)
+    line = shell.line_after("xdownload --", "\x18a")
+    shell.close()
+    assert set(line.split()[1:]) == offered("--")
+
+
+def test_each_option_is_offered():
+    table = (SCRIPTS.parents[1] / "lib/engine/options.def").read_text()
+    library = set(re.findall(r'(?m)^XD_OPTION\([\w.]+, "([a-z0-9-]+)"', table))
+    assert len(library) > 40
+    all_offered = set().union(*(offered(command, "--") for command in
+                                offered("") - {"/"}))
+    assert {f"--{name}" for name in library - {"records"}} < all_offered
+    own = {"--output", "--repair", "--format", "--player", "--listen",
+           "--virtual", "--summary", "--help"}
+    assert own < all_offered
+
+
+def test_an_option_is_offered_to_the_commands_that_take_it():
+    assert "--repair" in offered("verify", "--")
+    assert "--repair" not in offered("--") | offered("show", "--")
+
+
+def test_bash_keeps_a_name_with_a_blank_together(folder):
+    shell = Shell("bash", folder)
+    line = shell.line_after("xdownload show a", "\t")
+    shell.close()
+    assert line == "xdownload show a\\ b.iso "
+
+
+@pytest.mark.parametrize("typed, found", [
+    ("--algo", ["--algorithm"]),
+    ("-a pro", ["progress"]),
+    ("--algorithm=pro", ["--algorithm=progress"]),
+    ("ver", ["verify"]),
+    ("show fed", ["fedora.meta4"]),
+])
+def test_fish_is_told_the_same(folder, typed, found):
+    shell = shutil.which("fish")
+    assert shell, "fish is not installed"
+    said = subprocess.run(
+        [shell, "--no-config", "-c", f"source {SCRIPTS}/xdownload.fish; "
+         f"complete -C 'xdownload {typed}'"], text=True, check=True,
+        stdout=subprocess.PIPE, cwd=folder, env={
+            **os.environ, "HOME": str(folder),
+            "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}).stdout
+    assert [line.partition("\t")[0] for line in said.splitlines()] == found
+
+
+def test_the_table_is_the_only_list():
+    text = "".join(p.read_text() for p in SCRIPTS.iterdir()
+                   if p.suffix not in (".c", ".h"))
+    assert [name for name in offered("--") if name in text] == []
