@@ -8,6 +8,8 @@
 
 #include "args/address.h"
 #include "args/cache.h"
+#include "args/config.h"
+#include "args/foreign.h"
 #include "args/grammar.h"
 #include "args/help.h"
 #include "args/quantity.h"
@@ -201,6 +203,11 @@ static int set_any(struct args *a, char *setting)
 
 static int set_row(struct args *a, const struct option_row *row, char *value)
 {
+    const char *advice =
+        value != NULL ? foreign_value_advice(row->name, value) : NULL;
+
+    if (advice != NULL)
+        return words_usage("invalid %s '%s': %s", row->name, value, advice);
     if (value == NULL)
         return set_library(a, row->name, "yes");
     const int status = set_library(a, row->name, value);
@@ -211,10 +218,9 @@ static int set_row(struct args *a, const struct option_row *row, char *value)
 static int add_rate(struct args *a, const char *value)
 {
     if (!quantity_rate(&a->rate, value))
-        return words_usage(
-            "--rate takes a rate with its unit, like 15Mbit/s or "
-            "2MB/s, not %s",
-            value);
+        return words_usage("invalid rate '%s': use a number and a unit, such "
+                           "as 15Mbit/s or 2MB/s",
+                           value);
     if (a->command != COMMAND_BENCH)
         return 0;
     if (a->bench.n_rates == BENCH_RATES_MAX)
@@ -243,15 +249,18 @@ static int set_time(double *out, const char *name, const char *value)
     if (quantity_seconds(out, value))
         return 0;
     return words_usage(
-        "--%s takes a time with its unit, like 5s or 10m, not %s", name, value);
+        "invalid %s '%s': use a number and a unit, such as 5s or "
+        "10m",
+        name, value);
 }
 
 static int set_bytes(uint64_t *out, const char *name, const char *value)
 {
     if (quantity_bytes(out, value))
         return 0;
-    return words_usage("--%s takes a size, like 50m or 2g, not %s", name,
-                       value);
+    return words_usage("invalid %s '%s': use a number and a unit, such as 50m "
+                       "or 2GB",
+                       name, value);
 }
 
 static int set_repeat(struct args *a, const char *value)
@@ -291,15 +300,6 @@ static int add_scenario(struct args *a, const char *value)
                            BENCH_SCENARIOS_MAX);
     a->bench.scenarios[a->bench.n_scenarios++] = value;
     return 0;
-}
-
-static int set_prebuffer(struct args *a, const char *value)
-{
-    if (quantity_seconds(&a->prebuffer, value))
-        return 0;
-    return words_usage("--prebuffer takes a time with its unit, like 5s or "
-                       "500ms, not %s",
-                       value);
 }
 
 /* As what logs in, it is blanked on the command line. */
@@ -390,7 +390,7 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_RATE:
         return set_rate(a, value);
     case OPTION_PREBUFFER:
-        return set_prebuffer(a, value);
+        return set_time(&a->prebuffer, row->name, value);
     case OPTION_LISTEN:
         return set_once(&a->listen, value, row->name);
     case OPTION_ALLOW_ORIGIN:
@@ -431,9 +431,11 @@ static int take(struct args *a, const struct option_row *row, char *value)
         help_version();
         a->done = true;
         return 0;
-    case OPTION_HELP:
-        help_print();
-        a->done = true;
+    case OPTION_NO_CONFIG:
+        a->no_config = true;
+        return 0;
+    case OPTION_HELP: /* which its caller answers */
+    case OPTION_NOTHING:
         return 0;
     case OPTION_LIBRARY:
         return set_row(a, row, value);
@@ -441,17 +443,28 @@ static int take(struct args *a, const struct option_row *row, char *value)
     return 0;
 }
 
-static int take_options(struct args *a, int argc, char **argv)
+/* What stands behind --help, if anything does: a group, or a command. */
+static int print_help(struct args *a, const char *topic)
 {
-    struct grammar g;
+    a->done = true;
+    if (topic != NULL && topic[0] == '-')
+        topic = NULL;
+    return help_print(a->command, topic);
+}
+
+static int take_options(struct args *a, struct grammar *g, int argc,
+                        char **argv)
+{
     int got;
 
-    grammar_init(&g, a->command);
+    grammar_init(g, a->command);
     opterr = 0;
-    while ((got = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
-        const struct option_row *row = grammar_row(&g, got);
+    while ((got = getopt_long(argc, argv, g->letters, g->longs, NULL)) != -1) {
+        const struct option_row *row = grammar_row(g, got);
         if (row == NULL)
-            return grammar_complain(&g, got, argv[optind - 1]);
+            return grammar_complain(g, got, argv[optind - 1]);
+        if (row->id == OPTION_HELP)
+            return print_help(a, argv[optind]);
         const int status = take(a, row, optarg);
         if (status != 0 || a->done)
             return status;
@@ -764,6 +777,20 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     return 0;
 }
 
+/* "xdownload shwo film.xnd" */
+static int complain_of_unknown_command(const char *word)
+{
+    const char *meant = strpbrk(word, "./:") == NULL && *word != '-'
+                            ? grammar_nearest_command(word)
+                            : NULL;
+
+    if (meant == NULL || is_file(word))
+        return 0;
+    return words_usage("there is no file and no command '%s': did you mean "
+                       "'xdownload %s'?",
+                       word, meant);
+}
+
 /* "xdownload -q play film.xnd" */
 static int complain_of_late_command(int n, char **words)
 {
@@ -787,8 +814,15 @@ static int cut_player_args(struct args *a, int argc, char **argv)
     return n;
 }
 
+/* Measurements are the same for every user. */
+static bool reads_config(const struct args *a)
+{
+    return !a->no_config && a->command != COMMAND_BENCH && !a->simulate;
+}
+
 int args_parse(struct args *out, int argc, char **argv)
 {
+    struct grammar grammar;
     struct xd_error err;
 
     *out = (struct args){
@@ -799,11 +833,8 @@ int args_parse(struct args *out, int argc, char **argv)
         words_error("%s", err.msg);
         return STATUS_FAILED;
     }
-    if (argc == 2 && strcmp(argv[1], "help") == 0 && !is_file(argv[1])) {
-        help_print();
-        out->done = true;
-        return 0;
-    }
+    if (argc >= 2 && strcmp(argv[1], "help") == 0 && !is_file(argv[1]))
+        return print_help(out, argv[2]);
     optind = 1;
     if (argc > 1 && strcmp(argv[1], "play") == 0)
         argc = cut_player_args(out, argc, argv);
@@ -812,15 +843,21 @@ int args_parse(struct args *out, int argc, char **argv)
         out->command = named;
         optind = 2;
     }
-    int status = take_options(out, argc, argv);
-    if (status == 0 && !out->done && named == 0)
+    int status = take_options(out, &grammar, argc, argv);
+    if (status != 0 || out->done)
+        return status;
+    if (named == 0)
         status = complain_of_late_command(argc - optind, argv + optind);
-    if (status == 0 && !out->done)
+    if (status == 0 && named == 0 && optind < argc)
+        status = complain_of_unknown_command(argv[optind]);
+    if (status == 0)
         status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
+    if (status == 0 && reads_config(out))
+        status = config_apply(out, &grammar, take);
     if (status == 0 && args_value(out, "depot-cache") == NULL &&
         out->command != COMMAND_BENCH) /* its runs begin cold */
         status = cache_set_default(out->options);
-    return status != 0 || out->done ? status : check(out);
+    return status != 0 ? status : check(out);
 }
 
 void args_fini(struct args *a)
@@ -832,6 +869,17 @@ void args_fini(struct args *a)
     for (size_t i = 0; i < a->n_checksums; i++)
         free(a->checksum_words[i]);
     free(a->token);
+    free(a->config);
+}
+
+bool args_is_given(const struct args *a, const char *name)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; i < OPTIONS_MAX && xd_option_info(i, &info) == 0; i++)
+        if (strcmp(info.name, name) == 0)
+            return a->given[i] != NULL;
+    return false;
 }
 
 const char *args_value(const struct args *a, const char *name)

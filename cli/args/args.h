@@ -14,7 +14,7 @@
 
 #include <xdownload/options.h>
 
-#define OPTIONS_MAX 100
+#define OPTIONS_MAX 160
 #define CHECKSUMS_MAX 16
 
 enum command {
@@ -71,6 +71,7 @@ struct args {
     enum command command;
     bool done; /* --help or --version has been answered: nothing is left */
     bool quiet, verbose, dry_run, json, probe, repair, simulate, browser;
+    bool no_config;
     bool adopts; /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
@@ -91,6 +92,7 @@ struct args {
     char *checksum_words[CHECKSUMS_MAX];
     size_t n_checksums;
     char *token;
+    char *config; /* the text of the config file, in which values may be */
     char **words; /* the inputs, and then NULL */
     /* What is to be fetched or shown, at least one; with verify the file stands
      * in `output`. */
@@ -116,6 +118,9 @@ void args_fini(struct args *a);
 
 /* The value of a library option, given or by default; NULL if it has none. */
 const char *args_value(const struct args *a, const char *name);
+
+/* Whether the option of the library was given, here or in a config file. */
+bool args_is_given(const struct args *a, const char *name);
 
 /* Whether the word begins like a URL that can be asked. */
 bool args_is_url(const char *word);

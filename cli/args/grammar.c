@@ -4,10 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "args/foreign.h"
+#include "common/nearest.h"
+#include "common/status.h"
 #include "common/words.h"
 
 /* What getopt_long() is to return for row i: no letter is that large. */
 #define FIRST_ROW 256
+
+/* And for what is no row of the command's. */
+#define NOTHING (FIRST_ROW + OPTIONS_MAX)
 
 #define WHO_SIZE 64 /* the names of all commands */
 
@@ -37,6 +43,38 @@ const char *grammar_name(enum command command)
     return "";
 }
 
+const char *grammar_nearest_command(const char *word)
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, word, strlen(word));
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        nearest_consider(&nearest, commands[i].name);
+    return nearest.name;
+}
+
+static void add_long(struct grammar *g, const char *name, bool has_argument,
+                     int value)
+{
+    g->longs[g->n_longs++] = (struct option){
+        name, has_argument ? required_argument : no_argument, NULL, value};
+}
+
+/* Options of other programs that this command has, under another name. */
+static void add_foreign(struct grammar *g)
+{
+    const struct foreign *f;
+
+    for (size_t i = 0; (f = foreign_option(i)) != NULL; i++) {
+        if (f->ours == NULL)
+            add_long(g, f->name, false, NOTHING);
+        for (size_t k = 0; f->ours != NULL && k < g->n; k++)
+            if (strcmp(g->rows[k].name, f->ours) == 0)
+                add_long(g, f->name, g->rows[k].argument != NULL,
+                         FIRST_ROW + (int)k);
+    }
+}
+
 void grammar_init(struct grammar *g, enum command command)
 {
     struct option_row all[OPTIONS_MAX];
@@ -49,10 +87,8 @@ void grammar_init(struct grammar *g, enum command command)
         if ((all[i].commands & command) == 0)
             continue;
         g->rows[g->n] = all[i];
-        g->longs[g->n] = (struct option){
-            all[i].name,
-            all[i].argument != NULL ? required_argument : no_argument, NULL,
-            FIRST_ROW + (int)g->n};
+        add_long(g, all[i].name, all[i].argument != NULL,
+                 FIRST_ROW + (int)g->n);
         g->n++;
         if (all[i].letter == 0)
             continue;
@@ -60,10 +96,16 @@ void grammar_init(struct grammar *g, enum command command)
         if (all[i].argument != NULL)
             *letter++ = ':';
     }
+    add_foreign(g);
 }
 
 const struct option_row *grammar_row(const struct grammar *g, int value)
 {
+    static const struct option_row nothing = {.id = OPTION_NOTHING,
+                                              .name = "this option"};
+
+    if (value == NOTHING)
+        return &nothing;
     if (value >= FIRST_ROW && value < FIRST_ROW + (int)g->n)
         return &g->rows[value - FIRST_ROW];
     for (size_t i = 0; value > 0 && i < g->n; i++)
@@ -97,8 +139,8 @@ static bool is_meant(const struct option_row *row, const char *word, size_t len,
                        : strncmp(word + 2, row->name, len - 2) == 0;
 }
 
-/* No option of this command: perhaps one of others. */
-static int complain_of_unknown(const struct grammar *g, const char *word,
+/* An option of other commands. */
+static bool complain_of_others(const struct grammar *g, const char *word,
                                size_t len, int letter)
 {
     struct option_row all[OPTIONS_MAX];
@@ -109,15 +151,63 @@ static int complain_of_unknown(const struct grammar *g, const char *word,
         if (!is_meant(&all[i], word, len, letter))
             continue;
         name_takers(takers, all[i].commands);
-        return words_usage("--%s means nothing to %s: it is used by %s",
-                           all[i].name, grammar_name(g->command), takers);
+        words_usage("--%s means nothing to %s: it is used by %s", all[i].name,
+                    grammar_name(g->command), takers);
+        return true;
     }
+    return false;
+}
+
+/* The long option that was meant by `word`, of this length; or NULL. */
+static const char *nearest_long(const struct grammar *g, const char *word,
+                                size_t len)
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, word + 2, len - 2);
+    for (size_t i = 0; i < g->n; i++)
+        nearest_consider(&nearest, g->rows[i].name);
+    return nearest.name;
+}
+
+/* No option of this command: perhaps one of others, or of other programs. */
+static int complain_of_unknown(const struct grammar *g, const char *word,
+                               size_t len, int letter)
+{
+    const char *advice = letter != 0 ? foreign_letter_advice(letter)
+                                     : foreign_advice(word + 2, len - 2);
     const char *hint = g->command == COMMAND_PLAY
-                           ? "; what is the player's stands behind --"
+                           ? "; options of the player stand behind --"
                            : "";
+
+    if (advice == NULL && complain_of_others(g, word, len, letter))
+        return STATUS_USAGE;
+    if (letter != 0 && advice != NULL)
+        return words_usage("unknown option -%c: %s", letter, advice);
     if (letter != 0)
         return words_usage("unknown option -%c%s", letter, hint);
+    if (advice != NULL)
+        return words_usage("unknown option %.*s: %s", (int)len, word, advice);
+    const char *nearest = nearest_long(g, word, len);
+    if (nearest != NULL)
+        return words_usage("unknown option %.*s: did you mean --%s?%s",
+                           (int)len, word, nearest, hint);
     return words_usage("unknown option %.*s%s", (int)len, word, hint);
+}
+
+/* The options that begin so. */
+static int complain_of_short(const struct grammar *g, const char *word,
+                             size_t len)
+{
+    char names[200] = "";
+    size_t at = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        if (is_meant(&g->rows[i], word, len, 0) && at < sizeof names)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s--%s",
+                                   at > 0 ? ", " : "", g->rows[i].name);
+    return words_usage("%.*s may mean more than one option: %s", (int)len, word,
+                       names);
 }
 
 int grammar_complain(const struct grammar *g, int got, const char *word)
@@ -134,7 +224,6 @@ int grammar_complain(const struct grammar *g, int got, const char *word)
         if (is_meant(&g->rows[i], word, len, 0))
             matches++;
     if (matches > 1)
-        return words_usage("%.*s may mean more than one option", (int)len,
-                           word);
+        return complain_of_short(g, word, len);
     return complain_of_unknown(g, word, len, optopt);
 }

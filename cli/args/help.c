@@ -1,11 +1,15 @@
 #include "args/help.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <xdownload/version.h>
 
+#include "args/grammar.h"
 #include "args/options.h"
+#include "common/nearest.h"
+#include "common/words.h"
 
 #define COLUMNS 79
 #define INDENT 30 /* where the sentences begin */
@@ -16,50 +20,85 @@
     TEXT(XD_VERSION_MAJOR) \
     "." TEXT(XD_VERSION_MINOR) "." TEXT(XD_VERSION_PATCH)
 
-static const char usage[] =
-    "usage: xdownload [OPTION...] MANIFEST...\n"
-    "       xdownload [OPTION...] URL...\n"
-    "       xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
-    "       xdownload verify MANIFEST-OR-URL FILE [--repair]\n"
-    "       xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"
-    "       xdownload play [OPTION...] MANIFEST-OR-URL [-- "
-    "PLAYER-ARGUMENT...]\n"
-    "       xdownload play --browser [OPTION...] MANIFEST-OR-URL\n"
-    "       xdownload play --simulate --rate RATE MANIFEST-OR-URL\n"
-    "       xdownload serve [OPTION...] MANIFEST-OR-URL...\n"
-    "       xdownload bench [OPTION...] [-o RESULTS] MANIFEST-OR-URL\n"
-    "       xdownload bench --summarize RESULTS...\n"
-    "       xdownload trace [--summary | --scenario FILE] [-o FILE] TRACE\n"
-    "\n"
-    "Fetch files that are kept in copies on several servers, from all of them\n"
-    "at once.  A manifest (an exNode, a Metalink or a list of URLs; - is\n"
-    "standard input) says which server holds which bytes.  URLs lead to\n"
-    "manifests, or to copies of one file.\n"
-    "\n";
+/* Of each command, in the order of the manual.  Examples come first: the right
+ * one is all that there is to read. */
+static const struct page {
+    enum command command;
+    const char *title, *examples, *usage;
+} pages[] = {
+    {COMMAND_GET, "fetch files from several servers at once",
+     "  xdownload fedora.meta4\n"
+     "  xdownload https://a.example/d.iso https://b.example/d.iso\n"
+     "  xdownload --checksum https://a.example/SHA256SUMS "
+     "https://a.example/d.iso\n"
+     "  xdownload -c https://a.example/d.iso\n"
+     "  xdownload -i list.txt\n"
+     "  xdownload -q -o - film.xnd | mpv -\n",
+     "  xdownload [OPTION...] MANIFEST...    a Metalink, an exNode or a list "
+     "of "
+     "URLs\n"
+     "  xdownload [OPTION...] URL...         URLs of manifests, or of one "
+     "file\n"
+     "  xdownload [OPTION...] -i LIST        different files, one per line\n"},
+    {COMMAND_VERIFY, "compare a file with its manifest, and repair it",
+     "  xdownload verify fedora.meta4 fedora.iso\n"
+     "  xdownload verify --repair fedora.meta4 fedora.iso\n",
+     "  xdownload verify [OPTION...] MANIFEST-OR-URL FILE [--repair]\n"},
+    {COMMAND_SHOW, "print or convert a manifest",
+     "  xdownload show fedora.meta4\n"
+     "  xdownload show --json data.xnd\n"
+     "  xdownload show --probe data.xnd\n"
+     "  xdownload show --format exnode -o data.xnd data.meta4\n",
+     "  xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
+     "  xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"},
+    {COMMAND_PLAY, "play a film while it arrives",
+     "  xdownload play film.xnd\n"
+     "  xdownload play --player vlc film.xnd -- --play-and-exit\n"
+     "  xdownload play --browser film.xnd\n"
+     "  xdownload play --simulate --rate 15Mbit/s film.xnd\n",
+     "  xdownload play [OPTION...] MANIFEST-OR-URL [-- PLAYER-ARGUMENT...]\n"
+     "  xdownload play --browser [OPTION...] MANIFEST-OR-URL\n"
+     "  xdownload play --simulate --rate RATE [OPTION...] MANIFEST-OR-URL\n"},
+    {COMMAND_SERVE, "offer files as URLs while they arrive",
+     "  xdownload serve film.xnd\n"
+     "  xdownload serve --keep film.mkv film.xnd\n"
+     "  xdownload serve --listen 0.0.0.0:8080 --token correct-horse film.xnd\n",
+     "  xdownload serve [OPTION...] MANIFEST-OR-URL...\n"},
+    {COMMAND_BENCH, "measure which settings and depots are best",
+     "  xdownload bench -o r.csv -t 1,2,4 --depots drop-one fedora.meta4\n"
+     "  xdownload bench --summarize r.csv\n"
+     "  xdownload bench --plot figures r.csv\n"
+     "  xdownload bench --virtual paper-tennessee -a basic,adaptive\n",
+     "  xdownload bench [OPTION...] [-o RESULTS] MANIFEST-OR-URL\n"
+     "  xdownload bench [OPTION...] [-o RESULTS] --virtual SCENARIO...\n"
+     "  xdownload bench --summarize RESULTS...\n"
+     "  xdownload bench --plot DIR RESULTS...\n"},
+    {COMMAND_TRACE, "show what happened in a recorded run",
+     "  xdownload --trace t.json fedora.meta4\n"
+     "  xdownload trace t.json > t.svg\n"
+     "  xdownload trace --summary t.json\n"
+     "  xdownload trace --scenario net.scn t.json\n",
+     "  xdownload trace [--summary | --scenario FILE] [--run N] [-o FILE] "
+     "TRACE\n"},
+};
 
-static const char examples[] =
-    "\n"
-    "Sizes take k, m, g, t (1024); times take ms, s, m, h.  After -- all "
-    "words\n"
-    "are manifests or URLs, but with play the player's, and after 'get' a\n"
-    "manifest may be named 'show'.\n"
-    "\n"
-    "Examples:\n"
-    "  xdownload fedora.meta4\n"
-    "  xdownload -o disk.iso https://a.example/d.iso https://b.example/d.iso\n"
-    "  xdownload -a progress -R 3 -P 10 -b 2m -t 2 data.xnd\n"
-    "  xdownload -q -o - film.xml | mpv -\n"
-    "  xdownload play film.xml\n"
-    "  xdownload serve film.xml\n"
-    "  xdownload -q --report run.json fedora.meta4\n"
-    "  xdownload --trace t.json fedora.meta4; xdownload trace t.json >t.svg\n"
-    "  xdownload bench -o r.csv -t 1,2,4 --depots drop-one fedora.meta4\n"
-    "\n"
-    "Exit status: 0 complete, 1 could not be obtained, 2 usage, 3 manifest "
-    "not\n"
-    "understood, 4 verification failed, 5 trouble with a local file, 130\n"
-    "interrupted, 141 the reader of the output went away.\n"
-    "All of it stands in xdownload(1).\n";
+#define N_PAGES (sizeof pages / sizeof *pages)
+
+static const struct {
+    const char *name;
+    enum option_group group;
+    const char *title;
+} groups[] = {
+    {"common", GROUP_COMMON, "Common options"},
+    {"output", GROUP_OUTPUT, "Output: where files go, and what is printed"},
+    {"network", GROUP_NETWORK, "Network: time, proxies, logins, TLS"},
+    {"verification", GROUP_VERIFICATION, "Verification: what must be right"},
+    {"algorithms", GROUP_ALGORITHMS,
+     "Algorithms: which depot is asked for "
+     "what"},
+};
+
+#define N_GROUPS (sizeof groups / sizeof *groups)
 
 /* Words from `at` on, in lines that begin at INDENT. */
 static void put_words(const char *words, size_t *at)
@@ -102,15 +141,151 @@ static void put_row(const struct option_row *row)
     putchar('\n');
 }
 
-void help_print(void)
+/* The options of one of these commands that stand in one of these groups; not
+ * those of the group `said`, which have been printed. */
+static void put_options(const char *title, unsigned commands, unsigned in,
+                        unsigned said)
 {
     struct option_row rows[OPTIONS_MAX];
     const size_t n = options_table(rows);
+    bool titled = false;
 
-    fputs(usage, stdout);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if ((rows[i].commands & commands) == 0 || (rows[i].groups & in) == 0 ||
+            (rows[i].groups & said) != 0)
+            continue;
+        if (!titled)
+            printf("\n%s:\n", title);
+        titled = true;
         put_row(&rows[i]);
-    fputs(examples, stdout);
+    }
+}
+
+static const struct page *page_of(enum command command)
+{
+    for (size_t i = 0; i < N_PAGES; i++)
+        if (pages[i].command == command)
+            return &pages[i];
+    return &pages[0];
+}
+
+static void put_head(const struct page *page)
+{
+    if (page->command == COMMAND_GET)
+        printf("xdownload - %s\n", page->title);
+    else
+        printf("xdownload %s - %s\n", grammar_name(page->command), page->title);
+    printf("\nExamples:\n%s\nUsage:\n%s", page->examples, page->usage);
+}
+
+static void put_commands(void)
+{
+    puts("\nOther commands ('xdownload COMMAND --help' explains one):");
+    for (size_t i = 1; i < N_PAGES; i++)
+        printf("  %-8s%s\n", grammar_name(pages[i].command), pages[i].title);
+}
+
+static const char units[] =
+    "\n"
+    "Sizes: 64k, 2m, 1g are powers of 1024; 500kB, 2MB, 1GB of 1000.  Rates: "
+    "2m,\n"
+    "2MB/s, 15Mbit/s.  Times: 500ms, 5s, 10m, 2h, 1d.\n";
+
+static const char status[] =
+    "\n"
+    "Exit status: 0 complete, 1 could not be fetched, 2 wrong usage, 3 bad "
+    "manifest,\n"
+    "4 verification failed, 5 local file, 130 interrupted, 141 closed pipe.\n";
+
+static void put_more(enum command command)
+{
+    const char *name = command == COMMAND_GET ? "" : grammar_name(command);
+    const char *gap = *name != '\0' ? " " : "",
+               *dash = *name != '\0' ? "-" : "";
+
+    printf(
+        "\nMore: 'xdownload%s%s --help GROUP', of the groups output, network,\n"
+        "verification and algorithms, or 'all'; and the manual, "
+        "xdownload%s%s(1).\n",
+        gap, name, dash, name);
+}
+
+static void put_overview(enum command command)
+{
+    put_head(page_of(command));
+    if (command == COMMAND_GET)
+        put_commands();
+    put_options("Options of this command", command, GROUP_COMMAND, 0);
+    put_options(groups[0].title, command, GROUP_COMMON, GROUP_COMMAND);
+    fputs(units, stdout);
+    if (command == COMMAND_GET)
+        fputs(status, stdout);
+    put_more(command);
+}
+
+/* Without a command before it, of all commands. */
+static void put_all(enum command command)
+{
+    unsigned said = 0;
+
+    put_head(page_of(command));
+    for (size_t i = 0; i < N_GROUPS; i++) {
+        put_options(groups[i].title,
+                    command == COMMAND_GET ? ~0U : (unsigned)command,
+                    groups[i].group, said);
+        said |= groups[i].group;
+    }
+    for (size_t i = 0; i < N_PAGES; i++)
+        if (command == COMMAND_GET || pages[i].command == command)
+            put_options(grammar_name(pages[i].command),
+                        (unsigned)pages[i].command, GROUP_COMMAND, 0);
+    fputs(units, stdout);
+    fputs(status, stdout);
+}
+
+static int complain_of_topic(const char *topic)
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, topic, strlen(topic));
+    nearest_consider(&nearest, "all");
+    for (size_t i = 0; i < N_GROUPS; i++)
+        nearest_consider(&nearest, groups[i].name);
+    for (size_t i = 0; i < N_PAGES; i++)
+        nearest_consider(&nearest, grammar_name(pages[i].command));
+    if (nearest.name != NULL)
+        return words_usage("there is no help on '%s': did you mean '--help "
+                           "%s'?",
+                           topic, nearest.name);
+    return words_usage("there is no help on '%s': use --help with common, "
+                       "output, network, verification, algorithms, all or a "
+                       "command",
+                       topic);
+}
+
+int help_print(enum command command, const char *topic)
+{
+    if (topic == NULL) {
+        put_overview(command);
+        return 0;
+    }
+    if (strcmp(topic, "all") == 0) {
+        put_all(command);
+        return 0;
+    }
+    for (size_t i = 0; i < N_GROUPS; i++) {
+        if (strcmp(groups[i].name, topic) != 0)
+            continue;
+        put_options(groups[i].title,
+                    command == COMMAND_GET ? ~0U : (unsigned)command,
+                    groups[i].group, 0);
+        return 0;
+    }
+    const enum command other = grammar_command(topic);
+    if (other == 0)
+        return complain_of_topic(topic);
+    put_overview(other);
+    return 0;
 }
 
 void help_version(void)

@@ -4,7 +4,12 @@
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
-void help_print(void);
+#include "args/args.h"
+
+/* Of this command: an overview, or what `topic` names: a group of options,
+ * "all", or another command.  Returns 0, or STATUS_USAGE after it was said that
+ * there is nothing of this name. */
+int help_print(enum command command, const char *topic);
 void help_version(void);
 
 #endif

@@ -52,14 +52,27 @@ enum option_id {
     OPTION_YES,
     OPTION_SUMMARIZE,
     OPTION_PLOT,
+    OPTION_NO_CONFIG,
     OPTION_VERSION,
     OPTION_HELP,
-    OPTION_LIBRARY /* xd_options_set() takes it */
+    OPTION_NOTHING, /* of other programs: what happens in any case */
+    OPTION_LIBRARY  /* xd_options_set() takes it */
+};
+
+/* Where an option stands in the help: in one or more of these. */
+enum option_group {
+    GROUP_COMMON = 1,
+    GROUP_OUTPUT = 2,
+    GROUP_NETWORK = 4,
+    GROUP_VERIFICATION = 8,
+    GROUP_ALGORITHMS = 16,
+    GROUP_COMMAND = 32 /* of one command, or a few */
 };
 
 struct option_row {
     enum option_id id;
     unsigned commands; /* which enum command take it */
+    unsigned groups;   /* of enum option_group */
     const char *name;
     char letter;          /* 0: none */
     const char *argument; /* NULL: a switch */

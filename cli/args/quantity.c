@@ -31,31 +31,59 @@ static bool parse(double *out, const char *text, const struct unit *units,
     return false;
 }
 
+/* As in the library: k m g t and KiB MiB are powers of 1024, kB MB of 1000. */
+#define MULTIPLE(lower, upper, ki, kilo)                          \
+    {lower, ki}, {upper, ki}, {lower "iB", ki}, {upper "iB", ki}, \
+        {lower "B", kilo},                                        \
+    {                                                             \
+        upper "B", kilo                                           \
+    }
+
+static const struct unit sizes[] = {
+    {"B", 1},
+    MULTIPLE("k", "K", KI, 1e3),
+    MULTIPLE("m", "M", KI *KI, 1e6),
+    MULTIPLE("g", "G", KI *KI *KI, 1e9),
+    MULTIPLE("t", "T", KI *KI *KI *KI, 1e12),
+};
+
+/* A size in `text`, which ends before `tail`. */
+static bool parse_size_before(double *out, const char *text, const char *tail)
+{
+    const size_t len = strlen(text), tail_len = strlen(tail);
+    char size[32]; /* more than parse() takes */
+
+    if (len < tail_len || len - tail_len >= sizeof size ||
+        strcmp(text + len - tail_len, tail) != 0)
+        return false;
+    memcpy(size, text, len - tail_len);
+    size[len - tail_len] = '\0';
+    return parse(out, size, sizes, sizeof sizes / sizeof *sizes);
+}
+
 bool quantity_rate(double *out_bytes_per_s, const char *text)
 {
-    static const struct unit units[] = {
-        {"bit/s", 0.125},
-        {"kbit/s", 125},
-        {"Mbit/s", 125e3},
-        {"Gbit/s", 125e6},
-        {"Mibit/s", KI * KI / 8},
-        {"B/s", 1},
-        {"kB/s", 1e3},
-        {"MB/s", 1e6},
-        {"GB/s", 1e9},
-        {"KiB/s", KI},
-        {"MiB/s", KI * KI},
-        {"GiB/s", KI * KI * KI},
+    static const struct unit bits[] = {
+        {"bit/s", 0.125},         {"kbit/s", 125},
+        {"Kbit/s", 125},          {"Mbit/s", 125e3},
+        {"Gbit/s", 125e6},        {"Kibit/s", KI / 8},
+        {"Mibit/s", KI * KI / 8}, {"Gibit/s", KI * KI * KI / 8},
     };
 
-    return parse(out_bytes_per_s, text, units, sizeof units / sizeof *units) &&
+    return (parse(out_bytes_per_s, text, bits, sizeof bits / sizeof *bits) ||
+            parse_size_before(out_bytes_per_s, text, "/s") ||
+            parse_size_before(out_bytes_per_s, text, "")) &&
            *out_bytes_per_s >= 1 && *out_bytes_per_s <= 1e12;
 }
 
 bool quantity_seconds(double *out, const char *text)
 {
     static const struct unit units[] = {
-        {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+        {"", 1},         {"ms", 1e-3},    {"s", 1},       {"sec", 1},
+        {"second", 1},   {"seconds", 1},  {"m", 60},      {"min", 60},
+        {"minute", 60},  {"minutes", 60}, {"h", 3600},    {"hour", 3600},
+        {"hours", 3600}, {"d", 86400},    {"day", 86400}, {"days", 86400},
+    };
 
     return parse(out, text, units, sizeof units / sizeof *units) &&
            *out <= 86400;
@@ -63,14 +91,11 @@ bool quantity_seconds(double *out, const char *text)
 
 bool quantity_bytes(uint64_t *out, const char *text)
 {
-    static const struct unit units[] = {{"", 1},
-                                        {"k", KI},
-                                        {"m", KI * KI},
-                                        {"g", KI * KI * KI},
-                                        {"t", KI * KI * KI * KI}};
+    static const struct unit plain[] = {{"", 1}};
     double bytes;
 
-    if (!parse(&bytes, text, units, sizeof units / sizeof *units) ||
+    if ((!parse(&bytes, text, plain, 1) &&
+         !parse_size_before(&bytes, text, "")) ||
         bytes < 1 || bytes > 1e18)
         return false;
     *out = (uint64_t)bytes;

@@ -1,5 +1,5 @@
 /*
- * Quantities of the command's own options.  Pure.
+ * Quantities of the command's own options, in the units of the library's.  Pure.
  */
 #ifndef CLI_QUANTITY_H
 #define CLI_QUANTITY_H
@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "15Mbit/s", "2MB/s", "1.5MiB/s", "1.3Mibit/s": k, M, G are 1000, and with i
- * 1024.  Without
- * a unit it is none: bits and bytes are too easily taken for each other. */
+/* "15Mbit/s", "1.3Mibit/s", "2MB/s", "2m/s", "2m": a size per second, or bits,
+ * in which k, M, G are 1000 and with i 1024.  Without a unit it is none: bits and
+ * bytes are too easily taken for each other. */
 bool quantity_rate(double *out_bytes_per_s, const char *text);
 
-/* "5s", "500ms", "2m" */
+/* "5s", "500ms", "2m", "1d"; a bare number is seconds. */
 bool quantity_seconds(double *out, const char *text);
 
-/* "50m", "1.5g", "2097152": k, m, g, t are powers of 1024, as in the library. */
+/* "50m", "1.5g", "2MB", "2097152": the units are the library's. */
 bool quantity_bytes(uint64_t *out, const char *text);
 
 /* A whole number in [least, most]. */

@@ -25,9 +25,9 @@ XD_API XD_MUST_CHECK int xd_checksums_new(struct xd_checksums **out,
                                           struct xd_error *err);
 XD_API void xd_checksums_free(struct xd_checksums *c); /* NULL: nothing */
 
-/* Whether the text is meant as TYPE=HEX or TYPE:HEX, and not as the name of a
- * file: what is before the sign is an algorithm ("sha-256", "SHA256",
- * "md5"). */
+/* Whether the text is meant as TYPE=HEX, TYPE:HEX or HEX, and not as the name of
+ * a file: before the sign is an algorithm ("sha-256", "SHA256", "md5"), or there
+ * are as many hex digits as MD5, SHA-1 or one of SHA-2 has, and nothing else. */
 XD_API bool xd_checksum_is_value(const char *text);
 
 /*

@@ -83,29 +83,66 @@ static bool parse_with_unit(const char *s, const struct unit *units, size_t n,
                       out);
 }
 
+/* Every way to write a multiple: "m", "M" and "MiB" are powers of 1024, "MB" is
+ * one of 1000. */
+#define MULTIPLE(lower, upper, shift, power_of_1000)                    \
+    {lower, UINT64_C(1) << shift}, {upper, UINT64_C(1) << shift},       \
+        {lower "iB", UINT64_C(1) << shift},                             \
+        {upper "iB", UINT64_C(1) << shift}, {lower "B", power_of_1000}, \
+    {                                                                   \
+        upper "B", power_of_1000                                        \
+    }
+
 bool xd_parse_size(const char *s, uint64_t *out)
 {
     static const struct unit units[] = {
         {"", 1},
-#define UNIT(lower, upper, shift)                                          \
-    {lower, UINT64_C(1) << shift}, {lower "B", UINT64_C(1) << shift},      \
-        {lower "iB", UINT64_C(1) << shift}, {upper, UINT64_C(1) << shift}, \
-        {upper "B", UINT64_C(1) << shift}, {upper "iB", UINT64_C(1) << shift}
-        UNIT("k", "K", 10),
-        UNIT("m", "M", 20),
-        UNIT("g", "G", 30),
-        UNIT("t", "T", 40),
-#undef UNIT
+        {"B", 1},
+        MULTIPLE("k", "K", 10, 1000),
+        MULTIPLE("m", "M", 20, 1000000),
+        MULTIPLE("g", "G", 30, 1000000000),
+        MULTIPLE("t", "T", 40, UINT64_C(1000000000000)),
     };
 
     return parse_with_unit(s, units, sizeof units / sizeof *units, out);
 }
 
+bool xd_parse_rate(const char *s, uint64_t *out_bytes_per_s)
+{
+    static const struct unit bits[] = {
+        {"kbit/s", 125},
+        {"Kbit/s", 125},
+        {"Mbit/s", 125000},
+        {"Gbit/s", 125000000},
+        {"Kibit/s", 1024 / 8},
+        {"Mibit/s", (1 << 20) / 8},
+        {"Gibit/s", (1 << 30) / 8},
+    };
+    const size_t len = strlen(s);
+    char size[32]; /* the digits of 2^64 and the longest unit */
+
+    if (parse_with_unit(s, bits, sizeof bits / sizeof *bits, out_bytes_per_s))
+        return true;
+    if (len < 2 || len - 2 >= sizeof size || strcmp(s + len - 2, "/s") != 0)
+        return xd_parse_size(s, out_bytes_per_s);
+    memcpy(size, s, len - 2);
+    size[len - 2] = '\0';
+    return xd_parse_size(size, out_bytes_per_s);
+}
+
 bool xd_parse_duration(const char *s, uint64_t *out_usec)
 {
-    static const struct unit units[] = {
-        {"", 1000000},   {"ms", 1000},       {"s", 1000000},
-        {"m", 60000000}, {"h", 3600000000u},
+    enum { SECOND = 1000000, MINUTE = 60 * SECOND };
+    const uint64_t hour = UINT64_C(60) * MINUTE, day = 24 * hour;
+    const struct unit units[] = {
+        {"", SECOND},       {"ms", SECOND / 1000},
+        {"s", SECOND},      {"sec", SECOND},
+        {"second", SECOND}, {"seconds", SECOND},
+        {"m", MINUTE},      {"min", MINUTE},
+        {"minute", MINUTE}, {"minutes", MINUTE},
+        {"h", hour},        {"hour", hour},
+        {"hours", hour},    {"d", day},
+        {"day", day},       {"days", day},
     };
 
     return parse_with_unit(s, units, sizeof units / sizeof *units, out_usec);

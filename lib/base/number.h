@@ -14,11 +14,17 @@
 /* Decimal digits only, all `len` of them. */
 bool xd_parse_u64(const char *s, size_t len, uint64_t *out);
 
-/* "1048576", "1024k", "1m", "1.5g"; k m g t are powers of 1024, in either
- * case, and an "iB" or "B" behind them says the same. */
+/* "1048576", "1024k", "1m", "1.5g", "2MB": k m g t are powers of 1024, in either
+ * case, and so are kiB MiB; with a "B" alone behind them, as in kB MB GB TB, they
+ * are powers of 1000. */
 bool xd_parse_size(const char *s, uint64_t *out);
 
-/* "500ms", "5s", "2m", "1h"; a bare number is seconds.  Microseconds. */
+/* A size per second, "2m", "2MB/s", "512k/s", or "15Mbit/s", in which k M G are
+ * powers of 1000 and Ki Mi Gi of 1024. */
+bool xd_parse_rate(const char *s, uint64_t *out_bytes_per_s);
+
+/* "500ms", "5s", "5sec", "2m", "1h", "1d"; a bare number is seconds.
+ * Microseconds. */
 bool xd_parse_duration(const char *s, uint64_t *out_usec);
 
 /* a + b and a * b, or false where they do not fit. */

@@ -48,6 +48,7 @@ enum kind {
     COUNT,
     COUNT_OR_AUTO,
     SIZE,
+    RATE, /* bytes per second */
     TIME,
     LOOKAHEAD, /* a SIZE, or a TIME in seconds */
     SWITCH,
@@ -162,6 +163,10 @@ static bool parse_number(const struct row *row, const char *value,
         if (!xd_parse_size(value, &number))
             return false;
         break;
+    case RATE:
+        if (!xd_parse_rate(value, &number))
+            return false;
+        break;
     case TIME:
         if (!xd_parse_duration(value, &number))
             return false;
@@ -227,6 +232,7 @@ static int set_text(const struct row *row, const char *value, char **field)
     case COUNT:
     case COUNT_OR_AUTO:
     case SIZE:
+    case RATE:
     case TIME:
     case LOOKAHEAD:
     case SWITCH:
@@ -236,12 +242,12 @@ static int set_text(const struct row *row, const char *value, char **field)
     return xd_text_option_set(field, value);
 }
 
-/* "20s" or "500ms", which no size ends like. */
-static bool is_in_seconds(const char *value)
+/* "20s" or "1h"; what may be a size, like "2m", is one. */
+static bool is_time(const char *value)
 {
-    size_t len = strlen(value);
+    uint64_t number;
 
-    return len > 0 && value[len - 1] == 's';
+    return !xd_parse_size(value, &number) && xd_parse_duration(value, &number);
 }
 
 /* 0 or INVAL. */
@@ -250,7 +256,7 @@ static int set_lookahead(const struct row *row, const char *value,
 {
     uint64_t number;
 
-    if (!is_in_seconds(value)) {
+    if (!is_time(value)) {
         if (!parse_number(row, value, &o->lookahead))
             return XD_E_INVAL;
         o->lookahead_time = 0;
@@ -362,6 +368,45 @@ void xd_options_free(struct xd_options *o)
     xd_free(o);
 }
 
+/* An example beside the limits, where a unit can be forgotten or mistaken. */
+static const char *example_of(const struct row *row)
+{
+    switch (row->kind) {
+    case SIZE:
+        return ", such as 2m or 2MB";
+    case RATE:
+        return ", such as 2m, 2MB/s or 15Mbit/s";
+    case TIME:
+        return ", such as 5s, 10m or 1d";
+    case CHOICE:
+    case COUNT:
+    case COUNT_OR_AUTO:
+    case LOOKAHEAD:
+    case SWITCH:
+    case RANGE:
+    case HOSTS:
+    case SERVERS:
+    case TEXT:
+    case SECRET:
+    case LOGIN:
+    case HEADER:
+    case PROXY:
+        break;
+    }
+    return "";
+}
+
+static int complain(const struct row *row, const char *value,
+                    struct xd_error *err)
+{
+    const char *range = row->range ? row->range : "yes or no";
+
+    if (is_secret(row))
+        return xd_fail(err, XD_E_INVAL, "invalid %s: use %s", row->name, range);
+    return xd_fail(err, XD_E_INVAL, "invalid %s '%s': use %s%s", row->name,
+                   value, range, example_of(row));
+}
+
 int xd_options_set(struct xd_options *o, const char *name, const char *value,
                    struct xd_error *err)
 {
@@ -374,12 +419,8 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
         rc = set_value(row, value, o);
         if (rc == XD_E_NOMEM)
             return xd_fail_nomem(err);
-        if (rc < 0 && is_secret(row))
-            return xd_fail(err, XD_E_INVAL, "%s: what was given is not %s",
-                           name, row->range);
         if (rc < 0)
-            return xd_fail(err, XD_E_INVAL, "%s: '%s' is not %s", name, value,
-                           row->range ? row->range : "yes or no");
+            return complain(row, value, err);
         o->set |= UINT64_C(1) << i;
         return 0;
     }

@@ -117,13 +117,25 @@ static void finish_origin(struct xd_checksums *c)
         qsort(c->list, c->n, sizeof *c->list, by_name);
 }
 
-/* The algorithm that the text begins with, and its value behind '=' or ':'. */
+/* Of hex digits alone, their number tells. */
+static const struct xd_algorithm *algorithm_of_digits(const char *text)
+{
+    size_t len = strlen(text);
+    if (strspn(text, "0123456789abcdefABCDEF") != len)
+        return NULL;
+    return xd_algorithm_of_length(len);
+}
+
+/* The algorithm that the text begins with, and its value behind '=' or ':'; or
+ * the value alone. */
 static const struct xd_algorithm *split_value(const char *text,
                                               struct xd_span *out_hex)
 {
     size_t len = strcspn(text, "=:");
-    if (text[len] == '\0')
-        return NULL;
+    if (text[len] == '\0') {
+        *out_hex = xd_span_of(text);
+        return algorithm_of_digits(text);
+    }
     *out_hex = xd_span_of(text + len + 1);
     return xd_algorithm_find(xd_span(text, len));
 }
@@ -155,8 +167,8 @@ int xd_checksums_add(struct xd_checksums *c, const char *value,
     const struct xd_algorithm *algorithm = split_value(value, &digits);
     if (!algorithm)
         return xd_fail(err, XD_E_INVAL,
-                       "a checksum is TYPE=HEX, with a type like sha-256, and "
-                       "not '%s'",
+                       "invalid checksum '%s': use TYPE=HEX, such as "
+                       "sha-256=3f2a..., or the hex digits alone",
                        value);
     if (!algorithm->checks_pieces)
         return xd_fail(err, XD_E_INVAL, "%s cannot be computed",

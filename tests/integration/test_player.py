@@ -194,7 +194,7 @@ def test_what_the_player_did_not_read_is_kept_too(lab):
      "starts no player"),
     (["--range", "0-5"], "--range is for play --simulate"),
     (["--prebuffer", "0s"], "--prebuffer is for play --simulate"),
-    (["--fs"], "unknown option --fs; what is the player's stands behind --"),
+    (["--fs"], "unknown option --fs; options of the player stand behind --"),
     (["--player", ""], "--player needs a name"), (["--", "f.xnd"], "given")])
 def test_what_does_not_go_together_is_refused(lab, words, why):
     if "--" not in words:

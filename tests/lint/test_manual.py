@@ -26,7 +26,7 @@ def section(page, title):
 # ---- the command ----
 
 def options_of_the_help():
-    text = subprocess.run([os.environ["XDOWNLOAD"], "--help"], check=True,
+    text = subprocess.run([os.environ["XDOWNLOAD"], "--help", "all"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     return set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text))
 

@@ -94,19 +94,25 @@ START_TEST(only_the_given_length_is_read)
 }
 END_TEST
 
-START_TEST(sizes_have_units_of_1024)
+START_TEST(a_letter_is_a_power_of_1024_and_with_a_b_of_1000)
 {
     const struct sample samples[] = {
         {"0", 0},
         {"1048576", 1048576},
         {"1024k", K * K},
         {"1K", K},
-        {"1kB", K},
+        {"1M", K * K},
+        {"5B", 5},
+        {"1kB", 1000},
+        {"1KB", 1000},
+        {"1MB", 1000000},
+        {"1.5MB", 1500000},
+        {"3TB", UINT64_C(3000000000000)},
         {"1KiB", K},
         {"3m", 3 * K * K},
         {"3MiB", 3 * K * K},
         {"2g", 2 * K * K * K},
-        {"2GB", 2 * K * K * K},
+        {"2GB", 2000000000},
         {"1t", K * K * K * K},
         {"1TiB", K * K * K * K},
         {"1.5g", 3 * K * K * K / 2},
@@ -133,42 +139,66 @@ END_TEST
 
 START_TEST(what_is_not_quite_a_size_is_refused)
 {
-    const char *const texts[] = {"",
-                                 "k",
-                                 "-1k",
-                                 "+1k",
-                                 " 1k",
-                                 "1k ",
-                                 "1 k",
-                                 "1.5",
-                                 "1.k",
-                                 ".5k",
-                                 "1..5k",
-                                 "1.5.5k",
-                                 "1kk",
-                                 "1ki",
-                                 "1B",
-                                 "1iB",
-                                 "1KIB",
-                                 "1x",
-                                 "1e3",
-                                 "0x10",
-                                 "1,5k",
-                                 "16777216t",
-                                 "99999999999999999999",
-                                 "nan",
-                                 "inf"};
+    const char *const texts[] = {
+        "",      "k",      "-1k",  "+1k",       " 1k",
+        "1k ",   "1 k",    "1.5",  "1.k",       ".5k",
+        "1..5k", "1.5.5k", "1kk",  "1ki",       "1.5B",
+        "1mb",   "1MB/s",  "1iB",  "1KIB",      "1x",
+        "1e3",   "0x10",   "1,5k", "16777216t", "99999999999999999999",
+        "nan",   "inf"};
 
     REFUSES(xd_parse_size, texts);
+}
+END_TEST
+
+START_TEST(a_rate_is_a_size_per_second_or_bits)
+{
+    const struct sample samples[] = {
+        {"2m", 2 * K * K},     {"500000", 500000},    {"1MB/s", 1000000},
+        {"512k/s", 512 * K},   {"2MiB/s", 2 * K * K}, {"7B/s", 7},
+        {"15Mbit/s", 1875000}, {"1.5kbit/s", 187},    {"2Gbit/s", 250000000},
+        {"8Mibit/s", K * K},   {"8Kibit/s", K},       {"8Gibit/s", K * K * K},
+    };
+
+    ACCEPTS(xd_parse_rate, samples);
+}
+END_TEST
+
+START_TEST(what_is_not_quite_a_rate_is_refused)
+{
+    const char *const texts[] = {
+        "",        "/s",     "k/s",
+        "1/m",     "1k/s/s", "1Mb/s",
+        "1mbit/s", "1Mbit",  "5q",
+        "1 MB/s",  "1s",     "1000000000000000000000000000000000000/s"};
+
+    REFUSES(xd_parse_rate, texts);
 }
 END_TEST
 
 START_TEST(durations_are_seconds_unless_they_say_otherwise)
 {
     const struct sample samples[] = {
-        {"500ms", 500000},  {"5s", 5000000},      {"2m", 120000000},
-        {"1h", 3600000000}, {"3", 3000000},       {"0", 0},
-        {"0.25", 250000},   {"1.5h", 5400000000}, {"0.0000001s", 0},
+        {"500ms", 500000},
+        {"5s", 5000000},
+        {"2m", 120000000},
+        {"1d", 86400000000},
+        {"2days", 172800000000},
+        {"1day", 86400000000},
+        {"5sec", 5000000},
+        {"1second", 1000000},
+        {"2seconds", 2000000},
+        {"1min", 60000000},
+        {"1minute", 60000000},
+        {"2minutes", 120000000},
+        {"1hour", 3600000000},
+        {"2hours", 7200000000},
+        {"1h", 3600000000},
+        {"3", 3000000},
+        {"0", 0},
+        {"0.25", 250000},
+        {"1.5h", 5400000000},
+        {"0.0000001s", 0},
     };
 
     ACCEPTS(xd_parse_duration, samples);
@@ -183,7 +213,9 @@ START_TEST(what_is_not_quite_a_duration_is_refused)
                                  "5 s",
                                  "5S",
                                  "5us",
-                                 "1d",
+                                 "1D",
+                                 "1w",
+                                 "1secs",
                                  ".5",
                                  "5.",
                                  "1m30s",
@@ -220,7 +252,9 @@ int main(void)
     tcase_add_test(t, digits_are_a_number_up_to_the_largest);
     tcase_add_test(t, anything_but_digits_is_no_number);
     tcase_add_test(t, only_the_given_length_is_read);
-    tcase_add_test(t, sizes_have_units_of_1024);
+    tcase_add_test(t, a_letter_is_a_power_of_1024_and_with_a_b_of_1000);
+    tcase_add_test(t, a_rate_is_a_size_per_second_or_bits);
+    tcase_add_test(t, what_is_not_quite_a_rate_is_refused);
     tcase_add_test(t, parts_of_a_byte_are_dropped);
     tcase_add_test(t, what_is_not_quite_a_size_is_refused);
     tcase_add_test(t, durations_are_seconds_unless_they_say_otherwise);

@@ -103,6 +103,11 @@ START_TEST(a_value_is_told_from_the_name_of_a_file)
     ck_assert(!xd_checksum_is_value("./md5=x"));
     ck_assert(!xd_checksum_is_value("md5"));
     ck_assert(!xd_checksum_is_value("=" A32));
+    ck_assert(xd_checksum_is_value(A32));
+    ck_assert(xd_checksum_is_value(A64));
+    ck_assert(!xd_checksum_is_value(A32 "a"));
+    ck_assert(!xd_checksum_is_value(""));
+    ck_assert(!xd_checksum_is_value("g" A32));
     ck_assert(!xd_checksum_is_value("http://a.example/SHA256SUMS"));
 }
 END_TEST
@@ -118,10 +123,23 @@ START_TEST(a_value_that_is_no_hash_is_refused)
     ck_assert_int_eq(xd_checksums_add(checksums, "crc32c=00000000", &error),
                      XD_E_INVAL);
     ck_assert_str_eq(error.msg, "crc32c cannot be computed");
-    ck_assert_int_eq(xd_checksums_add(checksums, A64, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_checksums_add(checksums, A64 "a", &error), XD_E_INVAL);
+    ck_assert_str_eq(error.msg, "invalid checksum '" A64 "a': use TYPE=HEX, "
+                                "such as sha-256=3f2a..., or the hex digits "
+                                "alone");
     take_url("http://a.example/f.iso");
     apply();
     ck_assert_uint_eq(file_at(0).n_hashes, 0);
+}
+END_TEST
+
+START_TEST(the_number_of_hex_digits_alone_tells_the_algorithm)
+{
+    ck_assert_int_eq(xd_checksums_add(checksums, A64, &error), 0);
+    ck_assert_int_eq(xd_checksums_add(checksums, A32, &error), 0);
+    take_url("http://a.example/f.iso");
+    apply();
+    ck_assert_uint_eq(file_at(0).n_hashes, 2);
 }
 END_TEST
 
@@ -407,6 +425,7 @@ int main(void)
     tcase_add_test(t, a_value_is_a_hash_of_the_only_file);
     tcase_add_test(t, a_value_is_told_from_the_name_of_a_file);
     tcase_add_test(t, a_value_that_is_no_hash_is_refused);
+    tcase_add_test(t, the_number_of_hex_digits_alone_tells_the_algorithm);
     tcase_add_test(t, a_file_is_found_by_its_name_without_folders);
     tcase_add_test(t, a_name_is_compared_as_it_is_used);
     tcase_add_test(t, a_name_that_is_missing_is_said);

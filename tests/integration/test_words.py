@@ -1,0 +1,295 @@
+"""What a person types, mistypes, or brings from curl, wget and aria2; the help;
+the config file."""
+import hashlib
+import os
+import re
+
+import pytest
+
+SIZE = 300_001
+COMMANDS = ["verify", "show", "play", "serve", "bench", "trace"]
+GROUPS = ["common", "output", "network", "verification", "algorithms"]
+
+
+def out(lab, *words):
+    run = lab.xdownload(*words, report=False)
+    assert run.rc == 0 and run.err == "", run.err
+    return run.out.decode()
+
+
+def refused(lab, *words):
+    run = lab.xdownload(*words, report=False)
+    assert run.rc == 2, run.err
+    assert run.err.endswith("try 'xdownload --help'\n")
+    return run.err
+
+
+# ---- help ----
+
+def options_in(text):
+    return set(re.findall(r"(?m)^  (?:-., |    )--([a-z0-9-]+)", text))
+
+
+def test_the_help_fits_on_two_screens_and_its_lines_on_80_columns(lab):
+    assert len(out(lab, "--help").splitlines()) < 80
+    for words in ["--help"], ["--help", "all"], ["bench", "--help"]:
+        assert all(len(line) < 80 for line in out(lab, *words).splitlines())
+
+
+def test_all_the_options_are_those_of_the_groups_and_of_the_commands(lab):
+    everything = options_in(out(lab, "--help", "all"))
+    assert len(everything) > 80
+    assert everything == set().union(
+        *(options_in(out(lab, "--help", group)) for group in GROUPS),
+        *(options_in(out(lab, command, "--help")) for command in COMMANDS))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_its_own_help_with_examples_first(lab, command):
+    text = out(lab, command, "--help")
+    assert text.startswith(f"xdownload {command} - ")
+    assert text.index("Examples:") < text.index("Usage:")
+    examples = text.split("Examples:\n")[1].split("\n\n")[0]
+    assert f"  xdownload {command} " in examples
+    for words in (["help", command], ["--help", command], ["-h", command],
+                  [command, "-h"]):
+        assert out(lab, *words) == text
+
+
+def test_the_help_of_a_command_has_its_options_and_no_others(lab):
+    shown = options_in(out(lab, "show", "--help", "all"))
+    assert {"json", "probe", "format", "proxy", "help"} <= shown
+    assert not {"repair", "force", "player", "input-file"} & shown
+    assert "proxy" in options_in(out(lab, "show", "--help", "network"))
+    assert "limit-rate" not in options_in(out(lab, "show", "--help", "network"))
+
+
+def test_help_before_another_option_is_the_overview(lab):
+    assert out(lab, "--help", "-v") == out(lab, "--help")
+
+
+@pytest.mark.parametrize("topic, meant", [
+    ("netwrok", "did you mean '--help network'"),
+    ("shwo", "did you mean '--help show'"),
+    ("frobnicate", "use --help with common, output")])
+def test_help_on_what_there_is_not_names_what_there_is(lab, topic, meant):
+    assert meant in refused(lab, "--help", topic)
+
+
+# ---- names that were mistyped ----
+
+@pytest.mark.parametrize("words, meant", [
+    (["--contiune"], "unknown option --contiune: did you mean --continue?"),
+    (["--limt-rate=3"], "unknown option --limt-rate: did you mean "
+     "--limit-rate?"),
+    (["play", "--browsr"], "did you mean --browser?"),
+    (["--frobnicate"], "unknown option --frobnicate\n"),
+    (["--max"], "--max may mean more than one option: --"),
+    (["-%"], "unknown option -%\n"),
+    (["shwo", "f.xnd"], "there is no file and no command 'shwo': did you mean "
+     "'xdownload show'?")])
+def test_the_nearest_name_is_named(lab, words, meant):
+    assert meant in refused(lab, *words)
+
+
+def test_a_file_may_be_named_nearly_like_a_command(lab):
+    data = lab.file("f.bin", SIZE)
+    os.rename(lab.exnode("f.bin", lab.depots(1)), lab.path("shwo"))
+    assert lab.xdownload("shwo").rc == 0
+    assert lab.read("f.bin") == data
+
+
+# ---- options of other programs ----
+
+def test_what_means_one_thing_everywhere_is_taken(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("in").mkdir()
+    run = lab.xdownload("--location", "--silent", "--show-error",
+                        "--no-clobber", "--directory-prefix", "in",
+                        "--output-document=out", "--tries", "3",
+                        "--inet4-only", "--max-overall-download-limit=8MB/s",
+                        lab.depot().url("f.bin"))
+    assert run.rc == 0 and run.err == "", run.err
+    assert lab.path("in/out").read_bytes() == data
+
+
+@pytest.mark.parametrize("words, ours", [
+    (["--dir", "nowhere"], "nowhere"), (["--private-key", "k.pem"], "no cert"),
+    (["--max-connection-per-server", "99"], "invalid threads-per-depot '99'"),
+    (["--no-clobber=1"], "this option takes no value")])
+def test_they_are_our_options_under_another_name(lab, words, ours):
+    run = lab.xdownload(*words, "https://127.0.0.1:9/f", report=False)
+    assert run.rc != 0 and ours in run.err
+
+
+@pytest.mark.parametrize("words, advice", [
+    (["-O"], "unknown option -O: use -o FILE"),
+    (["-s"], "unknown option -s: use -q"), (["-L"], "redirects are followed"),
+    (["-x", "16"], "-x is the proxy: use -t N"),
+    (["-P", "folder"], "use -d DIR"), (["-P", "/tmp"], "use -d DIR"),
+    (["-R", "http://a.example/"], "use --remote-time"),
+    (["--split=5"], "unknown option --split: use -t N"),
+    (["--timeout", "5"], "use --silence TIME"),
+    (["--http-user=me"], "use --user NAME:PASSWORD")])
+def test_where_programs_differ_a_sentence_names_our_option(lab, words, advice):
+    said = refused(lab, *words, "http://127.0.0.1:9/f")
+    assert advice in said
+    assert len(said.splitlines()) == 2
+
+
+@pytest.mark.parametrize("words", [
+    ["-a", "progress", "-P", "3"], ["-a", "progress", "-P", "auto"],
+    ["-x", "127.0.0.1:3128"]])
+def test_numbers_and_proxies_are_still_taken(lab, words):
+    run = lab.xdownload("--dry-run", *words, "http://127.0.0.1:9/f",
+                        report=False)
+    assert run.rc == 0, run.err
+
+
+# ---- quantities ----
+
+def value(lab, name, *words):
+    """What is in force, where --dry-run prints it; else ""."""
+    run = lab.xdownload("--dry-run", *words, "http://127.0.0.1:9/f",
+                        report=False)
+    assert run.rc == 0, run.err
+    lines = (line.split() for line in run.out.decode().splitlines())
+    return next((line[1] for line in lines if line[0] == name), "")
+
+
+@pytest.mark.parametrize("option, good, bad", [
+    ("limit-rate", ["1MB/s", "1m", "8Mbit/s", "500k/s"], ["5q", "1Mb/s"]),
+    ("block-size", ["1MB", "64k", "1MiB"], ["5q", "1MB/s"]),
+    ("max-time", ["1d", "5sec", "2hours", "5"], ["5q", "1D"]),
+    ("lookahead", ["2m", "20MB"], ["5q", "2h", "0.5s"])])
+def test_units_are_forgiven_and_nonsense_is_not(lab, option, good, bad):
+    for word in good:
+        assert value(lab, option, f"--{option}", word) in (word, "")
+    for word in bad:
+        said = refused(lab, f"--{option}", word, "http://127.0.0.1:9/f")
+        assert f"invalid {option} '{word}': use " in said
+
+
+@pytest.mark.parametrize("word", ["1s", "20sec", "5min", "1h", "2m", "64k"])
+def test_a_lookahead_is_a_size_or_a_time(lab, word):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("play", "--simulate", "--rate", "40MB/s", "--prebuffer",
+                        "0", "--lookahead", word,
+                        lab.exnode("f.bin", lab.depots(1)), report=False)
+    assert run.rc == 0, run.err
+
+
+def test_1mb_is_a_million_bytes_and_1m_is_2_to_the_20(lab):
+    lab.file("f.bin", SIZE)
+    for word, size in [("1MB", 10**6), ("1m", 2**20), ("1MiB", 2**20)]:
+        run = lab.xdownload("--force", "-b", word, lab.exnode(
+            "f.bin", lab.depots(1)))
+        assert run.report["block_size"] == size
+
+
+# ---- a checksum without its type ----
+
+@pytest.mark.parametrize("name", ["md5", "sha1", "sha224", "sha256", "sha512"])
+def test_the_number_of_digits_tells_the_type(lab, name):
+    data = lab.file("f.bin", SIZE)
+    digits = hashlib.new(name, data).hexdigest()
+    run = lab.xdownload("--checksum", digits, lab.depot().url("f.bin"))
+    assert run.rc == 0, run.err
+    assert run.report["verified"].replace("-", "") == name
+    wrong = ("1" if digits[0] == "0" else "0") + digits[1:]
+    run = lab.xdownload("--force", "--checksum", wrong.upper(),
+                        lab.depot().url("f.bin"))
+    assert run.rc == 4, run.err
+
+
+def test_other_digits_are_the_name_of_a_file(lab):
+    run = lab.xdownload("--checksum", "abcdef", "http://127.0.0.1:9/f",
+                        report=False)
+    assert run.rc == 5 and "abcdef" in run.err
+
+
+# ---- the config file ----
+
+def config(lab, text, where=".config"):
+    folder = lab.path(f"home/{where}/xdownload")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config").write_text(text)
+    lab.environment["HOME"] = str(lab.path("home"))
+    return folder / "config"
+
+
+def test_a_config_file_sets_what_the_command_line_does_not(lab):
+    path = config(lab, "# mine\n\nretry = 7\n--silence 3s\n"
+                  "  limit-rate=1MB/s  \nno-depot-cache\r\n")
+    for name, word in [("retry", "7"), ("silence", "3s"),
+                       ("limit-rate", "1MB/s")]:
+        assert value(lab, name) == word
+        assert value(lab, name, "--no-config") != word
+    assert value(lab, "retry", "--retry", "9") == "9"
+    assert value(lab, "silence", "--retry", "9") == "3s"
+    said = lab.xdownload("-v", "--dry-run", "http://127.0.0.1:9/f",
+                         report=False).err
+    assert said == (f"xdownload: {path} sets retry=7 silence=3s "
+                    "limit-rate=1MB/s no-depot-cache\n")
+
+
+def test_the_folder_of_config_files_may_be_another(lab):
+    config(lab, "retry 7\n")
+    path = config(lab, "retry 8\n", where="other")
+    lab.environment["XDG_CONFIG_HOME"] = str(path.parent.parent)
+    assert value(lab, "retry") == "8"
+    lab.environment["XDG_CONFIG_HOME"] = "relative"
+    assert value(lab, "retry") == "7"
+
+
+@pytest.mark.parametrize("line, why", [
+    ("output f", "not allowed in a config file"),
+    ("directory /tmp", "not allowed"), ("force", "not allowed"),
+    ("user me:secret", "not allowed"), ("netrc", "not allowed"),
+    ("header X: y", "not allowed"), ("insecure", "not allowed"),
+    ("accept-html", "not allowed"), ("no-final-check", "not allowed"),
+    ("allow-private-redirs", "not allowed"), ("report r.json", "not allowed"),
+    ("set insecure=yes", "not allowed"),
+    ("proxy http://me:secret@proxy.example", "not allowed"),
+    ("retyr 3", "there is no such option"), ("q", "there is no such option"),
+    ("retry", "needs a value"), ("retry =", "needs a value"),
+    ("quiet yes", "takes no value"), ("retry many", "invalid retry 'many'")])
+def test_what_a_config_file_may_not_set_ends_the_run(lab, line, why):
+    path = config(lab, f"silence 3s\n{line}\n")
+    run = lab.xdownload("http://127.0.0.1:9/f", report=False)
+    assert run.rc == 2 and why in run.err
+    assert f"line 2 of {path}" in run.err or f"{path}, line 2: " in run.err
+    assert "secret" not in run.err
+
+
+def test_the_command_line_overrides_also_in_other_words(lab):
+    config(lab, "ipv4\nquiet\nno-depot-cache\nprogress none\n")
+    run = lab.xdownload("-6", "-v", "--depot-cache", "c", "--progress", "plain",
+                        "--dry-run", "http://127.0.0.1:9/f", report=False)
+    assert run.rc == 0 and run.err == "", run.err
+    assert run.out.decode().startswith("f\n")
+
+
+def test_measurements_read_no_config_file(lab):
+    config(lab, "nonsense\n")
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", lab.depots(1))
+    for words in (["play", "--simulate", "--rate", "40MB/s", "--prebuffer",
+                   "0s", manifest],
+                  ["bench", "-a", "basic", "-b", "64k", "-t", "1", "--repeat",
+                   "1", "-o", "r.csv", manifest]):
+        run = lab.xdownload(*words, report=False)
+        assert run.rc == 0, run.err
+    assert lab.xdownload(manifest).rc == 2
+    assert lab.xdownload("--no-config", manifest).rc == 0
+    assert lab.read("f.bin") == data
+
+
+def test_a_config_file_that_cannot_be_read_is_said(lab):
+    path = config(lab, "")
+    run = lab.xdownload("--dry-run", "http://127.0.0.1:9/f", report=False)
+    assert run.rc == 0 and run.err == ""
+    path.unlink()
+    path.mkdir()
+    run = lab.xdownload("--dry-run", "http://127.0.0.1:9/f", report=False)
+    assert run.rc == 5 and f"{path} cannot be read: " in run.err
