@@ -73,7 +73,7 @@ bool quantity_rate(double *out_bytes_per_s, const char *text)
     return (parse(out_bytes_per_s, text, bits, sizeof bits / sizeof *bits) ||
             parse_size_before(out_bytes_per_s, text, "/s") ||
             parse_size_before(out_bytes_per_s, text, "")) &&
-           *out_bytes_per_s >= 1 && *out_bytes_per_s <= 1e12;
+           *out_bytes_per_s >= 1 && *out_bytes_per_s <= KI * KI * KI * KI;
 }
 
 bool quantity_seconds(double *out, const char *text)
