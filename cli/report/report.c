@@ -33,13 +33,16 @@ static void put_discarded(struct json *j, const struct xd_progress *p)
     json_close_object(j);
 }
 
-static void put_proof(struct json *j, const char *algorithm)
+static void put_proof(struct json *j, const char *algorithm, bool is_servers)
 {
     json_string(j, "verified", algorithm);
-    if (algorithm == NULL)
+    if (algorithm == NULL) {
         json_null(j, "verified_is_weak");
-    else
+        json_null(j, "verified_is_servers");
+    } else {
         json_bool(j, "verified_is_weak", xd_hash_is_weak(algorithm));
+        json_bool(j, "verified_is_servers", is_servers);
+    }
 }
 
 /* `n_files` is 0 for one. */
@@ -63,7 +66,7 @@ static void put(FILE *to, const struct snapshot *s, const char *file,
     put_discarded(&j, p);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
-    put_proof(&j, p->verified);
+    put_proof(&j, p->verified, p->is_servers_digest);
     json_string(&j, "algorithm", p->algorithm);
     json_count(&j, "redundancy", p->redundancy);
     json_count(&j, "progress_number", p->progress_number);
@@ -109,7 +112,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
     json_size(&j, "size", p->bytes_total);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
-    put_proof(&j, p->verified);
+    put_proof(&j, p->verified, false);
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         json_null(&j, of_all[i]);
     json_open_array(&j, "depots");

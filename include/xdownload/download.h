@@ -58,6 +58,8 @@ struct xd_progress {
     uint64_t discarded_dropped;    /* they left the memory of a source */
     uint64_t bytes_in_order; /* of bytes_done, those before the first that is
                                 missing */
+    bool is_servers_digest;  /* `verified` is of a hash that the file's own
+                                server named: less than one from elsewhere */
 };
 
 enum xd_depot_state {

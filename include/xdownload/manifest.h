@@ -53,6 +53,8 @@ struct xd_hash {
     const char *hex; /* lower case */
     bool is_given;   /* added by xd_checksums_apply(), and so always
                         compared; if not, the manifest's own */
+    bool is_offered; /* it is the word of the server that the file comes from,
+                         beside its bytes: not a hash from elsewhere */
 };
 
 struct xd_extent {

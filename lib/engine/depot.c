@@ -21,6 +21,7 @@ struct entry {
     const char *location;             /* likewise */
     const struct xd_framing *framing; /* likewise */
     unsigned priority, max_connections;
+    enum xd_reach reach;
     size_t order;
 };
 
@@ -141,9 +142,12 @@ static int by_promise(const void *a, const void *b)
     return by_preference(s, t);
 }
 
+/* Replica number `k` of the file. */
 static int add_entry(struct entries *e, const struct xd_extent *extent,
-                     const struct xd_replica *replica, const struct xd_url *url)
+                     const struct xd_model_file *f, size_t k)
 {
+    const struct xd_replica *replica = &f->replicas[k];
+    const struct xd_url *url = &f->urls[k];
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
     int is_excluded;
@@ -157,16 +161,18 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     is_excluded = xd_hosts_have(e->exclude, url);
     if (is_excluded != 0)
         return is_excluded < 0 ? is_excluded : 0;
-    *entry = (struct entry){.kind = kind,
-                            .range = {extent->offset, XD_SIZE_UNKNOWN},
-                            .object_offset = replica->offset,
-                            .object_size = replica->object_size,
-                            .url = *url,
-                            .framing = replica->framing,
-                            .location = replica->location,
-                            .priority = replica->priority,
-                            .max_connections = replica->max_connections,
-                            .order = e->n};
+    *entry =
+        (struct entry){.kind = kind,
+                       .range = {extent->offset, XD_SIZE_UNKNOWN},
+                       .object_offset = replica->offset,
+                       .object_size = replica->object_size,
+                       .url = *url,
+                       .framing = replica->framing,
+                       .location = replica->location,
+                       .priority = replica->priority,
+                       .max_connections = replica->max_connections,
+                       .reach = f->reaches ? f->reaches[k] : XD_REACH_MACHINE,
+                       .order = e->n};
     if (extent->length != XD_SIZE_UNKNOWN)
         entry->range.end = extent->offset + extent->length;
     e->n++;
@@ -186,9 +192,7 @@ static int collect_entries(const struct xd_model_file *f, struct entries *e)
         const struct xd_model_extent *extent = &f->extents[i];
 
         for (size_t j = 0; j < extent->row.n_replicas; j++) {
-            size_t k = extent->first_replica + j;
-
-            if (add_entry(e, &extent->row, &f->replicas[k], &f->urls[k]) < 0)
+            if (add_entry(e, &extent->row, f, extent->first_replica + j) < 0)
                 return XD_E_NOMEM;
         }
     }
@@ -236,6 +240,7 @@ static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n)
                                      .priority = run[i].priority,
                                      .location = run[i].location,
                                      .max_connections = run[i].max_connections,
+                                     .own_reach = run[i].reach,
                                      .order = run[i].order};
     qsort(d->sources, n, sizeof *d->sources, by_place);
     for (size_t i = 0; i < n; i++) {
@@ -604,7 +609,19 @@ const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source)
 
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
 {
-    return is_led_on(source) ? source->reach : XD_REACH_MACHINE;
+    return is_led_on(source) ? source->reach : source->own_reach;
+}
+
+enum xd_reach xd_depot_reach(const struct xd_depot *depot)
+{
+    enum xd_reach reach = XD_REACH_PUBLIC;
+
+    for (const struct xd_depot_source *s = NULL;
+         (s = xd_depot_next_source(depot, s));) {
+        if (s->own_reach < reach)
+            reach = s->own_reach;
+    }
+    return reach;
 }
 
 void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why)

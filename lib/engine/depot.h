@@ -16,7 +16,7 @@
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
-#include "io/reach.h"
+#include "base/reach.h"
 #include "sched/layout.h"
 #include "transfer/registry.h"
 
@@ -43,6 +43,7 @@ struct xd_depot_source {
     unsigned priority;
     const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */
+    enum xd_reach own_reach;  /* how near the server of `url` may be */
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
     struct xd_url *own_url;   /* of one that was added: the text of `url`;
@@ -199,6 +200,9 @@ const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source);
 
 /* How near that URL may lead. */
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
+
+/* How near its server may be, by the source that allows most. */
+enum xd_reach xd_depot_reach(const struct xd_depot *depot);
 
 /* Keep `why` as its last error, located at the depot unless it says another. */
 void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why);

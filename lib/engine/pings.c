@@ -78,7 +78,8 @@ static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
                       e, NULL);
     depot->is_pinged = true;
     if (!e->pings.pinger ||
-        xd_pinger_ask(e->pings.pinger, depot->number, &depot->url) < 0)
+        xd_pinger_ask(e->pings.pinger, depot->number, &depot->url,
+                      xd_depot_reach(depot)) < 0)
         report_locked(e, depot, &(struct xd_ping){.result = XD_PING_UNKNOWN});
 }
 

@@ -17,6 +17,7 @@
 #include <xdownload/error.h>
 
 #include "base/ping.h"
+#include "base/reach.h"
 #include "base/time.h"
 #include "base/url.h"
 
@@ -59,11 +60,11 @@ void xd_pinger_free(struct xd_pinger *p);
 
 /*
  * Ping the server of `url`, which lives until the answer; that is UNKNOWN where
- * there is no server, or a proxy is between.
+ * there is no server, a proxy is between, or it lies nearer than `reach`.
  * Threads: any.  Blocks: no.
  * Errors:  NOMEM: there will be no answer.
  */
 int xd_pinger_ask(struct xd_pinger *p, unsigned number,
-                  const struct xd_url *url);
+                  const struct xd_url *url, enum xd_reach reach);
 
 #endif

@@ -21,6 +21,7 @@
 #include <xdownload/error.h>
 #include <xdownload/manifest.h>
 
+#include "base/offer.h"
 #include "base/time.h"
 #include "base/url.h"
 #include "io/reach.h"
@@ -58,6 +59,8 @@ struct xd_request {
     bool asks_state;    /* no bytes are wanted, only the head's `state`: of a
                            transport that can_probe alone; the range says
                            nothing */
+    bool wants_offer;   /* the head is to have what the server offers beside
+                           the bytes */
     bool takes_encoded; /* the object is known to be a compressed file, or
                                 its bytes are proved later: an encoding does
                                 not matter */
@@ -83,6 +86,8 @@ struct xd_head {
     bool is_range;   /* the answer is a range, not the whole object */
     bool shares;     /* its connection can carry other requests, too */
     const struct xd_object_state *state; /* with `asks_state`, else NULL */
+    const struct xd_offer *offer; /* with `wants_offer`: what the server of the
+                                     request's URL offers; or NULL */
 };
 
 /* What a failure means for the next attempt. */

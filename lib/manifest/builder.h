@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <xdownload/manifest.h>
 
+#include "base/reach.h"
 #include "base/span.h"
 #include "base/url.h"
 
@@ -41,6 +42,7 @@ struct xd_source {
     struct xd_exnode_part *part;      /* or NULL; in the manifest's pool */
     unsigned rights;
     uint64_t expires_at;
+    enum xd_reach reach; /* how near its server may be */
 };
 
 /* A source that passed the checks. */
@@ -52,6 +54,7 @@ struct xd_mapping {
     struct xd_url url; /* of the row, parsed */
     const char *sha256;
     struct xd_exnode_part *part; /* or NULL; in the manifest's pool */
+    enum xd_reach reach;
 };
 
 /* Bytes of the file that a source would hold, had it not been dropped. */
@@ -76,6 +79,7 @@ struct xd_draft {
     unsigned max_connections;
     struct xd_exnode_part *parts, *last_part; /* in the pool */
     bool is_exnode;
+    bool is_offered; /* its hashes are the word of a server that has it */
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];

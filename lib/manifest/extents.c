@@ -115,6 +115,8 @@ static void take_replica(struct xd_model_file *f, size_t i,
 {
     f->replicas[i] = m->row;
     f->urls[i] = m->url;
+    if (f->reaches)
+        f->reaches[i] = m->reach;
     if (f->mappings)
         f->mappings[i] = m->part;
 }
@@ -188,6 +190,26 @@ static bool has_parts(const struct xd_draft *d)
     return false;
 }
 
+static bool has_reaches(const struct xd_draft *d)
+{
+    for (size_t i = 0; i < d->n_mappings; i++) {
+        if (d->mappings[i].reach != XD_REACH_MACHINE)
+            return true;
+    }
+    return false;
+}
+
+/* What not every file has; false when memory is out. */
+static bool alloc_rare(const struct xd_draft *d, struct xd_model_file *f,
+                       size_t n)
+{
+    if (has_parts(d))
+        f->mappings = xd_alloc(n, sizeof *f->mappings);
+    if (has_reaches(d))
+        f->reaches = xd_alloc(n, sizeof *f->reaches);
+    return (f->mappings || !has_parts(d)) && (f->reaches || !has_reaches(d));
+}
+
 int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
@@ -202,10 +224,7 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
     f->extents = xd_alloc(n_extents, sizeof *f->extents);
     f->replicas = xd_alloc(n, sizeof *f->replicas);
     f->urls = xd_alloc(n, sizeof *f->urls);
-    if (has_parts(d))
-        f->mappings = xd_alloc(n, sizeof *f->mappings);
-    if (!f->extents || !f->replicas || !f->urls ||
-        (has_parts(d) && !f->mappings))
+    if (!f->extents || !f->replicas || !f->urls || !alloc_rare(d, f, n))
         b->out_of_memory = true;
     else
         make_extents(b, f, d->mappings, n);

@@ -280,6 +280,7 @@ bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f)
     for (size_t i = 0; i < d->n_hashes; i++) {
         if (!d->hashes[i].hex)
             continue;
+        d->hashes[i].is_offered = d->is_offered;
         xd_hashes_insert(f, &d->hashes[i]);
     }
     return true;

@@ -12,6 +12,7 @@ void xd_model_file_fini(struct xd_model_file *f)
     xd_free(f->extents);
     xd_free(f->replicas);
     xd_free(f->urls);
+    xd_free(f->reaches);
     xd_free(f->mappings);
     xd_free(f->pieces);
 }

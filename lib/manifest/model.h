@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <xdownload/manifest.h>
 
+#include "base/reach.h"
 #include "base/url.h"
 #include "manifest/pool.h"
 
@@ -41,6 +42,8 @@ struct xd_model_file {
     struct xd_model_extent *extents;
     struct xd_replica *replicas; /* of all extents, extent by extent */
     struct xd_url *urls;         /* of each replica, parsed */
+    enum xd_reach *reaches; /* how near the server of each may be; NULL: of all
+                               as near as can be */
     /* Of an exNode, so that it can be written again: the mapping of each
      * replica, or NULL where its rows say all, or NULL where all do; and in a
      * list all other parts that the rows do not hold. */

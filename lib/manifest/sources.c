@@ -114,6 +114,7 @@ void xd_builder_source(struct xd_builder *b, const struct xd_source *s)
                                     .functions = s->functions},
                             .url = parsed,
                             .part = s->part,
+                            .reach = s->reach,
                             .sha256 = s->sha256};
     d->n_mappings++;
 }

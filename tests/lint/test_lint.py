@@ -175,7 +175,8 @@ def test_a_word_of_http_would_be_found(tmp_path, line, word):
 # manifests, and inspection, which gives the model what it was given.
 SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
               "lib/io/http/http_redirect.c", "lib/io/ibp/ibp_wire.c",
-              "lib/manifest/exnode.c", "lib/engine/api/inspect.c"]
+              "lib/manifest/exnode.c", "lib/manifest/offered.c",
+              "lib/engine/api/inspect.c"]
 
 
 def url_texts(files):

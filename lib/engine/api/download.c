@@ -157,6 +157,22 @@ static void count_depots_locked(const struct xd_engine *e,
     p->depots_reserve = (unsigned)e->depots.n_in_reserve;
 }
 
+/* Unless it was given another one, which then is what counts. */
+static bool has_servers_digest(const struct xd_engine *e)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+    bool is_offered = false;
+
+    for (size_t i = 0;
+         xd_manifest_hash(e->depots.manifest, e->depots.file, i, &hash) == 0;
+         i++) {
+        if (hash.is_given)
+            return false;
+        is_offered |= hash.is_offered;
+    }
+    return is_offered;
+}
+
 void xd_download_progress(struct xd_download *d, struct xd_progress *out)
 {
     struct xd_engine *e = engine_of(d);
@@ -185,6 +201,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;
     p.verified = xd_verify_algorithm_locked(e);
+    p.is_servers_digest = p.verified && has_servers_digest(e);
     if (e->session.sched) {
         const struct xd_sched_options *o = xd_sched_options(e->session.sched);
 

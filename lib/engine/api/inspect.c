@@ -1,6 +1,9 @@
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 
+#include <string.h>
+#include <strings.h>
+
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
@@ -8,7 +11,13 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
+#include "manifest/offered.h"
 #include "manifest/parse.h"
+#include "os/clock.h"
+
+/* For so long the manifest by which a server describes its file is waited for,
+ * before its bytes: what is slower would not make up for it. */
+#define DESCRIBED_GRACE XD_SECOND
 
 /* So much decides what it is. */
 #define DECIDES ((size_t)64 << 10)
@@ -18,6 +27,7 @@ struct item {
     struct xd_url *final_url; /* after redirects: what it says is relative to
                                   this */
     struct xd_text text;      /* what came, while it may be a manifest */
+    struct xd_offer offer;    /* what its server names beside it */
     bool is_manifest;
     bool may_be_page; /* in place of the file: base/page.h */
     uint64_t size;
@@ -28,14 +38,32 @@ struct item {
 struct xd_inspection {
     struct item *items;
     size_t n;
-    size_t *asked; /* the item that each request of a run is for */
+    enum xd_reach reach; /* how near the URLs may be */
+    size_t *asked;       /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
-    bool accepts_html;
+    bool accepts_html, takes_offers;
+    struct xd_manifest *described; /* of the only URL, by its server; or NULL */
 };
 
 static struct item *item_of(const struct xd_inspection *in, size_t i)
 {
     return &in->items[in->asked[i]];
+}
+
+/* What a server calls so is one, though it looks like nothing: a list of
+ * URLs does. */
+static bool is_manifest_type(const char *type)
+{
+    static const char *const types[] = {"application/metalink4+xml",
+                                        "application/metalink+xml",
+                                        "text/uri-list"};
+    size_t len = type ? strcspn(type, "; ") : 0;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (len == strlen(types[i]) && strncasecmp(type, types[i], len) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int on_head(void *user, size_t i, const struct xd_head *head)
@@ -44,14 +72,20 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     struct item *item = item_of(in, i);
 
     xd_text_fini(&item->text);
-    item->is_manifest = false;
+    xd_offer_fini(&item->offer);
+    item->is_manifest =
+        in->what == FIND_OUT && is_manifest_type(head->media_type);
     item->may_be_page = in->what == FIND_OUT && !in->accepts_html &&
                         xd_page_is_likely(&item->url, head->media_type);
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->final_url);
     item->final_url =
         xd_url_copy(head->final_url ? head->final_url : &item->url);
-    return item->final_url ? 0 : xd_fail_nomem(&item->error);
+    if (!item->final_url ||
+        (head->offer && xd_offer_copy(&item->offer, head->offer) < 0))
+        return xd_fail_nomem(&item->error);
+    xd_offer_sort(&item->offer);
+    return 0;
 }
 
 /* XD_E_CANCELED ends the request: it is known to be no manifest. */
@@ -132,6 +166,14 @@ fail:
     return XD_E_NOMEM;
 }
 
+/* The same for one URL, which lives as long. */
+static int make_of(struct xd_inspection **out, const struct xd_url *url)
+{
+    const char *text = xd_url_secret_text(url);
+
+    return make(out, &text, 1);
+}
+
 /* Ask the first `n` of in->asked; late ones are left after `grace`. */
 static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
                size_t n, xd_usec grace, struct xd_error *err)
@@ -153,9 +195,11 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
         item->error = (struct xd_error){0};
         requests[i] = (struct xd_request){
             .url = &item->url,
+            .reach = in->reach,
             .length = XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
+            .wants_offer = in->takes_offers,
             /* Of a file nothing but its first bytes is looked at. */
             .takes_encoded = in->what == FIND_OUT};
     }
@@ -200,6 +244,57 @@ static int ask_all(struct xd_inspection *in,
     return n_late > 0 ? ask(in, a, n_late, XD_NEVER, err) : 0;
 }
 
+/* ---- what a server names beside its object ---- */
+
+/* The manifest that the offer names first; NULL: it names none. */
+static const struct xd_offered *find_described(const struct xd_offer *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->items[i].kind == XD_OFFERED_MANIFEST)
+            return &o->items[i];
+    }
+    return NULL;
+}
+
+/* From elsewhere it could name any hash: then the server's own must be there to
+ * hold it against. */
+static bool may_describe(const struct item *item, const struct xd_url *url)
+{
+    return item->offer.n_hashes > 0 ||
+           xd_url_compare_depots(&item->url, url) == 0;
+}
+
+/*
+ * The manifest by which the server describes its file, unless that takes longer
+ * than a slow copy may: it is of use, but no download waits for it.
+ * Errors: NOMEM.
+ */
+static int take_described(struct xd_inspection *in,
+                          const struct xd_cancelable_batch *a,
+                          struct xd_error *err)
+{
+    struct item *item = &in->items[0];
+    const struct xd_offered *o = find_described(&item->offer);
+    struct xd_inspection *about;
+    struct xd_cancelable_batch brief = *a;
+    int rc;
+
+    if (is_manifest(item) || item->error.code < 0 || !o ||
+        !may_describe(item, o->url))
+        return 0;
+    if (make_of(&about, o->url) < 0)
+        return xd_fail_nomem(err);
+    about->what = ARE_MANIFESTS;
+    about->reach = item->offer.reach;
+    if (xd_now() + DESCRIBED_GRACE < brief.until)
+        brief.until = xd_now() + DESCRIBED_GRACE;
+    rc = ask(about, &brief, 1, XD_NEVER, err);
+    if (rc == 0 && about->items[0].manifest)
+        in->described = xd_manifest_ref(about->items[0].manifest);
+    xd_inspection_free(about);
+    return rc;
+}
+
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
                    struct xd_error *err)
 {
@@ -209,7 +304,11 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
     if (rc < 0)
         return rc;
     in->accepts_html = o && o->accept_html;
+    in->takes_offers =
+        in->what == FIND_OUT && in->n == 1 && !(o && o->no_metalink);
     rc = ask_all(in, a, err);
+    if (rc == 0 && in->takes_offers)
+        rc = take_described(in, a, err);
     return xd_cancelable_batch_end(a, o, rc, err);
 }
 
@@ -291,6 +390,11 @@ static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
     return rc;
 }
 
+static bool has_offer(const struct xd_inspection *in)
+{
+    return in->described || !xd_offer_is_empty(&in->items[0].offer);
+}
+
 int xd_inspection_manifest(struct xd_manifest **out,
                            const struct xd_inspection *in, size_t i,
                            struct xd_error *err)
@@ -303,7 +407,11 @@ int xd_inspection_manifest(struct xd_manifest **out,
     if (i >= (uint64_t)n)
         return xd_fail(err, XD_E_INVAL, "there is no manifest number %zu", i);
     if (in->what == FIND_OUT && find(in, true) == in->n)
-        return make_list(out, in, err);
+        return in->n == 1 && has_offer(in)
+                   ? xd_manifest_offered(out, &in->items[0].url,
+                                         in->items[0].size, &in->items[0].offer,
+                                         in->described, err)
+                   : make_list(out, in, err);
     if (in->items[i].manifest)
         *out = xd_manifest_ref(in->items[i].manifest);
     else if (err)
@@ -386,8 +494,10 @@ void xd_inspection_free(struct xd_inspection *in)
     for (size_t i = 0; i < in->n; i++) {
         xd_free(in->items[i].final_url);
         xd_text_fini(&in->items[i].text);
+        xd_offer_fini(&in->items[i].offer);
         xd_manifest_unref(in->items[i].manifest);
     }
+    xd_manifest_unref(in->described);
     xd_free(in->items);
     xd_free(in->asked);
     xd_free(in);

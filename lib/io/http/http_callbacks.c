@@ -14,6 +14,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "io/http/ftp_answer.h"
+#include "io/http/http_offer.h"
 #include "io/http/http_redirect.h"
 #include "os/clock.h"
 
@@ -91,6 +92,8 @@ static void report_head(struct xd_http_fetch *f)
     head.validator = xd_http_validator(a);
     head.final_url = f->url;
     head.reach = f->reach;
+    if (!xd_offer_is_empty(&f->offer))
+        head.offer = &f->offer;
     int rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
         refuse(f, rc);
@@ -113,15 +116,14 @@ static bool is_redirect(const struct xd_http_fetch *f)
 
 /* A server of this machine may send us anywhere, one of the world only out
  * again; a proxy stands for all that lies behind it. */
-static void narrow_reach(struct xd_http_fetch *f)
+static enum xd_reach narrowed_reach(const struct xd_http_fetch *f)
 {
     char *address = NULL;
     enum xd_reach reach = XD_REACH_PUBLIC;
 
     if (curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK)
         reach = xd_reach_of_text(address);
-    if (f->reach < reach)
-        f->reach = reach;
+    return f->reach < reach ? reach : f->reach;
 }
 
 /* Where it points to, in place of where it was asked. */
@@ -147,7 +149,7 @@ static void judge_redirect(struct xd_http_fetch *f)
     }
     if (!xd_url_same_origin(f->url, next)) {
         f->request.if_range = NULL;
-        narrow_reach(f);
+        f->reach = narrowed_reach(f);
     }
     xd_free(f->url);
     f->url = next;
@@ -181,6 +183,14 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     set_retry_after(f);
 }
 
+static void take_offer(struct xd_http_fetch *f, const char *line, size_t len)
+{
+    struct xd_offer *o = &f->offer;
+
+    if (xd_http_offer_line(o, &f->answer, f->first, f->url, line, len))
+        o->reach = narrowed_reach(f);
+}
+
 static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
 {
     f->made_progress = true;
@@ -196,6 +206,8 @@ static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
         xd_ftp_answer_line(&f->answer, line, len);
     else
         xd_http_answer_line(&f->answer, line, len);
+    if (f->request.wants_offer && !f->is_ftp)
+        take_offer(f, line, len);
     return len;
 }
 

@@ -138,6 +138,10 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
     f->connect.addresses = &shared->addresses;
     f->handler = handler;
     f->options = options;
+    snprintf(f->wants[0], sizeof f->wants[0],
+             "Want-Repr-Digest: sha-256=10, sha-512=9");
+    snprintf(f->wants[1], sizeof f->wants[1],
+             "Want-Digest: SHA-256, SHA-512;q=0.9");
     f->easy = curl_easy_init();
     if (f->easy == NULL || !set_up(f)) {
         xd_http_fetch_fini(f);
@@ -149,6 +153,7 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
 void xd_http_fetch_fini(struct xd_http_fetch *f)
 {
     curl_easy_cleanup(f->easy);
+    xd_offer_fini(&f->offer);
     xd_free(f->first);
     xd_free(f->url);
     xd_free(f->if_range);
@@ -173,16 +178,28 @@ static bool set_range(struct xd_http_fetch *f, const struct xd_request *r)
            CURLE_OK;
 }
 
-/* Shared by all handles, but for a line of this request before it. */
+static struct curl_slist *put_line(struct curl_slist *line, char *text,
+                                   struct curl_slist *next)
+{
+    *line = (struct curl_slist){.data = text, .next = next};
+    return line;
+}
+
+/* Shared by all handles, but for lines of this request before it.  Both ways to
+ * ask for a digest are in use (RFC 9530, RFC 3230). */
 static struct curl_slist *choose_header(struct xd_http_fetch *f,
                                         bool is_trusted)
 {
     struct curl_slist *list = xd_http_options_header(f->options, is_trusted);
+    struct curl_slist *next = f->header;
 
-    if (f->request.if_range == NULL || !xd_http_asks_for_range(&f->request))
-        return list;
-    f->header = (struct curl_slist){.data = f->if_range, .next = list};
-    return &f->header;
+    if (f->request.if_range != NULL && xd_http_asks_for_range(&f->request))
+        list = put_line(next++, f->if_range, list);
+    if (f->request.wants_offer) {
+        list = put_line(next++, f->wants[0], list);
+        list = put_line(next, f->wants[1], list);
+    }
+    return list;
 }
 
 /* Seconds for which a connection may have been idle: not since before the line
@@ -287,6 +304,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
+    xd_offer_fini(&f->offer);
     f->at = request->whole ? 0 : request->offset;
     f->n_redirects = 0;
     f->reach = request->reach;

@@ -41,7 +41,10 @@ struct xd_http_fetch {
     /* The request. */
     struct xd_request request; /* but for its URLs */
     char *if_range; /* owned: the line for request.if_range, or NULL */
-    struct curl_slist header; /* that line, and after it those of `options` */
+    /* Lines of this request, before those of `options`: what is wanted of
+     * digests, and that one. */
+    struct curl_slist header[3];
+    char wants[2][48];
     struct xd_url_name name;
     bool is_ftp;
     struct xd_url *first, *url; /* owned: what was asked first, and after
@@ -56,6 +59,7 @@ struct xd_http_fetch {
     /* The answer. */
     struct xd_http_answer answer;
     struct xd_http_judgement judgement;
+    struct xd_offer offer;
     size_t header_bytes; /* of all answers, redirects among them */
     uint64_t at;         /* in the object, of the next byte that comes */
     bool is_judged;      /* judgement is valid; the body has begun */

@@ -148,3 +148,28 @@ int xd_http_redirect(struct xd_url **out, const struct xd_url *first,
         return xd_fail(err, XD_E_NET, "%s: redirects %s", name, why);
     return 0;
 }
+
+int xd_http_resolve(struct xd_url **out, const struct xd_url *first,
+                    const struct xd_url *from, struct xd_span reference)
+{
+    char location[XD_URL_MAX + 1], *text = NULL;
+    CURLUcode rc = CURLUE_MALFORMED_INPUT;
+    struct xd_url url;
+
+    *out = NULL;
+    if (reference.len > XD_URL_MAX)
+        return XD_E_NET;
+    memcpy(location, reference.s, reference.len);
+    location[reference.len] = '\0';
+    if (!has_two_hosts(location))
+        rc = resolve(first, from, location, &text);
+    if (rc == CURLUE_OK && xd_url_parse(&url, text) &&
+        xd_scheme_is_web(url.scheme)) {
+        *out = xd_url_copy(&url);
+        rc = *out != NULL ? CURLUE_OK : CURLUE_OUT_OF_MEMORY;
+    }
+    curl_free(text);
+    if (rc == CURLUE_OUT_OF_MEMORY)
+        return XD_E_NOMEM;
+    return *out != NULL ? 0 : XD_E_NET;
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <xdownload/error.h>
 
+#include "base/span.h"
 #include "base/url.h"
 
 /*
@@ -18,5 +19,14 @@
 int xd_http_redirect(struct xd_url **out, const struct xd_url *first,
                      const struct xd_url *from, const char *location,
                      const char *name, struct xd_error *err);
+
+/*
+ * What a link of `from`, which was asked because of `first`, refers to: a URL of
+ * http, https, ftp or ftps, with user name and password as above.
+ * Ownership: likewise.
+ * Errors:    NET: it is none; NOMEM.
+ */
+int xd_http_resolve(struct xd_url **out, const struct xd_url *first,
+                    const struct xd_url *from, struct xd_span reference);
 
 #endif

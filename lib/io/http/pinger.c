@@ -22,6 +22,7 @@
 #include "io/http/curl_global.h"
 #include "io/http/http_context.h"
 #include "io/http/http_options.h"
+#include "io/reach.h"
 #include "os/clock.h"
 #include "os/thread.h"
 
@@ -38,6 +39,15 @@
 struct question {
     unsigned number;
     const struct xd_url *url;
+    enum xd_reach reach;
+};
+
+#define N_REACHES (XD_REACH_PUBLIC + 1)
+
+/* For libcurl's callback: how near the server of a handle may be. */
+struct bound {
+    const struct xd_pinger *pinger;
+    enum xd_reach reach;
 };
 
 /* A ping on its way: by a socket, or else by a handle of libcurl. */
@@ -55,6 +65,7 @@ struct xd_pinger {
     struct xd_http_options options;
     bool has_proxy;
     bool has_own_way; /* the options say by which interface or family */
+    struct bound bounds[N_REACHES]; /* one for each reach */
     xd_pings_fn *answered;
     void *user;
     struct xd_thread thread;
@@ -195,6 +206,13 @@ static void close_spares(struct xd_pinger *p)
         close(p->spare[--p->n_spare]);
 }
 
+static bool may_reach(const struct xd_pinger *p, const struct sockaddr *address,
+                      enum xd_reach reach)
+{
+    return p->options.net->allow_private_redirs ||
+           xd_reach_of_address(address) >= reach;
+}
+
 static void connect_plainly(struct xd_pinger *p, unsigned number,
                             const struct sockaddr_storage *address,
                             socklen_t len)
@@ -220,13 +238,16 @@ static void connect_plainly(struct xd_pinger *p, unsigned number,
     close(fd);
 }
 
+/* `user` points to how near it may be. */
 static curl_socket_t open_curl_socket(void *user, curlsocktype purpose,
                                       struct curl_sockaddr *address)
 {
-    int fd = open_socket(address->family, address->socktype, address->protocol);
+    const struct bound *bound = user;
+    int fd = -1;
 
-    (void)user;
     (void)purpose;
+    if (may_reach(bound->pinger, &address->addr, bound->reach))
+        fd = open_socket(address->family, address->socktype, address->protocol);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
@@ -259,11 +280,13 @@ static bool set_server(CURL *e, const struct xd_url *u)
 }
 
 static void connect_by_name(struct xd_pinger *p, unsigned number,
-                            const struct xd_url *u)
+                            const struct xd_url *u, enum xd_reach reach)
 {
     CURL *e = p->n_idle > 0 ? p->idle[--p->n_idle] : new_handle(p);
 
     if (e != NULL && set_server(e, u) &&
+        curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA,
+                         (void *)&p->bounds[reach]) == CURLE_OK &&
         curl_multi_add_handle(p->multi, e) == CURLM_OK) {
         p->ways[p->n_ways++] = (struct way){
             .number = number, .began = xd_now(), .fd = -1, .easy = e};
@@ -283,10 +306,12 @@ static void begin(struct xd_pinger *p, const struct question *q)
         return;
     }
     len = p->has_own_way ? 0 : address_of(q->url, &address);
-    if (len > 0)
+    if (len == 0)
+        connect_by_name(p, q->number, q->url, q->reach);
+    else if (may_reach(p, (struct sockaddr *)&address, q->reach))
         connect_plainly(p, q->number, &address, len);
     else
-        connect_by_name(p, q->number, q->url);
+        answer(p, q->number, XD_PING_UNKNOWN, 0, 0);
 }
 
 /* The last one takes the place of the one that is over. */
@@ -493,7 +518,7 @@ static void *pinger_main(void *arg)
 }
 
 int xd_pinger_ask(struct xd_pinger *p, unsigned number,
-                  const struct xd_url *url)
+                  const struct xd_url *url, enum xd_reach reach)
 {
     struct question *list;
     bool is_first;
@@ -503,7 +528,7 @@ int xd_pinger_ask(struct xd_pinger *p, unsigned number,
     list = xd_grow(p->questions, p->n_questions, &p->capacity, sizeof *list);
     if (list != NULL) {
         p->questions = list;
-        list[p->n_questions++] = (struct question){number, url};
+        list[p->n_questions++] = (struct question){number, url, reach};
     }
     xd_mutex_unlock(&p->lock);
     if (list == NULL)
@@ -526,6 +551,8 @@ int xd_pinger_new(struct xd_pinger **out, const struct xd_net_options *net,
     p = xd_alloc(1, sizeof *p);
     if (p == NULL)
         return xd_fail_nomem(err);
+    for (unsigned i = 0; i < N_REACHES; i++)
+        p->bounds[i] = (struct bound){p, (enum xd_reach)i};
     p->answered = answered;
     p->user = user;
     rc = xd_http_options_init(&p->options, net, context, err);

@@ -47,7 +47,9 @@ static void hear_and_ask(void *user, const struct xd_ping *pings, size_t n)
         unsigned next = pings[i].number + AT_A_TIME;
 
         if (next < 200)
-            ck_assert_int_eq(xd_pinger_ask(chained, next, &chain[next % 2]), 0);
+            ck_assert_int_eq(xd_pinger_ask(chained, next, &chain[next % 2],
+                                           XD_REACH_MACHINE),
+                             0);
     }
     hear(user, pings, n);
 }
@@ -93,7 +95,7 @@ START_TEST(a_server_that_accepts_answers)
     struct xd_pinger *p = begin(NULL);
 
     ck_assert_int_eq(listen(fd, 5), 0);
-    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url)), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url), XD_REACH_MACHINE), 0);
     wait_for(1);
     ck_assert_int_eq(got[7].result, XD_PING_ANSWERED);
     ck_assert_uint_lt(got[7].round_trip, XD_SECOND);
@@ -108,7 +110,7 @@ START_TEST(one_that_does_not_listen_refuses)
     int fd = bind_socket(url, hosts[_i]);
     struct xd_pinger *p = begin(NULL);
 
-    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url)), 0);
+    ck_assert_int_eq(xd_pinger_ask(p, 7, url_of(url), XD_REACH_MACHINE), 0);
     wait_for(1);
     ck_assert_int_eq(got[7].result, XD_PING_REFUSED);
     ck_assert_int_eq(got[7].os_errno, ECONNREFUSED);
@@ -125,7 +127,8 @@ START_TEST(each_of_many_is_answered_once)
 
     ck_assert_int_eq(listen(a, 200), 0);
     for (unsigned i = 0; i < 200; i++)
-        ck_assert_int_eq(xd_pinger_ask(p, i, url_of(i % 2 ? refuses : listens)),
+        ck_assert_int_eq(xd_pinger_ask(p, i, url_of(i % 2 ? refuses : listens),
+                                       XD_REACH_MACHINE),
                          0);
     wait_for(200);
     for (unsigned i = 0; i < 200; i++)
@@ -155,7 +158,8 @@ START_TEST(what_was_refused_before_does_not_matter)
     ck_assert_int_eq(
         xd_pinger_new(&chained, NULL, NULL, hear_and_ask, NULL, NULL), 0);
     for (unsigned i = 0; i < AT_A_TIME; i++)
-        ck_assert_int_eq(xd_pinger_ask(chained, i, &chain[0]), 0);
+        ck_assert_int_eq(xd_pinger_ask(chained, i, &chain[0], XD_REACH_MACHINE),
+                         0);
     wait_for(200);
     for (unsigned i = 0; i < 200; i++)
         ck_assert_int_eq(got[i].result, i < AT_A_TIME || i % 2 == 0
@@ -178,7 +182,9 @@ START_TEST(where_a_proxy_is_between_nothing_is_found_out)
 
     net.proxy = strdup("http://127.0.0.1:1");
     p = begin(&net);
-    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("http://127.0.0.1:1/f")), 0);
+    ck_assert_int_eq(
+        xd_pinger_ask(p, 1, url_of("http://127.0.0.1:1/f"), XD_REACH_MACHINE),
+        0);
     wait_for(1);
     ck_assert_int_eq(got[1].result, XD_PING_UNKNOWN);
     end(p);
@@ -190,7 +196,8 @@ START_TEST(a_file_has_no_server)
 {
     struct xd_pinger *p = begin(NULL);
 
-    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("file:///etc/hosts")), 0);
+    ck_assert_int_eq(
+        xd_pinger_ask(p, 1, url_of("file:///etc/hosts"), XD_REACH_MACHINE), 0);
     wait_for(1);
     ck_assert_int_eq(got[1].result, XD_PING_UNKNOWN);
     end(p);
@@ -203,7 +210,9 @@ START_TEST(what_is_on_its_way_does_not_hold_up_the_end)
     xd_usec began = xd_now();
 
     /* RFC 5737: nobody is there. */
-    ck_assert_int_eq(xd_pinger_ask(p, 1, url_of("http://192.0.2.1:9/f")), 0);
+    ck_assert_int_eq(
+        xd_pinger_ask(p, 1, url_of("http://192.0.2.1:9/f"), XD_REACH_MACHINE),
+        0);
     end(p);
     ck_assert_uint_lt(xd_now() - began, XD_SECOND);
 }

@@ -1,0 +1,202 @@
+#include "io/http/http_link.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+
+/* What the parameters of one link say. */
+struct said {
+    struct xd_span rel, type, pri, geo;
+    bool has_rel, has_pref, has_anchor;
+};
+
+static void skip(struct xd_span *s, size_t n)
+{
+    s->s += n;
+    s->len -= n;
+}
+
+static void skip_blanks(struct xd_span *s)
+{
+    while (s->len > 0 && xd_is_blank(s->s[0]))
+        skip(s, 1);
+}
+
+static bool begins_with(struct xd_span s, char c)
+{
+    return s.len > 0 && s.s[0] == c;
+}
+
+static bool is_word(struct xd_span s, const char *word)
+{
+    return s.len == strlen(word) && strncasecmp(s.s, word, s.len) == 0;
+}
+
+/* All up to one of `ends`, without blanks around it. */
+static struct xd_span take_until(struct xd_span *s, const char *ends)
+{
+    size_t n = 0;
+
+    while (n < s->len && !strchr(ends, s->s[n]))
+        n++;
+    struct xd_span taken = xd_span_trim(xd_span(s->s, n));
+    skip(s, n);
+    return taken;
+}
+
+/* Behind the quote that ends it; one that nothing ends is the rest.  What is
+ * escaped in it stays so: no value that counts has a reason to. */
+static struct xd_span take_quoted(struct xd_span *s)
+{
+    size_t n = 1;
+
+    while (n < s->len && s->s[n] != '"')
+        n += s->s[n] == '\\' && n + 1 < s->len ? 2 : 1;
+    struct xd_span taken = xd_span_trim(xd_span(s->s + 1, n - 1));
+    skip(s, n < s->len ? n + 1 : s->len);
+    return taken;
+}
+
+/* Some write 'duplicate'. */
+static struct xd_span without_quotes(struct xd_span s)
+{
+    if (s.len >= 2 && s.s[0] == '\'' && s.s[s.len - 1] == '\'')
+        return xd_span(s.s + 1, s.len - 2);
+    return s;
+}
+
+/* "name", "name=value" or "name = \"value\"". */
+static void take_parameter(struct xd_span *s, struct xd_span *name,
+                           struct xd_span *value)
+{
+    *name = take_until(s, "=;,");
+    *value = xd_span(NULL, 0);
+    if (!begins_with(*s, '='))
+        return;
+    skip(s, 1);
+    skip_blanks(s);
+    if (begins_with(*s, '"'))
+        *value = take_quoted(s);
+    else
+        *value = without_quotes(take_until(s, ";,"));
+    take_until(s, ";,");
+}
+
+/* Of several `rel` the first counts (RFC 8288, 3.3), and so of the others. */
+static void note(struct said *said, struct xd_span name, struct xd_span value)
+{
+    if (is_word(name, "rel") && !said->has_rel) {
+        said->has_rel = true;
+        said->rel = value;
+    } else if (is_word(name, "type") && said->type.len == 0) {
+        said->type = value;
+    } else if (is_word(name, "pri") && said->pri.len == 0) {
+        said->pri = value;
+    } else if (is_word(name, "geo") && said->geo.len == 0) {
+        said->geo = value;
+    } else if (is_word(name, "pref")) {
+        said->has_pref = true;
+    } else if (is_word(name, "anchor")) {
+        said->has_anchor = true;
+    }
+}
+
+/* A relation is one of the words between blanks. */
+static bool has_relation(struct xd_span rel, const char *word)
+{
+    while (rel.len > 0) {
+        if (is_word(take_until(&rel, " \t"), word))
+            return true;
+        skip_blanks(&rel);
+    }
+    return false;
+}
+
+static bool find_kind(const struct said *said, enum xd_offered_kind *out)
+{
+    if (has_relation(said->rel, "duplicate"))
+        *out = XD_OFFERED_COPY;
+    else if (!has_relation(said->rel, "describedby"))
+        return false;
+    else if (is_word(said->type, "application/metalink4+xml") ||
+             is_word(said->type, "application/metalink+xml"))
+        *out = XD_OFFERED_MANIFEST;
+    else if (is_word(said->type, "application/pgp-signature"))
+        *out = XD_OFFERED_SIGNATURE;
+    else
+        return false;
+    return true;
+}
+
+static void read_location(struct xd_span geo, char out[2 + 1])
+{
+    out[0] = '\0';
+    if (geo.len != 2)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        char c = (char)(geo.s[i] | 0x20); /* 'A' becomes 'a' */
+
+        if (c < 'a' || c > 'z') {
+            out[0] = '\0';
+            return;
+        }
+        out[i] = c;
+    }
+    out[2] = '\0';
+}
+
+static unsigned read_priority(struct xd_span pri)
+{
+    uint64_t n;
+
+    return xd_parse_u64(pri.s, pri.len, &n) && n >= 1 && n < XD_OFFER_LAST
+               ? (unsigned)n
+               : XD_OFFER_LAST;
+}
+
+/* A link of something else, by its anchor, says nothing of this object. */
+static bool understand(const struct said *said, struct xd_http_link *out)
+{
+    if (said->has_anchor || out->target.len == 0 ||
+        !find_kind(said, &out->kind))
+        return false;
+    out->priority = read_priority(said->pri);
+    out->is_preferred = said->has_pref;
+    read_location(said->geo, out->location);
+    return true;
+}
+
+/* "<target>; name=value; ...", up to the comma behind it. */
+static bool take_link(struct xd_span *rest, struct xd_http_link *out)
+{
+    struct said said = {.has_rel = false};
+    struct xd_span name, value;
+    const char *end;
+
+    take_until(rest, "<");
+    end = rest->len > 0 ? memchr(rest->s, '>', rest->len) : NULL;
+    if (!end) {
+        skip(rest, rest->len);
+        return false;
+    }
+    out->target =
+        xd_span_trim(xd_span(rest->s + 1, (size_t)(end - rest->s) - 1));
+    skip(rest, (size_t)(end - rest->s) + 1);
+    take_until(rest, ";,");
+    while (begins_with(*rest, ';')) {
+        skip(rest, 1);
+        take_parameter(rest, &name, &value);
+        note(&said, name, value);
+    }
+    return understand(&said, out);
+}
+
+bool xd_http_link_next(struct xd_span *rest, struct xd_http_link *out)
+{
+    while (rest->len > 0) {
+        if (take_link(rest, out))
+            return true;
+    }
+    return false;
+}

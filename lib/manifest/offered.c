@@ -1,0 +1,201 @@
+/*
+ * A hash from the server that was asked itself says that a copy from elsewhere
+ * is what that server would have sent (RFC 6249, section 6): no more than
+ * that, but enough to ask the others.
+ */
+#include "manifest/offered.h"
+
+#include <limits.h>
+#include <strings.h>
+
+#include "manifest/builder.h"
+#include "manifest/format.h"
+#include "manifest/hashes.h"
+#include "manifest/model.h"
+#include "manifest/names.h"
+
+#define OWN_PRIORITY 1u /* of the URL that was asked */
+
+/* Where the priorities of all others begin. */
+#define OTHER_PRIORITY 2u
+
+static bool is_strong(const char *algorithm)
+{
+    return strcasecmp(algorithm, "sha-256") == 0 ||
+           strcasecmp(algorithm, "sha-384") == 0 ||
+           strcasecmp(algorithm, "sha-512") == 0;
+}
+
+static bool has_strong_hash(const struct xd_draft *d)
+{
+    for (size_t i = 0; i < d->n_hashes; i++) {
+        if (d->hashes[i].hex && is_strong(d->hashes[i].algorithm))
+            return true;
+    }
+    return false;
+}
+
+static void add_hash(struct xd_builder *b, const char *algorithm,
+                     const char *hex)
+{
+    xd_builder_hash(b, xd_span_of(algorithm), xd_span_of(hex));
+}
+
+static void add_source(struct xd_builder *b, const char *text,
+                       unsigned priority, const char *location,
+                       enum xd_reach reach)
+{
+    struct xd_source s = {.url = xd_span_of(text),
+                          .length = XD_SIZE_UNKNOWN,
+                          .object_size = XD_SIZE_UNKNOWN,
+                          .priority = priority,
+                          .reach = reach};
+
+    if (location && location[0])
+        s.location = xd_builder_location(b, xd_span_of(location));
+    xd_builder_source(b, &s);
+}
+
+/* ---- what a manifest says of it ---- */
+
+/* Whether the hashes are of one file. */
+static bool agrees(const struct xd_offer *offer, const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->row.n_hashes; i++) {
+        for (size_t k = 0; k < offer->n_hashes; k++) {
+            if (strcmp(f->hashes[i].algorithm, offer->hashes[k].algorithm) ==
+                    0 &&
+                strcmp(f->hashes[i].hex, offer->hashes[k].hex) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The file that is called `name`, or the only one; NULL: there is none. */
+static const struct xd_model_file *find_file(const struct xd_manifest *m,
+                                             const char *name)
+{
+    for (size_t i = 0; name && i < m->n_files; i++) {
+        if (m->files[i].row.name && strcmp(m->files[i].row.name, name) == 0)
+            return &m->files[i];
+    }
+    return m->n_files == 1 ? &m->files[0] : NULL;
+}
+
+static bool is_whole(const struct xd_model_file *f)
+{
+    return f->row.n_extents == 1 && f->extents[0].row.offset == 0;
+}
+
+/* NULL: it can be used. */
+static const char *refuse(const struct xd_model_file *f, uint64_t size,
+                          const struct xd_offer *offer)
+{
+    if (!f || !is_whole(f))
+        return "it does not describe this file";
+    if (size != XD_SIZE_UNKNOWN && f->row.size != XD_SIZE_UNKNOWN &&
+        size != f->row.size)
+        return "it is of a file of another size";
+    return agrees(offer, f) ? NULL : "it is of a file with another hash";
+}
+
+static void add_pieces(struct xd_builder *b, const struct xd_model_file *f)
+{
+    if (f->row.n_pieces == 0)
+        return;
+    xd_builder_pieces(b, xd_span_of(f->row.piece_algorithm),
+                      f->row.piece_bytes);
+    for (size_t i = 0; i < f->row.n_pieces; i++)
+        xd_builder_piece(b, xd_span_of(f->pieces + i * f->piece_stride));
+}
+
+static void add_described(struct xd_builder *b, const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->row.n_hashes; i++)
+        add_hash(b, f->hashes[i].algorithm, f->hashes[i].hex);
+    if (f->row.size != XD_SIZE_UNKNOWN)
+        xd_builder_size(b, f->row.size);
+    add_pieces(b, f);
+}
+
+static void add_described_sources(struct xd_builder *b,
+                                  const struct xd_model_file *f,
+                                  enum xd_reach reach)
+{
+    for (size_t i = 0; i < f->extents[0].row.n_replicas; i++) {
+        const struct xd_replica *r = &f->replicas[i];
+        unsigned priority = r->priority < XD_PRIORITY_NONE - OTHER_PRIORITY
+                                ? OTHER_PRIORITY + r->priority - 1
+                                : XD_PRIORITY_NONE;
+
+        add_source(b, r->url, priority, r->location, reach);
+    }
+}
+
+/* ---- all together ---- */
+
+static void add_copies(struct xd_builder *b, const struct xd_offer *offer)
+{
+    unsigned priority = OTHER_PRIORITY;
+
+    for (size_t i = 0; i < offer->n; i++) {
+        const struct xd_offered *o = &offer->items[i];
+
+        if (o->kind == XD_OFFERED_COPY)
+            add_source(b, xd_url_secret_text(o->url), priority++, o->location,
+                       offer->reach);
+    }
+}
+
+static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
+                 const struct xd_offer *offer,
+                 const struct xd_manifest *described)
+{
+    char name[XD_NAME_MAX + 1];
+    bool has_name = xd_name_from_url(url, name);
+    const struct xd_model_file *f = NULL;
+    const char *why = NULL;
+
+    if (described) {
+        f = find_file(described, has_name ? name : NULL);
+        why = refuse(f, size, offer);
+    }
+    if (why)
+        xd_builder_warn(b, "the server's Metalink is not used: %s", why);
+    if (has_name)
+        xd_builder_name(b, xd_span_of(name));
+    if (size != XD_SIZE_UNKNOWN)
+        xd_builder_size(b, size);
+    for (size_t i = 0; i < offer->n_hashes; i++)
+        add_hash(b, offer->hashes[i].algorithm, offer->hashes[i].hex);
+    if (f && !why)
+        add_described(b, f);
+    add_source(b, xd_url_secret_text(url), OWN_PRIORITY, NULL,
+               XD_REACH_MACHINE);
+    if (has_strong_hash(&b->draft)) {
+        add_copies(b, offer);
+        if (f && !why)
+            add_described_sources(b, f, offer->reach);
+    }
+    b->draft.is_offered = true;
+    return xd_builder_end_file(b);
+}
+
+int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
+                        uint64_t size, const struct xd_offer *offer,
+                        const struct xd_manifest *described,
+                        struct xd_error *err)
+{
+    struct xd_builder b;
+    int rc = xd_builder_init(&b, NULL, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = build(&b, url, size, offer, described);
+    if (rc == 0)
+        rc = xd_builder_finish(&b, XD_FORMAT_URLS, out);
+    xd_builder_fini(&b);
+    return rc;
+}

@@ -1,0 +1,262 @@
+"""What the server of a plain URL names beside its bytes: mirrors, a digest, a
+Metalink.  Metalink/HTTP (RFC 6249), Digest fields (RFC 9530 and RFC 3230)."""
+import base64
+import hashlib
+
+import pytest
+
+from lab import OddDepot, asked_range
+
+SIZE = 3_000_003
+NAME = "film.bin"
+
+
+def b64(data, algorithm="sha256"):
+    return base64.b64encode(hashlib.new(algorithm, data).digest()).decode()
+
+
+def repr_digest(data):
+    return f"Repr-Digest: sha-256=:{b64(data)}:"
+
+
+def old_digest(data):
+    return f"Digest: MD5={b64(data, 'md5')},SHA-256={b64(data)}"
+
+
+def duplicates(*depots, more=""):
+    return [f"Link: <{d.url(NAME)}>; rel=duplicate{more}" for d in depots]
+
+
+@pytest.fixture
+def host(lab):
+    """A server whose answers have further lines; .lines may be changed."""
+    made = []
+
+    def make(data, lines=(), redirect=None):
+        def answer(head):
+            extra = "".join(line + "\r\n" for line in depot.lines)
+            path = head.split()[1]
+            if path in depot.pages:
+                kind, body = depot.pages[path]
+                return (f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n"
+                        f"Content-Length: {len(body)}\r\n"
+                        "Connection: close\r\n\r\n").encode() + body
+            if redirect:
+                return (f"HTTP/1.1 302 Found\r\nLocation: {redirect}\r\n{extra}"
+                        "Content-Length: 0\r\nConnection: close\r\n\r\n").encode()
+            at = asked_range(head)
+            first, last = at or (0, None)
+            last = len(data) - 1 if last is None else min(last, len(data) - 1)
+            status = "206 Partial Content" if at else "200 OK"
+            if at:
+                extra += f"Content-Range: bytes {first}-{last}/{len(data)}\r\n"
+            body = data[first:last + 1]
+            return (f"HTTP/1.1 {status}\r\n{extra}Content-Length: {len(body)}"
+                    "\r\nConnection: close\r\n\r\n").encode() + body
+        depot = OddDepot(answer)
+        depot.lines = list(lines)
+        depot.pages = {}
+        made.append(depot)
+        return depot
+    yield make
+    for depot in made:
+        depot.close()
+
+
+def bytes_of(run, depot):
+    return sum(d["bytes"] for d in run.report["depots"]
+               if d["host"] == depot.host)
+
+
+def hosts(run):
+    return {d["host"] for d in run.report["depots"]}
+
+
+@pytest.mark.parametrize("digest", [repr_digest, old_digest])
+def test_one_url_becomes_many_mirrors_held_against_the_digest(lab, host,
+                                                              digest):
+    data = lab.file(NAME, SIZE)
+    mirrors = lab.depots(2)
+    typed = host(data, [digest(data)] + duplicates(*mirrors))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0, run.err
+    assert lab.read(NAME) == data
+    assert hosts(run) == {typed.host, *(m.host for m in mirrors)}
+    assert sum(bytes_of(run, m) for m in mirrors) > 0
+    assert run.report["verified"] == "sha-256"
+    assert "matches the server's digest, sha-256" in run.err
+    assert run.report["verified_is_servers"] is True
+    assert "want-repr-digest: sha-256" in typed.heads[0].lower()
+
+
+def test_no_metalink_ignores_what_the_server_names(lab, host):
+    data = lab.file(NAME, SIZE)
+    mirror = lab.depot()
+    typed = host(data, [repr_digest(b"another")] + duplicates(mirror))
+    run = lab.xdownload("--no-metalink", typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host}
+    assert run.report["verified"] is None
+    assert "want-" not in "".join(typed.heads).lower()
+
+
+@pytest.mark.parametrize("digest", [
+    None,
+    lambda data: f"Digest: MD5={b64(data, 'md5')},SHA={b64(data, 'sha1')}",
+    lambda data: f"Content-Digest: sha-256=:{b64(data)}:",
+    lambda data: f"Digest: SHA-256={b64(data)[:-3]}",
+    lambda data: f"Repr-Digest: sha-256=:{b64(data)}:, sha-256=:{b64(b'x')}:",
+], ids=["none", "weak", "of-the-content", "cut", "two-values"])
+def test_mirrors_count_only_with_a_strong_digest(lab, host, digest):
+    data = lab.file(NAME, SIZE)
+    mirror = lab.depot()
+    typed = host(data, duplicates(mirror))
+    if digest:
+        typed.lines.append(digest(data))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host}
+    assert run.report["verified"] is None
+
+
+def test_a_digest_that_is_wrong_fails_the_download(lab, host):
+    data = lab.file(NAME, SIZE)
+    typed = host(data, [repr_digest(b"another")])
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 4, run.err
+    assert not lab.path(NAME).exists()
+
+
+@pytest.mark.parametrize("other", [
+    lambda data: bytes(len(data)), lambda data: data + b"more",
+    lambda data: data[:-5]], ids=["bytes", "longer", "shorter"])
+def test_a_mirror_with_another_file_costs_only_its_bytes(lab, host, other):
+    data = lab.file(NAME, SIZE)
+    mirror, good = host(other(data)), lab.depot()
+    typed = host(data, [repr_digest(data)] + duplicates(mirror, good))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0, run.err
+    assert lab.read(NAME) == data
+    assert mirror.host in run.err or bytes_of(run, mirror) == 0
+
+
+def test_a_host_that_lists_itself_is_one_depot(lab, host):
+    data = lab.file(NAME, SIZE)
+    typed = host(data)
+    typed.lines = [repr_digest(data), f"Link: </{NAME}>; rel=duplicate",
+                   *duplicates(typed)]
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host} and len(run.report["depots"]) == 1
+
+
+def test_what_mirrors_link_to_is_ignored(lab, host):
+    data = lab.file(NAME, SIZE)
+    far = lab.depot()
+    mirror = host(data, [repr_digest(b"another")] + duplicates(far))
+    typed = host(data, [repr_digest(data)] + duplicates(mirror))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host, mirror.host}
+    # Also where the typed host leads on to it.
+    typed = host(data, redirect=mirror.url(NAME))
+    run = lab.xdownload("--force", typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert run.report["verified"] is None
+    assert far.host not in hosts(run)
+
+
+def test_the_digest_of_a_redirect_is_not_that_of_the_file(lab, host):
+    data = lab.file(NAME, SIZE)
+    mirror = lab.depot()
+    typed = host(data, [repr_digest(b"Moved."), *duplicates(mirror)],
+                 redirect=mirror.url(NAME))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert run.report["verified"] is None
+
+
+def test_a_checksum_from_elsewhere_is_more_than_the_servers(lab, host):
+    data = lab.file(NAME, SIZE)
+    typed = host(data, [repr_digest(data), *duplicates(lab.depot())])
+    run = lab.xdownload("--checksum",
+                        "sha-256=" + hashlib.sha256(data).hexdigest(),
+                        typed.url(NAME))
+    assert run.rc == 0, run.err
+    assert "verified with sha-256" in run.err
+    assert "server's digest" not in run.err
+    assert run.report["verified_is_servers"] is False
+
+
+def metalink(data, depots, name=NAME, size=None):
+    pieces = "".join(
+        f"<hash>{hashlib.sha256(data[i:i + 262144]).hexdigest()}</hash>"
+        for i in range(0, len(data), 262144))
+    urls = "".join(f'<url priority="{i + 1}">{d.url(NAME)}</url>'
+                   for i, d in enumerate(depots))
+    return (f'<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+            f'<file name="{name}"><size>{size or len(data)}</size>'
+            f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}</hash>'
+            f'<pieces type="sha-256" length="262144">{pieces}</pieces>'
+            f'{urls}</file></metalink>').encode()
+
+
+META4 = "application/metalink4+xml"
+DESCRIBED = f'Link: </m.meta4>; rel=describedby; type="{META4}"'
+
+
+def test_a_redirector_describes_its_file_by_a_metalink(lab, host):
+    """As MirrorBrain and MirrorCache answer."""
+    data = lab.file(NAME, SIZE)
+    mirrors = lab.depots(3)
+    typed = host(data, [DESCRIBED, *duplicates(mirrors[1], more="; pri=2")],
+                 redirect=mirrors[0].url(NAME))
+    typed.pages["/m.meta4"] = (META4, metalink(data, mirrors))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) >= {m.host for m in mirrors}
+    assert "matches the server's digest, sha-256" in run.err
+
+
+@pytest.mark.parametrize("page", [
+    None, lambda d: (META4, b"<metalink"),
+    lambda d: (META4, metalink(d[:-1], [])),
+    lambda d: (META4, metalink(bytes(len(d)), []).replace(
+        b"</file>", b"<url>http://127.0.0.1:9/x</url></file>"))],
+    ids=["missing", "broken", "without-sources", "another-file"])
+def test_a_metalink_that_is_of_no_use_hinders_nothing(lab, host, page):
+    data = lab.file(NAME, SIZE)
+    typed = host(data, [repr_digest(data), DESCRIBED])
+    if page:
+        typed.pages["/m.meta4"] = page(data)
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host}
+    assert run.report["verified"] == "sha-256"
+
+
+def test_a_metalink_from_elsewhere_needs_the_servers_digest(lab, host):
+    data, bad = lab.file(NAME, SIZE), bytes(SIZE)
+    mirror = lab.depot()
+    far = host(b"")
+    far.pages["/m.meta4"] = (META4, metalink(bad, [mirror]))
+    typed = host(data, [DESCRIBED.replace("</m", "<" + far.url("m"))])
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host} and far.heads == []
+    far.pages["/m.meta4"] = (META4, metalink(data, [mirror]))
+    typed.lines.append(repr_digest(data))
+    run = lab.xdownload("--force", typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host, mirror.host}
+
+
+def test_a_list_is_known_by_what_its_server_calls_it(lab, host):
+    data = lab.file(NAME, SIZE)
+    mirrors = lab.depots(2)
+    typed = host(b"")
+    typed.pages["/list"] = ("text/uri-list; charset=utf-8", "".join(
+        m.url(NAME) + "\r\n" for m in mirrors).encode())
+    run = lab.xdownload(typed.url("list"))
+    assert hosts(run) == {m.host for m in mirrors}, run.err
+    assert run.rc == 0 and lab.read(NAME) == data
