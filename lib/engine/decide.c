@@ -135,7 +135,7 @@ static void fetch_locked(struct xd_engine *e,
     }
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_BUSY);
     depot->requests++;
-    xd_runner_wakeup(depot->worker->runner);
+    xd_lanes_wake_locked(e, lane);
 }
 
 static void shorten_locked(struct xd_engine *e,

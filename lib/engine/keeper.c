@@ -14,7 +14,9 @@ static void wait_locked(struct xd_engine *e)
     while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
            !xd_set_can_work_locked(e) && !xd_engine_is_over_locked(e))
-        xd_engine_wait_locked(e, &e->bytes_ready, e->resume.sync_at);
+        xd_engine_wait_locked(
+            e, &e->bytes_ready,
+            xd_earlier(e->resume.sync_at, xd_set_work_at_locked(e)));
 }
 
 /* They still account for what they carry, and keep it for the next run. */

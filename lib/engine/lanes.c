@@ -2,13 +2,21 @@
 
 #include "engine/lane.h"
 
+/* Once until it comes back. */
+static void wake_locked(struct xd_worker *w)
+{
+    if (w->must_wake)
+        xd_runner_wakeup(w->runner);
+    w->must_wake = false;
+}
+
 void xd_lanes_wake_locked(struct xd_engine *e, const struct xd_lane *lane)
 {
     for (unsigned i = 0; i < e->workers.n; i++) {
         struct xd_worker *w = e->workers.list[i];
 
         if (lane >= w->lanes && lane < w->lanes + w->n_lanes)
-            xd_runner_wakeup(w->runner);
+            wake_locked(w);
     }
 }
 

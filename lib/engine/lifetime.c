@@ -146,8 +146,8 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
     o->most_lanes = lanes > 0 ? lanes : 1;
 }
 
-/* Each open file of a set holds its own and that of its folder.  Where there are
- * few, half of all are for depots and a quarter for files. */
+/* As many files of a set get their names as are open, and each holds its own.
+ * Where there are few, half of all are for depots and a quarter for files. */
 #define FILE_DESCRIPTORS 2U
 
 static unsigned most_for_files(const struct xd_engine *e)

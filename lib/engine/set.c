@@ -8,11 +8,16 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
+#include "os/clock.h"
 #include "os/file.h"
 
 /* So many files get their names at a time: others, and a cancel, need not wait
  * for more. */
 #define MOST_TOGETHER 256
+
+/* So many are worth a sync, and none waits longer for others. */
+#define ENOUGH_TOGETHER 32
+#define LONGEST_WAIT (100 * XD_MS)
 
 static int place(struct xd_set *s, size_t i, const struct xd_file *file,
                  const char *directory, struct xd_error *err)
@@ -146,8 +151,13 @@ void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
             continue;
         s->files[i].state = XD_SET_COMPLETE;
         s->n_wanted--;
+        if (s->n_complete == s->n_taken) {
+            s->name_at = xd_now() + LONGEST_WAIT;
+            xd_cond_signal(&e->bytes_ready);
+        }
         s->complete[s->n_complete++] = i;
-        xd_cond_signal(&e->bytes_ready);
+        if (s->n_complete - s->n_taken == ENOUGH_TOGETHER || s->n_wanted == 0)
+            xd_cond_signal(&e->bytes_ready);
     }
 }
 
@@ -158,18 +168,29 @@ bool xd_set_is_over_locked(const struct xd_engine *e)
 
 bool xd_set_can_work_locked(const struct xd_engine *e)
 {
-    return e->set.n_taken < e->set.n_complete;
+    const size_t n = e->set.n_complete - e->set.n_taken;
+
+    return n >= ENOUGH_TOGETHER ||
+           (n > 0 && (e->set.n_wanted == 0 || xd_engine_is_over_locked(e) ||
+                      xd_now() >= e->set.name_at));
 }
 
-static void ended(void *engine, size_t i, const struct xd_error *error)
+xd_usec xd_set_work_at_locked(const struct xd_engine *e)
+{
+    return e->set.n_taken < e->set.n_complete ? e->set.name_at : XD_NEVER;
+}
+
+static void ended(void *engine, const size_t *files, size_t n,
+                  const struct xd_error *error)
 {
     struct xd_engine *e = engine;
 
     xd_engine_lock(e);
-    if (error)
-        fail_file_locked(e, i, error);
-    else
-        e->set.files[i].state = XD_SET_NAMED;
+    for (size_t i = 0; i < n; i++)
+        if (error)
+            fail_file_locked(e, files[i], error);
+        else
+            e->set.files[files[i]].state = XD_SET_NAMED;
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_unlock(e);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/time.h"
 #include "io/sinks/set_sink.h"
 
 struct xd_engine;
@@ -49,6 +50,7 @@ struct xd_set {
     size_t n_wanted;
     size_t *complete; /* those that are, a queue with room for all */
     size_t n_complete, n_taken;
+    xd_usec name_at; /* those that are complete, and were not taken */
 };
 
 /* Those files of `m`, one behind the other, each at its path in the folder
@@ -80,8 +82,10 @@ bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
 bool xd_set_is_over_locked(const struct xd_engine *e);
 
 /* Only the keeper calls these.  work() names what is complete, and releases the
- * lock meanwhile. */
+ * lock meanwhile; work_at() is when there is something to do though nothing
+ * happens. */
 bool xd_set_can_work_locked(const struct xd_engine *e);
+xd_usec xd_set_work_at_locked(const struct xd_engine *e);
 void xd_set_work_locked(struct xd_engine *e);
 
 /* It is over: of files that have no name nothing stays.  Without the lock. */

@@ -80,6 +80,7 @@ static bool take_locked(struct xd_worker *w)
     w->served = w->depot;
     for (unsigned i = 0; i < w->n_lanes; i++)
         xd_lane_take_locked(w, &w->lanes[i]);
+    w->must_wake = true;
     return true;
 }
 
@@ -243,6 +244,7 @@ static void *worker_main(void *arg)
         xd_engine_unlock(e);
         carry_out(w, until, silence);
         xd_engine_lock(e);
+        w->must_wake = false;
         give_locked(w);
     }
     leave_locked(w);

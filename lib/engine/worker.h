@@ -7,6 +7,7 @@
 #ifndef XD_ENGINE_WORKER_H
 #define XD_ENGINE_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "os/thread.h"
@@ -29,6 +30,8 @@ struct xd_worker {
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
     struct xd_depot *served; /* the last one: its connections are still open */
+    bool
+        must_wake; /* it has looked at its lanes, and waits for its transport */
 };
 
 /* Guarded by lock. */

@@ -56,6 +56,14 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* Whether the open file has that name. */
+static bool is_at(const struct stat *open, int folder, const char *path)
+{
+    struct stat st;
+
+    return look_at(folder, path, &st) && is_one(open, &st);
+}
+
 /* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
 static bool folder_of(char out[LONGEST_PATH], const char *path)
 {
@@ -249,18 +257,24 @@ static int check_regular(const struct stat *st, const char *path,
 
 /* Nothing is changed before the checks: what lies behind another name of the
  * file, or behind a link, is not ours to write to. */
-static int check_own(int fd, const char *path, struct stat *out,
+static int check_own(const struct stat *st, const char *path,
                      struct xd_error *err)
 {
-    if (fstat(fd, out) != 0)
-        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    if (check_regular(out, path, err) < 0)
+    if (check_regular(st, path, err) < 0)
         return XD_E_IO;
-    if (out->st_nlink > 1)
+    if (st->st_nlink > 1)
         return xd_fail(err, XD_E_IO,
                        "%s: has %ju names and would change under each", path,
-                       (uintmax_t)out->st_nlink);
+                       (uintmax_t)st->st_nlink);
     return 0;
+}
+
+static int look_at_open(int fd, const char *path, struct stat *out,
+                        struct xd_error *err)
+{
+    if (fstat(fd, out) == 0)
+        return 0;
+    return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
 }
 
 /*
@@ -339,6 +353,32 @@ static int check_private(const struct stat *st, int folder, const char *path,
     return 0;
 }
 
+/* What was there before, and may be another's. */
+static int check_found(int fd, int folder, const char *path, bool is_private,
+                       struct xd_error *err)
+{
+    struct stat st;
+    int rc = look_at_open(fd, path, &st, err);
+
+    if (rc == 0)
+        rc = check_own(&st, path, err);
+    if (rc == 0 && is_private)
+        rc = check_private(&st, folder, path, err);
+    return rc;
+}
+
+/* What its owner before us did until a moment ago: the process that had the lock
+ * may have renamed the file. */
+static int check_locked(int fd, int folder, const char *path, struct stat *out,
+                        struct xd_error *err)
+{
+    int rc = look_at_open(fd, path, out, err);
+
+    if (rc == 0 && !is_at(out, folder, path))
+        rc = xd_fail(err, XD_E_IO, "%s: another download finished it", path);
+    return rc == 0 ? check_own(out, path, err) : rc;
+}
+
 static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
                bool is_private, struct xd_error *err)
 {
@@ -351,22 +391,16 @@ static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    rc = check_own(fd, path, &st, err);
-    if (rc == 0 && is_private && !is_new)
-        rc = check_private(&st, folder, path, err);
+    rc = is_new ? 0 : check_found(fd, folder, path, is_private, err);
     if (rc == 0)
         rc = lock_own(fd, path, err);
-    /* The process that had the lock may have renamed the file meanwhile. */
-    if (rc == 0 && !xd_file_has_name(fd, folder, path))
-        rc = xd_fail(err, XD_E_IO, "%s: another download finished it", path);
-    /* Its owner before us may have written until a moment ago. */
     if (rc == 0)
-        rc = check_own(fd, path, &st, err);
+        rc = check_locked(fd, folder, path, &st, err);
     if (rc < 0) {
         xd_file_close(fd);
         return rc;
     }
-    if (is_private)
+    if (is_private && (st.st_mode & 0777) != 0600)
         (void)fchmod(fd, 0600); /* not all file systems have modes */
     *out_size = (uint64_t)st.st_size;
     *out_fd = fd;
@@ -385,27 +419,51 @@ int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
     return own(out_fd, out_size, folder, path, true, err);
 }
 
-void xd_file_publish(int fd, int folder)
+unsigned xd_folder_new_mode(int folder)
 {
     struct stat other;
 
-    if (look_at_new(folder, &other))
-        (void)fchmod(fd, other.st_mode & 0777);
+    return look_at_new(folder, &other) ? (unsigned)other.st_mode & 0777 : 0;
+}
+
+void xd_file_publish(int fd, unsigned mode)
+{
+    if (mode != 0)
+        (void)fchmod(fd, (mode_t)mode);
+}
+
+static int check_size(const struct stat *st, const char *path, uint64_t size,
+                      struct xd_error *err)
+{
+    if ((uint64_t)st->st_size >= size)
+        return 0;
+    return xd_fail(err, XD_E_IO,
+                   "%s: another program has cut it to %ju bytes, of %ju that "
+                   "were written",
+                   path, (uintmax_t)st->st_size, (uintmax_t)size);
 }
 
 int xd_file_check_size(int fd, const char *path, uint64_t size,
                        struct xd_error *err)
 {
     struct stat st;
+    int rc = look_at_open(fd, path, &st, err);
 
-    if (fstat(fd, &st) != 0)
-        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    if ((uint64_t)st.st_size >= size)
-        return 0;
-    return xd_fail(err, XD_E_IO,
-                   "%s: another program has cut it to %ju bytes, of %ju that "
-                   "were written",
-                   path, (uintmax_t)st.st_size, (uintmax_t)size);
+    return rc == 0 ? check_size(&st, path, size, err) : rc;
+}
+
+int xd_file_check_whole(int fd, int folder, const char *path, uint64_t size,
+                        struct xd_error *err)
+{
+    struct stat st;
+    int rc = look_at_open(fd, path, &st, err);
+
+    if (rc == 0)
+        rc = check_size(&st, path, size, err);
+    if (rc == 0 && !is_at(&st, folder, path))
+        rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
+                     path);
+    return rc;
 }
 
 int xd_file_temporary(int *out_fd, const char *folder, struct xd_error *err)
@@ -629,14 +687,11 @@ static bool means_no_links(int os_errno)
            os_errno == ENOSYS || os_errno == EMLINK || os_errno == EACCES;
 }
 
-int xd_file_rename(int folder, const char *from, const char *to, bool replace,
-                   struct xd_error *err)
+/* Where there is no renaming that replaces nothing. */
+static int link_and_remove(int folder, const char *from, const char *to,
+                           struct xd_error *err)
 {
     int rc;
-
-    if (replace)
-        return move(folder, from, to) == 0 ? 0
-                                           : fail_rename(from, to, errno, err);
 
     if (linkat(folder, name_of(from), folder, name_of(to), 0) != 0)
         return means_no_links(errno) ? rename_over_own(folder, from, to, err)
@@ -646,6 +701,29 @@ int xd_file_rename(int folder, const char *from, const char *to, bool replace,
     rc = fail_rename(from, to, errno, err);
     unlinkat(folder, name_of(to), 0);
     return rc;
+}
+
+/* One step, of a system and a file system that have it. */
+static bool move_to_new(int folder, const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    return renameat2(folder, name_of(from), folder, name_of(to),
+                     RENAME_NOREPLACE) == 0;
+#else
+    (void)folder, (void)from, (void)to;
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+int xd_file_rename(int folder, const char *from, const char *to, bool replace,
+                   struct xd_error *err)
+{
+    if (replace ? move(folder, from, to) == 0 : move_to_new(folder, from, to))
+        return 0;
+    if (replace || errno == EEXIST)
+        return fail_rename(from, to, errno, err);
+    return link_and_remove(folder, from, to, err);
 }
 
 int xd_file_remove(int folder, const char *path, struct xd_error *err)
@@ -673,9 +751,9 @@ bool xd_file_is_same(int folder, const char *a, const char *b)
 
 bool xd_file_has_name(int fd, int folder, const char *path)
 {
-    struct stat x, y;
+    struct stat st;
 
-    return fstat(fd, &x) == 0 && look_at(folder, path, &y) && is_one(&x, &y);
+    return fstat(fd, &st) == 0 && is_at(&st, folder, path);
 }
 
 bool xd_file_exists(int folder, const char *path)

@@ -55,16 +55,23 @@ int xd_file_own(int *out_fd, uint64_t *out_size, int folder, const char *path,
  * The same of a file that no other user can change, so that what was proved of
  * its bytes stays true.  One that is there must belong to us, and others may
  * not be able to write to it: they could have it open.  No other user can read
- * it, until publish() gives it the mode of a new file in `folder`.
+ * it, until publish() gives it that mode.
  */
 int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
                         const char *path, struct xd_error *err);
-void xd_file_publish(int fd, int folder);
+void xd_file_publish(int fd, unsigned mode);
+
+/* The mode of a new file in it; 0 if none can be made there. */
+unsigned xd_folder_new_mode(int folder);
 
 /* Errors: IO, also when it has fewer than `size` bytes: another program cut
  * it. */
 int xd_file_check_size(int fd, const char *path, uint64_t size,
                        struct xd_error *err);
+
+/* The same, and that the open file has the name `path` still. */
+int xd_file_check_whole(int fd, int folder, const char *path, uint64_t size,
+                        struct xd_error *err);
 
 /* A new file in `folder` that has no name, and is gone when it is closed.
  * *out_fd is the caller's, to release with xd_file_close(). */

@@ -217,9 +217,10 @@ START_TEST(a_bounded_store_is_made_or_not)
 }
 END_TEST
 
-static void on_finished(void *user, size_t file, const struct xd_error *why)
+static void on_finished(void *user, const size_t *files, size_t n,
+                        const struct xd_error *why)
 {
-    (void)file;
+    (void)files, (void)n;
     *(int *)user = why ? why->code : 0;
 }
 

@@ -12,13 +12,26 @@
 #include "io/part.h"
 #include "os/file.h"
 
+/* What files lie in, open as long as one of them is. */
+struct folder {
+    /* Constant after new(). */
+    int fd;
+    unsigned made; /* folders for it, itself included */
+    char *path;    /* of a file in it */
+    /* Atomic. */
+    atomic_uint n_users;
+    atomic_bool is_elsewhere; /* it was moved or replaced */
+    /* Owned by the thread that calls finish(). */
+    bool has_mode;
+    unsigned mode; /* of new files in it */
+};
+
 struct file_sink {
     struct xd_sink base;
     /* Constant after new(). */
     char *path, *part;
     bool replace;
-    int folder;    /* that both lie in; -1: they lie in none */
-    unsigned made; /* folders for it, that one included */
+    struct folder *folder; /* that both lie in; NULL: they lie in none */
     int fd;
     uint64_t found;
     atomic_uint_least64_t reached; /* so far it has been written to */
@@ -32,8 +45,10 @@ static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
 {
     struct file_sink *f = (struct file_sink *)s;
     uint_least64_t reached = atomic_load(&f->reached);
-    int rc = xd_file_check_size(f->fd, f->part, reached, err);
+    int rc = 0;
 
+    if (reached > 0)
+        rc = xd_file_check_size(f->fd, f->part, reached, err);
     if (rc == 0)
         rc = xd_file_write(f->fd, f->part, offset, data, len, err);
     if (rc < 0)
@@ -81,8 +96,9 @@ static int sync_file(struct file_sink *f, struct xd_error *err)
  * place is not ours to write to. */
 static int check_folder(struct file_sink *f, struct xd_error *err)
 {
-    if (xd_folder_is_of(f->folder, f->path))
+    if (xd_folder_is_of(f->folder->fd, f->path))
         return 0;
+    atomic_store(&f->folder->is_elsewhere, true);
     return xd_fail(
         err, XD_E_IO,
         "%s: its folder was moved or replaced meanwhile, and has all "
@@ -90,19 +106,28 @@ static int check_folder(struct file_sink *f, struct xd_error *err)
         f->path);
 }
 
-static int give_name(struct file_sink *f, struct xd_error *err)
+static void publish(const struct file_sink *f)
 {
-    int rc = 0;
+    struct folder *in = f->folder;
 
-    if (!xd_file_has_name(f->fd, f->folder, f->part))
-        rc = xd_fail(err, XD_E_IO, "%s: it was removed or replaced meanwhile",
-                     f->part);
+    if (!in->has_mode)
+        in->mode = xd_folder_new_mode(in->fd);
+    in->has_mode = true;
+    xd_file_publish(f->fd, in->mode);
+}
+
+/* All its `size` bytes are on the disk. */
+static int give_name(struct file_sink *f, uint64_t size, struct xd_error *err)
+{
+    const int folder = f->folder->fd;
+    int rc = xd_file_check_whole(f->fd, folder, f->part, size, err);
+
     if (rc == 0)
         rc = check_folder(f, err);
     if (rc == 0)
-        rc = xd_file_rename(f->folder, f->part, f->path, f->replace, err);
+        rc = xd_file_rename(folder, f->part, f->path, f->replace, err);
     if (rc == 0 && !f->stays_private)
-        xd_file_publish(f->fd, f->folder);
+        publish(f);
     return rc;
 }
 
@@ -116,24 +141,30 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
     /* In this order a power cut never leaves a name without its bytes. */
     if (rc == 0)
         rc = sync_file(f, err);
-    return rc == 0 ? give_name(f, err) : rc;
+    return rc == 0 ? give_name(f, size, err) : rc;
 }
 
 int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
                                struct xd_error *err)
 {
-    struct file_sink *f = (struct file_sink *)s;
-    int rc = xd_file_check_size(f->fd, f->part, size, err);
+    return give_name((struct file_sink *)s, size, err);
+}
 
-    return rc == 0 ? give_name(f, err) : rc;
+static void leave_folder(struct folder *in)
+{
+    if (!in || atomic_fetch_sub(&in->n_users, 1) > 1)
+        return;
+    if (in->fd >= 0) {
+        xd_folder_unmake(in->fd, in->made, in->path); /* if it is empty */
+        xd_file_close(in->fd);
+    }
+    xd_free(in->path);
+    xd_free(in);
 }
 
 static void release(struct file_sink *f)
 {
-    if (f->folder >= 0) {
-        xd_folder_unmake(f->folder, f->made, f->path); /* if it is empty */
-        xd_file_close(f->folder);
-    }
+    leave_folder(f->folder);
     xd_free(f->part);
     xd_free(f->path);
     xd_free(f);
@@ -143,7 +174,8 @@ static void file_free(struct xd_sink *s)
 {
     struct file_sink *f = (struct file_sink *)s;
 
-    xd_file_sink_remove_empty(s);
+    if (atomic_load(&f->reached) == 0)
+        xd_file_sink_remove_empty(s);
     xd_file_close(f->fd);
     release(f);
 }
@@ -168,7 +200,7 @@ static const struct xd_sink_ops spool_ops = {.write = file_write,
 
 int xd_file_sink_folder(const struct xd_sink *s)
 {
-    return ((const struct file_sink *)s)->folder;
+    return ((const struct file_sink *)s)->folder->fd;
 }
 
 uint64_t xd_file_sink_found(const struct xd_sink *s)
@@ -178,7 +210,7 @@ uint64_t xd_file_sink_found(const struct xd_sink *s)
 
 unsigned xd_file_sink_made(const struct xd_sink *s)
 {
-    return ((const struct file_sink *)s)->made;
+    return ((const struct file_sink *)s)->folder->made;
 }
 
 const char *xd_file_sink_part(const struct xd_sink *s)
@@ -203,7 +235,7 @@ bool xd_file_sink_remove_empty(struct xd_sink *s)
 {
     const struct file_sink *f = (const struct file_sink *)s;
 
-    return f->folder >= 0 && xd_file_remove_empty(f->fd, f->folder, f->part);
+    return f->folder && xd_file_remove_empty(f->fd, f->folder->fd, f->part);
 }
 
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
@@ -215,7 +247,7 @@ int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err)
 {
     struct file_sink *f = (struct file_sink *)s;
 
-    return xd_folder_sync(f->folder, f->path, err);
+    return xd_folder_sync(f->folder->fd, f->path, err);
 }
 
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
@@ -240,7 +272,6 @@ static struct file_sink *make(const char *path, const char *suffix)
         return NULL;
     xd_part_path(&part, path, suffix);
     f->base.ops = &file_ops;
-    f->folder = -1;
     f->path = xd_strdup(path);
     f->part = part.s;
     if (f->path != NULL && !part.failed)
@@ -249,33 +280,85 @@ static struct file_sink *make(const char *path, const char *suffix)
     return NULL;
 }
 
-/* finish() refuses to replace too; here it is said before a byte is spent. */
-static int create(struct file_sink *f, size_t given, struct xd_error *err)
+static int enter_folder(struct folder **out, const char *path, size_t given,
+                        struct xd_error *err)
 {
-    int rc = xd_folder_make(&f->folder, &f->made, f->path, given, err);
+    struct folder *in = xd_alloc(1, sizeof *in);
+    int rc;
 
+    *out = in;
+    if (in == NULL)
+        return xd_fail_nomem(err);
+    atomic_init(&in->n_users, 1);
+    atomic_init(&in->is_elsewhere, false);
+    in->fd = -1;
+    in->path = xd_strdup(path);
+    if (in->path == NULL)
+        return xd_fail_nomem(err);
+    rc = xd_folder_make(&in->fd, &in->made, path, given, err);
     if (rc < 0)
-        return rc;
-    if (!f->replace && xd_file_exists(f->folder, f->path))
+        in->fd = -1;
+    return rc;
+}
+
+/* Whether that folder is the one of the path. */
+static bool is_in(const struct folder *in, const char *path)
+{
+    const char *a = strrchr(in->path, '/'), *b = strrchr(path, '/');
+    const size_t len = a ? (size_t)(a - in->path) : 0;
+
+    return len == (b ? (size_t)(b - path) : 0) &&
+           memcmp(in->path, path, len) == 0 && (a != NULL) == (b != NULL) &&
+           !atomic_load(&in->is_elsewhere);
+}
+
+/* Of a renaming that was killed between its two steps. */
+static bool remove_second_name(const struct file_sink *f)
+{
+    return xd_file_is_same(f->folder->fd, f->part, f->path) &&
+           xd_file_remove(f->folder->fd, f->part, NULL) == 0;
+}
+
+/* finish() refuses to replace too; here it is said before a byte is spent. */
+static int create(struct file_sink *f, struct xd_error *err)
+{
+    const int folder = f->folder->fd;
+    int rc;
+
+    if (!f->replace && xd_file_exists(folder, f->path))
         return xd_fail(err, XD_E_IO, "%s: already exists", f->path);
-    /* A renaming was killed between its two steps. */
-    if (xd_file_is_same(f->folder, f->part, f->path))
-        rc = xd_file_remove(f->folder, f->part, err);
-    return rc < 0 ? rc
-                  : xd_file_own_private(&f->fd, &f->found, f->folder, f->part,
-                                        err);
+    rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, err);
+    if (rc < 0 && remove_second_name(f))
+        rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, err);
+    return rc;
 }
 
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
                      bool replace, struct xd_error *err)
 {
+    return xd_file_sink_new_beside(out, NULL, path, given, replace, err);
+}
+
+int xd_file_sink_new_beside(struct xd_sink **out, const struct xd_sink *beside,
+                            const char *path, size_t given, bool replace,
+                            struct xd_error *err)
+{
+    struct folder *in =
+        beside ? ((const struct file_sink *)beside)->folder : NULL;
     struct file_sink *f = make(path, XD_PART);
-    int rc;
+    int rc = 0;
 
     if (f == NULL)
         return xd_fail_nomem(err);
     f->replace = replace;
-    rc = create(f, given, err);
+    if (in && is_in(in, path)) {
+        atomic_fetch_add(&in->n_users, 1);
+        f->folder = in;
+    } else {
+        rc = enter_folder(&f->folder, path, given, err);
+    }
+    if (rc == 0)
+        rc = create(f, err);
     if (rc < 0) {
         release(f);
         return rc;
@@ -293,14 +376,14 @@ int xd_scratch_sink_new(struct xd_sink **out, const struct xd_sink *beside,
 
     if (f == NULL)
         return xd_fail_nomem(err);
-    rc = xd_file_own_private(&f->fd, &f->found, of->folder, f->part, err);
+    rc = xd_file_own_private(&f->fd, &f->found, of->folder->fd, f->part, err);
     if (rc < 0) {
         release(f);
         return rc;
     }
     rc = xd_file_truncate(f->fd, f->part, 0, err);
     if (rc == 0)
-        rc = xd_file_remove(of->folder, f->part, err);
+        rc = xd_file_remove(of->folder->fd, f->part, err);
     if (rc < 0) {
         file_free(&f->base);
         return rc;
@@ -318,7 +401,6 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
     if (f == NULL)
         return xd_fail_nomem(err);
     f->base.ops = &spool_ops;
-    f->folder = -1;
     f->part = xd_strdup(folder); /* what errors name */
     rc = f->part != NULL ? xd_file_temporary(&f->fd, folder, err)
                          : xd_fail_nomem(err);

@@ -17,7 +17,6 @@ struct set_file {
     struct xd_sink *sink; /* NULL: it is closed */
     unsigned n_users;     /* that write to it, or read, now */
     bool was_open;        /* at some time: its .part is ours */
-    bool is_named;        /* finish_files()'s: it has its name since then */
     unsigned made;        /* folders for it */
     uint64_t reached;     /* so far it has bytes */
     uint64_t used;        /* the greater, the later it was used last */
@@ -79,7 +78,7 @@ static int check_found(const struct set_file *f, struct xd_sink *sink,
                        struct xd_error *err)
 {
     if (!f->was_open)
-        return xd_file_sink_empty(sink, err);
+        return xd_file_sink_found(sink) > 0 ? xd_file_sink_empty(sink, err) : 0;
     if (xd_file_sink_found(sink) < f->reached)
         return xd_fail(err, XD_E_IO, "%s: it was cut or removed meanwhile",
                        xd_file_sink_part(sink));
@@ -90,17 +89,21 @@ static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
 {
     const struct xd_set_place *p = &s->places[i];
     struct set_file *f = &s->files[i];
+    const struct xd_sink *beside = NULL;
     struct xd_sink *sink;
     size_t *open;
     int rc;
 
     if (f->sink)
         return 0;
+    if (s->n_open > 0)
+        beside = s->files[s->open[s->n_open - 1]].sink;
     open = xd_grow(s->open, s->n_open, &s->open_capacity, sizeof *open);
     if (!open)
         return xd_fail_nomem(err);
     s->open = open;
-    rc = xd_file_sink_new(&sink, p->path, p->given, s->replace, err);
+    rc = xd_file_sink_new_beside(&sink, beside, p->path, p->given, s->replace,
+                                 err);
     if (rc < 0)
         return rc;
     rc = check_found(f, sink, err);
@@ -256,14 +259,6 @@ static void close_file_locked(struct xd_set_sink *s, size_t i)
         }
 }
 
-static void close_after_use(struct xd_set_sink *s, size_t i)
-{
-    xd_mutex_lock(&s->lock);
-    s->files[i].n_users--;
-    close_file_locked(s, i);
-    xd_mutex_unlock(&s->lock);
-}
-
 /* The length of the folder in a path. */
 static size_t folder_len(const char *path)
 {
@@ -285,74 +280,116 @@ static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
     return i;
 }
 
-/* It stays in use if it has got its name. */
-static int finish_file(struct xd_set_sink *s, size_t i, bool is_synced,
-                       struct xd_error *err)
+/* It is open, and no longer one of those that the set closes; NULL if it is
+ * closed. */
+static struct xd_sink *take_locked(struct xd_set_sink *s, size_t i)
+{
+    struct xd_sink *sink = s->files[i].sink;
+
+    for (size_t place = 0; sink && place < s->n_open; place++)
+        if (s->open[place] == i) {
+            s->open[place] = s->open[--s->n_open];
+            break;
+        }
+    s->files[i].sink = NULL;
+    return sink;
+}
+
+static void take_open(struct xd_set_sink *s, const size_t *files, size_t n,
+                      struct xd_sink **out)
+{
+    xd_mutex_lock(&s->lock);
+    for (size_t i = 0; i < n; i++)
+        out[i] = take_locked(s, files[i]);
+    xd_mutex_unlock(&s->lock);
+}
+
+static int open_and_take(struct xd_set_sink *s, size_t i, struct xd_sink **out,
+                         struct xd_error *err)
+{
+    int rc;
+
+    xd_mutex_lock(&s->lock);
+    rc = open_locked(s, i, err);
+    if (rc == 0)
+        *out = take_locked(s, i);
+    xd_mutex_unlock(&s->lock);
+    return rc;
+}
+
+/* *sink is NULL if it is closed, and after a failure. */
+static int finish_file(struct xd_set_sink *s, size_t i, struct xd_sink **sink,
+                       bool is_synced, struct xd_error *err)
 {
     const uint64_t size = xd_range_length(s->places[i].range);
-    struct xd_sink *sink;
-    int rc = begin_use(s, i, err);
+    int rc = *sink ? 0 : open_and_take(s, i, sink, err);
 
     if (rc < 0)
         return rc;
-    sink = s->files[i].sink;
-    rc = is_synced ? xd_file_sink_finish_synced(sink, size, err)
-                   : xd_sink_finish(sink, size, err);
-    s->files[i].is_named = rc == 0;
-    if (rc < 0)
-        close_after_use(s, i);
+    rc = is_synced ? xd_file_sink_finish_synced(*sink, size, err)
+                   : xd_sink_finish(*sink, size, err);
+    if (rc < 0) {
+        xd_sink_free(*sink);
+        *sink = NULL;
+    }
     return rc;
 }
 
 /* What was written to the first of them is in the folder of all. */
-static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n)
+static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n,
+                      struct xd_sink **sinks)
 {
-    bool is_synced;
-
-    if (n < WORTH_A_DISK || begin_use(s, files[0], NULL) < 0)
+    if (n < WORTH_A_DISK ||
+        (!sinks[0] && open_and_take(s, files[0], &sinks[0], NULL) < 0))
         return false;
-    is_synced = xd_disk_sync(xd_file_sink_folder(s->files[files[0]].sink));
-    end_use(s, files[0], 0);
-    return is_synced;
+    return xd_disk_sync(xd_file_sink_folder(sinks[0]));
 }
 
 /* They lie in one folder, whose names are synced once. */
 static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
-                          void (*ended)(void *user, size_t file,
-                                        const struct xd_error *error),
-                          void *user)
+                          xd_set_ended_fn *ended, void *user)
 {
-    bool is_synced = sync_disk(s, files, n);
+    size_t named[XD_SET_MOST_OPEN], n_named = 0;
+    struct xd_sink *sinks[XD_SET_MOST_OPEN], *last = NULL;
     struct xd_error error = {0};
-    size_t last = n; /* of those that have a name */
+    bool is_synced;
     int rc = 0;
 
+    take_open(s, files, n, sinks);
+    is_synced = sync_disk(s, files, n, sinks);
     for (size_t i = 0; i < n; i++) {
-        if (finish_file(s, files[i], is_synced, &error) < 0) {
-            ended(user, files[i], &error);
+        if (finish_file(s, files[i], &sinks[i], is_synced, &error) < 0) {
+            ended(user, &files[i], 1, &error);
             continue;
         }
-        if (last < n)
-            close_after_use(s, files[last]);
-        last = i;
+        named[n_named++] = files[i];
+        last = sinks[i];
     }
-    if (last < n) {
-        rc = xd_file_sink_sync_name(s->files[files[last]].sink, &error);
-        close_after_use(s, files[last]);
-    }
+    if (last)
+        rc = xd_file_sink_sync_name(last, &error);
     for (size_t i = 0; i < n; i++)
-        if (s->files[files[i]].is_named)
-            ended(user, files[i], rc < 0 ? &error : NULL);
+        xd_sink_free(sinks[i]);
+    if (n_named > 0)
+        ended(user, named, n_named, rc < 0 ? &error : NULL);
+}
+
+/* No more than may be open, and those of one folder. */
+static size_t count_together(const struct xd_set_sink *s, const size_t *files,
+                             size_t n)
+{
+    size_t most =
+        s->most_open < XD_SET_MOST_OPEN ? s->most_open : XD_SET_MOST_OPEN;
+
+    if (most == 0)
+        most = 1;
+    return count_in_folder(s, files, n < most ? n : most);
 }
 
 void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
-                              size_t n,
-                              void (*ended)(void *user, size_t file,
-                                            const struct xd_error *error),
-                              void *user)
+                              size_t n, xd_set_ended_fn *ended, void *user)
 {
     while (n > 0) {
-        size_t m = count_in_folder(s, files, n);
+        size_t m = count_together(s, files, n);
 
         finish_folder(s, files, m, ended, user);
         files += m;

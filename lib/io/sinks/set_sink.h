@@ -31,16 +31,18 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
                     const struct xd_set_place *places, size_t n, bool replace,
                     size_t most_open, struct xd_error *err);
 
+/* These files have ended: with their names, or `error`, which is IO. */
+typedef void xd_set_ended_fn(void *user, const size_t *files, size_t n,
+                             const struct xd_error *error);
+
 /*
- * All of these files is written: they are synced to the disk together, and get
- * their names.  `ended` is called for each: `error` is NULL, or IO.
+ * All of these files is written, and they are not in use: they are synced to the
+ * disk together, and get their names.  Each is closed, and `ended` is called for
+ * it once.  As many files as the set may have open are open beside those.
  * Blocks: on the disk.
  */
 void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
-                              size_t n,
-                              void (*ended)(void *user, size_t file,
-                                            const struct xd_error *error),
-                              void *user);
+                              size_t n, xd_set_ended_fn *ended, void *user);
 
 /* A file is not wanted any more: what is there of it goes.  Nothing of it is
  * being written. */

@@ -39,6 +39,13 @@ struct xd_sink_ops {
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
                      bool replace, struct xd_error *err);
 
+/* The same, by way of the folder of `beside` where its PATH lies in that one
+ * too, so that there is one descriptor for it.  `beside` may be NULL, and be
+ * freed before. */
+int xd_file_sink_new_beside(struct xd_sink **out, const struct xd_sink *beside,
+                            const char *path, size_t given, bool replace,
+                            struct xd_error *err);
+
 /*
  * Of a file sink alone.  folder() is what all its files are made in, however
  * its name is called by then; it stays the sink's.  found() is how long

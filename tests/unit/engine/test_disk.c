@@ -119,6 +119,17 @@ int fdatasync(int fd)
     return fails(SYNC, name_of(fd)) ? -1 : 0;
 }
 
+/* So that names are given in two steps. */
+int renameat2(int from_at, const char *from, int at, const char *to,
+              unsigned flags);
+int renameat2(int from_at, const char *from, int at, const char *to,
+              unsigned flags)
+{
+    (void)from_at, (void)from, (void)at, (void)to, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+
 int linkat(int from_folder, const char *from, int to_folder, const char *to,
            int flags)
 {

@@ -98,12 +98,13 @@ struct ending {
     int rc;
 };
 
-static void on_ended(void *user, size_t file, const struct xd_error *why)
+static void on_ended(void *user, const size_t *files, size_t n,
+                     const struct xd_error *why)
 {
     struct ending *e = user;
 
-    e->n++;
-    e->file = file;
+    e->n += (unsigned)n;
+    e->file = files[0];
     e->rc = why ? why->code : 0;
     if (why)
         error = *why;
@@ -545,11 +546,14 @@ END_TEST
 
 static int endings[N_FILES]; /* 1: never said */
 
-static void on_each_ended(void *user, size_t file, const struct xd_error *why)
+static void on_each_ended(void *user, const size_t *files, size_t n,
+                          const struct xd_error *why)
 {
     (void)user;
-    ck_assert_int_eq(endings[file], 1);
-    endings[file] = why ? why->code : 0;
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_int_eq(endings[files[i]], 1);
+        endings[files[i]] = why ? why->code : 0;
+    }
 }
 
 /* With the whole disk, or each by itself. */

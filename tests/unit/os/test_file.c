@@ -1,7 +1,7 @@
 /*
  * lib/os/file: nothing of another is emptied, followed or replaced.
  *
- * linkat(), unlinkat() and pwrite() are defined here, in front of the system's, so
+ * renameat2(), linkat(), unlinkat() and pwrite() are defined here, in front of the system's, so
  * that a file system without hard links and a disk that takes a few bytes at a
  * time can be had anywhere.
  */
@@ -22,6 +22,7 @@
 
 static struct {
     int link_errno;       /* what linkat() fails with, or 0 */
+    bool renames_at_once; /* the system and the file system can do that */
     bool keeps_first;     /* the first name that is to go stays */
     const char *appears;  /* a file that another makes during linkat() */
     size_t write_at_most; /* bytes per pwrite(), or 0: all */
@@ -53,6 +54,18 @@ static void holds(const char *path, const char *content)
     fclose(f);
     ck_assert_uint_eq(n, strlen(content));
     ck_assert_mem_eq(buf, content, n);
+}
+
+int renameat2(int from_folder, const char *from, int folder, const char *to,
+              unsigned flags);
+int renameat2(int from_folder, const char *from, int folder, const char *to,
+              unsigned flags)
+{
+    if (fault.renames_at_once)
+        return (int)syscall(SYS_renameat2, from_folder, from, folder, to,
+                            flags);
+    errno = ENOSYS;
+    return -1;
 }
 
 int linkat(int from_folder, const char *from, int folder, const char *to,
@@ -538,6 +551,21 @@ START_TEST(a_file_moves_to_a_free_name)
 }
 END_TEST
 
+START_TEST(a_file_moves_in_one_step_where_that_can_be)
+{
+    fault.renames_at_once = true;
+    put(a, "new");
+    put(b, "old");
+    fails_with(xd_file_rename(in, a, b, false, &err), b, "already exists");
+    holds(a, "new");
+    holds(b, "old");
+    ck_assert_int_eq(remove(b), 0);
+    ck_assert_int_eq(xd_file_rename(in, a, b, false, &err), 0);
+    holds(b, "new");
+    ck_assert(!xd_file_exists(in, a));
+}
+END_TEST
+
 START_TEST(a_file_that_is_there_is_not_replaced)
 {
     fault.link_errno = link_errnos[_i];
@@ -728,6 +756,7 @@ int main(void)
     tcase_add_test(t, a_full_disk_is_told_with_offset_and_length);
     tcase_add_test(t, an_offset_that_no_file_has_is_an_error);
     tcase_add_test(t, a_file_is_cut_and_stretched);
+    tcase_add_test(t, a_file_moves_in_one_step_where_that_can_be);
     tcase_add_loop_test(t, a_file_moves_to_a_free_name, 0, LINK_ERRNOS);
     tcase_add_loop_test(t, a_file_that_is_there_is_not_replaced, 0,
                         LINK_ERRNOS);
