@@ -251,6 +251,8 @@ static bool print_failed_files(const struct fetch_run *r)
         n += p.state == XD_FILE_FAILED;
     if (n > 0)
         words_error("%zu of %zu files failed", n, r->job->n_set);
+    if (r->job->n_failed != NULL)
+        *r->job->n_failed = n;
     return n > 0;
 }
 

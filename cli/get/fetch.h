@@ -20,7 +20,8 @@ struct job {
     size_t n_set;
     const char *name; /* what to call it before people */
     struct target *target;
-    FILE *report; /* NULL: none is wanted */
+    FILE *report;     /* NULL: none is wanted */
+    size_t *n_failed; /* of a set: where to write how many files have */
 };
 
 /* The download of a job, not started.  Ownership and errors: as with

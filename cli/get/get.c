@@ -25,9 +25,11 @@ struct get {
     /* Of --input-file, or NULL; and what --checksum says of all its files. */
     const struct xd_listed *listed;
     const struct xd_checksums *common;
+    struct set set;  /* files that wait for more that come with them */
     FILE *report;    /* NULL: none is wanted */
     int status;      /* of the first that failed; an interruption outdoes it */
-    size_t n_failed; /* files, and inputs that came to nothing */
+    size_t n_failed; /* files, sets, and inputs that came to nothing */
+    size_t n_failed_in_sets;
 };
 
 static void note(struct get *g, int status)
@@ -36,6 +38,10 @@ static void note(struct get *g, int status)
         g->status = status;
     g->n_failed += status != STATUS_COMPLETE;
 }
+
+static void get_set(struct get *g);
+static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
+                      const char *path, const char *input);
 
 /* Asked before each file. */
 static bool goes_on(struct get *g)
@@ -46,11 +52,13 @@ static bool goes_on(struct get *g)
     return false;
 }
 
-/* A manifest that comes to nothing has its line in the report too. */
+/* A manifest that comes to nothing has its line in the report too, behind those
+ * of what was named before it. */
 static void note_input(struct get *g, int status, const char *error)
 {
     struct snapshot nothing;
 
+    get_set(g);
     note(g, status);
     if (g->report == NULL)
         return;
@@ -74,17 +82,49 @@ static const char *place(const struct get *g, const char *path,
     return out;
 }
 
-static void get_file(struct get *g, struct xd_manifest *m, size_t i,
-                     const char *input)
+/* Files that wait are fetched; one alone, as if there were no sets. */
+static void get_set(struct get *g)
+{
+    struct set set = g->set;
+    size_t n_failed = 0;
+
+    g->set = (struct set){0};
+    if (set.n == 1)
+        get_alone(g, set.manifests[0], set.files[0], set.paths[0], "");
+    else if (set.n > 1 && goes_on(g))
+        note(g, set_fetch(&set, g->args, g->report, &n_failed));
+    g->n_failed_in_sets += n_failed;
+    set_clear(&set);
+}
+
+/* What is complete already lets others wait. */
+static void get_job(struct get *g, const struct job *job)
+{
+    int status;
+
+    if (g->args->dry_run) {
+        note(g, plan_print(job));
+        return;
+    }
+    const bool has_ended = present_ends(job, &status);
+    if (!has_ended || status != STATUS_COMPLETE)
+        get_set(g);
+    if (has_ended)
+        note(g, status);
+    else if (goes_on(g))
+        note(g, fetch_file(job));
+}
+
+/* `path`: where it goes in the folder of all; NULL: nothing says so. */
+static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
+                      const char *path, const char *input)
 {
     struct xd_file file = {.struct_size = sizeof file};
-    char placed[PLACE_SIZE];
     struct target target;
 
-    if (xd_manifest_file(m, i, &file) < 0)
+    if (!goes_on(g) || xd_manifest_file(m, i, &file) < 0)
         return;
-    const int status =
-        target_init(&target, g->args, place(g, file.path, placed), input);
+    const int status = target_init(&target, g->args, path, input);
     if (status != 0) {
         note_input(g, status, "the file has no name");
         return;
@@ -98,26 +138,24 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
         .target = &target,
         .report = g->report,
     };
-    int ended;
-    if (g->args->dry_run)
-        note(g, plan_print(&job));
-    else
-        note(g, present_ends(&job, &ended) ? ended : fetch_file(&job));
+    get_job(g, &job);
     target_fini(&target);
 }
 
-/* Returns how many files that were, from number i on. */
-static size_t get_next(struct get *g, struct xd_manifest *m, size_t i,
-                       const char *input)
+/* Later, with others, or at once. */
+static void get_file(struct get *g, struct xd_manifest *m, size_t i,
+                     const char *input)
 {
-    size_t n = g->listed == NULL ? set_count(g->args, m, i) : 0;
+    struct xd_file file = {.struct_size = sizeof file};
+    char placed[PLACE_SIZE];
 
-    if (n > 0) {
-        note(g, set_fetch(g->args, m, i, n, g->report));
-        return n;
-    }
-    get_file(g, m, i, input);
-    return 1;
+    if (xd_manifest_file(m, i, &file) < 0)
+        return;
+    const char *path = place(g, file.path, placed);
+    if (path != NULL && set_has(&g->set, path))
+        get_set(g);
+    if (!set_takes(g->args, m, i, path) || !set_add(&g->set, m, i, path))
+        get_alone(g, m, i, path, input);
 }
 
 static void get_manifest(struct get *g, struct xd_manifest *m,
@@ -152,8 +190,8 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
                    "several files, and one out=");
         return;
     }
-    for (size_t i = 0; i < n && goes_on(g);)
-        i += get_next(g, m, i, input);
+    for (size_t i = 0; i < n && goes_on(g); i++)
+        get_file(g, m, i, input);
     const size_t n_left_out = xd_manifest_n_left_out(m);
     if (n_left_out > 0) {
         words_error("%s: %zu of its %zu files %s left out: no source of %s can "
@@ -230,6 +268,8 @@ static void get_files(struct get *g, const struct xd_list *list)
             get_listed(g, &l);
         n_failed += g->n_failed > before;
     }
+    get_set(g);
+    n_failed += g->n_failed_in_sets;
     if (n_failed > 0 && n > 1)
         words_error("%s: %zu of %zu lines failed",
                     strcmp(g->args->list, "-") == 0 ? "standard input"
@@ -334,6 +374,7 @@ int get_all(const struct args *a)
         get_list(&g);
     else
         get_inputs(&g);
+    get_set(&g);
     close_report(&g);
     return g.status;
 }

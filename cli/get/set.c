@@ -1,6 +1,9 @@
 #include "get/set.h"
 
+#include <limits.h>
+#include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xdownload/manifest.h>
 
@@ -11,9 +14,6 @@
 
 /* What is longer is worth to be gone on with after an interruption. */
 #define SMALL ((uint64_t)4 << 20)
-
-/* Fewer are watched one after the other. */
-#define LEAST 8
 
 /* A trace is of one file, and so are these options. */
 static bool may_be_sets(const struct args *a)
@@ -26,62 +26,146 @@ static bool may_be_sets(const struct args *a)
     return a->output == NULL && a->tracer == NULL && !a->dry_run;
 }
 
-/* What is there already, or was begun, is looked at by itself. */
+/* What is there already, or was begun with a journal, is looked at by itself. */
 static bool is_new(const struct args *a, const char *path)
 {
+    char journal[PATH_MAX];
     struct target t;
     bool is_new;
+    int len;
 
     if (target_init(&t, a, path, "") != 0)
         return false;
-    is_new = t.fd < 0 && !target_exists(t.path) && !target_exists(t.part);
+    len = t.part != NULL
+              ? snprintf(journal, sizeof journal, "%s.journal", t.part)
+              : -1;
+    is_new = t.fd < 0 && len >= 0 && (size_t)len < sizeof journal &&
+             !target_exists(t.path) && !target_exists(journal);
     target_fini(&t);
     return is_new;
 }
 
-static bool is_small_and_new(const struct args *a, const struct xd_manifest *m,
-                             size_t i)
+bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
+               const char *path)
 {
     struct xd_file file = {.struct_size = sizeof file};
 
-    return xd_manifest_can_join(m, i) && xd_manifest_file(m, i, &file) == 0 &&
-           file.path != NULL && file.size <= SMALL && is_new(a, file.path);
+    return path != NULL && may_be_sets(a) && xd_manifest_can_join(m, i) &&
+           xd_manifest_file(m, i, &file) == 0 && file.size <= SMALL &&
+           is_new(a, path);
 }
 
-size_t set_count(const struct args *a, const struct xd_manifest *m, size_t i)
+static int by_text(const void *a, const void *b)
 {
-    size_t n = 0;
-
-    if (!may_be_sets(a))
-        return 0;
-    while (is_small_and_new(a, m, i + n))
-        n++;
-    return n >= LEAST ? n : 0;
+    return strcmp(a, b);
 }
 
-int set_fetch(const struct args *a, struct xd_manifest *m, size_t i, size_t n,
-              FILE *report)
+bool set_has(const struct set *s, const char *path)
 {
-    size_t *files = calloc(n, sizeof *files);
+    return tfind(path, &s->known, by_text) != NULL;
+}
+
+static bool grow(struct set *s)
+{
+    const size_t n = s->capacity > 0 ? 2 * s->capacity : 64;
+    struct xd_manifest **manifests =
+        realloc(s->manifests, n * sizeof *manifests);
+
+    if (manifests != NULL)
+        s->manifests = manifests;
+    size_t *const files = realloc(s->files, n * sizeof *files);
+    if (files != NULL)
+        s->files = files;
+    char **const paths = realloc(s->paths, n * sizeof *paths);
+    if (paths != NULL)
+        s->paths = paths;
+    if (manifests == NULL || files == NULL || paths == NULL)
+        return false;
+    s->capacity = n;
+    return true;
+}
+
+bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path)
+{
+    if (s->n == s->capacity && !grow(s))
+        return false;
+    s->paths[s->n] = strdup(path);
+    if (s->paths[s->n] == NULL ||
+        tsearch(s->paths[s->n], &s->known, by_text) == NULL) {
+        free(s->paths[s->n]);
+        return false;
+    }
+    s->manifests[s->n] = xd_manifest_ref(m);
+    s->files[s->n++] = i;
+    return true;
+}
+
+void set_clear(struct set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        tdelete(s->paths[i], &s->known, by_text);
+        free(s->paths[i]);
+        xd_manifest_unref(s->manifests[i]);
+    }
+    free(s->manifests);
+    free(s->files);
+    free(s->paths);
+    *s = (struct set){0};
+}
+
+/* Those of one manifest, at their places in it, are taken as they are. */
+static bool is_of_one(const struct set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct xd_file file = {.struct_size = sizeof file};
+
+        if (s->manifests[i] != s->manifests[0] ||
+            xd_manifest_file(s->manifests[i], s->files[i], &file) < 0 ||
+            file.path == NULL || strcmp(file.path, s->paths[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int fetch(const struct set *s, const struct args *a, FILE *report,
+                 struct xd_manifest *m, const size_t *files, size_t *n_failed)
+{
     struct target nowhere = {.fd = -1};
     char name[40];
-    int status;
 
-    if (files == NULL) {
-        words_error("out of memory");
-        return STATUS_FAILED;
-    }
-    for (size_t k = 0; k < n; k++)
-        files[k] = i + k;
-    snprintf(name, sizeof name, "%zu files", n);
+    snprintf(name, sizeof name, "%zu files", s->n);
     const struct job job = {.args = a,
                             .manifest = m,
                             .set = files,
-                            .n_set = n,
+                            .n_set = s->n,
                             .name = name,
                             .target = &nowhere,
-                            .report = report};
-    status = fetch_file(&job);
+                            .report = report,
+                            .n_failed = n_failed};
+    return fetch_file(&job);
+}
+
+int set_fetch(const struct set *s, const struct args *a, FILE *report,
+              size_t *n_failed)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error err;
+    int status;
+
+    if (is_of_one(s))
+        return fetch(s, a, report, s->manifests[0], s->files, n_failed);
+    size_t *const files = calloc(s->n, sizeof *files);
+    const int rc =
+        files != NULL
+            ? xd_manifest_gather(&m, s->manifests, s->files,
+                                 (const char *const *)s->paths, s->n, &err)
+            : XD_E_NOMEM;
+    for (size_t i = 0; rc == 0 && i < s->n; i++)
+        files[i] = i;
+    if (rc < 0)
+        words_error("%s", files != NULL ? err.msg : "out of memory");
+    status = rc < 0 ? status_of(rc) : fetch(s, a, report, m, files, n_failed);
+    xd_manifest_unref(m);
     free(files);
     return status;
 }

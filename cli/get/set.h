@@ -1,9 +1,11 @@
 /*
  * Small files that are fetched together: round trips cost more than their bytes.
+ * They are gathered one by one, and fetched when the next one is not one of them.
  */
 #ifndef CLI_SET_H
 #define CLI_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -11,13 +13,32 @@
 
 struct xd_manifest;
 
-/* How many files of the manifest, from number i on, are fetched together; 0: that
- * one is fetched by itself. */
-size_t set_count(const struct args *a, const struct xd_manifest *m, size_t i);
+/* A zeroed struct is an empty set. */
+struct set {
+    size_t n, capacity;
+    struct xd_manifest **manifests; /* of each file, */
+    size_t *files;                  /* its number in it, */
+    char **paths;                   /* and where it goes */
+    void *known;                    /* a tree of paths: none is there twice */
+};
 
-/* Fetch those, say how it went, report (NULL: no report is wanted).  Returns a
- * status. */
-int set_fetch(const struct args *a, struct xd_manifest *m, size_t i, size_t n,
-              FILE *report);
+/* Whether file number i of the manifest, which goes to `path`, can be one of a
+ * set: it is small, and nothing of it is there. */
+bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
+               const char *path);
+
+/* Whether one of them goes there already. */
+bool set_has(const struct set *s, const char *path);
+
+/* Takes a reference to the manifest.  False: there is no memory. */
+bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path);
+
+/* Fetch them, say how it went, report (NULL: no report is wanted).  Returns a
+ * status; *n_failed is how many failed for themselves. */
+int set_fetch(const struct set *s, const struct args *a, FILE *report,
+              size_t *n_failed);
+
+/* It is empty from then on. */
+void set_clear(struct set *s);
 
 #endif

@@ -175,6 +175,20 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
 XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
 
 /*
+ * A manifest of `n` files: number i is file `files[i]` of `manifests[i]`, at the
+ * path `paths[i]`, which the caller chooses and answers for, or at its own, where
+ * that is NULL or `paths` is.  So files of several manifests can be one set for
+ * xd_download_new_set().
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); it holds
+ *            the manifests.
+ * Errors:    INVAL (no file, or one that its manifest does not have), NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_gather(
+    struct xd_manifest **out, struct xd_manifest *const *manifests,
+    const size_t *files, const char *const *paths, size_t n,
+    struct xd_error *err);
+
+/*
  * The text of a manifest that says the same, in UTF-8: "metalink" (version 4)
  * or "exnode".  `file` is the number of one file, or XD_ALL_FILES, which an
  * exNode has room for only if there is one.

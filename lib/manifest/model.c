@@ -31,7 +31,7 @@ void xd_manifest_unref(struct xd_manifest *m)
     for (size_t i = 0; i < m->n_files; i++) {
         if (m->of)
             xd_free(m->files[i].hashes);
-        else
+        else if (!m->is_gathered)
             xd_model_file_fini(&m->files[i]);
     }
     xd_free(m->files);
@@ -40,6 +40,9 @@ void xd_manifest_unref(struct xd_manifest *m)
     xd_pool_fini(&m->pool);
     xd_manifest_unref(m->of);
     xd_manifest_unref(m->strings);
+    for (size_t i = 0; i < m->n_held; i++)
+        xd_manifest_unref(m->held[i]);
+    xd_free(m->held);
     xd_free(m);
 }
 

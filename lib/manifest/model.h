@@ -66,6 +66,9 @@ struct xd_manifest {
     struct xd_manifest *of; /* whose files these are, but for their hashes; or
                                NULL: its own */
     struct xd_manifest *strings; /* whose strings are used, or NULL */
+    struct xd_manifest **held;   /* whose files these are, if it is_gathered */
+    size_t n_held;
+    bool is_gathered;
 };
 
 /*

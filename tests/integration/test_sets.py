@@ -1,4 +1,4 @@
-"""Small files of one manifest come together, each for itself."""
+"""Small files come together, each for itself."""
 import hashlib
 import os
 import re
@@ -163,6 +163,23 @@ def test_files_without_a_hash_come_with_the_others(lab):
     assert run.reports[-1]["verified"] is None
 
 
+@pytest.mark.parametrize("proof", ["sha-256", None])
+def test_a_page_is_taken_for_a_file_only_if_its_hash_says_so(lab, proof):
+    page = b"<!DOCTYPE html><html>" + bytes_of(SIZE)
+    contents = files(lab, 2) | {"set/f.iso": page}
+    (lab.www / "set/f.iso").write_bytes(page)
+    depot = lab.depot(config="location = /set/f.iso "
+                      "{ types {} default_type text/html; }")
+    run = lab.xdownload(described(
+        lab, [depot], contents,
+        lambda data, i: hash_of(proof, data) if proof else ""))
+    assert run.rc == (0 if proof else 1), run.err
+    if not proof:
+        contents.pop("set/f.iso")
+        assert "--accept-html" in run.err
+    assert all_are_there(lab, contents)
+
+
 def test_copies_without_a_hash_are_compared_one_file_at_a_time(lab):
     contents = files(lab, 8)
     run = lab.xdownload(described(lab, lab.depots(2), contents,
@@ -248,13 +265,72 @@ def test_what_has_its_name_is_right_and_the_rest_goes_on(lab, sig):
     assert len(re.findall("already complete", run.err)) == n
 
 
-def test_few_files_are_fetched_one_after_the_other(lab):
-    contents = files(lab, 7)
+@pytest.mark.parametrize("n", [1, 2])
+def test_two_are_a_set_and_one_is_none(lab, n):
+    contents = files(lab, n)
     run = lab.xdownload(manifest(lab, lab.depots(2), contents))
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
-    assert [r["file"] for r in run.reports] == list(contents)
-    assert all(f"{name}: complete" in run.err for name in contents)
+    assert [r["file"] for r in run.reports] == [*contents, None][:2 * n - 1]
+
+
+def test_files_of_several_manifests_come_together(lab):
+    contents = files(lab, 12)
+    depots = lab.depots(2)
+    made = [manifest(lab, depots, {n: contents[n]}) for n in contents]
+    run = lab.xdownload(*made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    *each, one = run.reports
+    assert [r["file"] for r in each] == list(contents)
+    assert one["files"] == 12
+
+
+def test_a_manifest_that_is_none_costs_those_beside_it_nothing(lab):
+    contents = files(lab, 4)
+    first, *others = [manifest(lab, lab.depots(1), {n: contents[n]})
+                      for n in contents]
+    run = lab.xdownload(first, *others[:1], lab.write("no.meta4", "<none/>"),
+                        *others[1:])
+    assert run.rc == 3, run.err
+    assert all_are_there(lab, contents)
+    assert [r["outcome"] for r in run.reports] == \
+        3 * ["complete"] + ["failed"] + 3 * ["complete"]
+
+
+def test_the_same_name_in_two_manifests_is_not_written_by_both(lab):
+    contents = files(lab, 3)
+    made = manifest(lab, lab.depots(2), contents)
+    run = lab.xdownload(made, made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert len(re.findall("already complete", run.err)) == 3
+
+
+def test_what_is_complete_does_not_part_the_others(lab):
+    contents = files(lab, 20)
+    made = manifest(lab, lab.depots(2), contents)
+    (lab.work / "set").mkdir()
+    for name in list(contents)[::3]:
+        lab.path(name).write_bytes(contents[name])
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert run.reports[-1]["files"] == 13
+
+
+def test_files_of_a_list_come_together_to_where_it_says(lab):
+    contents = files(lab, 10)
+    depot = lab.depot()
+    lines = [depot.url(name) + f"\n  out={i}.bin\n  dir=got\n"
+             for i, name in enumerate(contents)]
+    lab.write("l.txt", "".join(lines) + depot.url("set/none"))
+    run = lab.xdownload("-i", lab.path("l.txt"))
+    assert run.rc == 1
+    for i, data in enumerate(contents.values()):
+        assert lab.read(f"got/{i}.bin") == data
+    sets = [r for r in run.reports if r["file"] is None]
+    assert [r.get("files") for r in sets] == [10, None], run.err
 
 
 def test_long_files_come_by_themselves_and_go_on_after_a_kill(lab):

@@ -5,13 +5,15 @@
 #include "engine/lane.h"
 #include "io/hash.h"
 
-static bool has_hash(const struct xd_engine *e)
+static bool has_hash(const struct xd_engine *e, struct xd_range range)
 {
     const struct xd_manifest *m = e->depots.manifest;
     struct xd_file file = {.struct_size = sizeof file};
     struct xd_hash hash = {.struct_size = sizeof hash};
     struct xd_extent extent = {.struct_size = sizeof extent};
 
+    if (e->dest.kind == XD_OUTPUT_SET)
+        return xd_pieces_cover(&e->verify.pieces, range);
     if (xd_manifest_file(m, e->depots.file, &file) == 0 && file.n_pieces > 0)
         return true;
     for (size_t i = 0; i < file.n_hashes; i++) {
@@ -35,7 +37,8 @@ void xd_pages_learned(const struct xd_engine *e, struct xd_lane *lane,
     uint64_t at = s->object_offset + (xd_lane_end(lane) - s->range.begin);
 
     lane->may_be_page = at == 0 && !e->options.accept_html &&
-                        xd_page_is_likely(&s->url, media_type) && !has_hash(e);
+                        xd_page_is_likely(&s->url, media_type) &&
+                        !has_hash(e, s->range);
 }
 
 int xd_pages_look(struct xd_lane *lane, const void *data, size_t len)

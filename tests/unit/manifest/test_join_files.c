@@ -418,6 +418,50 @@ START_TEST(files_that_are_too_long_together_are_refused)
 }
 END_TEST
 
+/* At other paths, and in spite of what becomes of their manifests. */
+START_TEST(files_of_several_manifests_can_be_gathered)
+{
+    static const char *const paths[] = {NULL, "x/y", NULL};
+    static const size_t files[] = {3, 0, 1}, all[] = {0, 1, 2};
+    struct xd_manifest *of[3], *gathered;
+
+    parse(METALINK FILE_OF("f", SIZE("9") HASH("5")) "</metalink>");
+    of[1] = xd_manifest_ref(manifest);
+    parse(MANY);
+    of[0] = of[2] = manifest;
+    ck_assert_int_eq(xd_manifest_gather(&gathered, of, files, paths, 3, &error),
+                     0);
+    xd_manifest_unref(of[1]);
+    forget_manifest();
+    manifest = gathered;
+    ck_assert_uint_eq(xd_manifest_n_files(manifest), 3);
+    ck_assert_str_eq(file_at(0).path, "four");
+    ck_assert_str_eq(file_at(1).path, "x/y");
+    ck_assert_str_eq(file_at(2).path, "two");
+    join_and_forget(all, 3);
+    ck_assert_uint_eq(file_at(0).size, 17);
+    ck_assert_str_eq(proof_at(manifest, 1).hex, SHA("5"));
+    expect_url(0, 1, 0, "http://b.example/f");
+    expect_url(0, 2, 1, "http://a.example/two");
+}
+END_TEST
+
+START_TEST(what_a_manifest_does_not_have_is_not_gathered)
+{
+    static const size_t fifth[] = {4};
+    struct xd_manifest *gathered;
+
+    parse(MANY);
+    ck_assert_int_eq(
+        xd_manifest_gather(&gathered, &manifest, fifth, NULL, 1, &error),
+        XD_E_INVAL);
+    ck_assert_ptr_null(gathered);
+    ck_assert_int_eq(
+        xd_manifest_gather(&gathered, &manifest, fifth, NULL, 0, &error),
+        XD_E_INVAL);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("join_files");
@@ -440,5 +484,7 @@ int main(void)
     tcase_add_test(t, parsed_urls_stand_in_the_order_of_the_replicas);
     tcase_add_test(t, the_strictest_limit_of_connections_is_that_of_all);
     tcase_add_test(t, files_that_are_too_long_together_are_refused);
+    tcase_add_test(t, files_of_several_manifests_can_be_gathered);
+    tcase_add_test(t, what_a_manifest_does_not_have_is_not_gathered);
     return run_suite("join_files", t);
 }
