@@ -53,8 +53,10 @@ def version(prefix):
 def test_exactly_what_was_promised_is_put_down(prefix):
     pages = set()
     if shutil.which("pod2man"):
-        pages = {"man1/xdownload.1", "man3/libxdownload.3",
-                 "man5/xdownload-manifest.5"}
+        pages = {*(f"man1/{p.stem}.1" for p in SOURCE.glob("cli/*.pod")),
+                 "man3/libxdownload.3", "man5/xdownload-manifest.5"}
+        headers = {h.stem for h in (SOURCE / "include/xdownload").glob("*.h")}
+        pages |= {f"man3/xd_{h}.3" for h in headers - {"xdownload"}}
     number = version(prefix)
     wanted = {
         "bin/xdownload", "share/doc/xdownload/LICENSE",

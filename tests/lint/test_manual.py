@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(os.environ["XD_SOURCE"])
-COMMAND_PAGE = SOURCE / "cli" / "xdownload.pod"
+COMMAND_PAGES = sorted(SOURCE.glob("cli/*.pod"))
 LIBRARY_PAGE = SOURCE / "lib" / "man" / "libxdownload.pod"
 
 
@@ -32,13 +32,31 @@ def options_of_the_help():
 
 
 def options_of_the_page():
-    items = re.findall(r"(?m)^=item .*$", COMMAND_PAGE.read_text())
+    items = re.findall(r"(?m)^=item .*$", "\n".join(
+        page.read_text() for page in COMMAND_PAGES))
     return set(re.findall(r"B<(--[a-z0-9-]+)>", "\n".join(items)))
 
 
 def test_help_and_manual_know_the_same_options():
     assert len(options_of_the_help()) > 10
     assert options_of_the_help() == options_of_the_page()
+
+
+COMMANDS = {"verify", "show", "play", "serve", "bench", "trace"}
+
+
+def test_each_command_has_a_page_that_has_its_own_options():
+    assert {p.stem for p in COMMAND_PAGES} == {"xdownload"} | {
+        f"xdownload-{name}" for name in COMMANDS}
+    for name in COMMANDS:
+        text = subprocess.run([os.environ["XDOWNLOAD"], name, "--help"],
+                              check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+        own = re.search(r"(?s)\nOptions of this command:\n(.*?)\n\n", text)
+        page = (SOURCE / "cli" / f"xdownload-{name}.pod").read_text()
+        names = re.findall(r"(?m)^  .{4}(--[a-z-]+)", own[1])
+        assert names and [n for n in names if f"B<{n}>" not in page] == []
+        assert page.index("=head1 EXAMPLES") < page.index("=head1 OPTIONS")
 
 
 # ---- the library ----
@@ -112,9 +130,51 @@ def test_every_function_has_its_place_in_the_manual():
     assert functions_of_the_page() == functions()
 
 
+def page_of(header, tmp_path):
+    page = tmp_path / "page.pod"
+    done = subprocess.run(["perl", SOURCE / "lib" / "man" / "header.pl", header,
+                           page], check=False, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    return page
+
+
+HEADERS = sorted(h for h in SOURCE.glob("include/xdownload/*.h")
+                 if h.stem != "xdownload")
+
+
+def test_every_function_has_a_section_in_the_page_of_its_header(tmp_path):
+    found = []
+    for header in HEADERS:
+        text = page_of(header, tmp_path).read_text()
+        found += [n for line in re.findall(r"(?m)^=head2 (.*)$", text)
+                  for n in re.findall(r"\bxd_\w+(?=\(\))", line)]
+        assert not re.search(r"(?m)^    XD_(API|MUST)", text)
+    assert functions() - set(found) == set()
+
+
+def test_a_contract_becomes_paragraphs(tmp_path):
+    header = tmp_path / "planted.h"
+    header.write_text("/* What it is. */\n#include <x.h>\nstruct xd_x;\n\n"
+                      "/*\n * Two <lines>\n * of it.\n *\n *     as drawn\n"
+                      " * Errors:    NOMEM,\n *            or more.\n */\n"
+                      "XD_API XD_MUST_CHECK int xd_a(int b,\n"
+                      "                              int c);\n")
+    assert page_of(header, tmp_path).read_text().split("=head1 ", 3)[3] == (
+        "DESCRIPTION\n\nWhat it is.\n\n=head1 FUNCTIONS AND TYPES\n\n"
+        "=head2 xd_a()\n\n    int xd_a(int b,\n             int c);\n\n"
+        "Two E<lt>linesE<gt>\nof it.\n\n    as drawn\n\n"
+        "B<Errors:> NOMEM,\nor more.\n\n"
+        "=head1 SEE ALSO\n\nlibxdownload(3)\n\n=cut\n")
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda h: h.stem)
+def test_the_page_of_a_header_is_good_pod(header, tmp_path):
+    test_a_page_is_good_pod(page_of(header, tmp_path))
+
+
 # ---- all pages ----
 
-@pytest.mark.parametrize("page", [COMMAND_PAGE,
+@pytest.mark.parametrize("page", [*COMMAND_PAGES,
                                   *sorted(SOURCE.glob("lib/man/*.pod"))],
                          ids=lambda page: page.stem)
 def test_a_page_is_good_pod(page):

@@ -1,0 +1,186 @@
+"""Each example in README, the manual and the help is run.
+
+Hosts of examples are depots of the lab here, players and browsers are scripts
+that read what they are given, and a benchmark begins no second run.
+"""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab import XDOWNLOAD, wait_until
+
+SOURCE = Path(os.environ["XD_SOURCE"])
+PAGES = [*sorted(SOURCE.glob("cli/*.pod")), *sorted(SOURCE.glob("lib/man/*.pod"))]
+SIZE = 200_001
+
+PLAYER = """#!/bin/sh
+touch played
+for word; do :; done
+case $word in http*) ;; -) exec cat >/dev/null;; esac
+for word; do case $word in http*) exec curl -s -o /dev/null "$word";; esac; done
+"""
+
+
+def blocks_of_page(text):
+    """Verbatim paragraphs that are commands."""
+    found = re.findall(r"(?m)(?:^ +\S.*\n)+", text)
+    found = [re.sub(r"(?m)^    |^  ", "", b) for b in found]
+    return [b for b in found if re.match(r"(xdownload|for \w+ in) ", b)]
+
+
+def blocks_of_readme():
+    text = (SOURCE / "README.md").read_text()
+    return [b for b in re.findall(r"(?s)```sh\n(.*?)```", text)
+            if b.startswith("xdownload ")]
+
+
+def blocks_of_help(words):
+    done = subprocess.run([XDOWNLOAD, *words, "--help"], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return [re.sub(r"(?m)^  ", "",
+                   done.stdout.split("Examples:\n")[1].split("\n\n")[0])]
+
+
+def lines_of(block):
+    """Each command by itself, if it is not one of several lines."""
+    if block.startswith("for "):
+        return [block]
+    return re.sub(r"\\\n\s*", "", block).splitlines()
+
+
+def examples():
+    pairs = [(p.stem, b) for p in PAGES for b in blocks_of_page(p.read_text())]
+    pairs += [("README", b) for b in blocks_of_readme()]
+    for words in [], *([c.stem.split("-")[1]] for c in SOURCE.glob(
+            "cli/xdownload-*.pod")):
+        pairs += [("help", b) for b in blocks_of_help(words)]
+    return sorted({re.sub(r"\s+#.*", "", line).strip(): name
+                   for name, b in pairs for line in lines_of(b)}.items())
+
+
+EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
+
+
+def test_there_are_examples_of_every_command():
+    assert len(EXAMPLES) > 35
+    for command in "verify", "show", "play", "serve", "bench", "trace", "get":
+        assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
+    assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
+
+
+def script(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def programs(lab):
+    folder = lab.path("bin")
+    folder.mkdir()
+    for name in "mpv", "vlc", "browser":
+        script(folder, name, PLAYER)
+    script(folder, "jq", "#!/bin/sh\nexec cat >/dev/null\n")
+    (folder / "xdownload").symlink_to(XDOWNLOAD)
+    lab.environment["PATH"] = f"{folder}:{lab.environment['PATH']}"
+    lab.environment["BROWSER"] = "browser"
+
+
+def world(lab):
+    """The files that examples are about."""
+    depots = lab.depots(2)
+    data = lab.file("d.iso", SIZE)
+    for name in "disk.iso", "fedora.iso", "film.mkv":
+        shutil.copy(lab.www / "d.iso", lab.www / name)
+    sums = subprocess.run(["sha256sum", "d.iso", "disk.iso"], cwd=lab.www,
+                          check=True, stdout=subprocess.PIPE).stdout
+    (lab.www / "SHA256SUMS").write_bytes(sums)
+    for name, of in [("film.xnd", "film.mkv"), ("data.xnd", "disk.iso"),
+                     ("show", "d.iso")]:
+        os.rename(lab.exnode(of, depots), lab.path(name))
+    for name in "fedora.meta4", "data.meta4":
+        os.rename(lab.metalink("fedora.iso", depots), lab.path(name))
+    lab.write("list.txt", "".join(
+        f"{depots[0].url(n)}\n" for n in ("d.iso", "film.mkv")))
+    return data, depots
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def as_run_here(command, depots):
+    for host, depot in zip("ab", depots):
+        command = command.replace(f"https://{host}.example",
+                                  depot.url("").rstrip("/"))
+    command = command.replace(":8080", f":{free_port()}")
+    if re.match(r"xdownload bench .*-o|xdownload bench --virtual", command):
+        command += " --repeat 1 --time-budget 1ms"
+    return command
+
+
+def needs(lab, command, data, depots):
+    """What an earlier command of the same manual has made."""
+    if "-o data.xnd" in command:
+        lab.path("data.xnd").unlink()
+    if re.match(r"xdownload verify", command):
+        for name in "d.iso", "fedora.iso":
+            lab.path(name).write_bytes(data)
+    if re.match(r"xdownload trace|xdownload bench --virtual ./net", command):
+        assert lab.xdownload("--trace", "t.json", "-o", "x", "fedora.meta4",
+                             report=False).rc == 0
+    if "./net.scn" in command:
+        assert lab.xdownload("trace", "--scenario", "net.scn", "t.json",
+                             report=False).rc == 0
+    if re.match(r"xdownload bench --(summarize|plot)", command):
+        assert lab.xdownload(
+            "bench", "-o", "r.csv", "-a", "basic", "-b", "64k", "-t", "1",
+            "--depots", "chain", "--repeat", "1", "--cool-down", "0", "--rate",
+            "2MB/s", "data.xnd", report=False).rc == 0
+
+
+def runs_until_a_signal(command):
+    return re.search(r"xdownload (serve|play --browser) ", command)
+
+
+def interrupt(lab, process, command):
+    """Once it is at work."""
+    if "xdownload serve" in command:
+        assert process.stdout.readline().startswith(b"http://")
+    else:
+        wait_until(lambda: lab.path("played").exists(), "the browser starts")
+    process.send_signal(signal.SIGINT)
+
+
+def run(lab, command):
+    lasts = runs_until_a_signal(command)
+    process = subprocess.Popen(
+        ["sh", "-c", f"exec {command}" if lasts else command], cwd=lab.work,
+        env=lab.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    if lasts:
+        interrupt(lab, process, command)
+    error = process.communicate()[1].decode()
+    return process.returncode, error
+
+
+@pytest.mark.parametrize("command, where", EXAMPLES,
+                         ids=[c[:70] for c, _ in EXAMPLES])
+def test_an_example_works(lab, command, where):
+    programs(lab)
+    data, depots = world(lab)
+    needs(lab, command, data, depots)
+    command = as_run_here(command, depots)
+    status, error = run(lab, command)
+    expected = 130 if runs_until_a_signal(command) else 0
+    if "--plot" in command and not shutil.which("gnuplot"):
+        expected = 5
+    assert status == expected, f"{where}: {error}"
+    assert "try 'xdownload" not in error
