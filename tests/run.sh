@@ -122,9 +122,14 @@ want_package check
 want_package python3-pytest
 want_package python3-pyftpdlib
 want_command openssl openssl
+want_command mypy mypy
+want_package python3-cffi
 want_command zsh zsh
 want_command fish fish
 if [ $all = yes ]; then
+    want_package python3-pip
+    want_package python3-setuptools
+    want_package python3-wheel
     want_command lintian lintian
     want_command dpkg-shlibdeps dpkg-dev
     want_command clang clang
