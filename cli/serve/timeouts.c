@@ -26,11 +26,18 @@ struct timeouts {
     bool is_over;
 };
 
+/* macOS has no condition that waits by a clock of one's choice. */
+#if defined _POSIX_CLOCK_SELECTION && _POSIX_CLOCK_SELECTION > 0
+#define OWN_CLOCK CLOCK_MONOTONIC
+#else
+#define OWN_CLOCK CLOCK_REALTIME
+#endif
+
 static time_t now_s(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(OWN_CLOCK, &t);
     return t.tv_sec;
 }
 
@@ -76,9 +83,11 @@ static bool init_changed(struct timeouts *t)
 
     if (pthread_condattr_init(&attr) != 0)
         return false;
-    const bool is_made =
-        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
-        pthread_cond_init(&t->changed, &attr) == 0;
+    bool is_made = true;
+#if defined _POSIX_CLOCK_SELECTION && _POSIX_CLOCK_SELECTION > 0
+    is_made = pthread_condattr_setclock(&attr, OWN_CLOCK) == 0;
+#endif
+    is_made = is_made && pthread_cond_init(&t->changed, &attr) == 0;
     pthread_condattr_destroy(&attr);
     return is_made;
 }

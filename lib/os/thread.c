@@ -12,6 +12,15 @@
  * gcc's ThreadSanitizer; the system's own 8 MiB would be for each depot. */
 #define STACK_BYTES ((size_t)2048 * 1024)
 
+/* Where a condition cannot be given a clock, as on macOS, it has the system's,
+ * to which each deadline is converted. */
+#if defined _POSIX_CLOCK_SELECTION && _POSIX_CLOCK_SELECTION > 0 && \
+    !defined XD_FLOOR
+#define HAS_CLOCK_SELECTION 1
+#else
+#define HAS_CLOCK_SELECTION 0
+#endif
+
 /* For calls that fail only if the library misused them: to go on without a
  * lock would spoil the data. */
 static void must(int rc)
@@ -56,7 +65,9 @@ int xd_cond_init(struct xd_cond *c)
 
     if (pthread_condattr_init(&attr) != 0)
         return XD_E_NOMEM;
+#if HAS_CLOCK_SELECTION
     must(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC));
+#endif
     rc = pthread_cond_init(&c->c, &attr);
     must(pthread_condattr_destroy(&attr));
     return rc == 0 ? 0 : XD_E_NOMEM;
@@ -82,19 +93,32 @@ void xd_cond_wait(struct xd_cond *c, struct xd_mutex *m)
     must(pthread_cond_wait(&c->c, &m->m));
 }
 
-bool xd_cond_wait_until(struct xd_cond *c, struct xd_mutex *m, xd_usec until)
+/* The moment as conditions count it. */
+static struct timespec deadline(xd_usec until)
 {
-    struct timespec t = {
+#if !HAS_CLOCK_SELECTION
+    const xd_usec now = xd_now();
+    const xd_usec left = until > now ? until - now : 0;
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    until = (xd_usec)t.tv_sec * XD_SECOND + (xd_usec)t.tv_nsec / 1000;
+    until = left < XD_NEVER - until ? until + left : XD_NEVER;
+#endif
+    return (struct timespec){
         .tv_sec = (time_t)(until / XD_SECOND),
         .tv_nsec = (long)(until % XD_SECOND) * 1000,
     };
-    int rc;
+}
 
+bool xd_cond_wait_until(struct xd_cond *c, struct xd_mutex *m, xd_usec until)
+{
     if (until == XD_NEVER) {
         xd_cond_wait(c, m);
         return true;
     }
-    rc = pthread_cond_timedwait(&c->c, &m->m, &t);
+    const struct timespec t = deadline(until);
+    const int rc = pthread_cond_timedwait(&c->c, &m->m, &t);
     if (rc == ETIMEDOUT)
         return false;
     must(rc);

@@ -97,7 +97,7 @@ struct xd_rules {
     /* For the paper's policies; else there are none. */
     bool is_papers;
     uint64_t *blocks; /* where each begins, and the end */
-    uint64_t n_blocks;
+    size_t n_blocks;
     bool *tried; /* n_blocks for each depot: it failed there */
 };
 

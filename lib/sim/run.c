@@ -216,7 +216,8 @@ static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
 
     if (bytes == 0)
         return 0;
-    layout->cuts = xd_alloc(o->size / bytes + 1, sizeof *layout->cuts);
+    layout->cuts =
+        xd_alloc((size_t)(o->size / bytes) + 1, sizeof *layout->cuts);
     if (!layout->cuts)
         return XD_E_NOMEM;
     for (uint64_t at = bytes; at < o->size; at += bytes)

@@ -225,9 +225,48 @@ def test_a_url_whose_secrets_could_be_printed_would_be_found(tmp_path, find,
     assert len(find([planted])) == 1
 
 
-# ---- language ----
+# ---- systems ----
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
+ONE_SYSTEM = re.compile(
+    r"_GNU_SOURCE|/proc/|__(linux|GLIBC|APPLE|FreeBSD)__|"
+    r"<(sys/(epoll|eventfd|inotify|prctl|sendfile|signalfd|sysinfo|sysctl|"
+    r"timerfd)|linux/\w+|malloc|features|endian|execinfo|err|error)\.h>|"
+    r"\b(accept4|pipe2|dup3|ppoll|eventfd|epoll_\w+|sendfile|posix_fallocate|"
+    r"fallocate|syncfs|strchrnul|memrchr|rawmemchr|asprintf|vasprintf|memmem|"
+    r"getrandom|secure_getenv|qsort_r|canonicalize_file_name|"
+    r"pthread_setname_np|pthread_tryjoin_np|pthread_timedjoin_np)\s*\(")
+
+# Each does without what the system does not have.
+KNOWS_SYSTEMS = {"cli/bench/measures.c", "cli/bench/scenario.c",
+                 "cli/common/output.c", "cli/serve/disconnects.c"}
+
+
+def of_one_system(files):
+    """What not every POSIX system has."""
+    return [(str(p.relative_to(SOURCE)) if SOURCE in p.parents else p.name,
+             m.group()) for p in files for m in ONE_SYSTEM.finditer(
+                 COMMENT.sub("", p.read_text()))]
+
+
+def test_only_lib_os_knows_which_system_it_is():
+    files = [p for p in c_files("lib", "cli", "include")
+             if p.parent != SOURCE / "lib" / "os"]
+    found = {name for name, _ in of_one_system(files)}
+    assert found == KNOWS_SYSTEMS
+
+
+@pytest.mark.parametrize("line", [
+    "#define _GNU_SOURCE", "#ifdef __linux__", "#include <sys/epoll.h>",
+    'open("/proc/self/fd", 0);', "fd = accept4(fd, NULL, NULL, 0);"])
+def test_what_one_system_has_would_be_found(tmp_path, line):
+    planted = tmp_path / "x.c"
+    planted.write_text(line + "\n")
+    assert len(of_one_system([planted])) == 1
+
+
+# ---- language ----
+
 PERSON = re.compile(r"\b(user|somebody|attacker|people|person)s? who\b")
 SPARED = "lib/sched/adaptive/"
 
