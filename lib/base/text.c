@@ -129,14 +129,17 @@ void xd_format_line(char *out, size_t size, const char *format, va_list args)
 
 char *xd_path_in(const char *directory, const char *path, size_t *out_given)
 {
-    struct xd_text whole = {0};
+    const size_t folder = directory ? strlen(directory) : 0;
+    const size_t given = folder > 0 ? folder + 1 : 0, len = strlen(path);
+    char *whole = xd_alloc(given + len + 1, 1);
 
-    if (directory && *directory != '\0')
-        xd_text_addf(&whole, "%s/", directory);
-    *out_given = whole.len;
-    xd_text_add(&whole, path, strlen(path));
-    if (!whole.failed)
-        return whole.s;
-    xd_text_fini(&whole);
-    return NULL;
+    *out_given = given;
+    if (!whole)
+        return NULL;
+    if (folder > 0) {
+        memcpy(whole, directory, folder);
+        whole[folder] = '/';
+    }
+    memcpy(whole + given, path, len);
+    return whole;
 }

@@ -142,7 +142,7 @@ static int by_promise(const void *a, const void *b)
     return by_preference(s, t);
 }
 
-/* Replica number `k` of the file. */
+/* Replica number `k` of the file `f`, which has the extent's. */
 static int add_entry(struct entries *e, const struct xd_extent *extent,
                      const struct xd_model_file *f, size_t k)
 {
@@ -192,7 +192,10 @@ static int collect_entries(const struct xd_model_file *f, struct entries *e)
         const struct xd_model_extent *extent = &f->extents[i];
 
         for (size_t j = 0; j < extent->row.n_replicas; j++) {
-            if (add_entry(e, &extent->row, f, extent->first_replica + j) < 0)
+            size_t k;
+            const struct xd_model_file *in = xd_model_replica(f, extent, j, &k);
+
+            if (add_entry(e, &extent->row, in, k) < 0)
                 return XD_E_NOMEM;
         }
     }

@@ -112,32 +112,13 @@ bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
 static void append(struct xd_model_file *to, const struct xd_model_file *f)
 {
     struct xd_model_extent *e = &to->extents[to->row.n_extents++];
-    size_t first = f->extents[0].first_replica;
-    size_t n = f->extents[0].row.n_replicas, before = 0;
 
-    if (to->row.n_extents > 1)
-        before = e[-1].first_replica + e[-1].row.n_replicas;
-    *e = (struct xd_model_extent){
-        .row = f->extents[0].row, .first_replica = before, .joined = f};
+    *e = (struct xd_model_extent){.row = f->extents[0].row, .joined = f};
     e->row.offset = to->row.size;
     e->row.sha256 = NULL; /* xd_manifest_joined_proof() says */
-    for (size_t i = 0; i < n; i++) {
-        to->replicas[before + i] = f->replicas[first + i];
-        to->urls[before + i] = f->urls[first + i];
-    }
     to->row.size += f->row.size;
     to->row.max_connections =
         xd_stricter_limit(to->row.max_connections, f->row.max_connections);
-}
-
-static size_t count_replicas(const struct xd_manifest *m, const size_t *files,
-                             size_t n)
-{
-    size_t sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += m->files[files[i]].extents[0].row.n_replicas;
-    return sum;
 }
 
 /* Each file is not; a sum of their sizes could run over. */
@@ -159,7 +140,6 @@ static bool is_too_long(const struct xd_manifest *m, const size_t *files,
 static int fill(struct xd_manifest *to, const struct xd_manifest *m,
                 const size_t *files, size_t n)
 {
-    size_t n_replicas = count_replicas(m, files, n);
     struct xd_model_file *f;
 
     to->files = xd_alloc(1, sizeof *to->files);
@@ -169,9 +149,7 @@ static int fill(struct xd_manifest *to, const struct xd_manifest *m,
     f = &to->files[0];
     f->row.struct_size = sizeof f->row;
     f->extents = xd_alloc(n, sizeof *f->extents);
-    f->replicas = xd_alloc(n_replicas, sizeof *f->replicas);
-    f->urls = xd_alloc(n_replicas, sizeof *f->urls);
-    if (!f->extents || !f->replicas || !f->urls)
+    if (!f->extents)
         return XD_E_NOMEM;
     for (size_t i = 0; i < n; i++)
         append(f, &m->files[files[i]]);

@@ -157,6 +157,15 @@ int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
     return copy_row(out, &m->files[file].extents[extent].row, sizeof *out);
 }
 
+const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
+                                             const struct xd_model_extent *e,
+                                             size_t i, size_t *out_place)
+{
+    *out_place = i + (e->joined ? e->joined->extents[0].first_replica
+                                : e->first_replica);
+    return e->joined ? e->joined : f;
+}
+
 int xd_manifest_replica(const struct xd_manifest *m, size_t file, size_t extent,
                         size_t replica, struct xd_replica *out)
 {
@@ -164,9 +173,11 @@ int xd_manifest_replica(const struct xd_manifest *m, size_t file, size_t extent,
         return XD_E_INVAL;
     const struct xd_model_file *f = &m->files[file];
     const struct xd_model_extent *e = &f->extents[extent];
+    size_t place;
     if (replica >= e->row.n_replicas)
         return XD_E_INVAL;
-    return copy_row(out, &f->replicas[e->first_replica + replica], sizeof *out);
+    f = xd_model_replica(f, e, replica, &place);
+    return copy_row(out, &f->replicas[place], sizeof *out);
 }
 
 const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,

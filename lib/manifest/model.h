@@ -32,8 +32,8 @@ struct xd_exnode_part {
 struct xd_model_extent {
     struct xd_extent row;
     size_t first_replica;               /* index into the file's replicas */
-    const struct xd_model_file *joined; /* the file that it is (join.h), or
-                                           NULL */
+    const struct xd_model_file *joined; /* the file that it is (join.h), and
+                                           that has its replicas; or NULL */
 };
 
 struct xd_model_file {
@@ -81,6 +81,11 @@ int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
 
 /* One more warning, of a manifest that is not shared yet.  Errors: NOMEM. */
 int xd_model_warn(struct xd_manifest *m, const char *sentence);
+
+/* Replica `i` of an extent of `f`: the file that has it, and where there. */
+const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
+                                             const struct xd_model_extent *e,
+                                             size_t i, size_t *out_place);
 
 /* Releases the arrays of one file. */
 void xd_model_file_fini(struct xd_model_file *f);

@@ -60,6 +60,13 @@ static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
                              xd_url_name(&s->url).s);
 }
 
+/* Of a set no journal keeps them, and of what a hash proves nothing else needs
+ * them: 100 000 would be 10 MB. */
+static bool is_one_of_many_locked(const struct xd_engine *e)
+{
+    return e->dest.kind == XD_OUTPUT_SET;
+}
+
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                           const struct xd_head *head)
 {
@@ -70,7 +77,8 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
     xd_engine_lock(e);
     s->has_answered = true;
     if (head->validator && !s->validator) {
-        learn_locked(s, head);
+        if (!is_one_of_many_locked(e) || are_needed_locked(e, s))
+            learn_locked(s, head);
     } else if (head->validator && differs_locked(s, head) &&
                !are_needed_locked(e, s)) {
         ignore_locked(e, s);

@@ -308,6 +308,31 @@ START_TEST(the_joined_file_has_an_extent_for_each)
 }
 END_TEST
 
+/* With what it knows of them that has no place in a row: how near their servers
+ * may be. */
+START_TEST(replicas_stay_those_of_their_files)
+{
+    static const size_t files[] = {2, 0};
+    size_t place = 99;
+
+    parse(MANY);
+    ck_assert_int_eq(join(files, 2), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const struct xd_model_file *f = &manifest->files[files[i]];
+        const struct xd_model_file *all = &joined->files[0];
+        const size_t last =
+            f->row.n_extents > 0 ? f->extents[0].row.n_replicas : 0;
+
+        ck_assert_ptr_eq(
+            xd_model_replica(all, &all->extents[i], last - 1, &place), f);
+        ck_assert_uint_eq(place, last - 1);
+        ck_assert_ptr_eq(xd_model_replica(f, &f->extents[0], last - 1, &place),
+                         f);
+        ck_assert_uint_eq(place, last - 1);
+    }
+}
+END_TEST
+
 /* Its strings are those of the manifest that it was made of. */
 START_TEST(the_joined_file_outlives_what_it_was_made_of)
 {
@@ -358,14 +383,20 @@ START_TEST(parsed_urls_stand_in_the_order_of_the_replicas)
     static const char *const urls[] = {
         "http://b.example/two", "http://a.example/two", "ftp://c.example/three",
         "http://b.example/one", "http://a.example/one"};
+    const struct xd_model_file *f;
+    size_t n = 0, place;
 
     parse(MANY);
     join_and_forget(some, 3);
-    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-        struct xd_url_name name = xd_url_name(&manifest->files[0].urls[i]);
+    f = &manifest->files[0];
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < f->extents[i].row.n_replicas; k++) {
+            const struct xd_model_file *in =
+                xd_model_replica(f, &f->extents[i], k, &place);
 
-        ck_assert_str_eq(name.s, urls[i]);
-    }
+            ck_assert_str_eq(xd_url_name(&in->urls[place]).s, urls[n++]);
+        }
+    ck_assert_uint_eq(n, sizeof urls / sizeof *urls);
 }
 END_TEST
 
@@ -478,6 +509,7 @@ int main(void)
     tcase_add_test(t, without_a_hash_a_file_of_one_replica_can_join);
     tcase_add_test(t, a_given_hash_and_stronger_pieces_cannot_both_be_compared);
     tcase_add_test(t, the_joined_file_has_an_extent_for_each);
+    tcase_add_test(t, replicas_stay_those_of_their_files);
     tcase_add_test(t, the_joined_file_outlives_what_it_was_made_of);
     tcase_add_test(t, what_was_joined_can_outlive_the_joined_file);
     tcase_add_loop_test(t, files_are_joined_in_the_order_that_is_given, 0, 3);
