@@ -285,6 +285,24 @@ static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
     }
 }
 
+/* What other depots have delivered of it already is compared. */
+static void compare_locked(struct xd_worker *w, const struct xd_lane *lane)
+{
+    struct xd_engine *e = w->engine;
+    struct xd_copies copies;
+
+    if (!xd_copies_begin_locked(e, &copies, w->served->number,
+                                xd_intake_buffered(&lane->in), lane->buffer))
+        return;
+    while (xd_copies_take_locked(e, &copies)) {
+        xd_engine_unlock(e);
+        xd_copies_read(e, &copies);
+        xd_engine_lock(e);
+        xd_copies_give_locked(e, &copies);
+    }
+    xd_copies_end_locked(e, &copies);
+}
+
 void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     const struct xd_range buffered = xd_intake_buffered(&lane->in);
@@ -294,7 +312,7 @@ void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
     count_received_locked(w, xd_range_length(buffered));
     xd_lane_report_locked(w, lane);
     if (counts_locked(e, lane))
-        xd_copies_compare_locked(e, w->served->number, buffered, lane->buffer);
+        compare_locked(w, lane);
     while (take_write_locked(w, lane, &write)) {
         xd_engine_unlock(e);
         carry_out_write(e, lane, &write,

@@ -2,59 +2,68 @@
 
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "engine/trust/sampler.h"
-#include "session/second_copy.h"
 
-static void judge_locked(struct xd_engine *e, const struct xd_second_copy *c,
-                         const unsigned char *stored)
+bool xd_copies_begin_locked(struct xd_engine *e, struct xd_copies *c,
+                            unsigned depot, struct xd_range range,
+                            const unsigned char *data)
 {
+    if (!xd_sampler_compares_locked(e, depot))
+        return false;
+    *c = (struct xd_copies){.copy = {.ledger = &e->ledger,
+                                     .depot = depot,
+                                     .range = range,
+                                     .data = data}};
+    xd_sampler_note_locked(e, depot, range, data);
+    return true;
+}
+
+bool xd_copies_take_locked(struct xd_engine *e, struct xd_copies *c)
+{
+    return !xd_engine_is_bounded(e) && !c->failed &&
+           xd_sampler_compares_locked(e, c->copy.depot) &&
+           xd_second_copy_next(&c->copy);
+}
+
+/* What is only compared is not worth a failure. */
+void xd_copies_read(struct xd_engine *e, struct xd_copies *c)
+{
+    const struct xd_range run = c->copy.run;
+
+    if (!c->stored)
+        c->stored = xd_alloc(XD_SECOND_COPY_MOST, 1);
+    c->failed = !c->stored ||
+                xd_sink_read(e->dest.sink, run.begin - e->wanted.begin,
+                             c->stored, (size_t)xd_range_length(run), NULL) < 0;
+}
+
+static void judge_locked(struct xd_engine *e, const struct xd_copies *c)
+{
+    const struct xd_second_copy *copy = &c->copy;
     struct xd_range at;
 
-    switch (xd_second_copy_compare(c, stored, XD_SAMPLE_BYTES, &at)) {
+    switch (xd_second_copy_compare(copy, c->stored, XD_SAMPLE_BYTES, &at)) {
     case XD_SECOND_COPY_VOID:
         break;
     case XD_SECOND_COPY_EQUAL:
         if (e->sampler.is_on)
-            e->sampler.bytes_compared += xd_range_length(c->run);
+            e->sampler.bytes_compared += xd_range_length(copy->run);
         break;
     case XD_SECOND_COPY_DIFFERS:
         xd_sampler_dispute_locked(
-            e, at, c->depot, c->data + (at.begin - c->range.begin),
-            c->deliverer, stored + (at.begin - c->run.begin));
+            e, at, copy->depot, copy->data + (at.begin - copy->range.begin),
+            copy->deliverer, c->stored + (at.begin - copy->run.begin));
         break;
     }
 }
 
-static void compare_all_locked(struct xd_engine *e, struct xd_second_copy *c)
+void xd_copies_give_locked(struct xd_engine *e, const struct xd_copies *c)
 {
-    unsigned char *stored = NULL;
-    int rc;
-
-    while (xd_sampler_compares_locked(e, c->depot) && xd_second_copy_next(c)) {
-        if (!stored)
-            stored = xd_alloc(XD_SECOND_COPY_MOST, 1);
-        if (!stored)
-            break; /* what is only compared is not worth a failure */
-        xd_engine_unlock(e);
-        rc = xd_sink_read(e->dest.sink, c->run.begin - e->wanted.begin, stored,
-                          (size_t)xd_range_length(c->run), NULL);
-        xd_engine_lock(e);
-        if (rc == 0 && xd_sampler_compares_locked(e, c->depot))
-            judge_locked(e, c, stored);
-    }
-    xd_free(stored);
+    if (!c->failed && xd_sampler_compares_locked(e, c->copy.depot))
+        judge_locked(e, c);
 }
 
-void xd_copies_compare_locked(struct xd_engine *e, unsigned depot,
-                              struct xd_range range, const unsigned char *data)
+void xd_copies_end_locked(struct xd_engine *e, struct xd_copies *c)
 {
-    struct xd_second_copy copy = {
-        .ledger = &e->ledger, .depot = depot, .range = range, .data = data};
-
-    if (!xd_sampler_compares_locked(e, depot))
-        return;
-    xd_sampler_note_locked(e, depot, range, data);
-    if (!xd_engine_is_bounded(e))
-        compare_all_locked(e, &copy);
+    xd_free(c->stored);
     xd_sampler_judge_locked(e);
 }
