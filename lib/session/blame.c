@@ -290,6 +290,15 @@ struct xd_blame_action xd_blame_ask_another(struct xd_blame *b, uint64_t byte,
     return a;
 }
 
+/* One copy may be outdated.  A depot of which so many are wrong, and more than
+ * half of what it sent, is bad. */
+#define MOST_WRONG_COPIES 3
+
+bool xd_blame_spares(unsigned n_wrong, uint64_t n_delivered)
+{
+    return n_wrong <= MOST_WRONG_COPIES || 2 * (uint64_t)n_wrong <= n_delivered;
+}
+
 /* ---- what a ban takes back ---- */
 
 bool xd_blame_doubts_held(const struct xd_blame *b)

@@ -97,6 +97,10 @@ int xd_blame_wrong(struct xd_blame *b, size_t piece);
 /* It matches, perhaps after it did not. */
 void xd_blame_right(struct xd_blame *b, size_t piece);
 
+/* Whether a depot of many files is asked for others still, once so many of its
+ * copies were wrong, and so many requests were right. */
+bool xd_blame_spares(unsigned n_wrong, uint64_t n_delivered);
+
 /* What is to be done now; again when that is done.  Depots have numbers below
  * `n_depots`. */
 struct xd_blame_action xd_blame_next(struct xd_blame *b, size_t n_depots);

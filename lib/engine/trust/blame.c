@@ -83,6 +83,8 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_depot *d = e->depots.list[depot];
 
+    for (size_t i = 0; i < e->sampler.n; i++) /* it is no witness */
+        xd_sample_copies_forget(&e->sampler.samples[i], depot);
     if (d->is_banned || !XD_DEFENDS("blame"))
         return;
     d->is_banned = true;
@@ -114,17 +116,12 @@ void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
         xd_unverified_revoke_locked(e, XD_HELD, e->wanted, why);
 }
 
-/* One copy of a file of a set may be outdated.  A depot of which so many are
- * wrong, and more than half of what it sent, is bad. */
-#define MOST_WRONG_COPIES 3
-
 static bool is_one_wrong_copy(struct xd_engine *e, struct xd_depot *d)
 {
     if (e->set.n == 0)
         return false;
     d->n_wrong_copies++;
-    return d->n_wrong_copies <= MOST_WRONG_COPIES ||
-           2 * d->n_wrong_copies <= d->blocks;
+    return xd_blame_spares(d->n_wrong_copies, d->blocks);
 }
 
 /* The depot is asked for this file no more. */

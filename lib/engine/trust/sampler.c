@@ -124,7 +124,7 @@ static bool is_better(const struct xd_depot *d, const struct xd_depot *other)
 }
 
 /* The best depot to ask; depots.n: none. */
-static unsigned choose_depot_locked(struct xd_engine *e,
+static unsigned choose_depot_locked(const struct xd_engine *e,
                                     const struct question *q)
 {
     unsigned n = (unsigned)e->depots.n, best = n;
@@ -182,8 +182,8 @@ static bool is_compared(const struct xd_engine *e, unsigned depot)
 /* Two equal copies of each sample say nothing of a depot that has neither: of
  * the first bytes of each such depot a second copy is asked for, of a near one,
  * which costs a round trip over a connection that is open. */
-static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
-                                     unsigned *out_depot)
+static bool choose_uncompared_locked(const struct xd_engine *e,
+                                     size_t *out_sample, unsigned *out_depot)
 {
     const struct xd_sampler *s = &e->sampler;
 
@@ -203,25 +203,11 @@ static bool choose_uncompared_locked(struct xd_engine *e, size_t *out_sample,
     return false;
 }
 
-/* What a depot sent that was banned meanwhile, for whatever reason, is no
- * witness. */
-static void forget_banned_locked(struct xd_engine *e)
-{
-    for (size_t i = 0; i < e->sampler.n; i++) {
-        struct xd_sample_copies *c = &e->sampler.samples[i];
-
-        for (size_t j = c->n; j-- > 0;)
-            if (e->depots.list[c->list[j].depot]->is_banned)
-                xd_sample_copies_forget(c, c->list[j].depot);
-    }
-}
-
-bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
+bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
                               unsigned *out_depot)
 {
-    struct xd_sampler *s = &e->sampler;
+    const struct xd_sampler *s = &e->sampler;
 
-    forget_banned_locked(e);
     for (int disputes = 1; disputes >= (s->is_on ? 0 : 1); disputes--) {
         for (size_t i = 0; i < s->n; i++) {
             struct question q = {
@@ -240,18 +226,6 @@ bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
 
 /* ---- what follows ---- */
 
-/* Its bytes do not count, nor do its copies of other samples. */
-static void confirm_bad_locked(struct xd_engine *e, unsigned depot,
-                               const struct xd_error *why)
-{
-    struct xd_sampler *s = &e->sampler;
-
-    xd_blame_confirm_bad_locked(e, depot, why);
-    s->wait_until = 0;
-    for (size_t i = 0; i < s->n; i++)
-        xd_sample_copies_forget(&s->samples[i], depot);
-}
-
 static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
                            const struct xd_sample_copy *right)
 {
@@ -267,46 +241,47 @@ static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
                 "%s: its bytes within %llu-%llu are not those of %s and others",
                 e->depots.list[depot]->shown_url, (ull)c->range.begin,
                 (ull)(c->range.end - 1), witness);
-        confirm_bad_locked(e, depot, &error);
+        xd_blame_confirm_bad_locked(e, depot, &error);
+        e->sampler.wait_until = 0;
         right = xd_sample_copies_majority(c); /* the list was moved together */
         if (!right)
             return;
     }
 }
 
-static void distrust_locked(struct xd_engine *e,
-                            const struct xd_sample_copies *c, unsigned depot,
-                            unsigned other)
+static void distrust_locked(struct xd_engine *e, struct xd_range where,
+                            unsigned depot, unsigned other)
 {
     struct xd_error error = {0};
 
     xd_fail(&error, XD_E_CORRUPT,
             "%s: its bytes within %llu-%llu are not those of %s",
-            e->depots.list[depot]->shown_url, (ull)c->range.begin,
-            (ull)(c->range.end - 1), e->depots.list[other]->shown_url);
+            e->depots.list[depot]->shown_url, (ull)where.begin,
+            (ull)(where.end - 1), e->depots.list[other]->shown_url);
     xd_blame_ban_locked(e, depot, &error);
 }
 
 /* Neither is trusted: another run must not go on with what they delivered. */
 static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
-    const struct xd_sample_copy *one = xd_sample_copies_first(c), *other = NULL;
+    const struct xd_sample_copy *first = xd_sample_copies_first(c);
+    const unsigned one = first->depot;
+    unsigned other = one;
     struct xd_error error = {0};
 
-    for (size_t i = 0; i < c->n && !other; i++)
-        if (xd_sample_copy_differs(c, &c->list[i], one))
-            other = &c->list[i];
+    for (size_t i = 0; i < c->n && other == one; i++)
+        if (xd_sample_copy_differs(c, &c->list[i], first))
+            other = c->list[i].depot;
     xd_fail(&error, XD_E_CORRUPT,
             "%s and %s differ within bytes %llu-%llu, and no hash or third "
             "depot tells which is right",
-            e->depots.list[one->depot]->shown_url,
-            e->depots.list[other->depot]->shown_url, (ull)c->range.begin,
-            (ull)(c->range.end - 1));
-    for (size_t i = 0; i < c->n; i++) {
-        if (xd_sample_copies_of(c, c->list[i].depot))
-            distrust_locked(e, c, c->list[i].depot,
-                            c->list[i].depot == one->depot ? other->depot
-                                                           : one->depot);
+            e->depots.list[one]->shown_url, e->depots.list[other]->shown_url,
+            (ull)c->range.begin, (ull)(c->range.end - 1));
+    for (size_t i = c->n; i-- > 0;) { /* each that is banned leaves the list */
+        const unsigned depot = c->list[i].depot;
+
+        if (xd_sample_copies_of(c, depot))
+            distrust_locked(e, c->range, depot, depot == one ? other : one);
     }
     xd_engine_fail_locked(e, &error);
 }
@@ -330,7 +305,6 @@ static void judge_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
 
-    forget_banned_locked(e);
     for (size_t i = 0; i < s->n && !xd_engine_is_over_locked(e); i++) {
         struct xd_sample_copies *c = &s->samples[i];
         struct question q = {
@@ -357,7 +331,8 @@ static void add_copy_locked(struct xd_engine *e, struct xd_sample_copies *c,
 {
     size_t n_copies = xd_sample_copies_count(c);
 
-    if (range.begin >= c->range.end || range.end <= c->range.begin)
+    if (range.begin >= c->range.end || range.end <= c->range.begin ||
+        e->depots.list[depot]->is_banned)
         return;
     if (xd_sample_copies_add(c, depot, range, data) < 0)
         xd_engine_fail_nomem_locked(e);

@@ -90,7 +90,7 @@ bool xd_sampler_holds_locked(struct xd_engine *e);
 bool xd_sampler_is_pending_locked(struct xd_engine *e);
 
 /* What to ask, and of which depot; false: nothing now. */
-bool xd_sampler_choose_locked(struct xd_engine *e, size_t *out_sample,
+bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
                               unsigned *out_depot);
 
 /* Whether the bytes of `depot` are compared. */

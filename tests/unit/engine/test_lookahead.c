@@ -310,11 +310,13 @@ END_TEST
 
 /* ---- until when ---- */
 
+/* Of a file that is complete nothing is needed. */
 START_TEST(what_lies_ahead_of_the_picture_is_needed_later)
 {
     xd_usec now = xd_now();
     struct xd_reader *viewer;
 
+    set("lookahead", "8m");
     open_source();
     xd_reader_playhead(reader, 0, (double)MIB, XD_PLAYING);
     read_on(20 * MIB);

@@ -11,7 +11,7 @@
 #include "engine/decide.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
-#include "engine/trust/copies.h"
+#include "engine/compare_copies.h"
 #include "suite.h"
 
 #define BLOCK 4096
@@ -99,7 +99,7 @@ static void dispute_locked(const unsigned char *third)
     unsigned depot;
     size_t i;
 
-    xd_copies_compare_locked(engine, 1, first_block, ones);
+    compare_copies_locked(engine, 1, first_block, ones);
     ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
     ck_assert_uint_eq(depot, 2);
     engine->depots.list[depot]->samples_asked |= UINT32_C(1) << i;
@@ -162,7 +162,7 @@ START_TEST(nobody_is_asked_about_a_suspect_twice)
     size_t i;
 
     dispute_locked(ones);
-    xd_copies_compare_locked(engine, 2, first_block, twos);
+    compare_copies_locked(engine, 2, first_block, twos);
     ck_assert(!xd_sampler_choose_locked(engine, &i, &depot));
 }
 END_TEST

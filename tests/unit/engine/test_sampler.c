@@ -11,7 +11,8 @@
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lifetime.h"
-#include "engine/trust/copies.h"
+#include "engine/trust/blame.h"
+#include "engine/compare_copies.h"
 #include "suite.h"
 
 #define SIZE ((uint64_t)8 << 20)
@@ -94,26 +95,10 @@ static void deliver_sample(unsigned depot, const unsigned char *data)
     xd_sampler_received_locked(engine, 1, depot, data);
 }
 
-/* As a lane does with its buffer. */
-static void compare_locked(unsigned depot, struct xd_range range,
-                           const unsigned char *data)
-{
-    struct xd_copies copies;
-
-    if (!xd_copies_begin_locked(engine, &copies, depot, range, data))
-        return;
-    while (xd_copies_take_locked(engine, &copies)) {
-        xd_engine_unlock(engine);
-        xd_copies_read(engine, &copies);
-        xd_engine_lock(engine);
-        xd_copies_give_locked(engine, &copies);
-    }
-    xd_copies_end_locked(engine, &copies);
-}
-
 static void deliver_second(unsigned depot, const unsigned char *data)
 {
-    compare_locked(depot, engine->sampler.samples[1].range, data);
+    compare_copies_locked(engine, depot, engine->sampler.samples[1].range,
+                          data);
     request_second(XD_HELD);
 }
 
@@ -213,7 +198,7 @@ static void deliver_beginning(xd_usec first, xd_usec second)
     engine->depots.list[0]->first_byte = first;
     engine->depots.list[1]->first_byte = second;
     ck_assert(!is_asked(&(unsigned){0}));
-    compare_locked(2, (struct xd_range){0, 8192}, zeros);
+    compare_copies_locked(engine, 2, (struct xd_range){0, 8192}, zeros);
 }
 
 START_TEST(each_depot_is_compared_once_with_a_near_one)
@@ -230,7 +215,7 @@ START_TEST(each_depot_is_compared_once_with_a_near_one)
     ck_assert_uint_eq(own.end, XD_SAMPLE_BYTES);
     xd_sampler_received_locked(engine, i, depot, zeros);
     ck_assert(!is_asked(&depot));
-    compare_locked(2, (struct xd_range){8192, 16384}, zeros);
+    compare_copies_locked(engine, 2, (struct xd_range){8192, 16384}, zeros);
     ck_assert(!is_asked(&depot));
 }
 END_TEST
@@ -244,7 +229,7 @@ START_TEST(a_sample_that_a_depot_was_asked_for_proves_nothing_else_of_it)
     deliver_second(0, zeros);
     deliver_sample(2, zeros);
     engine->depots.list[0]->first_byte = 1;
-    compare_locked(2, (struct xd_range){0, 8192}, ones);
+    compare_copies_locked(engine, 2, (struct xd_range){0, 8192}, ones);
     ck_assert(xd_sampler_choose_locked(engine, &i, &depot));
     ck_assert_uint_eq(depot, 0);
     ck_assert_uint_eq(engine->sampler.samples[i].range.begin, 0);
@@ -256,7 +241,7 @@ START_TEST(a_depot_that_was_banned_meanwhile_is_no_witness)
     const struct xd_sample_copies *c = &engine->sampler.samples[1];
 
     deliver_second(0, ones);
-    engine->depots.list[0]->is_banned = true;
+    xd_blame_ban_locked(engine, 0, &(struct xd_error){.msg = "it changed"});
     deliver_sample(1, zeros);
     ck_assert(!xd_sample_copies_differ(c));
     ck_assert_uint_eq(xd_sample_copies_count(c), 1);
@@ -291,9 +276,9 @@ START_TEST(a_few_first_bytes_are_not_compared)
 {
     size_t n = engine->sampler.n;
 
-    compare_locked(2, (struct xd_range){0, 511}, zeros);
+    compare_copies_locked(engine, 2, (struct xd_range){0, 511}, zeros);
     ck_assert_uint_eq(engine->sampler.n, n);
-    compare_locked(2, (struct xd_range){511, 1023}, zeros);
+    compare_copies_locked(engine, 2, (struct xd_range){511, 1023}, zeros);
     ck_assert_uint_eq(engine->sampler.n, n + 1);
 }
 END_TEST

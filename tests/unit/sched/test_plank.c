@@ -601,6 +601,22 @@ START_TEST(a_second_copy_asks_for_what_was_not_accepted)
 }
 END_TEST
 
+/* As while a request writes the rest of it, which it has not reported yet. */
+START_TEST(no_copy_is_asked_for_of_what_is_claimed)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_aggressive, 2, 10);
+    play_start(&p);
+    expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    ck_assert_int_eq(xd_ledger_change(&p.ledger, XD_CLAIM, p.whole), 0);
+    expect_depot(&p, XD_DO_PARK, 1);
+    expect_wait(&p);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(a_whole_copy_asks_for_accepted_bytes_too_and_runs_on)
 {
     struct play p;
@@ -791,6 +807,7 @@ int main(void)
     tcase_add_test(t, blocks_are_cut_at_the_edges_of_extents);
     tcase_add_test(t, a_fresh_attempt_asks_only_for_what_has_not_arrived);
     tcase_add_test(t, a_second_copy_asks_for_what_was_not_accepted);
+    tcase_add_test(t, no_copy_is_asked_for_of_what_is_claimed);
     tcase_add_test(t, a_whole_copy_asks_for_accepted_bytes_too_and_runs_on);
     tcase_add_test(t, after_a_failure_a_whole_copy_asks_for_what_is_missing);
     tcase_add_test(t, a_late_block_is_copied_whole);

@@ -338,6 +338,29 @@ START_TEST(where_they_do_not_any_may_have_delivered_it)
 }
 END_TEST
 
+START_TEST(a_depot_of_many_files_may_have_three_wrong_copies_or_half)
+{
+    ck_assert(xd_blame_spares(3, 0));
+    ck_assert(!xd_blame_spares(4, 7));
+    ck_assert(xd_blame_spares(4, 8));
+}
+END_TEST
+
+START_TEST(bytes_are_needed_of_a_piece_of_several_and_when_it_is_right)
+{
+    deliver(0, 0, 100);
+    ck_assert(!xd_blame_needs_bytes(&blame, 0, false));
+    discard(0, 100);
+    deliver(0, 0, 60);
+    deliver(1, 60, 100);
+    ck_assert(xd_blame_needs_bytes(&blame, 0, false));
+    ck_assert(!xd_blame_needs_bytes(&blame, 0, true));
+    find_wrong(0);
+    ck_assert(!xd_blame_needs_bytes(&blame, 0, false));
+    ck_assert(xd_blame_needs_bytes(&blame, 0, true));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("suspicion");
@@ -360,6 +383,10 @@ int main(void)
     tcase_add_test(t, where_one_asked_alone_cannot_deliver_the_next_is_asked);
     tcase_add_test(t, a_ban_takes_back_what_no_piece_has_proved);
     tcase_add_test(t, pieces_that_cover_all_prove_what_an_earlier_run_left);
+    tcase_add_test(t,
+                   a_depot_of_many_files_may_have_three_wrong_copies_or_half);
+    tcase_add_test(t,
+                   bytes_are_needed_of_a_piece_of_several_and_when_it_is_right);
     tcase_add_test(t, where_they_do_not_any_may_have_delivered_it);
     return run_suite("suspicion", t);
 }
