@@ -5,16 +5,20 @@
 /* No scheduler decides more at one moment. */
 #define MOST_ACTIONS 200000
 
-int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
+int xd_driver_begin(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted)
 {
     const struct xd_session_event started = {.kind = XD_SESSION_STARTED,
                                              .is_size_known = true};
 
+    xd_sched_free(d->session.sched);
+    xd_rules_free(d->rules);
+    d->rules = NULL;
     d->session.sched = xd_sched_new(layout, o, wanted, &d->ledger);
     if (!d->session.sched)
         return XD_E_NOMEM;
-    xd_session_step(&d->session, &started);
+    if (d->session.phase == XD_PHASE_NEW)
+        xd_session_step(&d->session, &started);
     if (d->is_unchecked)
         return 0;
     d->rules = xd_rules_new(layout, xd_sched_options(d->session.sched), wanted);
@@ -86,6 +90,19 @@ static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
            !xd_sched_options(d->session.sched)->has_gaps;
 }
 
+/* Every byte is here, and counts unless the whole is wrong. */
+static void complete(struct xd_driver *d)
+{
+    const struct xd_session_event event = {
+        .kind = XD_SESSION_COMPLETE, .is_to_be_checked = d->check != NULL};
+
+    xd_session_step(&d->session, &event);
+    if (d->session.phase != XD_PHASE_FINISH)
+        d->check(d->world);
+    d->is_complete = d->session.phase == XD_PHASE_FINISH;
+    d->is_over |= d->is_complete;
+}
+
 /* False: it waits until then. */
 static bool obey(struct xd_driver *d, struct xd_sched_action *a)
 {
@@ -100,12 +117,12 @@ static bool obey(struct xd_driver *d, struct xd_sched_action *a)
         d->is_over = d->failed = true;
     else if (a->kind == XD_DO_WAIT && !ends_with_gaps(d))
         return false;
-    else if (a->kind == XD_DO_FINISH || a->kind == XD_DO_WAIT || gives_up(d, a))
+    else if (a->kind == XD_DO_FINISH)
+        complete(d);
+    else if (a->kind == XD_DO_WAIT || gives_up(d, a))
         d->is_over = true;
     else if (a->kind != XD_DO_FAIL)
         d->carry_out(d->world, a);
-    d->is_complete =
-        d->is_over && a->kind == XD_DO_FINISH && d->broken == XD_RULE_NONE;
     return true;
 }
 
@@ -121,6 +138,8 @@ xd_usec xd_driver_act(struct xd_driver *d)
             return a.until;
         if (a.kind == XD_SESSION_OBEY && !obey(d, &a.order))
             return a.order.until;
+        if (a.kind == XD_SESSION_STOP_ALL)
+            d->begin_round(d->world);
         if (a.kind == XD_SESSION_STOP)
             d->carry_out(d->world, &a.order);
         d->is_over |= a.kind == XD_SESSION_LOSE;

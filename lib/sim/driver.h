@@ -16,6 +16,9 @@ struct xd_driver {
     bool (*ask_another)(void *world, uint64_t byte); /* no depot can be asked
                                                         for it: true: another
                                                         is now; or NULL */
+    void (*check)(void *world); /* every byte is here: steps the session; NULL:
+                                    nothing is to be proved of the whole */
+    void (*begin_round)(void *world); /* no request may be left; likewise */
     void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
                                                  NULL (tests of the rules) */
     bool is_unchecked; /* there are no rules; not where gaps may be left */
@@ -28,8 +31,9 @@ struct xd_driver {
     enum xd_rule broken;
 };
 
-/* 0 or NOMEM; fini() in any case. */
-int xd_driver_start(struct xd_driver *d, const struct xd_layout *layout,
+/* Make the first scheduler, or another when no request is left, which knows what
+ * the ledger does.  0 or NOMEM; fini() in any case. */
+int xd_driver_begin(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted);
 void xd_driver_fini(struct xd_driver *d);
 

@@ -42,9 +42,14 @@ static void write_new(struct xd_run *r, struct xd_sim_request *q,
     if (a->is_missing)
         xd_run_take_event(
             r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = a->range});
-    if (xd_intake_written(&q->in, &r->driver.ledger, q->depot) < 0)
+    if (xd_intake_written(&q->in, &r->driver.ledger,
+                          xd_repair_is_fetching(&r->repair.core)
+                              ? XD_NO_DEPOT
+                              : q->depot) < 0)
         xd_run_out_of_memory(r);
     r->out->depots[q->depot].bytes += xd_range_length(a->range);
+    if (r->o->has_whole_hash)
+        xd_sim_repair_written(r, a->range, q->depot);
     xd_trust_written(r, a->range);
 }
 

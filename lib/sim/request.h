@@ -8,6 +8,7 @@
 #include "session/intake.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
+#include "sim/repair.h"
 #include "sim/run.h"
 #include "sim/tcp.h"
 #include "sim/trust.h"
@@ -37,6 +38,8 @@ struct xd_run {
     struct xd_range whole; /* the file */
     struct xd_driver driver;
     struct xd_trust trust;
+    struct xd_sim_repair repair;
+    struct xd_guess *guesses; /* since the first round of a repair, or NULL */
     struct xd_net net;
     struct xd_tcp tcp;
     struct xd_sim_request *requests;
@@ -70,6 +73,10 @@ void xd_sim_request_timer(struct xd_run *r, struct xd_sim_request *q,
 
 void xd_run_take_event(struct xd_run *r, struct xd_sched_event ev);
 void xd_run_out_of_memory(struct xd_run *r);
+
+/* Make the first scheduler, or the next, which knows what the last has learned
+ * of depots.  0 or NOMEM. */
+int xd_run_begin(struct xd_run *r);
 
 static inline xd_usec xd_run_usec(xd_nsec t)
 {

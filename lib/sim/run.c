@@ -108,6 +108,7 @@ static void join(struct xd_run *r)
                                                      .depot = depot,
                                                      .range = r->whole});
         xd_trust_joined(r, depot);
+        xd_sim_repair_joined(r, depot);
     }
 }
 
@@ -225,39 +226,74 @@ static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
     return 0;
 }
 
+/* What the scheduler has learned of depots is known to the next. */
+static int keep_learned(struct xd_run *r)
+{
+    const struct xd_sched *sched = r->driver.session.sched;
+
+    if (!sched)
+        return 0;
+    if (!r->guesses)
+        r->guesses = xd_alloc(r->scenario->n_depots, sizeof *r->guesses);
+    if (!r->guesses)
+        return XD_E_NOMEM;
+    for (unsigned i = 0; i < r->n_joined; i++) {
+        if (r->o->guesses)
+            r->guesses[i] = r->o->guesses[i];
+        r->guesses[i].learned = xd_sched_learned(sched, i);
+    }
+    return 0;
+}
+
+int xd_run_begin(struct xd_run *r)
+{
+    struct xd_layout layout = {.size = r->o->size, .n_depots = r->n_joined};
+    int rc = keep_learned(r);
+
+    if (rc < 0)
+        return rc;
+    layout.guesses = r->guesses ? r->guesses : r->o->guesses;
+    layout.depots = xd_alloc(r->scenario->n_depots, sizeof *layout.depots);
+    rc = layout.depots ? cut_objects(r->o, &layout) : XD_E_NOMEM;
+    for (size_t i = 0; layout.depots && i < r->n_joined; i++)
+        layout.depots[i] = (struct xd_holding){&r->whole, 1, 0};
+    if (rc == 0)
+        rc = xd_driver_begin(&r->driver, &layout, &r->o->sched, r->whole);
+    xd_free(layout.depots);
+    xd_free(layout.cuts);
+    return rc;
+}
+
 static int start(struct xd_run *r, const struct xd_scenario *s)
 {
     struct xd_tcp_user user = {r, xd_sim_request_bytes, xd_sim_request_broken,
                                connected};
-    struct xd_layout layout = {.size = r->o->size, .guesses = r->o->guesses};
     int rc;
 
     r->scenario = s;
     r->whole.end = r->o->size;
     while (joins_at(r) == 0)
         r->n_joined++;
-    layout.n_depots = r->n_joined;
-
     r->out->depots = xd_alloc(s->n_depots, sizeof *r->out->depots);
-    layout.depots = xd_alloc(s->n_depots, sizeof *layout.depots);
-    if (!r->out->depots || !layout.depots || cut_objects(r->o, &layout) < 0) {
-        xd_free(layout.depots);
+    if (!r->out->depots)
         return XD_E_NOMEM;
-    }
     r->out->n_depots = s->n_depots;
-    for (size_t i = 0; i < s->n_depots; i++) {
-        layout.depots[i] = (struct xd_holding){&r->whole, 1, 0};
+    for (size_t i = 0; i < s->n_depots; i++)
         r->out->depots[i].first_byte = XD_NEVER;
-    }
     r->driver.world = r;
     r->driver.carry_out = carry_out;
     r->driver.ask_another = xd_trust_ask_another;
+    if (r->o->has_whole_hash) {
+        r->driver.check = xd_sim_repair_check;
+        r->driver.begin_round = xd_sim_repair_begin_round;
+    }
     r->driver.is_unchecked = r->o->is_unchecked;
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
-        rc = xd_driver_start(&r->driver, &layout, &r->o->sched, r->whole);
+        rc = xd_run_begin(r);
     if (rc == 0)
         rc = xd_trust_start(r);
+    xd_sim_repair_start(r);
     if (rc == 0) {
         share_buffers(r);
         rc = start_line(r);
@@ -265,8 +301,6 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     xd_tcp_init(&r->tcp, &r->net, &user);
     r->tcp.has_tls = r->o->has_tls;
     r->tcp.has_bbr = r->o->has_bbr;
-    xd_free(layout.depots);
-    xd_free(layout.cuts);
     return rc;
 }
 
@@ -288,6 +322,8 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_trust_fini(&r.trust);
+    xd_sim_repair_fini(&r.repair);
+    xd_free(r.guesses);
     xd_driver_fini(&r.driver);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);

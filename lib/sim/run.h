@@ -44,6 +44,7 @@ struct xd_sim_options {
     uint64_t object_bytes; /* it lies in objects of so many bytes; 0: in one */
     uint64_t piece_bytes;  /* a piece counts when all of it is there; 0: each
                              byte does */
+    bool has_whole_hash;   /* and the file counts when that is right */
     xd_usec silence;       /* a fetch that receives nothing for so long fails */
     bool is_silence_exact; /* session/session.h */
     struct xd_guess *guesses; /* one for each depot; NULL: nothing is
@@ -64,6 +65,7 @@ struct xd_sim_depot {
     uint64_t redundant; /* the others that were handed on */
     uint64_t wire;      /* bytes of the file that crossed the client's link */
     unsigned requests, failures, connections, pings, bans;
+    bool is_blamed; /* without its bytes the hash of the whole was right */
     struct xd_learned learned; /* of its connections */
     xd_usec busy;              /* the time that it was asked for something */
     xd_usec first_byte; /* the least time from a request to that; XD_NEVER:
@@ -74,6 +76,7 @@ struct xd_sim_result {
     bool is_complete;
     bool is_endless;     /* given up after an hour, or too many steps */
     enum xd_rule broken; /* XD_RULE_NONE if all were kept */
+    unsigned n_repairs;  /* rounds in which bytes were fetched again */
     xd_usec took;
     xd_usec first_byte; /* of the file, accepted; XD_NEVER: none */
     xd_usec first_mib;  /* or all of a smaller file, in order */

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "sim/request.h"
 
-static bool lies(const struct xd_run *r, unsigned depot)
+bool xd_trust_lies(const struct xd_run *r, unsigned depot)
 {
     return depot != XD_HELD && xd_net_wire(&r->net, depot)->path.lies;
 }
@@ -138,7 +138,7 @@ static void compare(struct xd_run *r, struct xd_suspicion *s)
     for (; run = xd_runs_next_depot(&s->origins, rest, &depot),
            !xd_range_is_empty(run);
          rest.begin = run.end)
-        if (lies(r, depot) && xd_rangeset_add(&s->differs, run) < 0)
+        if (xd_trust_lies(r, depot) && xd_rangeset_add(&s->differs, run) < 0)
             xd_run_out_of_memory(r);
 }
 
@@ -180,7 +180,7 @@ static bool is_right(const struct xd_run *r, struct xd_range piece)
     for (; run = xd_runs_next_depot(&r->driver.ledger.origins, piece, &depot),
            !xd_range_is_empty(run);
          piece.begin = run.end)
-        if (lies(r, depot))
+        if (xd_trust_lies(r, depot))
             return false;
     return true;
 }
@@ -231,5 +231,5 @@ bool xd_trust_ask_another(void *run, uint64_t byte)
         xd_blame_ask_another(&r->trust.blame, byte, r->n_joined);
 
     carry_out(r, &a);
-    return a.kind != XD_BLAME_NOTHING;
+    return a.kind != XD_BLAME_NOTHING || xd_sim_repair_gives_up(r);
 }

@@ -22,6 +22,9 @@ struct xd_trust {
 int xd_trust_start(struct xd_run *r);
 void xd_trust_fini(struct xd_trust *t);
 
+/* Whether the depot's bytes are wrong. */
+bool xd_trust_lies(const struct xd_run *r, unsigned depot);
+
 /* All of it is stored.  May end fetches. */
 void xd_trust_written(struct xd_run *r, struct xd_range range);
 

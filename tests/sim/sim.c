@@ -455,7 +455,7 @@ static void start(struct sim *s)
     s->driver.world = s;
     s->driver.carry_out = carry_out;
     s->driver.spoil = s->sc->spoil;
-    if (xd_driver_start(&s->driver, &layout, &s->sc->o, wanted) < 0)
+    if (xd_driver_begin(&s->driver, &layout, &s->sc->o, wanted) < 0)
         abort();
     s->random = s->sc->seed;
     s->reader = wanted.begin;
