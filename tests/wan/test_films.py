@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD", "xdownload")
 RATE, PREBUFFER = 1_250_000, 5  # 10 Mbit/s
+AHEAD = 10  # seconds, as players hold: mpv's cache-secs
 SIZE = 24 * MEBIBYTE  # twenty seconds
 NOTHING = 0.05  # seconds: less than two pictures
 TIMEOUT = 60
@@ -28,27 +29,28 @@ def scenario(folder, n):
     return path
 
 
-def by_play(wan, manifest):
+def by_play(wan, manifest, rate=RATE):
     run = wan.run([XDOWNLOAD, "play", "--simulate", "--json", "-q",
-                   "--no-depot-cache", "--rate", f"{RATE}B/s",
+                   "--no-depot-cache", "--rate", f"{rate}B/s",
                    "--prebuffer", f"{PREBUFFER}s", manifest],
                   timeout=TIMEOUT, stdout=subprocess.PIPE)
     assert run.rc == 0
     return json.loads(run.out)["stall_time_s"]
 
 
-def viewed(wan, *url, **options):
-    run = wan.run([sys.executable, HERE / "viewer.py", RATE, PREBUFFER, *url],
+def viewed(wan, *url, rate=RATE, ahead=AHEAD, **options):
+    run = wan.run([sys.executable, HERE / "viewer.py", rate, PREBUFFER, ahead,
+                   *url],
                   timeout=TIMEOUT, stdout=subprocess.PIPE, **options)
     assert run.rc == 0
     return float(run.out)
 
 
-def by_pipe(wan, manifest):
+def by_pipe(wan, manifest, rate=RATE, ahead=AHEAD):
     film = wan.start([XDOWNLOAD, "-q", "--no-depot-cache", "-o", "-", manifest],
                      stdout=subprocess.PIPE)
     try:
-        return viewed(wan, stdin=film.stdout)
+        return viewed(wan, rate=rate, ahead=ahead, stdin=film.stdout)
     finally:
         film.stdout.close()
         film.kill()
@@ -73,3 +75,31 @@ def test_a_film_gets_the_connections_that_it_needs(way, n, tmp_path):
         manifest = file.metalink(tmp_path / "m.meta4", [
             f"http://{a}/file" for a in wan.addresses])
         assert way(wan, manifest) <= NOTHING
+
+
+FOUR_LINES = "".join(
+    f"depot d{i} 198.18.1.{i} rate={rate}mbit rtt={rtt}ms\n"
+    for i, (rate, rtt) in enumerate(
+        [(100, 90), (120, 120), (130, 150), (150, 200)], 1))
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("lines, mbit, seconds", [
+    ("turns", 30, 24), ("collapse", 40, 20), (FOUR_LINES, 300, 6)],
+    ids=["turns", "collapse", "four lines"])
+def test_a_pipe_stalls_where_play_does(lines, mbit, seconds, tmp_path):
+    """Into a player that holds 2 MiB itself; `play` has the same lookahead."""
+    rate = mbit * 125_000
+    file = File(tmp_path, rate * seconds)
+    path = HERE / "scenarios" / lines
+    if lines == FOUR_LINES:
+        path = tmp_path / "scenario"
+        path.write_text(lines)
+    stalls = []
+    for way, options in ((by_play, {}), (by_pipe,
+                                         {"ahead": 2 * MEBIBYTE / rate})):
+        with Wan(path, tmp_path) as wan:
+            manifest = file.metalink(tmp_path / "m.meta4", [
+                f"http://{a}/file" for a in wan.addresses])
+            stalls.append(way(wan, manifest, rate, **options))
+    assert stalls[1] <= stalls[0] + 0.1
