@@ -11,6 +11,7 @@ Takes root, for tests/wan.
 """
 import argparse
 import hashlib
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -64,6 +65,12 @@ class Files:
                    for name, data in self.data.items())
 
 
+def processor_time():
+    """Of all children so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Row:
     """One row in one emulation."""
 
@@ -87,20 +94,22 @@ class Row:
         return ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-j16",
                 "-M", self.manifest]
 
-    def seconds(self, way):
+    def costs(self, way):
+        """Seconds, and seconds of processor."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
+        before = processor_time()
         run = self.wan.run(self.words(way), timeout=300, cwd=self.out,
                            env=common.environment(self.folder),
                            stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
         if not self.files.are_in(self.out):
             raise SystemExit(f"{way}: status {run.rc}, and not all files")
-        return run.seconds
+        return run.seconds, processor_time() - before
 
 
 def measure(row, ways, rounds):
-    """({way: seconds, the median}, the limit of the bytes)"""
+    """({way: medians of seconds and of processor time}, the bytes' limit)"""
     _, n, size, text = ROWS[row]
     runs = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="xd-sets-") as folder:
@@ -114,9 +123,10 @@ def measure(row, ways, rounds):
             server = Row(wan, files, folder)
             for i in range(rounds):
                 for way in common.in_random_order(ways, i):
-                    runs[way].append(server.seconds(way))
+                    runs[way].append(server.costs(way))
         limit = fluid(path, n * size)
-    return {way: median(taken) for way, taken in runs.items()}, limit
+    return {way: [median(each) for each in zip(*costs)]
+            for way, costs in runs.items()}, limit
 
 
 def main():
@@ -136,9 +146,9 @@ def main():
     for row in a.row or ROWS:
         took, limit = measure(row, ways, a.runs)
         rows.append([ROWS[row][0], f"{limit:.2f}",
-                     *(f"{took[way]:.2f}" for way in ways)])
+                     *("{:.2f}, {:.2f}".format(*took[way]) for way in ways)])
         print(" | ".join(rows[-1]), flush=True)
-    text = (f"Median of {a.runs}, in seconds.\n\n"
+    text = (f"Median of {a.runs}: seconds, and seconds of processor.\n\n"
             + table(["files", "limit of the bytes", *ways], rows)
             + "\n\n" + common.conditions(sorted({PEERS[w] for w in peers})))
     (a.out / "sets.md").write_text(text + "\n")

@@ -193,9 +193,9 @@ static void make_file(const char *path, const char *text)
     ck_assert_int_eq(chmod(path, 0600), 0);
 }
 
-/* How many descriptors are of a file of this set; 0 where the system does not
- * say. */
-static size_t count_open(void)
+/* How many descriptors are of something of this set, with that in its path; 0
+ * where the system does not say. */
+static size_t count_open_with(const char *part)
 {
     DIR *fds = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -207,11 +207,16 @@ static size_t count_open(void)
             readlinkat(dirfd(fds), entry->d_name, target, sizeof target - 1);
 
         target[len < 0 ? 0 : len] = '\0';
-        n += strstr(target, folder) != NULL && strstr(target, ".part") != NULL;
+        n += strstr(target, folder) != NULL && strstr(target, part) != NULL;
     }
     if (fds)
         closedir(fds);
     return n;
+}
+
+static size_t count_open(void)
+{
+    return count_open_with(".part");
 }
 
 /* So that the tests below are not green because nothing is counted. */
@@ -223,6 +228,59 @@ START_TEST(open_files_are_counted_where_the_system_tells)
     ck_assert_uint_eq(count_open(), 0);
     put(0, 2 * LENGTH);
     ck_assert_uint_eq(count_open(), 2);
+}
+END_TEST
+
+START_TEST(files_of_one_folder_have_one_descriptor_for_it)
+{
+    char p[PATH_SIZE];
+
+    if (!is_there("/proc/self/fd"))
+        return;
+    snprintf(p, sizeof p, "%s/p", folder);
+    name_file(3, "p/f");
+    open_set(4, 4, false);
+    put(0, 3 * LENGTH);
+    ck_assert_uint_eq(count_open_with("") - count_open(), 1);
+    put_file(3);
+    ck_assert_uint_eq(count_open_with("") - count_open(), 2);
+    for (size_t i = 0; i < 4; i++)
+        finish(i);
+    ck_assert_uint_eq(count_open_with(""), 0);
+    close_set();
+    ck_assert_int_eq(unlink(paths[3]), 0);
+    ck_assert_int_eq(rmdir(p), 0);
+}
+END_TEST
+
+/* Files that come next lie in what has its name by then, also while others are
+ * open in the old one. */
+START_TEST(a_folder_that_was_moved_is_left)
+{
+    static const char *const names[] = {"p/a", "p/b", "p/c"};
+    char p[PATH_SIZE], aside[PATH_SIZE], part[PATH_SIZE + 10];
+
+    snprintf(p, sizeof p, "%s/p", folder);
+    snprintf(aside, sizeof aside, "%s/aside", folder);
+    for (size_t i = 0; i < 3; i++)
+        name_file(i, names[i]);
+    open_set(3, 3, false);
+    put(0, 2 * LENGTH);
+    ck_assert_int_eq(rename(p, aside), 0);
+    ck_assert_int_eq(mkdir(p, 0700), 0);
+    expect_failed(try_to_finish(0), paths[0], "moved or replaced");
+    put_file(2);
+    finish(2);
+    expect_finished(2);
+    expect_failed(try_to_finish(1), paths[1], "moved or replaced");
+    close_set();
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(part, sizeof part, "%s%s.part", aside, names[i] + 1);
+        ck_assert_int_eq(unlink(part), 0);
+    }
+    ck_assert_int_eq(unlink(paths[2]), 0);
+    ck_assert_int_eq(rmdir(aside), 0);
+    ck_assert_int_eq(rmdir(p), 0);
 }
 END_TEST
 
@@ -644,6 +702,8 @@ int main(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, open_files_are_counted_where_the_system_tells);
+    tcase_add_test(t, files_of_one_folder_have_one_descriptor_for_it);
+    tcase_add_test(t, a_folder_that_was_moved_is_left);
     tcase_add_test(t, each_byte_lies_in_the_file_that_it_is_of);
     tcase_add_test(t, a_file_has_its_name_only_when_it_is_finished);
     tcase_add_test(t, a_file_that_lacks_its_end_gets_no_name);
