@@ -10,7 +10,6 @@ static const struct foreign options[] = {
     {"show-error", NULL},
     {"silent", "quiet"},
     {"output-dir", "directory"},
-    {"remote-header-name", "content-disposition"},
     /* wget */
     {"output-document", "output"},
     {"directory-prefix", "directory"},
@@ -83,8 +82,7 @@ static const struct {
           "each depot"},
     {'L', "leave it out: redirects are followed"},
     {'C', "use -c to continue what another program began"},
-    {'J', "use --content-disposition"},
-    {'N', "use --remote-time for the time of the server's file"},
+    {'J', "use -o FILE: a server does not name the file"},
     {'S', "use -v for a line about each request"},
     {'T', "use --silence TIME for a pause between bytes, or --max-time TIME "
           "for the whole"},
@@ -134,9 +132,5 @@ const char *foreign_value_advice(const char *name, const char *value)
     if (strcmp(name, "progress-number") == 0 && is_folder(value))
         return "-P is the progress number of an algorithm: use -d DIR for the "
                "folder of the file";
-    if (strcmp(name, "redundancy") == 0 && strstr(value, "://") != NULL)
-        return "-R is the redundancy of an algorithm: use --remote-time for "
-               "the "
-               "time of the server's file";
     return NULL;
 }

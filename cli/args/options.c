@@ -148,6 +148,7 @@ static const struct special {
     {"max-redirs", 0, ALL, GROUP_NETWORK},
     {"allow-private-redirs", 0, ALL, GROUP_NETWORK},
     {"user-agent", 'A', ALL, GROUP_NETWORK},
+    {"referer", 0, ALL, GROUP_NETWORK},
     {"header", 'H', ALL, GROUP_NETWORK},
     {"user", 'u', ALL, GROUP_COMMON | GROUP_NETWORK},
     {"netrc", 'n', ALL, GROUP_NETWORK},

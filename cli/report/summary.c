@@ -76,6 +76,7 @@ static bool was_asked(const struct snapshot_depot *depot)
 }
 
 #define MOST_IDLE 5 /* depots that delivered nothing and still have a line */
+#define MOST_DEAD 5 /* and of those that failed */
 
 enum { BYTES, SHARE, MEAN_RATE, REQUESTS, FAILURES, N_COLUMNS };
 
@@ -113,8 +114,13 @@ static void put_depot(FILE *to, const struct table *t,
     putc('\n', to);
 }
 
-/* Of many that delivered nothing the first will do, unless the run failed: then
- * each of them says why. */
+/* All that there is to tell of it is why it failed. */
+static bool is_dead(const struct snapshot_depot *depot)
+{
+    return depot->bytes == 0 && depot->error != NULL;
+}
+
+/* Of many that delivered nothing the first will do, unless the run failed. */
 static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
                        bool all)
 {
@@ -124,6 +130,8 @@ static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
     for (size_t i = 0; i < cast->n; i++)
         whole += cast->depots[i]->bytes;
     for (size_t i = 0; i < cast->n; i++) {
+        if (is_dead(cast->depots[i]))
+            continue;
         n_idle += cast->depots[i]->bytes == 0;
         if (all || cast->depots[i]->bytes > 0 || n_idle <= MOST_IDLE)
             put_depot(to, t, cast->depots[i], whole);
@@ -133,20 +141,47 @@ static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
                 n_idle - MOST_IDLE);
 }
 
+/* A line each, and how many more there are. */
+static void put_dead(FILE *to, const struct cast *cast, bool all)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < cast->n; i++) {
+        if (!is_dead(cast->depots[i]) || (++n > MOST_DEAD && !all))
+            continue;
+        fputs("failed: ", to);
+        text_put(to, cast->depots[i]->error);
+        putc('\n', to);
+    }
+    if (!all && n > MOST_DEAD)
+        fprintf(to, "+%zu that failed (-v has them)\n", n - MOST_DEAD);
+}
+
+static size_t count_dead(const struct cast *cast)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < cast->n; i++)
+        n += is_dead(cast->depots[i]);
+    return n;
+}
+
 void summary_put(FILE *to, const struct snapshot *s, const char *name,
                  const char *outcome, bool all, unsigned columns)
 {
     struct cast cast;
     struct table table;
 
-    put_whole(to, s, name, outcome);
+    if (strcmp(outcome, "interrupted") != 0) /* which is said at the very end */
+        put_whole(to, s, name, outcome);
     put_discarded(to, &s->progress);
     cast_init(&cast, s, was_asked);
     table_init(&table, columns < 50 ? narrow_columns : wide_columns, N_COLUMNS,
                columns, cast.longest);
-    if (cast.n > 0)
+    if (cast.n > count_dead(&cast))
         table_put_titles(&table, to, "depot");
     put_depots(to, &table, &cast, all || strcmp(outcome, "failed") == 0);
+    put_dead(to, &cast, all);
     if (cast.n > 0 && s->n_depots > cast.n)
         fprintf(to, "+%zu in reserve\n", s->n_depots - cast.n);
     cast_fini(&cast);

@@ -20,7 +20,7 @@ struct xd_net_options {
     char *headers;    /* each "Name: value" and a line feed; some are secret */
     uint64_t netrc;   /* use the file of the user's home */
 
-    char *user_agent;
+    char *user_agent, *referer;
     char *proxy, *noproxy; /* NULL: as the environment says */
     char *cacert, *capath;
     char *interface;

@@ -234,8 +234,21 @@ def test_of_many_that_brought_nothing_a_few_are_named(lab, verbose):
     manifest = lab.exnode("f.bin", [*lab.depots(1, rate=4_000_000), *dead])
     run = lab.xdownload("--retry", "1", *(["-v"] if verbose else []), manifest)
     assert run.rc == 0, run.err
-    assert run.err.count("\n  failed: ") == (12 if verbose else 5)
-    assert ("\n+7 that delivered nothing (-v has them)\n" in run.err) != verbose
+    assert run.err.count("\nfailed: ") == (12 if verbose else 5)
+    assert ("\n+7 that failed (-v has them)\n" in run.err) != verbose
+    table = run.err.split("\ndepot ")[1]
+    assert not any(re.search(rf"(?m)^{d.host} ", table) for d in dead)
+
+
+@pytest.mark.parametrize("n", [1, 5, 6])
+def test_where_all_depots_are_dead_each_has_a_line_and_there_is_no_table(lab,
+                                                                         n):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload("--retry", "1", "--patience", "0s", lab.exnode(
+        "f.bin", [lab.dead() for _ in range(n)]))
+    assert run.rc == 1 and "\ndepot " not in run.err
+    assert run.err.count("\nfailed: ") == min(n, 5)
+    assert ("+1 that failed (-v has them)" in run.err) == (n == 6)
 
 
 def test_verbose_has_a_line_for_each_request(lab):

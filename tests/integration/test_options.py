@@ -116,11 +116,13 @@ def test_names_and_headers_are_sent_as_given(lab):
     depot = lab.odd(serve)
     run = lab.xdownload(lab.exnode_of("f.bin", [
         (0, SIZE, depot.url("f.bin"), 0, SIZE)]), "-A", "player/7",
+        "--referer", "http://a.example/page",
         "-H", "X-One: 1", "--header", "X-Two: 2: 3", "-H", "X-None;",
         "-H", "Accept:")
     assert run.rc == 0, run.err
     head = depot.heads[0]
     assert lines(head, "User-Agent") == ["player/7"]
+    assert lines(head, "Referer") == ["http://a.example/page"]
     assert lines(head, "X-One") == ["1"]
     assert lines(head, "X-Two") == ["2: 3"]
     assert lines(head, "X-None") == [""]

@@ -127,7 +127,6 @@ def test_they_are_our_options_under_another_name(lab, words, ours):
     (["-s"], "unknown option -s: use -q"), (["-L"], "redirects are followed"),
     (["-x", "16"], "-x is the proxy: use -t N"),
     (["-P", "folder"], "use -d DIR"), (["-P", "/tmp"], "use -d DIR"),
-    (["-R", "http://a.example/"], "use --remote-time"),
     (["--split=5"], "unknown option --split: use -t N"),
     (["--timeout", "5"], "use --silence TIME"),
     (["--http-user=me"], "use --user NAME:PASSWORD")])

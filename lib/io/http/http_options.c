@@ -195,6 +195,7 @@ bool xd_http_options_apply(const struct xd_http_options *o, CURL *e)
            SET(CURLOPT_CONNECTTIMEOUT_MS, connect_ms) &&
            SET(CURLOPT_USERAGENT,
                net->user_agent != NULL ? net->user_agent : USER_AGENT) &&
+           SET(CURLOPT_REFERER, net->referer) &&
            SET(CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD) &&
            set_protocols(e) && set_trust(e, net) && set_way(e, net) &&
            set_quick_exit(e);
