@@ -200,6 +200,7 @@ static const char *file_outcome(const struct xd_file_progress *p, int rc)
         return "complete";
     case XD_FILE_FAILED:
         return "failed";
+    case XD_FILE_LEFT:
     case XD_FILE_WAITING:
     case XD_FILE_COMPLETE:
         break;
@@ -223,7 +224,9 @@ static void report_set(const struct fetch_run *r, int rc, const char *error)
 
     for (size_t i = 0;
          r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
-        report_put_file(to, &p, file_outcome(&p, rc), file_error(&p, error));
+        if (p.state != XD_FILE_LEFT)
+            report_put_file(to, &p, file_outcome(&p, rc),
+                            file_error(&p, error));
     report_put_set(to, &r->snapshot, r->job->n_set, outcome_of(rc), error);
 }
 
@@ -238,6 +241,18 @@ static void report(const struct fetch_run *r, int rc, const char *error)
     else
         report_put(job->report, &r->snapshot, target_path(job->target),
                    outcome_of(rc), error);
+}
+
+/* Which files could not be of a set. */
+static void note_left(const struct fetch_run *r)
+{
+    struct xd_file_progress p = {.struct_size = sizeof p};
+
+    for (size_t i = 0; i < r->job->n_set && r->download != NULL &&
+                       xd_download_file(r->download, i, &p) == 0;
+         i++)
+        if (p.state == XD_FILE_LEFT)
+            r->job->left[(*r->job->n_left)++] = i;
 }
 
 /* A log line says why each has; false: no file has failed for itself. */
@@ -285,6 +300,7 @@ int fetch_file(const struct job *job)
     const char *error = rc < 0 ? err.msg : NULL;
     display_result(&r.display, &r.snapshot, outcome_of(rc), error);
     report(&r, rc, error);
+    note_left(&r);
     signals_restore(); /* freeing may wait: a signal ends that */
     xd_download_unref(r.download);
     log_fini(&r.log);

@@ -20,8 +20,10 @@ struct job {
     size_t n_set;
     const char *name; /* what to call it before people */
     struct target *target;
-    FILE *report;     /* NULL: none is wanted */
-    size_t *n_failed; /* of a set: where to write how many files have */
+    FILE *report; /* NULL: none is wanted */
+    /* Of a set: where to write how many files have failed, and which are to be
+     * fetched alone, with room for all, and how many. */
+    size_t *n_failed, *left, *n_left;
 };
 
 /* The download of a job, not started.  Ownership and errors: as with

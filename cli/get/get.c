@@ -1,7 +1,9 @@
 #include "get/get.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sys/stat.h>
@@ -20,12 +22,17 @@
 
 #define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
 
+#define NO_LINE SIZE_MAX
+
 struct get {
     const struct args *args;
     /* Of --input-file, or NULL; and what --checksum says of all its files. */
     const struct xd_listed *listed;
     const struct xd_checksums *common;
-    struct set set;  /* files that wait for more that come with them */
+    struct set set; /* files that wait for more that come with them */
+    bool is_alone;  /* none does */
+    const struct xd_list *list; /* of --input-file, or NULL */
+    size_t line;     /* of it; or NO_LINE: what it leads to was found out */
     FILE *report;    /* NULL: none is wanted */
     int status;      /* of the first that failed; an interruption outdoes it */
     size_t n_failed; /* files, sets, and inputs that came to nothing */
@@ -40,6 +47,7 @@ static void note(struct get *g, int status)
 }
 
 static void get_set(struct get *g);
+static void get_listed(struct get *g, const struct xd_listed *l);
 static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
                       const char *path, const char *input);
 
@@ -82,18 +90,36 @@ static const char *place(const struct get *g, const char *path,
     return out;
 }
 
+/* A file that cannot be one of many: of a list it may be a manifest, which is
+ * found out. */
+static void get_left(struct get *g, const struct set *s, size_t i)
+{
+    struct xd_listed l = {.struct_size = sizeof l};
+
+    if (g->list == NULL || s->lines[i] == NO_LINE)
+        get_alone(g, s->manifests[i], s->files[i], s->paths[i], "");
+    else if (xd_list_file(g->list, s->lines[i], &l) == 0)
+        get_listed(g, &l);
+}
+
 /* Files that wait are fetched; one alone, as if there were no sets. */
 static void get_set(struct get *g)
 {
     struct set set = g->set;
-    size_t n_failed = 0;
+    struct set_outcome out = {0};
+    const bool was_alone = g->is_alone;
 
     g->set = (struct set){0};
+    g->is_alone = true;
     if (set.n == 1)
-        get_alone(g, set.manifests[0], set.files[0], set.paths[0], "");
+        get_left(g, &set, 0);
     else if (set.n > 1 && goes_on(g))
-        note(g, set_fetch(&set, g->args, g->report, &n_failed));
-    g->n_failed_in_sets += n_failed;
+        note(g, set_fetch(&set, g->args, g->report, &out));
+    for (size_t i = 0; i < out.n_left && goes_on(g); i++)
+        get_left(g, &set, out.left[i]);
+    g->is_alone = was_alone;
+    g->n_failed_in_sets += out.n_failed;
+    free(out.left);
     set_clear(&set);
 }
 
@@ -142,20 +168,29 @@ static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
     target_fini(&target);
 }
 
-/* Later, with others, or at once. */
+/* Whether the file comes later, with others. */
+static bool may_wait(struct get *g, struct xd_manifest *m, size_t i)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+    char placed[PLACE_SIZE];
+
+    if (g->is_alone || xd_manifest_file(m, i, &file) < 0)
+        return false;
+    const char *path = place(g, file.path, placed);
+    if (path != NULL && set_has(&g->set, path))
+        get_set(g);
+    return set_takes(g->args, m, i, path) &&
+           set_add(&g->set, m, i, path, g->line);
+}
+
 static void get_file(struct get *g, struct xd_manifest *m, size_t i,
                      const char *input)
 {
     struct xd_file file = {.struct_size = sizeof file};
     char placed[PLACE_SIZE];
 
-    if (xd_manifest_file(m, i, &file) < 0)
-        return;
-    const char *path = place(g, file.path, placed);
-    if (path != NULL && set_has(&g->set, path))
-        get_set(g);
-    if (!set_takes(g->args, m, i, path) || !set_add(&g->set, m, i, path))
-        get_alone(g, m, i, path, input);
+    if (!may_wait(g, m, i) && xd_manifest_file(m, i, &file) == 0)
+        get_alone(g, m, i, place(g, file.path, placed), input);
 }
 
 static void get_manifest(struct get *g, struct xd_manifest *m,
@@ -241,6 +276,7 @@ static void get_inputs(struct get *g)
 static void get_listed(struct get *g, const struct xd_listed *l)
 {
     const struct args *const all = g->args;
+    const struct xd_listed *const before = g->listed;
     struct args one = *all;
 
     one.inputs = l->urls;
@@ -253,7 +289,28 @@ static void get_listed(struct get *g, const struct xd_listed *l)
     g->listed = l;
     get_inputs(g);
     g->args = all;
+    g->listed = before;
+}
+
+/* A URL without a checksum is asked for as a file at once, among others; if it
+ * leads to something else, it is asked what that is.  False: that is to be done
+ * first. */
+static bool get_at_once(struct get *g, const struct xd_listed *l, size_t line)
+{
+    struct xd_manifest *m;
+    struct xd_error err;
+
+    if (l->n_urls != 1 || l->checksum != NULL || g->common != NULL ||
+        g->args->are_manifests || g->args->dry_run ||
+        xd_manifest_from_urls(&m, l->urls, 1, XD_SIZE_UNKNOWN, &err) < 0)
+        return false;
+    g->listed = l;
+    g->line = line;
+    const bool is_taken = may_wait(g, m, 0);
     g->listed = NULL;
+    g->line = NO_LINE;
+    xd_manifest_unref(m);
+    return is_taken;
 }
 
 static void get_files(struct get *g, const struct xd_list *list)
@@ -261,10 +318,12 @@ static void get_files(struct get *g, const struct xd_list *list)
     const size_t n = xd_list_n_files(list);
     size_t n_failed = 0;
 
+    g->list = list;
+
     for (size_t i = 0; i < n && goes_on(g); i++) {
         struct xd_listed l = {.struct_size = sizeof l};
         const size_t before = g->n_failed;
-        if (xd_list_file(list, i, &l) == 0)
+        if (xd_list_file(list, i, &l) == 0 && !get_at_once(g, &l, i))
             get_listed(g, &l);
         n_failed += g->n_failed > before;
     }
@@ -362,7 +421,7 @@ static void close_report(struct get *g)
 
 int get_all(const struct args *a)
 {
-    struct get g = {.args = a};
+    struct get g = {.args = a, .line = NO_LINE};
 
     g.status = check_directory(a->directory);
     /* A dry run writes nothing at all. */

@@ -51,7 +51,8 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
     struct xd_file file = {.struct_size = sizeof file};
 
     return path != NULL && may_be_sets(a) && xd_manifest_can_join(m, i) &&
-           xd_manifest_file(m, i, &file) == 0 && file.size <= SMALL &&
+           xd_manifest_file(m, i, &file) == 0 &&
+           (file.size <= SMALL || file.size == XD_SIZE_UNKNOWN) &&
            is_new(a, path);
 }
 
@@ -79,13 +80,17 @@ static bool grow(struct set *s)
     char **const paths = realloc(s->paths, n * sizeof *paths);
     if (paths != NULL)
         s->paths = paths;
-    if (manifests == NULL || files == NULL || paths == NULL)
+    size_t *const lines = realloc(s->lines, n * sizeof *lines);
+    if (lines != NULL)
+        s->lines = lines;
+    if (manifests == NULL || files == NULL || paths == NULL || lines == NULL)
         return false;
     s->capacity = n;
     return true;
 }
 
-bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path)
+bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path,
+             size_t line)
 {
     if (s->n == s->capacity && !grow(s))
         return false;
@@ -96,6 +101,7 @@ bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path)
         return false;
     }
     s->manifests[s->n] = xd_manifest_ref(m);
+    s->lines[s->n] = line;
     s->files[s->n++] = i;
     return true;
 }
@@ -110,6 +116,7 @@ void set_clear(struct set *s)
     free(s->manifests);
     free(s->files);
     free(s->paths);
+    free(s->lines);
     *s = (struct set){0};
 }
 
@@ -128,7 +135,8 @@ static bool is_of_one(const struct set *s)
 }
 
 static int fetch(const struct set *s, const struct args *a, FILE *report,
-                 struct xd_manifest *m, const size_t *files, size_t *n_failed)
+                 struct xd_manifest *m, const size_t *files,
+                 struct set_outcome *out)
 {
     struct target nowhere = {.fd = -1};
     char name[40];
@@ -141,31 +149,44 @@ static int fetch(const struct set *s, const struct args *a, FILE *report,
                             .name = name,
                             .target = &nowhere,
                             .report = report,
-                            .n_failed = n_failed};
+                            .n_failed = &out->n_failed,
+                            .left = out->left,
+                            .n_left = &out->n_left};
     return fetch_file(&job);
 }
 
-int set_fetch(const struct set *s, const struct args *a, FILE *report,
-              size_t *n_failed)
+static int fetch_gathered(const struct set *s, const struct args *a,
+                          FILE *report, struct set_outcome *out)
 {
-    struct xd_manifest *m = NULL;
+    struct xd_manifest *m;
     struct xd_error err;
-    int status;
-
-    if (is_of_one(s))
-        return fetch(s, a, report, s->manifests[0], s->files, n_failed);
     size_t *const files = calloc(s->n, sizeof *files);
-    const int rc =
-        files != NULL
-            ? xd_manifest_gather(&m, s->manifests, s->files,
-                                 (const char *const *)s->paths, s->n, &err)
-            : XD_E_NOMEM;
-    for (size_t i = 0; rc == 0 && i < s->n; i++)
+
+    if (files == NULL) {
+        words_error("out of memory");
+        return STATUS_FAILED;
+    }
+    for (size_t i = 0; i < s->n; i++)
         files[i] = i;
+    const int rc = xd_manifest_gather(
+        &m, s->manifests, s->files, (const char *const *)s->paths, s->n, &err);
     if (rc < 0)
-        words_error("%s", files != NULL ? err.msg : "out of memory");
-    status = rc < 0 ? status_of(rc) : fetch(s, a, report, m, files, n_failed);
+        words_error("%s", err.msg);
+    const int status =
+        rc < 0 ? status_of(rc) : fetch(s, a, report, m, files, out);
     xd_manifest_unref(m);
     free(files);
     return status;
+}
+
+int set_fetch(const struct set *s, const struct args *a, FILE *report,
+              struct set_outcome *out)
+{
+    *out = (struct set_outcome){.left = calloc(s->n, sizeof *out->left)};
+    if (out->left == NULL) {
+        words_error("out of memory");
+        return STATUS_FAILED;
+    }
+    return is_of_one(s) ? fetch(s, a, report, s->manifests[0], s->files, out)
+                        : fetch_gathered(s, a, report, out);
 }

@@ -18,7 +18,8 @@ struct set {
     size_t n, capacity;
     struct xd_manifest **manifests; /* of each file, */
     size_t *files;                  /* its number in it, */
-    char **paths;                   /* and where it goes */
+    char **paths;                   /* where it goes, */
+    size_t *lines;                  /* and which line of a list it is of */
     void *known;                    /* a tree of paths: none is there twice */
 };
 
@@ -30,13 +31,22 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
 /* Whether one of them goes there already. */
 bool set_has(const struct set *s, const char *path);
 
-/* Takes a reference to the manifest.  False: there is no memory. */
-bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path);
+/* `line` is the caller's.  Takes a reference to the manifest.  False: there is no
+ * memory. */
+bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path,
+             size_t line);
+
+/* What became of a set. */
+struct set_outcome {
+    size_t n_failed; /* for themselves */
+    size_t *left;    /* of the set: those that are to be fetched alone */
+    size_t n_left;
+};
 
 /* Fetch them, say how it went, report (NULL: no report is wanted).  Returns a
- * status; *n_failed is how many failed for themselves. */
+ * status.  Ownership: out->left is the caller's, to be freed. */
 int set_fetch(const struct set *s, const struct args *a, FILE *report,
-              size_t *n_failed);
+              struct set_outcome *out);
 
 /* It is empty from then on. */
 void set_clear(struct set *s);

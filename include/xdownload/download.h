@@ -147,7 +147,10 @@ enum xd_file_state {
     XD_FILE_WAITING,  /* some of it is missing */
     XD_FILE_COMPLETE, /* all of it is proved, and it gets its name */
     XD_FILE_NAMED,    /* it has it, and is on the disk */
-    XD_FILE_FAILED    /* see error */
+    XD_FILE_FAILED,   /* see error */
+    XD_FILE_LEFT      /* its size was unknown, and it is longer than 1 MiB, or
+                         empty, or perhaps a manifest: it is to be fetched by
+                         itself */
 };
 
 /* One file of a download of many. */
@@ -155,7 +158,7 @@ struct xd_file_progress {
     size_t struct_size;
     const char *path; /* where it goes; lives as long as the download */
     enum xd_file_state state;
-    uint64_t bytes_total, bytes_done;
+    uint64_t bytes_total, bytes_done; /* total: or XD_SIZE_UNKNOWN */
     uint64_t begin;        /* its first byte, counted as records and parts do,
                               which take the files for one */
     struct xd_error error; /* code XD_OK: it has not failed */

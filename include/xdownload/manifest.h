@@ -167,11 +167,12 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
 
-/* Whether the file can be one of many for xd_download_new_set(): its size is
- * known, it is not empty, its replicas hold all of it, and its bytes are to be
+/* Whether the file can be one of many for xd_download_new_set(): it is not
+ * empty, its replicas hold all of it, and its bytes are to be
  * held against one hash each: not against two that were given
  * (xd_checksums_apply()), or one and a stronger one of the manifest.  Without any
- * it has one replica, for copies would have to be compared. */
+ * it has one replica, for copies would have to be compared; only then its size may
+ * be unknown. */
 XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
 
 /*

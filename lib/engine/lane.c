@@ -11,6 +11,7 @@
 #include "engine/trust/discard.h"
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
+#include "manifest/parse.h"
 
 /* End a request of which the runner reports nothing. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
@@ -53,6 +54,8 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->wants_size = w->engine->session.size_probe != NULL;
     lane->asks_whole = w->served->knows_no_ranges;
+    lane->is_unsized =
+        lane->source && xd_set_is_unsized_locked(w->engine, lane->range.begin);
     xd_intake_begin(&lane->in, lane->range.begin);
     lane->redundant = 0;
     lane->started = xd_now();
@@ -84,6 +87,13 @@ void xd_lane_fail_locally_locked(struct xd_worker *w, struct xd_lane *lane,
                 error);
 }
 
+/* Where only the end of what comes tells the size. */
+static bool is_to_end(const struct xd_lane *lane)
+{
+    return lane->range.end == XD_SIZE_UNKNOWN ||
+           (lane->is_unsized && lane->asks_whole);
+}
+
 static void start(struct xd_worker *w, unsigned slot)
 {
     struct xd_lane *lane = &w->lanes[slot];
@@ -104,23 +114,21 @@ static void start(struct xd_worker *w, unsigned slot)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
         return;
     }
-    request =
-        (struct xd_request){.url = lane->url,
-                            .origin = &source->url,
-                            .reach = lane->reach,
-                            .offset = source->object_offset +
-                                      (lane->range.begin - source->range.begin),
-                            .length = lane->range.end == XD_SIZE_UNKNOWN
-                                          ? XD_TO_END
-                                          : xd_range_length(lane->range),
-                            .object_size = source->object_size,
-                            .if_range = lane->if_range,
-                            .outages = lane->outages,
-                            .whole = lane->asks_whole,
-                            .owns_connection = lane->owns_connection,
-                            .wants_size = lane->wants_size,
-                            .framing = source->framing,
-                            .takes_encoded = lane->takes_encoded};
+    request = (struct xd_request){
+        .url = lane->url,
+        .origin = &source->url,
+        .reach = lane->reach,
+        .offset =
+            source->object_offset + (lane->range.begin - source->range.begin),
+        .length = is_to_end(lane) ? XD_TO_END : xd_range_length(lane->range),
+        .object_size = source->object_size,
+        .if_range = lane->if_range,
+        .outages = lane->outages,
+        .whole = lane->asks_whole,
+        .owns_connection = lane->owns_connection,
+        .wants_size = lane->wants_size,
+        .framing = source->framing,
+        .takes_encoded = lane->takes_encoded};
     if (xd_runner_start(w->runner, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
@@ -344,6 +352,34 @@ static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
     lane->reach = head->reach;
 }
 
+/* The file of a set, of which the size was unknown, is not for its place. */
+static int refuse_unsized(struct xd_lane *lane, const char *why)
+{
+    lane->is_refused = true;
+    lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_DIFFERENT,
+                                        .object_size = XD_SIZE_UNKNOWN};
+    return xd_fail(&lane->outcome.error, XD_E_DIFFERENT, "%s: %s",
+                   xd_url_name(&lane->source->url).s, why);
+}
+
+/* The answer tells the size of a file of a set. */
+static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
+{
+    const struct xd_range place = lane->source->range;
+    struct xd_range rest;
+
+    if (!lane->is_unsized || size == XD_SIZE_UNKNOWN)
+        return 0;
+    if (size > xd_range_length(place))
+        return refuse_unsized(lane, "is longer than its place among others");
+    xd_engine_lock(e);
+    rest = xd_set_sized_locked(e, place.begin, place.begin + size);
+    if (!xd_range_is_empty(rest))
+        xd_verify_held_locked(e, rest);
+    xd_engine_unlock(e);
+    return 0;
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_worker *w = user;
@@ -359,6 +395,10 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         lane->first_byte = xd_now();
     note_redirect(lane, head);
     lane->object_size = head->object_size;
+    rc = learn_size(w->engine, lane,
+                    head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size);
+    if (rc < 0)
+        return rc;
     if (head->shares) {
         xd_engine_lock(w->engine);
         xd_report_shares_locked(w->engine, w->served);
@@ -404,6 +444,19 @@ static void flush(struct xd_worker *w, struct xd_lane *lane)
     xd_engine_unlock(w->engine);
 }
 
+/* What fills the place may be longer, unless the answer said that it is not. */
+static int look_at_unsized(struct xd_lane *lane, const void *data, size_t len)
+{
+    const struct xd_range place = lane->source->range;
+
+    if (len >= place.end - xd_lane_end(lane) &&
+        lane->object_size != xd_range_length(place))
+        return refuse_unsized(lane, "is longer than its place among others");
+    if (xd_lane_end(lane) == place.begin && xd_manifest_may_begin(data, len))
+        return refuse_unsized(lane, "may be a manifest");
+    return 0;
+}
+
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_worker *w = user;
@@ -411,6 +464,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     const unsigned char *from = data;
     int rc = xd_pages_look(lane, data, len);
 
+    if (rc == 0 && lane->is_unsized)
+        rc = look_at_unsized(lane, data, len);
     if (rc < 0)
         return rc;
     while (len > 0) {
@@ -448,7 +503,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
         xd_pages_learned(w->engine, lane, outcome->media_type);
     if (outcome->verdict != XD_VERDICT_OK || end >= lane->range.end ||
-        lane->range.end == XD_SIZE_UNKNOWN || w->engine->session.size_probe)
+        lane->range.end == XD_SIZE_UNKNOWN || w->engine->session.size_probe ||
+        lane->is_unsized)
         return;
     xd_fail(&error, XD_E_DIFFERENT,
             "%s: its copy ends %llu bytes before the range that was asked for",

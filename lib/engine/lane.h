@@ -58,6 +58,8 @@ struct xd_lane {
     bool is_refused;      /* by us: `outcome` stands already */
     bool may_be_page;     /* its first bytes decide: trust/pages.h */
     uint64_t object_size; /* as its head said */
+    bool
+        is_unsized; /* when it began, the size of its file was not known: set.h */
 };
 
 /* What the runner of `w` calls. */

@@ -131,6 +131,19 @@ static bool lacks_one_locked(const struct xd_depot *depot,
            has_others(depot, lane->source);
 }
 
+/* An answer that does not fit a provisional place says nothing against the file,
+ * nor against its depot. */
+static bool leaves_set_locked(struct xd_engine *e, const struct xd_lane *lane)
+{
+    const enum xd_verdict verdict = lane->outcome.verdict;
+
+    if (!lane->is_unsized ||
+        (verdict != XD_VERDICT_DIFFERENT && verdict != XD_VERDICT_CHANGED))
+        return false;
+    xd_set_leave_locked(e, lane->range.begin);
+    return true;
+}
+
 static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                  struct xd_lane *lane, xd_usec now)
 {
@@ -145,7 +158,7 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (outcome->retry_after > 0)
         event.retry_at = now + outcome->retry_after;
-    if (lacks_one_locked(depot, lane))
+    if (lacks_one_locked(depot, lane) || leaves_set_locked(e, lane))
         event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
     if (xd_validators_have_changed_locked(lane) && e->set.n > 0 &&
@@ -187,6 +200,25 @@ static void reject_unwritten_locked(struct xd_engine *e,
     }
 }
 
+/* What came of a file of unknown size ends where that does, unless the request
+ * was for less. */
+static void end_unsized_locked(struct xd_engine *e, const struct xd_lane *lane)
+{
+    const uint64_t end = lane->in.flushed;
+    struct xd_sched_event event = {.kind = XD_EV_DONE,
+                                   .fetch = lane->fetch,
+                                   .range = {lane->range.begin, end}};
+    struct xd_range rest;
+
+    if (end < lane->range.end) {
+        event.kind = XD_EV_CANCELED;
+        rest = xd_set_sized_locked(e, lane->range.begin, end);
+        if (!xd_range_is_empty(rest))
+            xd_verify_held_locked(e, rest);
+    }
+    xd_report_event_locked(e, event);
+}
+
 /* When a depot is asked again that could not be asked for want of
  * descriptors; others give theirs back within moments, or not for long. */
 #define LOCAL_RETRY XD_SECOND
@@ -212,7 +244,10 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_OK:
         if (lane->range.end == XD_SIZE_UNKNOWN)
             e->wanted.end = lane->in.flushed;
-        xd_report_event_locked(e, event);
+        if (lane->is_unsized)
+            end_unsized_locked(e, lane);
+        else
+            xd_report_event_locked(e, event);
         break;
     case XD_VERDICT_STOPPED:
         event.kind = XD_EV_CANCELED;
@@ -240,7 +275,8 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
             break;
         }
         /* Without a source, another lane has said why. */
-        if (lane->source && !xd_validators_have_changed_locked(lane))
+        if (lane->source && !xd_validators_have_changed_locked(lane) &&
+            !leaves_set_locked(e, lane))
             xd_report_failure_locked(e, depot, &lane->outcome);
         report_failed_locked(e, depot, lane, now);
         break;

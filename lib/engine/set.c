@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
+#include "manifest/join.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -28,7 +29,13 @@ static int place(struct xd_set *s, size_t i, const struct xd_file *file,
         return xd_fail(err, XD_E_INVAL,
                        "a file of a set has no name that can be used");
     p->range.begin = i > 0 ? p[-1].range.end : 0;
-    p->range.end = p->range.begin + file->size;
+    p->size = file->size;
+    if (p->size == XD_SIZE_UNKNOWN) {
+        p->size = XD_JOINED_PLACE;
+        s->files[i].is_unsized = true;
+        s->n_unsized++;
+    }
+    p->range.end = p->range.begin + p->size;
     p->path = xd_path_in(directory, file->path, &p->given);
     return p->path ? 0 : xd_fail_nomem(err);
 }
@@ -83,15 +90,57 @@ uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte)
     return s->n > 0 ? s->places[file_at(s, byte)].range.begin : 0;
 }
 
+bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte)
+{
+    const struct xd_set *s = &e->set;
+
+    return s->n > 0 && s->files[file_at(s, byte)].is_unsized;
+}
+
+static void size_known_locked(struct xd_set *s, size_t i)
+{
+    s->n_unsized -= s->files[i].is_unsized;
+    s->files[i].is_unsized = false;
+}
+
+struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
+                                    uint64_t end)
+{
+    struct xd_set *s = &e->set;
+    const size_t i = file_at(s, byte);
+    struct xd_range rest = {end, s->places[i].range.end};
+
+    if (!s->files[i].is_unsized)
+        return (struct xd_range){end, end};
+    size_known_locked(s, i);
+    s->places[i].size = end - s->places[i].range.begin;
+    s->unused += xd_range_length(rest);
+    xd_set_verified_locked(e, s->places[i].range);
+    return rest;
+}
+
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte)
+{
+    e->set.files[file_at(&e->set, byte)].leaves = true;
+}
+
 static void fail_file_locked(struct xd_engine *e, size_t i,
                              const struct xd_error *error)
 {
     struct xd_set_file *f = &e->set.files[i];
 
-    if (f->state == XD_SET_FAILED || f->state == XD_SET_NAMED)
+    if (f->state == XD_SET_FAILED || f->state == XD_SET_NAMED ||
+        f->state == XD_SET_LEFT)
         return;
     e->set.n_wanted -= f->state == XD_SET_WANTED;
-    f->state = XD_SET_FAILED;
+    if (f->is_unsized)
+        e->set.lost +=
+            e->set.places[i].size - xd_ledger_count(&e->ledger, XD_BYTES_STORED,
+                                                    e->set.places[i].range);
+    size_known_locked(&e->set, i);
+    f->state = f->leaves ? XD_SET_LEFT : XD_SET_FAILED;
+    if (f->leaves)
+        return;
     f->error = xd_error_keep(error);
     xd_engine_log_locked(e, XD_LOG_ERROR, "%s: %s", e->set.places[i].path,
                          error->msg);
@@ -146,7 +195,7 @@ void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
         return;
     for (size_t i = file_at(s, range.begin);
          i < s->n && s->places[i].range.begin < range.end; i++) {
-        if (s->files[i].state != XD_SET_WANTED ||
+        if (s->files[i].state != XD_SET_WANTED || s->files[i].is_unsized ||
             !xd_ledger_has(&e->ledger, XD_BYTES_DONE, s->places[i].range))
             continue;
         s->files[i].state = XD_SET_COMPLETE;

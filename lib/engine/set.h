@@ -25,7 +25,8 @@ enum xd_set_state {
     XD_SET_WANTED,
     XD_SET_COMPLETE, /* all of it is proved: the keeper gives it its name */
     XD_SET_NAMED,
-    XD_SET_FAILED
+    XD_SET_FAILED,
+    XD_SET_LEFT /* it cannot be one of many after all */
 };
 
 struct xd_set_file {
@@ -34,6 +35,8 @@ struct xd_set_file {
     /* Guarded by lock. */
     enum xd_set_state state;
     const struct xd_kept_error *error; /* if it is FAILED */
+    bool is_unsized; /* its size is not known yet: it has a provisional place */
+    bool leaves;     /* when no depot can deliver it */
 };
 
 struct xd_set {
@@ -51,6 +54,9 @@ struct xd_set {
     size_t *complete; /* those that are, a queue with room for all */
     size_t n_complete, n_taken;
     xd_usec name_at; /* those that are complete, and were not taken */
+    size_t n_unsized;
+    uint64_t unused; /* bytes of places behind the ends of their files, */
+    uint64_t lost;   /* and of places of files that have failed */
 };
 
 /* Those files of `m`, one behind the other, each at its path in the folder
@@ -70,6 +76,19 @@ void xd_set_begin_locked(struct xd_engine *e);
 
 /* Where the file begins that this byte of the line is of; 0 if it is no set. */
 uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
+
+/*
+ * A file of unknown size: the first answer tells it, or the end of what comes.
+ * Then the rest of its place is here, as it were.  One that does not fit its place,
+ * or may be something else than a file, leaves the set.
+ */
+bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
+
+/* It ends there, within its place.  Returns the rest, which is not empty unless
+ * it fills the place, or its size was known. */
+struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
+                                    uint64_t end);
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte);
 
 /* These bytes are proved. */
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);

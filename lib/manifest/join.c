@@ -93,7 +93,8 @@ bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
     return f != NULL;
 }
 
-/* Without a hash copies are compared, which is done for one file alone. */
+/* Without a hash copies are compared, and without a size the hash of a file is
+ * that of unknown bytes: both is for one file alone. */
 bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
 {
     const struct xd_model_file *f;
@@ -102,10 +103,16 @@ bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
     if (file >= m->n_files)
         return false;
     f = &m->files[file];
-    return f->row.size != XD_SIZE_UNKNOWN && f->row.size > 0 &&
-           f->row.n_extents == 1 && f->extents[0].row.offset == 0 &&
+    return f->row.size > 0 && f->row.n_extents == 1 &&
+           f->extents[0].row.offset == 0 &&
            f->extents[0].row.length == f->row.size && choose_proof(f, &proof) &&
-           (proof.n > 0 || f->extents[0].row.n_replicas == 1);
+           (proof.n > 0 ? f->row.size != XD_SIZE_UNKNOWN
+                        : f->extents[0].row.n_replicas == 1);
+}
+
+static uint64_t place_of(const struct xd_model_file *f)
+{
+    return f->row.size != XD_SIZE_UNKNOWN ? f->row.size : XD_JOINED_PLACE;
 }
 
 /* `to` has room for it. */
@@ -115,8 +122,9 @@ static void append(struct xd_model_file *to, const struct xd_model_file *f)
 
     *e = (struct xd_model_extent){.row = f->extents[0].row, .joined = f};
     e->row.offset = to->row.size;
+    e->row.length = place_of(f);
     e->row.sha256 = NULL; /* xd_manifest_joined_proof() says */
-    to->row.size += f->row.size;
+    to->row.size += place_of(f);
     to->row.max_connections =
         xd_stricter_limit(to->row.max_connections, f->row.max_connections);
 }
@@ -128,7 +136,7 @@ static bool is_too_long(const struct xd_manifest *m, const size_t *files,
     uint64_t room = XD_FILE_MAX;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t size = m->files[files[i]].row.size;
+        uint64_t size = place_of(&m->files[files[i]]);
 
         if (size > room)
             return true;

@@ -4,6 +4,9 @@
  *
  *     files    0        1              0
  *     joined   |========|==============|======|
+ *
+ * A file of unknown size gets a place of XD_JOINED_PLACE, which it may fill or
+ * not.
  */
 #ifndef XD_MANIFEST_JOIN_H
 #define XD_MANIFEST_JOIN_H
@@ -12,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <xdownload/manifest.h>
+
+/* No policy asks for less of a file than this at first, so that one request has
+ * all of it. */
+#define XD_JOINED_PLACE ((uint64_t)1 << 20)
 
 /*
  * Those files of `m`, in this order, as the only file of *out.  Each is one of

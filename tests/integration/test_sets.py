@@ -329,8 +329,82 @@ def test_files_of_a_list_come_together_to_where_it_says(lab):
     assert run.rc == 1
     for i, data in enumerate(contents.values()):
         assert lab.read(f"got/{i}.bin") == data
+    assert run.reports[-1]["files"] == 11
+    assert run.reports[-1]["size"] == 10 * SIZE
+
+
+def listed(lab, urls):
+    return "-i", lab.write("l.txt", "\n".join(urls) + "\n")
+
+
+def came(lab, contents):
+    for name, data in contents.items():
+        assert lab.read(name.split("/")[1]) == data, name
+    return not list(lab.work.glob("*.part*"))
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_file_of_unknown_size_costs_one_request(lab, ranges):
+    contents = files(lab, 30)
+    depot = lab.depot(ranges=ranges)
+    run = lab.xdownload(*listed(lab, map(depot.url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+    *each, one = run.reports
+    assert [(r["outcome"], r["size"]) for r in each] == \
+        30 * [("complete", SIZE)]
+    assert (one["files"], one["size"]) == (30, 30 * SIZE)
+    assert len(depot.requests()) < 36  # the last ones may be asked for twice
+    assert one["bytes_resumed"] == 0
+
+
+def test_lengths_around_that_of_a_place(lab):
+    """A longer file, an empty one and what may be a manifest come alone."""
+    (lab.www / "set").mkdir()
+    place = 1 << 20
+    sizes = [place - 1, place, place + 1, 3 * place, 0, 1, 100]
+    contents = {f"set/f{i}": lab.file(f"set/f{i}", n, seed=i + 1)
+                for i, n in enumerate(sizes)}
+    contents["set/page"] = b"<ul><li>no manifest</ul>"
+    (lab.www / "set/page").write_bytes(contents["set/page"])
+    run = lab.xdownload(*listed(lab, map(lab.depot().url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
     sets = [r for r in run.reports if r["file"] is None]
-    assert [r.get("files") for r in sets] == [10, None], run.err
+    assert len(sets) == 1
+    by_name = {r["file"]: r["size"] for r in run.reports if r["file"]}
+    assert len(by_name) == len(contents)
+    assert by_name == {n.split("/")[1]: len(d) for n, d in contents.items()}
+
+
+def chunks(data):
+    return b"".join(b"%x\r\n%s\r\n" % (len(data[i:i + 7000]),
+                                       data[i:i + 7000])
+                    for i in range(0, len(data), 7000)) + b"0\r\n\r\n"
+
+
+def test_a_server_that_does_not_say_lengths(lab):
+    contents = files(lab, 12) | {"set/long": bytes_of((1 << 20) + 5)}
+
+    def answer(head):
+        return (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                b"Connection: close\r\n\r\n"
+                + chunks(contents[head.split()[1].lstrip("/")]))
+    depot = lab.odd(answer)
+    run = lab.xdownload("-v", *listed(lab, map(depot.url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents), run.err
+
+
+def test_what_is_missing_in_a_list_fails_alone(lab):
+    contents = files(lab, 10)
+    depot = lab.depot()
+    (lab.www / "set/f004").unlink()
+    run = lab.xdownload(*listed(lab, map(depot.url, contents)))
+    assert run.rc == 1, run.err
+    contents.pop("set/f004")
+    assert came(lab, contents)
+    assert "404" in run.err and "1 of 10 lines failed" in run.err
 
 
 def test_long_files_come_by_themselves_and_go_on_after_a_kill(lab):

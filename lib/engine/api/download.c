@@ -188,7 +188,12 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_compared = e->sampler.bytes_compared;
     p.bytes_resumed = xd_verify_held_bytes_locked(e);
     if (e->wanted.end != XD_SIZE_UNKNOWN && !e->session.size_probe)
-        p.bytes_total = xd_range_length(e->wanted);
+        p.bytes_total =
+            xd_range_length(e->wanted) - e->set.unused - e->set.lost;
+    p.bytes_done -= e->set.unused;
+    p.bytes_resumed -= e->set.unused;
+    if (e->set.n_unsized > 0)
+        p.bytes_total = XD_SIZE_UNKNOWN;
     p.bytes_received = e->tally.bytes_received;
     p.bytes_redundant = e->tally.bytes_redundant;
     if (e->session.phase != XD_PHASE_NEW)

@@ -60,9 +60,11 @@ static enum xd_file_state state_of(enum xd_set_state state)
     case XD_SET_NAMED:
         return XD_FILE_NAMED;
     case XD_SET_FAILED:
+        return XD_FILE_FAILED;
+    case XD_SET_LEFT:
         break;
     }
-    return XD_FILE_FAILED;
+    return XD_FILE_LEFT;
 }
 
 static const char *proof_of(const struct xd_engine *e, struct xd_range file)
@@ -87,13 +89,16 @@ int xd_download_file(struct xd_download *d, size_t i,
     place = &e->set.places[i];
     p.path = place->path;
     p.begin = place->range.begin;
-    p.bytes_total = xd_range_length(place->range);
     xd_engine_lock(e);
+    p.bytes_total = e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : place->size;
     p.state = state_of(e->set.files[i].state);
     p.error = xd_kept_error_get(e->set.files[i].error);
     if (p.state == XD_FILE_NAMED)
         p.verified = proof_of(e, place->range);
-    p.bytes_done = xd_ledger_count(&e->ledger, XD_BYTES_DONE, place->range);
+    p.bytes_done =
+        xd_ledger_count(&e->ledger, XD_BYTES_DONE,
+                        (struct xd_range){place->range.begin,
+                                          place->range.begin + place->size});
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;

@@ -321,7 +321,7 @@ static int open_and_take(struct xd_set_sink *s, size_t i, struct xd_sink **out,
 static int finish_file(struct xd_set_sink *s, size_t i, struct xd_sink **sink,
                        bool is_synced, struct xd_error *err)
 {
-    const uint64_t size = xd_range_length(s->places[i].range);
+    const uint64_t size = s->places[i].size;
     int rc = *sink ? 0 : open_and_take(s, i, sink, err);
 
     if (rc < 0)

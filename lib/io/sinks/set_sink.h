@@ -16,6 +16,7 @@ struct xd_set_sink;
 /* A file of a set.  `given` is as in xd_folder_make(). */
 struct xd_set_place {
     struct xd_range range; /* of the sink; each begins where the last ends */
+    uint64_t size; /* of the file, at most that of its range: before it ends */
     char *path;
     size_t given;
 };

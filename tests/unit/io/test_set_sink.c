@@ -39,6 +39,7 @@ static void setup(void)
         name_file(i, name);
         places[i] =
             (struct xd_set_place){.range = {i * LENGTH, (i + 1) * LENGTH},
+                                  .size = LENGTH,
                                   .path = paths[i],
                                   .given = strlen(folder)};
     }

@@ -230,6 +230,23 @@ START_TEST(without_a_hash_a_file_of_one_replica_can_join)
 }
 END_TEST
 
+/* In a place that it may fill or not. */
+START_TEST(a_file_of_unknown_size_and_one_replica_can_join)
+{
+    static const size_t both[] = {0, 1};
+
+    expect_can_join(METALINK ONE_URL(HASH("1")) "</metalink>", false);
+    parse(METALINK ONE_URL("") "<file name='g'>" SIZE(
+        "3") "<url>http://a.example/g</url></file></metalink>");
+    ck_assert(xd_manifest_can_join(manifest, 0));
+    join_and_forget(both, 2);
+    expect_bytes(0, 0, XD_JOINED_PLACE, 1);
+    expect_bytes(1, XD_JOINED_PLACE, 3, 1);
+    ck_assert_uint_eq(file_at(0).size, XD_JOINED_PLACE + 3);
+    ck_assert_uint_eq(replica_at(0, 0, 0).object_size, XD_SIZE_UNKNOWN);
+}
+END_TEST
+
 START_TEST(a_given_hash_and_stronger_pieces_cannot_both_be_compared)
 {
     parse(METALINK FILE_OF("f", SIZE("10") MD5_PIECES) "</metalink>");
@@ -507,6 +524,7 @@ int main(void)
     tcase_add_test(t, a_hash_that_was_given_lets_a_file_join);
     tcase_add_test(t, any_hash_that_can_be_computed_proves_a_file);
     tcase_add_test(t, without_a_hash_a_file_of_one_replica_can_join);
+    tcase_add_test(t, a_file_of_unknown_size_and_one_replica_can_join);
     tcase_add_test(t, a_given_hash_and_stronger_pieces_cannot_both_be_compared);
     tcase_add_test(t, the_joined_file_has_an_extent_for_each);
     tcase_add_test(t, replicas_stay_those_of_their_files);
