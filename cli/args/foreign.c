@@ -5,7 +5,6 @@
 
 static const struct foreign options[] = {
     /* curl */
-    {"location", NULL}, /* redirects are followed */
     {"remote-name", NULL},
     {"show-error", NULL},
     {"silent", "quiet"},
@@ -129,6 +128,10 @@ const char *foreign_value_advice(const char *name, const char *value)
 {
     if (strcmp(name, "proxy") == 0 && is_count(value))
         return "-x is the proxy: use -t N for N connections to each depot";
+    if (strcmp(name, "location") == 0 &&
+        (*value == '-' || strstr(value, "://") != NULL))
+        return "--location takes country codes: redirects are followed without "
+               "it";
     if (strcmp(name, "progress-number") == 0 && is_folder(value))
         return "-P is the progress number of an algorithm: use -d DIR for the "
                "folder of the file";

@@ -141,6 +141,8 @@ static const struct special {
     {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE, GROUP_OUTPUT},
     {"keep", 0, STREAMING, GROUP_OUTPUT | GROUP_COMMAND},
     {"spool", 0, FETCHING, GROUP_OUTPUT},
+    {"no-metalink", 0, ALL, GROUP_VERIFICATION},
+    {"https-only", 0, ALL, GROUP_NETWORK},
     {"accept-html", 0, ALL, GROUP_VERIFICATION},
     {"silence", 0, ALL, GROUP_NETWORK},
     {"max-time", 'm', ALL, GROUP_COMMON | GROUP_NETWORK},

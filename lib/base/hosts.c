@@ -22,14 +22,44 @@ static char *spell(struct xd_url u, bool with_port)
     return letters;
 }
 
-static bool has_word(const char *list, const char *word)
-{
-    const size_t len = strlen(word);
+typedef bool equals_fn(const char *pattern, size_t n, const char *word);
 
+static bool is_equal(const char *pattern, size_t n, const char *word)
+{
+    return n == strlen(word) && memcmp(pattern, word, n) == 0;
+}
+
+/* The last '*' takes one letter more whenever what is behind it does not
+ * fit. */
+static bool fits(const char *pattern, size_t n, const char *word)
+{
+    const char *end = pattern + n, *star = NULL, *taken = NULL;
+
+    while (*word) {
+        if (pattern < end && *pattern == '*') {
+            star = ++pattern;
+            taken = word;
+        } else if (pattern < end && *pattern == *word) {
+            pattern++;
+            word++;
+        } else if (star) {
+            pattern = star;
+            word = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (pattern < end && *pattern == '*')
+        pattern++;
+    return pattern == end;
+}
+
+static bool has_word(const char *list, const char *word, equals_fn *equals)
+{
     while (*list) {
         size_t n = strcspn(list, " ");
 
-        if (n == len && memcmp(list, word, n) == 0)
+        if (equals(list, n, word))
             return true;
         list += n + (list[n] == ' ');
     }
@@ -84,6 +114,28 @@ out:
     return rc;
 }
 
+int xd_hosts_add_pattern(char **list, const char *host)
+{
+    static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char others[] = "abcdefghijklmnopqrstuvwxyz0123456789.-_:*";
+    char *word;
+    int rc = XD_E_INVAL;
+
+    if (!strchr(host, '*'))
+        return xd_hosts_add(list, host);
+    word = xd_strdup(host);
+    if (!word)
+        return XD_E_NOMEM;
+    for (char *c = word; *c; c++) {
+        if (strchr(upper, *c))
+            *c = (char)(*c | 0x20); /* 'A' becomes 'a' */
+    }
+    if (strspn(word, others) == strlen(word))
+        rc = add_word(list, word);
+    xd_free(word);
+    return rc;
+}
+
 int xd_hosts_add_url(char **list, const char *url)
 {
     struct xd_url u;
@@ -93,7 +145,7 @@ int xd_hosts_add_url(char **list, const char *url)
     return add_server(list, u, true);
 }
 
-int xd_hosts_have(const char *list, const struct xd_url *u)
+static int search(const char *list, const struct xd_url *u, equals_fn *equals)
 {
     char *all, *one;
     int rc = XD_E_NOMEM;
@@ -103,8 +155,18 @@ int xd_hosts_have(const char *list, const struct xd_url *u)
     all = spell(*u, false);
     one = spell(*u, true);
     if (all && one)
-        rc = has_word(list, all) || has_word(list, one);
+        rc = has_word(list, all, equals) || has_word(list, one, equals);
     xd_free(all);
     xd_free(one);
     return rc;
+}
+
+int xd_hosts_have(const char *list, const struct xd_url *u)
+{
+    return search(list, u, is_equal);
+}
+
+int xd_hosts_match(const char *list, const struct xd_url *u)
+{
+    return search(list, u, fits);
 }

@@ -21,4 +21,12 @@ int xd_hosts_add_url(char **list, const char *url);
 /* Whether `list` (NULL: an empty one) has the server of `u`: 1, 0 or NOMEM. */
 int xd_hosts_have(const char *list, const struct xd_url *u);
 
+/* Likewise a host in which a '*' stands for any characters: "*.example".  Such a
+ * list is for xd_hosts_match(). */
+int xd_hosts_add_pattern(char **list, const char *host);
+
+/* As xd_hosts_have(), where words may be patterns: not of a list that grants
+ * something. */
+int xd_hosts_match(const char *list, const struct xd_url *u);
+
 #endif

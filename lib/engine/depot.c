@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/hosts.h"
 #include "base/limit.h"
 #include "base/url.h"
 #include "manifest/model.h"
@@ -21,6 +20,7 @@ struct entry {
     const char *location;             /* likewise */
     const struct xd_framing *framing; /* likewise */
     unsigned priority, max_connections;
+    bool is_preferred;
     enum xd_reach reach;
     size_t order;
 };
@@ -28,14 +28,15 @@ struct entry {
 struct entries {
     struct entry *list;
     size_t n;
-    const char *exclude; /* hosts, or NULL */
-    bool allow_file;
+    const struct xd_choice *choice;
     size_t n_files_refused;
 };
 
 static int by_preference(const struct xd_depot_source *x,
                          const struct xd_depot_source *y)
 {
+    if (x->is_preferred != y->is_preferred)
+        return x->is_preferred ? -1 : 1;
     if (x->priority != y->priority)
         return x->priority < y->priority ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -134,10 +135,12 @@ static int by_promise(const void *a, const void *b)
     const struct xd_depot *const *p = a, *const *q = b;
     const struct xd_depot *x = *p, *y = *q;
     const struct xd_depot_source *s = best_source(x), *t = best_source(y);
+    bool are_equal =
+        s->is_preferred == t->is_preferred && s->priority == t->priority;
 
-    if (s->priority == t->priority && x->promise > y->promise)
+    if (are_equal && x->promise > y->promise)
         return -1;
-    if (s->priority == t->priority && x->promise < y->promise)
+    if (are_equal && x->promise < y->promise)
         return 1;
     return by_preference(s, t);
 }
@@ -150,29 +153,31 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
     const struct xd_url *url = &f->urls[k];
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
-    int is_excluded;
+    const char *why;
+    int is_refused;
 
     if (!kind)
         return 0;
-    if (kind->reads_machine && !e->allow_file) {
+    if (kind->reads_machine && !e->choice->allow_file) {
         e->n_files_refused++;
         return 0;
     }
-    is_excluded = xd_hosts_have(e->exclude, url);
-    if (is_excluded != 0)
-        return is_excluded < 0 ? is_excluded : 0;
-    *entry =
-        (struct entry){.kind = kind,
-                       .range = {extent->offset, XD_SIZE_UNKNOWN},
-                       .object_offset = replica->offset,
-                       .object_size = replica->object_size,
-                       .url = *url,
-                       .framing = replica->framing,
-                       .location = replica->location,
-                       .priority = replica->priority,
-                       .max_connections = replica->max_connections,
-                       .reach = f->reaches ? f->reaches[k] : XD_REACH_MACHINE,
-                       .order = e->n};
+    is_refused = xd_choice_refuses(e->choice, url, &why);
+    if (is_refused != 0)
+        return is_refused < 0 ? is_refused : 0;
+    *entry = (struct entry){
+        .kind = kind,
+        .range = {extent->offset, XD_SIZE_UNKNOWN},
+        .object_offset = replica->offset,
+        .object_size = replica->object_size,
+        .url = *url,
+        .framing = replica->framing,
+        .location = replica->location,
+        .priority = replica->priority,
+        .max_connections = replica->max_connections,
+        .reach = f->reaches ? f->reaches[k] : XD_REACH_MACHINE,
+        .is_preferred = xd_choice_prefers(e->choice, replica->location),
+        .order = e->n};
     if (extent->length != XD_SIZE_UNKNOWN)
         entry->range.end = extent->offset + extent->length;
     e->n++;
@@ -241,6 +246,7 @@ static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n)
                                      .url = run[i].url,
                                      .framing = run[i].framing,
                                      .priority = run[i].priority,
+                                     .is_preferred = run[i].is_preferred,
                                      .location = run[i].location,
                                      .max_connections = run[i].max_connections,
                                      .own_reach = run[i].reach,
@@ -446,10 +452,10 @@ void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   const char *exclude, bool allow_file, struct xd_error *err)
+                   const struct xd_choice *choice, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
-    struct entries entries = {.exclude = exclude, .allow_file = allow_file};
+    struct entries entries = {.choice = choice};
     int rc;
 
     if (xd_manifest_file(m, file, &info) < 0)

@@ -16,6 +16,7 @@
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
+#include "base/choice.h"
 #include "base/reach.h"
 #include "sched/layout.h"
 #include "transfer/registry.h"
@@ -40,6 +41,7 @@ struct xd_depot_source {
     uint64_t object_offset, object_size;
     struct xd_url url;                /* its text is the manifest's */
     const struct xd_framing *framing; /* the manifest's, or NULL */
+    bool is_preferred;                /* by its location */
     unsigned priority;
     const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */
@@ -148,12 +150,12 @@ struct xd_depots {
     size_t n_files_refused;        /* sources: for want of allow_file */
 };
 
-/* Those of `exclude`, a list of base/hosts.h or NULL, are left out, and unless
- * `allow_file` so are files of this machine.
+/* Those that `choice` refuses are left out, and files of this machine unless it
+ * allows them; those at a location that it prefers come first.
  * Errors: INVAL, NOMEM, NOREPLICA (nothing but such files holds the file).  On
  * failure nothing is held. */
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   const char *exclude, bool allow_file, struct xd_error *err);
+                   const struct xd_choice *choice, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
 
 /* Give every depot that is not known its promise, by what is known of others,

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/copy_out.h"
 #include "base/error.h"
-#include "base/hosts.h"
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
@@ -23,7 +22,9 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
                      struct xd_error *err)
 {
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
-    int is_excluded;
+    const struct xd_choice choice = xd_options_choice(&e->options);
+    const char *why;
+    int is_refused;
 
     if (!url->is_valid)
         return refuse(url, "is no URL", err);
@@ -38,10 +39,10 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
                       "a file of this machine can only be added before the "
                       "download has started",
                       err);
-    is_excluded = xd_hosts_have(e->options.exclude, url);
-    if (is_excluded < 0)
+    is_refused = xd_choice_refuses(&choice, url, &why);
+    if (is_refused < 0)
         return xd_fail_nomem(err);
-    return is_excluded ? refuse(url, "its depot is excluded", err) : 0;
+    return is_refused ? refuse(url, why, err) : 0;
 }
 
 static struct xd_replica read_replica(const struct xd_replica *given)

@@ -268,6 +268,7 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                   enum xd_output_kind output, const char *path, int fd,
                   const struct xd_options *o, struct xd_error *err)
 {
+    struct xd_choice choice;
     struct xd_engine *e;
     int rc;
 
@@ -309,8 +310,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         rc = xd_fail_nomem(err);
         goto fini_options;
     }
-    rc = xd_depots_init(&e->depots, m, file, e->options.exclude,
-                        e->options.allow_file, err);
+    choice = xd_options_choice(&e->options);
+    rc = xd_depots_init(&e->depots, m, file, &choice, err);
     if (rc < 0)
         goto fini_threads;
     if (e->depots.n_files_refused > 0)

@@ -54,9 +54,10 @@ enum kind {
     SWITCH,
     RANGE,
     /* texts */
-    HOSTS,   /* lists of base/hosts.h */
-    SERVERS, /* the same, URLs too */
+    PATTERNS, /* lists of base/hosts.h, which match */
+    SERVERS,  /* lists of hosts and URLs, which are equal */
     TEXT,
+    COUNTRIES,
     SECRET,
     LOGIN,
     HEADER, /* lines */
@@ -172,9 +173,10 @@ static bool parse_number(const struct row *row, const char *value,
             return false;
         break;
     case RANGE:
-    case HOSTS:
+    case PATTERNS:
     case SERVERS:
     case TEXT:
+    case COUNTRIES:
     case SECRET:
     case LOGIN:
     case HEADER:
@@ -189,7 +191,7 @@ static bool parse_number(const struct row *row, const char *value,
 
 static bool is_text(const struct row *row)
 {
-    return row->kind >= HOSTS;
+    return row->kind >= PATTERNS;
 }
 
 /* What must not be repeated to anybody. */
@@ -207,8 +209,8 @@ static char **text_of(struct xd_options *o, const struct row *row)
 static int set_text(const struct row *row, const char *value, char **field)
 {
     switch (row->kind) {
-    case HOSTS:
-        return xd_hosts_add(field, value);
+    case PATTERNS:
+        return xd_hosts_add_pattern(field, value);
     case SERVERS:
         return strstr(value, "://") ? xd_hosts_add_url(field, value)
                                     : xd_hosts_add(field, value);
@@ -221,6 +223,10 @@ static int set_text(const struct row *row, const char *value, char **field)
                                    : XD_E_INVAL;
     case PROXY:
         if (!xd_is_proxy(value))
+            return XD_E_INVAL;
+        break;
+    case COUNTRIES:
+        if (!xd_choice_are_locations(value))
             return XD_E_INVAL;
         break;
     case TEXT:
@@ -384,9 +390,10 @@ static const char *example_of(const struct row *row)
     case LOOKAHEAD:
     case SWITCH:
     case RANGE:
-    case HOSTS:
+    case PATTERNS:
     case SERVERS:
     case TEXT:
+    case COUNTRIES:
     case SECRET:
     case LOGIN:
     case HEADER:
@@ -501,7 +508,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     info.default_value = rows[i].default_value;
     info.used_by = used_by_text(rows[i].used_by);
     info.sentence = rows[i].sentence;
-    info.repeats = rows[i].kind == HOSTS || rows[i].kind == SERVERS ||
+    info.repeats = rows[i].kind == PATTERNS || rows[i].kind == SERVERS ||
                    rows[i].kind == HEADER;
     info.is_secret = is_secret(&rows[i]);
     xd_copy_out(out, &info, sizeof info);
@@ -545,10 +552,20 @@ struct xd_batch_config xd_options_batch(const struct xd_options *o)
 {
     return (struct xd_batch_config){.net = &o->net,
                                     .exclude = o->exclude,
+                                    .https_only = o->https_only,
                                     .allow_file = o->allow_file,
                                     .silence = o->silence,
                                     .max_failures = (unsigned)o->retry,
                                     .patience = o->patience};
+}
+
+struct xd_choice xd_options_choice(const struct xd_options *o)
+{
+    return (struct xd_choice){.exclude = o->exclude,
+                              .only = o->only,
+                              .locations = o->locations,
+                              .https_only = o->https_only,
+                              .allow_file = o->allow_file};
 }
 
 bool xd_options_want_all(const struct xd_options *o)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <xdownload/options.h>
 
+#include "base/choice.h"
 #include "base/range.h"
 #include "io/net_options.h"
 #include "transfer/batch.h"
@@ -21,14 +22,16 @@ struct xd_range_option {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, allow_file, no_metalink, same_file, accept_html, force,
-        no_continue, no_final_check, no_cancel, whole_blocks, silence, retry,
-        patience, lookahead, lookahead_time /* 0: lookahead says it */, records,
-        max_time;
+        max_depots, allow_file, https_only, no_metalink, same_file, accept_html,
+        force, no_continue, no_final_check, no_cancel, whole_blocks, silence,
+        retry, patience, lookahead, lookahead_time /* 0: lookahead says it */,
+        records, max_time;
     struct xd_range_option range;
     unsigned most_lanes; /* of a depot, by the manifest or the descriptors that
                             are left; 0: any number */
     char *exclude;       /* a list of base/hosts.h, or NULL; owned */
+    char *only;          /* likewise */
+    char *locations;     /* of base/choice.h, or NULL; owned */
     char *keep, *spool, *depot_cache; /* owned; or NULL */
     struct xd_net_options net;        /* its strings are owned */
     uint64_t set; /* bit i: row i of the table was set by the user */
@@ -61,6 +64,9 @@ bool xd_options_is_set(const struct xd_options *o, const char *name);
 
 /* How a batch of requests is carried out; lives as long as `o`. */
 struct xd_batch_config xd_options_batch(const struct xd_options *o);
+
+/* Which replicas may be asked; lives as long as `o`. */
+struct xd_choice xd_options_choice(const struct xd_options *o);
 
 /* Whether no range was given. */
 bool xd_options_want_all(const struct xd_options *o);

@@ -44,8 +44,9 @@ int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
                       struct xd_error *err)
 {
     struct xd_depots depots;
+    struct xd_choice choice = xd_options_choice(&e->options);
     int rc = xd_depots_init(&depots, e->depots.manifest, e->depots.file,
-                            e->options.exclude, e->options.allow_file, err);
+                            &choice, err);
 
     if (rc < 0)
         return rc;

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/hosts.h"
+#include "base/choice.h"
 #include "base/line.h"
 #include "base/string_hash.h"
 #include "base/url.h"
@@ -194,18 +194,20 @@ static int check(const struct xd_batch *b, const struct xd_url *url,
                  struct xd_error *err)
 {
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
-    int is_excluded = xd_hosts_have(b->config.exclude, url);
+    const struct xd_choice choice = {.exclude = b->config.exclude,
+                                     .https_only = b->config.https_only};
     const char *objection = NULL;
+    int is_refused = xd_choice_refuses(&choice, url, &objection);
 
-    if (is_excluded < 0)
+    if (is_refused < 0)
         return xd_fail_nomem(err);
     if (!url->is_valid)
         return 0; /* the transport says it */
-    if (is_excluded > 0)
-        objection = "its host is excluded";
-    else if (!kind)
+    if (is_refused == 0)
+        objection = NULL;
+    if (is_refused == 0 && !kind)
         objection = "its scheme is not supported: use " XD_SCHEMES_FETCHED;
-    else if (kind->reads_machine && !b->config.allow_file)
+    else if (is_refused == 0 && kind->reads_machine && !b->config.allow_file)
         objection = "files of this machine are read with allow-file only";
     return objection ? xd_fail(err, XD_E_NOREPLICA, "%s: %s",
                                xd_url_name(url).s, objection)

@@ -24,6 +24,7 @@ struct xd_batch;
 struct xd_batch_config {
     const struct xd_net_options *net; /* or NULL; outlives the batch */
     const char *exclude;   /* hosts not to be asked: base/hosts.h; or NULL */
+    bool https_only;       /* as in struct xd_choice */
     bool allow_file;       /* whether files of this machine may be read */
     xd_usec silence;       /* as in struct xd_transport_config */
     unsigned max_failures; /* attempts at one request, at least 1, beside those

@@ -260,3 +260,48 @@ def test_a_list_is_known_by_what_its_server_calls_it(lab, host):
     run = lab.xdownload(typed.url("list"))
     assert hosts(run) == {m.host for m in mirrors}, run.err
     assert run.rc == 0 and lab.read(NAME) == data
+
+
+# ---- which of them are used ----
+
+def test_only_and_exclude_choose_among_mirrors(lab, host):
+    data = lab.file(NAME, SIZE)
+    a, b = lab.depots(2, address=lambda i: f"127.0.0.{i + 2}")
+    typed = host(data, [repr_digest(data), *duplicates(a, b)])
+    for options, expected in (
+            (["--exclude", "127.0.0.3"], {typed.host, a.host}),
+            (["--exclude", "127.0.0.*", "--only", "*"], None),
+            (["--only", "127.0.0.2", "--only", "*.3"], {a.host, b.host}),
+            (["--exclude", "*.2", "--only", "*.*.0.2", "--only", "127.0.0.3"],
+             {b.host})):
+        run = lab.xdownload("--force", *options, typed.url(NAME))
+        if expected is None:
+            assert run.rc == 1, run.err
+            continue
+        assert run.rc == 0 and lab.read(NAME) == data, run.err
+        assert hosts(run) == expected
+
+
+def test_https_only_asks_for_nothing_in_the_clear(lab):
+    lab.file(NAME, SIZE)
+    plain = lab.depot()
+    run = lab.xdownload("--https-only", plain.url(NAME))
+    assert run.rc == 1 and plain.requests() == [], run.err
+    assert "it is no https: URL" in run.err
+    run = lab.xdownload("--https-only", lab.exnode(NAME, [plain]))
+    assert run.rc == 1 and plain.requests() == [], run.err
+    assert "no replica that can be fetched" in run.err
+
+
+def test_a_location_is_preferred(lab, host):
+    data = lab.file(NAME, SIZE)
+    near, far = lab.depots(2)
+    typed = host(data, [repr_digest(data), *duplicates(far, more="; geo=jp"),
+                        *duplicates(near, more="; geo=DE")])
+    run = lab.xdownload(typed.url(NAME), "--location", "at,de")
+    assert run.rc == 0, run.err
+    assert run.report["depots"][0]["host"] == near.host
+    run = lab.xdownload(typed.url(NAME), "--location", "germany")
+    assert run.rc == 2 and "country codes" in run.err
+    run = lab.xdownload("--location", typed.url(NAME))
+    assert run.rc == 2 and "redirects are followed without it" in run.err

@@ -339,7 +339,8 @@ static int lay_out(void)
 
     open_depots(good, good, "<size>100</size>");
     torture_begin();
-    rc = xd_depots_init(&d, manifest, 0, "x.example", false, &error);
+    rc = xd_depots_init(&d, manifest, 0,
+                        &(struct xd_choice){.exclude = "x.example"}, &error);
     if (rc == 0) {
         rc = xd_depots_layout(&d, wanted, &layout, &error);
         if (rc == 0)

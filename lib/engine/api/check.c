@@ -235,8 +235,8 @@ static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
 {
     struct xd_cancelable_batch *requests;
     struct xd_depots depots;
-    int rc = xd_depots_init(&depots, c->manifest, c->file, o->exclude,
-                            o->allow_file, err);
+    struct xd_choice choice = xd_options_choice(o);
+    int rc = xd_depots_init(&depots, c->manifest, c->file, &choice, err);
 
     if (rc < 0)
         return rc;

@@ -35,6 +35,35 @@ START_TEST(a_host_stands_for_all_its_servers)
 }
 END_TEST
 
+static int matches(const char *url)
+{
+    struct xd_url u;
+
+    ck_assert(xd_url_parse(&u, url));
+    return xd_hosts_match(list, &u);
+}
+
+START_TEST(a_star_stands_for_any_letters_where_that_is_asked)
+{
+    ck_assert_int_eq(matches("http://a.example/"), 0);
+    ck_assert_int_eq(xd_hosts_add_pattern(&list, "*.Example"), 0);
+    ck_assert_int_eq(xd_hosts_add_pattern(&list, "m*r*.test:8080"), 0);
+    ck_assert_int_eq(matches("http://a.example/"), 1);
+    ck_assert_int_eq(matches("ftp://b.a.example:8021/"), 1);
+    ck_assert_int_eq(matches("http://example/"), 0);
+    ck_assert_int_eq(matches("http://a.example.org/"), 0);
+    ck_assert_int_eq(matches("http://mirror.test:8080/"), 1);
+    ck_assert_int_eq(matches("http://mr.test:8080/"), 1);
+    ck_assert_int_eq(matches("http://mirror.test/"), 0);
+    ck_assert_int_eq(matches("http://mile.test:8080/"), 0);
+    ck_assert_int_eq(has("http://a.example/"), 0);
+    ck_assert_int_eq(xd_hosts_add_pattern(&list, "a*/b"), XD_E_INVAL);
+    ck_assert_int_eq(xd_hosts_add_pattern(&list, "a* b"), XD_E_INVAL);
+    ck_assert_int_eq(xd_hosts_add_pattern(&list, "Plain.test"), 0);
+    ck_assert_int_eq(matches("http://plain.test/"), 1);
+}
+END_TEST
+
 START_TEST(a_url_stands_for_its_server_alone)
 {
     ck_assert_int_eq(xd_hosts_add_url(&list, "HTTPS://u:p@A.example/x?y#z"), 0);
@@ -81,6 +110,7 @@ int main(void)
     tcase_add_test(tcase, an_empty_list_has_nobody);
     tcase_add_test(tcase, a_host_stands_for_all_its_servers);
     tcase_add_test(tcase, a_url_stands_for_its_server_alone);
+    tcase_add_test(tcase, a_star_stands_for_any_letters_where_that_is_asked);
     tcase_add_test(tcase, what_has_no_host_is_no_server);
     tcase_add_test(tcase, a_host_is_the_same_in_any_script_and_in_ascii);
     return run_suite("hosts", tcase);

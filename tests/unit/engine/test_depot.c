@@ -13,7 +13,8 @@ static void read_without(const char *exclude, const char *text)
     int rc = xd_manifest_parse(&manifest, text, strlen(text), NULL, &error);
 
     ck_assert_msg(rc == 0, "%s", error.msg);
-    rc = xd_depots_init(&depots, manifest, 0, exclude, false, &error);
+    rc = xd_depots_init(&depots, manifest, 0,
+                        &(struct xd_choice){.exclude = exclude}, &error);
     ck_assert_msg(rc == 0, "%s", error.msg);
 }
 

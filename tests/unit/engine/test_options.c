@@ -195,7 +195,7 @@ START_TEST(what_is_no_host_is_not_excluded)
         "a b",        "a.x:",
         "a.x:0",      "a.x:65536",
         "a.x?",       "a.x#y",
-        "::1",        "*.example",
+        "::1",        "*.exa mple",
         "256.0.0.1",
     };
 

@@ -92,7 +92,10 @@ static void open_depot(const unsigned char *bytes)
     }
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, url, strlen(url), folder, NULL), 0);
-    ck_assert_int_eq(xd_depots_init(&depots, manifest, 0, NULL, true, NULL), 0);
+    ck_assert_int_eq(xd_depots_init(&depots, manifest, 0,
+                                    &(struct xd_choice){.allow_file = true},
+                                    NULL),
+                     0);
     xd_depots_set_size(&depots, SIZE);
     ck_assert_int_eq(
         xd_batch_new(&batch, &config, xd_sample_check_slots(&depots), &error),
