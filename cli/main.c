@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * xdownload, the command.  It stands on the public headers alone: whatever it
  * does, a program that links the library can do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fetch the file that a manifest describes, in one call. */
 #include <stdio.h>
 #include <xdownload/xdownload.h>

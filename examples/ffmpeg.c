@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Give a file to FFmpeg's libraries while it arrives: a context of AVIO, whose
  * packets are counted here in place of being decoded.

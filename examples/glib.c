@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A download in a GLib main loop: MANIFEST FILE.  Its descriptor says when there
  * is something to look at; a timer shows how far it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A pipeline of GStreamer that plays a file while it arrives, from an appsrc.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A player out of libmpv, which reads through callbacks, and tells the library
  * what is on the screen: so stalls are counted, and what is needed first is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Download with everything in view: progress while it runs, then what each
  * depot did.  Nothing calls back: the program asks when it likes.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Builds xdownload and shows it at work: a file of 64 MiB comes from six local
 # depots of very different speeds, one of them dead.
 #

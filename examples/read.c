@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Read a file while it arrives, from any byte on, and write it to standard
  * output: what any program does that has a loop around read().

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Which algorithm, which settings and which depots are best for a file?
 #
 #     sh replica-benchmark.sh MANIFEST FOLDER [OPTION...]

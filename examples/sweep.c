@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which algorithm, and how many requests per depot?  Fetch a file with each
  * choice, or with --virtual simulate that, and print a line of JSON for each run:

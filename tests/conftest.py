@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Which of the pytest tests run.
 
 CMake sets XDOWNLOAD, XD_THROTTLE, XD_LIBRARY, XD_BUILD, XD_SOURCE and XD_CC to

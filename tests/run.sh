@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Builds xdownload and runs its tests.
 #
 #     sh tests/run.sh             one build, the quick tests: about 4 minutes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs pytest for ctest: without caches, and skipped where it is missing.
 
 A test that hangs ends the run, and where each thread was is said.

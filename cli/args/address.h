@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where `serve` is to listen, in figures: ADDRESS, ADDRESS:PORT,
  * [ADDRESS]:PORT.  One with more than one colon is one of IPv6 without a port.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/args.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/choose.h"
 
 #include <stdio.h>

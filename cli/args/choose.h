@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --file NAME: one file of those that a manifest describes, by its path or the
  * end of that, or, if none is called so, by its number.

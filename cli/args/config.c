@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/config.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The user's config file: $XDG_CONFIG_HOME/xdownload/config, or
  * ~/.config/xdownload/config.  Each line is a long option without its dashes and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Options of curl, wget and aria2: those that mean one thing wherever they are
  * taken, and so are taken here; and sentences about the others.

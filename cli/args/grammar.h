@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of one command in the form that getopt_long() wants, and what is
  * said of a word that is none of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/help.h"
 
 #include <stdbool.h>

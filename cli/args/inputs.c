@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/inputs.h"
 
 #include <errno.h>

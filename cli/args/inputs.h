@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the arguments stand for: manifests, which are read from files or found
  * at URLs, or one that says that all the URLs are copies of one file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All options of the command in one table: its own, and the library's.
  */

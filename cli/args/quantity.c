@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/quantity.h"
 
 #include <stddef.h>

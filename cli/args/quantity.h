@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Quantities of the command's own options, in the units of the library's.  Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/target.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "args/waiting.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a call that asks the network waits for: on the terminal while it does, or
  * in lines with --verbose.

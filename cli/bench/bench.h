@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench: downloads of one file with many settings, and what they came to.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One figure, as a script for gnuplot: panels side by side, lines of means with
  * their standard deviations, and one legend.  Pure.

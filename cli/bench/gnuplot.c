@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/gnuplot.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/groups.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Results put together: the runs of several files, and what those with equal
  * settings have in common.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/live.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/meter.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How far a sweep is, on standard error: a line that is drawn again and again
  * on a terminal, else a line now and then.

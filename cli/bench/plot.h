@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The paper's figures, of results, drawn by gnuplot.
  */

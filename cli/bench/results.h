@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file of results: rows of this format are read from it, and added to its
  * end.  What is in it is never changed, but for a last line that a killed run

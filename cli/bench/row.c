@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/row.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One row of a results file: what a run was, and what it came to, each column
  * as text.  A column without a value is empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Carries out a series against real depots, one run after another.
  */

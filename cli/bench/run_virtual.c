@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/run_virtual.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Carries out a series in virtual time, on all processors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of a scenario (xdownload/simulate.h), found by its name.
  */

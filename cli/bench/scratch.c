@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/scratch.h"
 
 #include <dirent.h>

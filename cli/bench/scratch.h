@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A folder of its own, for files that are there only while a run lasts.
  */

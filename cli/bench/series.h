@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The runs of a sweep that are still to be done, and where their rows go; both
  * for several threads.

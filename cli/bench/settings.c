@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/settings.h"
 
 #include <inttypes.h>

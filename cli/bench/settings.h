@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a run is given: its options for the library, and the cells of its row.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/subject.h"
 
 #include <inttypes.h>

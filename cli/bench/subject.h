@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a sweep is about: the depots of a manifest, or those of a scenario.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/subset.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/summarize.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What results show, as tables on standard output.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/sweep.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a sweep consists of: values for each axis, and the runs that these
  * make, in a random order.  Pure.

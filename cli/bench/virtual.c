@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/virtual.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run in virtual time.  Any thread may carry one out.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What HTTP and its clients say, read; and names, written for them.  Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A writer of JSON (RFC 8259) to a stream: it knows where commas go and how
  * strings are escaped; what is not UTF-8 becomes U+FFFD.

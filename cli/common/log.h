@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lines that other threads have to say, kept until there is a place for them
  * on the screen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/moment.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The monotonic clock. */
 #ifndef CLI_MOMENT_H
 #define CLI_MOMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The name that was meant by one that was mistyped.  Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/outcome.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One word for what came of a request. */
 #ifndef CLI_OUTCOME_H
 #define CLI_OUTCOME_H

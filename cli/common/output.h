@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that the command writes beside what it fetches. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H

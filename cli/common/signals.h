@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ctrl-C and its like, noticed while a download runs.
  *

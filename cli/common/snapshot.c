@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/snapshot.h"
 
 #include <stdio.h>

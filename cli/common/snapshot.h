@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a download stands at one moment: the whole, and each depot.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The exit statuses, as xdownload(1) promises them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/table.h"
 
 #include "common/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table whose first column takes the room that the others leave, and whose
  * other columns are left out one by one where there is no room.  Pure.

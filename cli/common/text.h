@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text from outside, made fit to be shown: manifests, depots and file names
  * are hostile, and a terminal obeys what it is sent.  Pure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers as people read them.  Pure.  Each fills a buffer of UNITS_SIZE and
  * returns it, so that it can stand in an argument list:

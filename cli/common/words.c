@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/words.h"
 
 #include <stdarg.h>

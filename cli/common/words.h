@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Words for people, on standard error: a line each, made safe for a terminal,
  * and without the user names, passwords and queries of URLs.

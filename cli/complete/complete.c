@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "complete/complete.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a shell may put in the place of the word that is being typed.  The files
  * beside this one ask for it, for bash, zsh and fish; they have no list of

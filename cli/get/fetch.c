@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "get/fetch.h"
 
 #include <stdlib.h>

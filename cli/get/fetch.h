@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One file is fetched while a person watches.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "get/get.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The command itself: everything that the arguments name is fetched, one file
  * after another.

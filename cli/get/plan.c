@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "get/plan.h"
 
 #include <inttypes.h>

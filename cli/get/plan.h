@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What --dry-run prints, on standard output: what would be fetched, from
  * where, and how.

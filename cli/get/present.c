@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "get/present.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "get/set.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small files that are fetched together: round trips cost more than their bytes.
  * They are gathered one by one, and fetched when the next one is not one of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/browser.h"
 
 #include <stdlib.h>

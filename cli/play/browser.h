@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The user's browser, which shows the page of the file that is played.
  */

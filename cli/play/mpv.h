@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What mpv shows, reported to the library: its JSON IPC on a pair of sockets,
  * one of which it inherits.  mpv ends when the other one is closed, so that it

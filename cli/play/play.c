@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/play.h"
 
 #include <xdownload/stream.h>

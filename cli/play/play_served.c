@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/play_served.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A player of the user's, which reads the file from a URL of ours.
  */

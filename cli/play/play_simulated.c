@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/play_simulated.h"
 
 #include <errno.h>

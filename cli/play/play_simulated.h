@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A player without a picture: it begins after --prebuffer, consumes --rate to
  * the end, and writes nothing.  What is not here when it is due stops it until

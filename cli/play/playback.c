@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play/playback.h"
 
 #include "common/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The process of a player: begun, sent signals, and never left behind.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/cast.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which depots get a line of their own, and in which order.  Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/display.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The display on standard error while a download runs: a picture that is
  * redrawn in place, lines for people or for programs, or nothing.

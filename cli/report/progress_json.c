@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/progress_json.h"
 
 #include "common/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/records.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The report of --report: one JSON object per file, each on its line, and one
  * per set of files behind those of its files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The account at the end of a download, as text.  Pure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "report/view.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a person sees of a download under way, as text: pure, so that it can be
  * looked at for any state, at any width, without a terminal.

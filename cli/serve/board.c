@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/board.h"
 
 #include <stdio.h>

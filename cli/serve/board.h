@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the page of `serve` shows of its files while it is open: an event for all
  * pages twice a second (events.h), one line of JSON.  page.js reads it, and says

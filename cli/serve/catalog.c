@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/catalog.h"
 
 #include <inttypes.h>

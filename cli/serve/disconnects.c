@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* POLLRDHUP, where there is such a thing */
 
 #include "serve/disconnects.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Notices clients that leave while the answer to them waits for bytes, and ends
  * that wait at once: a player that jumps closes its connection before or after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/events.h"
 
 #include <stdint.h>

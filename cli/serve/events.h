@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Server-sent events (WHATWG HTML, 9.2): each event is published once, and sent
  * to all pages that listen, each by the thread of its connection.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/listener.h"
 
 #include <errno.h>

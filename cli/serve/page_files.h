@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the page loads beside itself: the files of serve/page/, as they are in the
  * sources, built into the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/serve.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * xdownload serve: files are offered as URLs on this machine while they arrive.
  */

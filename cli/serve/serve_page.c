@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/serve_page.h"
 
 #include <inttypes.h>

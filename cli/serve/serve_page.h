@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pages beside the files: a list of them with live figures, and a playlist.
  */

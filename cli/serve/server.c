@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/server.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * HTTP for the files of a catalog: GET, HEAD, single ranges; and for the page
  * that shows them, which gets their state twice a second, and reports by POST

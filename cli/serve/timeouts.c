@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "serve/timeouts.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ends connections on which no whole request comes in time.  MHD's own timeout
  * begins anew with each byte, so that a client could keep a place for ever.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "show/convert.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * show --format: a manifest in another format, to standard output or --output.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "show/mappings.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The mappings of a file: a line each, and a warning of each that is about to
  * expire.  `probe` is what the file's depots said of them, or NULL if they were

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * xdownload show: what was understood of a manifest, on standard output.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of a manifest as one JSON document, whose shape xdownload(1) promises.
  */

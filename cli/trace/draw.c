@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/draw.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/json_reader.h"
 
 #include <ctype.h>

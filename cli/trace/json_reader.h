@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads JSON (RFC 8259) from a stream, a token at a time, in bounded memory: what
  * comes in may be hostile, and gigabytes long.

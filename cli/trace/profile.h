@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One run of a trace, in an amount of memory that does not depend on how long the
  * trace is: time is cut into slots, and what happened in a slot is added up.  The

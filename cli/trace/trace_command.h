@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `xdownload trace`: a trace as a picture, in words, or as a scenario.
  */

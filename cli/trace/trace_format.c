@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/trace_format.h"
 
 const char *trace_reason(enum xd_fetch_reason reason)

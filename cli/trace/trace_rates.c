@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/trace_rates.h"
 
 /* A window has at least so many bytes and seconds: more than come in with one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rate of a depot in windows of time, and where it changes.
  */

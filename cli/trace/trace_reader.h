@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads what trace.c has written, an event at a time, in bounded memory.  Events
  * of other programs in the same array are passed over, and so are members that

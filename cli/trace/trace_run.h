@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run that is being recorded: what trace.c and trace_simulation.c share.
  */

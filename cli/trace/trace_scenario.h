@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run of a trace as a scenario of simulate.h: a line for each depot, with the
  * rate and the round trip that it had, and how its rate changed.  What the trace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run in virtual time is recorded when it is over: its records say when each
  * byte came, which are taken as evenly spread between the first byte of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run of a trace in words: where its time went. */
 #ifndef CLI_TRACE_SUMMARY_H
 #define CLI_TRACE_SUMMARY_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The experiment of Plank, Atchley, Ding and Beck (2003) in virtual time: draws what
 # corresponds to their figures 4 to 10.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cancel ends what waits for the network: whatever was given it through
  * xd_options_set_cancel() returns XD_E_CANCELED within a second of its trigger,

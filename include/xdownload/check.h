@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether a file that is there is the one that a manifest describes, and what
  * of it is wrong.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Checksums that do not stand in a manifest: one that the user has, or a file
  * of them such as SHA256SUMS.  Applied to a manifest they become hashes of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A download fetches one file of a manifest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What URLs lead to, found out by asking: a manifest, or a copy of a file.
  *

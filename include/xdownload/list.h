@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of different files, in the form that aria2 and wget read with
  * --input-file:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A manifest says what files are made of and where copies of each part lie.
  *

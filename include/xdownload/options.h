@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Options: an opaque set of named values, filled in before a download is made
  * and copied by it.  One table, lib/engine/options.def, feeds the functions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a player would have had of a download, computed afterwards from its
  * records: as in section 4.2 of Plank, Atchley, Ding and Beck (2003), without

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What depots say of the allocations that a manifest names: how long each of
  * them lives, and how many bytes it holds.  Only IBP depots know that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A download in virtual time: the scheduler that downloads use, over a network
  * that a scenario describes.  Nothing is sent, and seconds take milliseconds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A source is one file being read while it arrives: its depots, its store, its
  * budget.  Readers are positions in it; a player, a seek bar's thumbnailer and

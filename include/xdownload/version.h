@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef XDOWNLOAD_VERSION_H
 #define XDOWNLOAD_VERSION_H
 

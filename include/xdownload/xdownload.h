@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libxdownload: download files that are kept in many copies on many depots.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The only allocator: zeroed, and safe against overflow of n * size.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/bucket.h"
 
 /* What may be made up for when it was asked too late: it bounds the burst, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A bound on bytes per second: a token bucket.  A caller pays first and then
  * waits, so that all are served in the order in which they came.

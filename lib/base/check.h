@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the library promises itself.  It stays on in every build: a program
  * that goes on after a broken promise spoils data.  Never for what comes from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/copy_out.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fill in the struct of a caller that was compiled against an older version of
  * it, or a newer one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/date.h"
 
 #define FORM "0000-00-00 00:00:00"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dates as seconds since 1970.  Pure. */
 #ifndef XD_BASE_DATE_H
 #define XD_BASE_DATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether something that guards against a depot is in force.  It always is,
  * but in the program of tests/integration/undefended.c: there each can be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The story of a failure is written once, where it is noticed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/framing.h"
 
 #include "base/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arithmetic of frames, each of which is 33 bytes of checksum and data. */
 #ifndef XD_BASE_FRAMING_H
 #define XD_BASE_FRAMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/hosts.h"
 
 #include <string.h>

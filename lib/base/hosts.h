@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of hosts, as an option keeps it: "a.example b.example:8080".  One
  * without a port stands for all servers of that host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/idn.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * International names of hosts: "xn--bcher-kva.example" and its letters,
  * "bücher.example" (RFC 3492, RFC 5891).

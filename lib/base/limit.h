@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Limits of which 0 is none. */
 #ifndef XD_BASE_LIMIT_H
 #define XD_BASE_LIMIT_H

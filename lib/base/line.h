@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The line: is it a depot that fails, or is it our own connection to all of
  * them?

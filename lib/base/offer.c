@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/offer.h"
 
 #include <xdownload/error.h>

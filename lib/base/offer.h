@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a server says of an object beside its bytes: other copies, manifests and
  * signatures of it, and what it hashes to.  Claims, no facts.

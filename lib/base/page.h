@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pages for people that come in place of a file: a login page, "not found", a
  * choice of mirrors, with a status that says that all is well.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What came of an attempt to connect to a depot, and nothing more.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/range.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How near the servers may be that another one's word leads to: a redirect, or
  * a copy that it names.  A server out in the world has no business with this

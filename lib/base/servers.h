@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is remembered of servers between runs, and its form in a file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run of bytes that belongs to its caller and has no NUL at its end. */
 #ifndef XD_BASE_SPAN_H
 #define XD_BASE_SPAN_H

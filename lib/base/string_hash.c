@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/string_hash.h"
 
 uint64_t xd_string_hash(const char *s, size_t len)

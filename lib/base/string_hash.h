@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FNV-1a, 64 bits: for tables and file names.  Equal hashes are easily made. */
 #ifndef XD_BASE_STRING_HASH_H
 #define XD_BASE_STRING_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A string that grows.  The first failed allocation makes `failed` true and
  * every later call does nothing, so that one check at the end is enough.

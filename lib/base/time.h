@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time as a number.  Only lib/os reads a clock. */
 #ifndef XD_BASE_TIME_H
 #define XD_BASE_TIME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/unicode.h"
 
 size_t xd_utf8_decode(const char *s, size_t len, uint32_t *out_character)

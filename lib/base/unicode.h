@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Characters of foreign text: UTF-8, and what people cannot see in it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The few facts about a URL (RFC 3986) that decide where bytes come from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/decide.h"
 
 #include <stdio.h>

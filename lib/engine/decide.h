@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The scheduler's decisions are carried out: requests are put on lanes. While
  * the size is unknown, the size probe decides.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/depot.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The depots of a download: which holds which bytes, under which URL.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/depot_cache.h"
 
 #include "base/alloc.h"

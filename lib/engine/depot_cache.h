@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What earlier runs saw of the depots: in the file that the option depot-cache
  * names (base/servers.h), if it names one.  Never an error: what cannot be read

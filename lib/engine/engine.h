@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One download in progress: where the scheduler's decisions meet the threads
  * that carry them out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/join.h"
 
 #include "base/array.h"

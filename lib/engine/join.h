@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A replica that is added to a download after xd_download_new().
  */

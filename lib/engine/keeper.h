@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The keeper: one thread beside the workers, for what must not hold them up.
  * It hashes what was written, writes bytes out in order, and gives the finished

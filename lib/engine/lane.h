@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A lane carries one request at a time: it starts it at the runner, gathers
  * the bytes that come, and flushes them to the sink.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What lanes carry, for every file that may stop it: here only flags are set, and
  * workers woken, which carry that out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/lifetime.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The beginning and the end of an engine: every part of it is put together, and
  * taken apart again, here and nowhere else.

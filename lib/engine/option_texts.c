@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/option_texts.h"
 
 #include <xdownload/error.h>

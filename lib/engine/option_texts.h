@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How options whose values are texts are kept. */
 #ifndef XD_ENGINE_OPTION_TEXTS_H
 #define XD_ENGINE_OPTION_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options as the engine reads them: numbers, checked one by one. */
 #ifndef XD_ENGINE_OPTIONS_H
 #define XD_ENGINE_OPTIONS_H

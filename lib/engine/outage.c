@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/outage.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the line (base/line.h) says, carried out: while it is down, one pause
  * for all depots.  The functions that report the outcome of a request to the

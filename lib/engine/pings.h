@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How near depots in reserve are, before they are asked for bytes: what the
  * scheduler, or the size probe, orders by PING is carried out by a pinger,

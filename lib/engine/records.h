@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A bounded queue of fetch records.  When it is full the oldest is lost, and
  * counted: a program that does not read them never makes a download wait.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/request_end.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the end of a request means: for the scheduler, or for the size probe while the
  * size is asked for; for the depot, its source and the line; and a record of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/resume.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Going on where an earlier run stopped.
  *

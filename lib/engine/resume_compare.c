@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/resume_compare.h"
 
 #include "engine/engine.h"

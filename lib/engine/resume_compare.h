@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an earlier run has left, compared with samples of what the depots have. */
 #ifndef XD_ENGINE_RESUME_COMPARE_H
 #define XD_ENGINE_RESUME_COMPARE_H

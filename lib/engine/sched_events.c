@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/sched_events.h"
 
 #include "engine/lane.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From all files of the engine to the scheduler: what happened becomes an event.
  *

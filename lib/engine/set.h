@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many files as one download: they lie one behind the other in the line of its
  * bytes, and each gets its name as soon as all of it is proved.  One that fails

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/worker.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/hash.h"
 
 #include <stdlib.h>

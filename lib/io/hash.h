@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hashes, by libcrypto.  Names are those of the IANA registry of RFC 5854:
  * "sha-256", "sha-1", "md5".

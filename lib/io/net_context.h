@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What all transports of one download, or of one batch, have in common: the
  * addresses of names that one of them has looked up, and the watchdog over

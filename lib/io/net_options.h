@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of curl for requests to HTTP and FTP depots, by curl's names.
  *

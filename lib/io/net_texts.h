@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which texts are values of the fields of struct xd_net_options. */
 #ifndef XD_IO_NET_TEXTS_H
 #define XD_IO_NET_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A descriptor of the program's that takes a stream: a pipe, a socket, a
  * terminal, a file.

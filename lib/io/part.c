@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/part.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an unfinished file is called, and what lies beside it. */
 #ifndef XD_IO_PART_H
 #define XD_IO_PART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pings: a TCP connection is made to a server and closed at once, which tells
  * how near it is, or that it refuses.  Nothing is sent, and no handshake of TLS

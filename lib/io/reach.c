@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/reach.h"
 
 #include <stdbool.h>

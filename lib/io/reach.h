@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far a server at an address may lead us: base/reach.h. */
 #ifndef XD_IO_REACH_H
 #define XD_IO_REACH_H

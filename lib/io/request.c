@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/request.h"
 
 #include <inttypes.h>

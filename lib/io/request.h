@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every transport says of a request. */
 #ifndef XD_IO_REQUEST_H
 #define XD_IO_REQUEST_H

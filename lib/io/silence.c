@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/silence.h"
 
 #include "base/defence.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The clock by which the silence of depots is measured: only time in which this
  * process ran counts.  When the process was stopped for a minute, the clock

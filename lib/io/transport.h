@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A transport fetches byte ranges of objects on one depot.
  *

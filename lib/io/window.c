@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/window.h"
 
 #include <sys/socket.h>

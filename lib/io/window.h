@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much of what comes is taken in at a time, under a limit of the rate. */
 #ifndef XD_IO_WINDOW_H
 #define XD_IO_WINDOW_H

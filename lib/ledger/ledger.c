@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ledger/ledger.h"
 
 #include <xdownload/error.h>

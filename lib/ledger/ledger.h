@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is true of every byte of a file: one state, and which depot delivered
  * it.  Each change is a transition of a range; nothing else changes a state.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ledger/runs.h"
 
 #include <xdownload/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A partition of all bytes into runs, each with a state and a depot.
  *

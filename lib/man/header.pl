@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The manual page of a public header, in POD, out of the contracts in it:
 #
 #     perl header.pl include/xdownload/cancel.h xd_cancel.pod
@@ -12,6 +13,7 @@ my ($name) = $path =~ m{(\w+)\.h$} or die "$path is no header\n";
 open my $in, '<:encoding(UTF-8)', $path or die "$path: $!\n";
 open my $out, '>:encoding(UTF-8)', $page or die "$page: $!\n";
 my $text = do { local $/; <$in> };
+$text =~ s{\A/\* SPDX.*\n}{};
 
 my $COMMENT = qr{/\*.*?\*/}s;
 my $LABEL = qr{Ownership|Threads|Blocks|Errors|May call};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/builder.h"
 
 #include <limits.h>

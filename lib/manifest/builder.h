@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every reader does with what it reads: says where it is, hands it over
  * piece by piece, and has it checked in one place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Checksums, sorted by the name of the file; those without one come first.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exNode XML, as the tools of LoCI write it (version "3.0").
  *

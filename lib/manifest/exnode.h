@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the reader and the writer of exNodes agree upon.  Other tools pass over
  * what is ours. */
 #ifndef XD_MANIFEST_EXNODE_H

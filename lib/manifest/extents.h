@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mappings, in any order and of any size, become extents with replicas. */
 #ifndef XD_MANIFEST_EXTENTS_H
 #define XD_MANIFEST_EXTENTS_H

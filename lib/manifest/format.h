@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A format is one file that offers one of these. */
 #ifndef XD_MANIFEST_FORMAT_H
 #define XD_MANIFEST_FORMAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of several manifests as those of one.  All but the rows is that of the
  * manifests, which it holds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which hashes there are, and what becomes of those of a draft. */
 #ifndef XD_MANIFEST_HASHES_H
 #define XD_MANIFEST_HASHES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The one place where the manifest layer opens a file: one that it was given. */
 #include "manifest/input.h"
 

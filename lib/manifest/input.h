@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of a manifest, as its reader takes it: from a file, a block at a
  * time, or from memory.

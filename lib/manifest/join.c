@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/join.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Several files as one, in which they lie one behind the other: each is an
  * extent, with its hash and its replicas.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/metalink.h"
 
 #include "base/number.h"

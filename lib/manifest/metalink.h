@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the readers of Metalink 3 and 4 share: the same elements in another
  * order.  And what the writer calls them. */
 #ifndef XD_MANIFEST_METALINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Metalink 3.0, which mirror systems serve to this day.
  *

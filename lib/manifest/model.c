@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/model.h"
 
 #include <string.h>

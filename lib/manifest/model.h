@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The model behind the getters of <xdownload/manifest.h>.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A hash from the server that was asked itself says that a copy from elsewhere
  * is what that server would have sent (RFC 6249, section 6): no more than

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A manifest of what a server offers beside the bytes of a file. */
 #ifndef XD_MANIFEST_OFFERED_H
 #define XD_MANIFEST_OFFERED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a text is, and which reader takes it. */
 #include "base/error.h"
 #include "base/page.h"

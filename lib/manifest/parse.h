@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef XD_MANIFEST_PARSE_H
 #define XD_MANIFEST_PARSE_H
 

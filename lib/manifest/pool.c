@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/pool.h"
 
 #include <stdint.h>

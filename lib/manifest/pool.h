@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory of a manifest: strings that live as long as it does and are released
  * all at once; and arrays that grow.

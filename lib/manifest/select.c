@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/select.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of URLs of which some turned out not to be copies. */
 #ifndef XD_MANIFEST_SELECT_H
 #define XD_MANIFEST_SELECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sources: which URLs may be asked, and what is said of the others. */
 #include <libxml/uri.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/sums.h"
 
 static bool begins(struct xd_span s, const char *with)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of SHA256SUMS and its kin, one checksum after the other. */
 #ifndef XD_MANIFEST_SUMS_H
 #define XD_MANIFEST_SUMS_H

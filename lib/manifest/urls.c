@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of URLs, each a copy of one file: one a line, or several with tabs
  * between them; '#' begins a comment.  The first thing in it must be a URL:

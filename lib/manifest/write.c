@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the model to text again. */
 #include "manifest/write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A format that can be written is one file that offers one of these. */
 #ifndef XD_MANIFEST_WRITE_H
 #define XD_MANIFEST_WRITE_H

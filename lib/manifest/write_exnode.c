@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exNode XML, as the tools of LoCI read it.  No metadata is empty: on those
  * the original reader crashes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/xml.h"
 
 #include <libxml/parser.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * XML as a stream of events, for texts that may be hostile.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "manifest/xml_copy.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies of the children of a root element while they are read, so that what
  * the model has no place for can be written again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef XD_MANIFEST_XML_GLOBAL_H
 #define XD_MANIFEST_XML_GLOBAL_H
 

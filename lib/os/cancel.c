@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/cancel.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What can be ended from outside attaches a hook, which is called by the
  * cancel's thread, since a signal handler may do no more than wake one.  That

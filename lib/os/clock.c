@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/clock.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The monotonic clock, and what time people say it is. */
 #ifndef XD_OS_CLOCK_H
 #define XD_OS_CLOCK_H

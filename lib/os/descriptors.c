@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/descriptors.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * File descriptors, of which a process may have only so many (RLIMIT_NOFILE).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* syncfs() is Linux's. */
 #define _GNU_SOURCE
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A disk as a whole.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* O_PATH, where there is such a thing */
 
 #include "os/file.h"

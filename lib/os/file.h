@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files: the only calls that touch the disk, so that a test can stand in for
  * them.  Each is close-on-exec and survives EINTR.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/log.h"
 
 #include <stdarg.h>

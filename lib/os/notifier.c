@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/notifier.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How a program with an event loop of its own learns that it is time to look: a
  * descriptor to poll, and a function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/routes.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether this machine has a way out, and whether it has a new one: an address, a
  * route, or a link that has come up.  The system reports a new one on Linux;

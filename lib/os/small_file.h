@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small file of our own that is read, and replaced, as a whole.  A process that
  * reads it meanwhile sees the old one or the new one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Run by cpack over the files that go into packages: what Debian wants of each
 # of them.  An archive is left as it is.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What makes a defect harder to use: the compiler's and the linker's part of it,
 # where they have it, and unless the flags of whoever builds a package decide it
 # (CFLAGS, LDFLAGS).

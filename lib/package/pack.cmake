@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cpack makes an archive and Debian packages of what is built:
 #
 #     cmake --preset package && cmake --build build/package

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # find_package(xdownload)                     xdownload::xdownload, shared if it
 #                                             was built
 # find_package(xdownload COMPONENTS static)   also xdownload::static

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What each request in flight is to deliver: the only place where bytes become
  * ASSIGNED, and cease to be, for every policy.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/board.h"
 
 #include <string.h>

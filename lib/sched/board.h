@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An index of blocks: which is the first that a slot may take?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/bottleneck.h"
 
 /* Over so long bytes are counted, and until there are so many.  What waited for

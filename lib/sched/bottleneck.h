@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How long bytes may wait in the queue of the client's line, by the most that
  * all depots together have delivered.

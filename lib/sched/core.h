@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the files of the scheduler share: each calls only those that stand before
  * it here, and after them come next.c (decisions) and sched.c (life and events).

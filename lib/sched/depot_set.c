@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/depot_set.h"
 
 #include <xdownload/error.h>

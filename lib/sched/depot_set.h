@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A set of depots, by number: two levels of bits, so that the next one is found
  * in n / 4096 steps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/holders.h"
 
 #include "sched/sched.h"

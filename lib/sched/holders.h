@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which depot holds what: questions of sched.c and next.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A depot joins while others are in use, or one of them has more than was
  * known: every array that is as long as there are depots, slots or fetches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the scheduler knows of a file: plain arrays, no names, no URLs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What to do next: the first of these that applies.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which depots are pinged, and which of those in reserve is opened next:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a depot stands: in the sets of depots that are searched, and in the list
  * of near ones, by round trip.

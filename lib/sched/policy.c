@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/policy.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A policy chooses which bytes a lane fetches next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The life of a scheduler, and what each event changes.  standing.c says what
  * becomes of depots, next.c decides.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which depots hold a missing byte, and what need not be looked at again.
  */

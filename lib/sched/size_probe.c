@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/size_probe.h"
 
 #include <xdownload/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How long is the file?  Asked of the depots, when no manifest states it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The standing of depots: which is paused after a failure, which is given up,
  * and which is taken back.

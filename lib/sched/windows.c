@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What readers want: their windows, the most urgent first.
  */

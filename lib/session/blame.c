@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/blame.h"
 
 #include <xdownload/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A piece is wrong: which depot delivered the wrong bytes?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/intake.h"
 
 #include "base/check.h"

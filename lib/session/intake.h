@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What one request has received: when it is reported to the scheduler, when it
  * is written, and what of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/lookahead.h"
 
 /* Up to 260 KB at the head, and an index of some hundred KB at the tail. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/pieces.h"
 
 #include <xdownload/error.h>

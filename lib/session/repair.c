@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/repair.h"
 
 #include <xdownload/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every byte is here, and the hash of the whole file is wrong: which depot
  * delivered the wrong bytes?

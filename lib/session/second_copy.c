@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "session/second_copy.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a depot delivers of bytes that another has delivered already.  Each byte
  * is kept once: the second copy is compared with the stored one, run by run.

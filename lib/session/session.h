@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One download as a state machine: which phase it is in, which event ends that,
  * and what is to be done then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What acks report to a depot, as Linux does it: SACK, losses found by the
  * order of transmissions (RACK), proportional rate reduction.

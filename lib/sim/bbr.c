@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/bbr.h"
 
 #include <math.h>

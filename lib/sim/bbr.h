@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * BBR, version 1, as Linux has it (net/ipv4/tcp_bbr.c): the rate that was
  * delivered and the least round trip decide, and losses hardly do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/cap.h"
 
 /* Less is not worth a timer. */

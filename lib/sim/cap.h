@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a depot's cap lets a connection, or a request, send: a token bucket.
  * A depot without a cap never makes anybody wait.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/cubic.h"
 
 #include <math.h>

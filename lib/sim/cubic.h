@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CUBIC with HyStart, as Linux has them (RFC 9438; net/ipv4/tcp_cubic.c): how
  * many packets may be on their way.  Windows are in packets.

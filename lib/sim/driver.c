@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/driver.h"
 
 #include <xdownload/error.h>

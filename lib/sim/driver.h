@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A session at work: events go in, actions come out and are carried out by
  * some world, and every step is checked against the rules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What will happen, in order of time; among equals the event that was put in
  * first comes first.

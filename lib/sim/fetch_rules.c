@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a FETCH must be like: its lane, its depot, its bytes. */
 #include "sim/rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/net.h"
 
 #include "base/alloc.h"

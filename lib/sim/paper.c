@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The choices of section 3.2 of Plank, Atchley, Ding and Beck (2003), made by
  * looking at every block. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * No scheduler: each depot sends as much as its TCP can, and all of it counts.
  * One whose connections are bounded is asked over as many as a scheduler may

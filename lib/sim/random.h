@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scenarios of any kind, as text, so that one that matters can be kept, and be
  * tried over a real network.  The same seed gives the same text.

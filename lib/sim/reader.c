@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/reader.h"
 
 #include "session/lookahead.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reader of a file that is still arriving: the end of a pipe; a player, which
  * tells the scheduler what it needs and when; or a client that does not, and may

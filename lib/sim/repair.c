@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/repair.h"
 
 #include <xdownload/error.h>

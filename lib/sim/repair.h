@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The hash of the whole file in virtual time: where it is wrong, what follows is
  * decided by session/repair.h.

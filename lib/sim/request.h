@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the engine does between the scheduler and the depots, in virtual time:
  * lanes, buffers, silence, pieces.

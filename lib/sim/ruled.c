@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the rules keep in mind, and how events change it. */
 #include <string.h>
 #include <xdownload/error.h>

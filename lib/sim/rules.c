@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an action must be like. */
 #include "sim/rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rules of sched.h, and the paper's, checked from outside.
  *

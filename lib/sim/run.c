@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Time goes on: the scheduler decides, packets move, a reader reads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One download of a file that every depot of a scenario holds, through the
  * real scheduler, over the wires of net.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A network in words: depots, the paths to them, and what changes when.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The depot's half of a connection, as Linux does it: what leaves, and when; a
  * tail loss probe, and the timeout at last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A depot that serves only so many connections of a client at a time: what a
  * further one meets.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/tcp.h"
 
 #include "base/alloc.h"

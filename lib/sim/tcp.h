@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Connections over the wires of net.h: HTTP requests go to a depot, and
  * answers come back through TCP.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sim/trust.h"
 
 #include <xdownload/error.h>

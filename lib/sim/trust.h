@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pieces and their hashes in virtual time: which bytes are right, and what
  * follows from a wrong piece, as session/blame.h decides.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A batch: a few requests, to any depots, that are carried out at once while
  * the caller waits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "transfer/budget.h"
 
 #include "os/clock.h"

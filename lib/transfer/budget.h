@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A bound on bytes per second for all runners of a download together: a bucket
  * (base/bucket.h) that any thread pays into.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "transfer/registry.h"
 
 /* clang-format off */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The transports that there are: which one fetches which URL, and what it can
  * do.  A new transport is one file in lib/io and one row in registry.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "transfer/runner.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A runner runs requests on transports, for one thread.
  *

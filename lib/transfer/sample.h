@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples: what a few ranges of objects hash to, so that copies can be compared
  * without keeping their bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "transfer/turns.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which request of a batch is made next: those that have not been made yet, in
  * their order, and only then those to be made again, the earliest first.  There

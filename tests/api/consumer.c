@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program of somebody else, built against what was installed. */
 #include <stdio.h>
 #include <xdownload/xdownload.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The public headers stand alone, and the library exports what they say."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The oldest of each that is allowed: what is newer has something in its place,
 which is built and run here."""
 import os

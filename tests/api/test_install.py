@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What is installed can be moved, and others can build on it."""
 import os
 import re

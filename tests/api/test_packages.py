@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What cpack makes: the same bytes wherever it is built, and Debian packages
 that install, upgrade and leave nothing behind."""
 import hashlib

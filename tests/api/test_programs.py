@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Programs of other people, which have the headers and the shared library."""
 import http.server
 import os

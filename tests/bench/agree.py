@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Does the simulator say what the emulated wide area does?
 
     python3 tests/bench/agree.py [-n RUNS] [--size 50m] [-t POLICY,POLICY...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """xdownload and its peers in the emulated wide area, against the limit.
 
     python3 tests/bench/bench.py [-n RUNS] [--size 50m] [-t TOOL,TOOL...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the benchmarks share: the tools, the machine, tables, markers."""
 import datetime
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Half of the benchmarks take a wide area; where that is missing, none runs."""
 import pytest
 

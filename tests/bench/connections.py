@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Servers that bound each connection: xdownload beside as many connections.
 
     python3 tests/bench/connections.py [-n RUNS] [--size 50m] [--readme] [ROW...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Mirrors that are slow, silent, wrong or gone: time as a multiple of ideal.
 
     python3 tests/bench/faults.py [-n RUNS] [-t TOOL,TOOL...] [CASE...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How soon a reader has its first byte: at the start, and after a jump.
 
     python3 tests/bench/first_byte.py [-n RUNS] [-c CASE,CASE...] [SCENARIO...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Many hosts, all but the last of them dead: what it costs to find it.
 
     python3 tests/bench/hosts.py [-n RUNS] [--hosts 5000,20000,200000]

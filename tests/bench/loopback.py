@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """One machine, no emulated network: what fetching and verifying costs.
 
     python3 tests/bench/loopback.py [-n RUNS] [--size 2048] [--depots 4]

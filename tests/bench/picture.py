@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Draws the results as SVG: a row per scenario, a mark per tool."""
 import math
 from xml.sax.saxutils import escape

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What it costs to record a run with --trace.
 
     python3 tests/bench/recording.py [-n RUNS] [--size 2048] [--depots 4]

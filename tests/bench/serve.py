@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What `xdownload serve` gives to clients on its own machine.
 
     python3 tests/bench/serve.py [-n RUNS] [--size 1024] [--clients 8]

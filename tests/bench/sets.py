@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Many small files: from mirrors, and from one host near and far.
 
     python3 tests/bench/sets.py [-n RUNS] [--readme] [ROW...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How two clients share a server, and a line: in the emulated wide area.
 
     python3 tests/bench/shares.py [-n RUNS]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A small file: xdownload from all depots against curl from the nearest.
 
     python3 tests/bench/small.py [-n RUNS] [--size 100k] [SCENARIO...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """For how long the picture stands still, against the least that is possible.
 
     python3 tests/bench/stalls.py [-n RUNS] [-j N] [-t POLICY,POLICY...]

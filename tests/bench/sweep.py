@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Does a live sweep of `xdownload bench` measure what its simulation says?
 
     python3 tests/bench/sweep.py [-n RUNS] [-j N] [--size 50m] [--minutes M]

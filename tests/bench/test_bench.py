@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The benchmarks run, and write what they say that they write."""
 import os
 import re

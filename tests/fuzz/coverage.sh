@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # How many lines of its aim the kept corpus of each fuzz target reaches; fails
 # below 80 %.  Needs clang, llvm-profdata and llvm-cov.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every fuzz target is made of: bytes come in, something is done with
  * them, and the process dies when a promise is broken.

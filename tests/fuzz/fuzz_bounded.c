@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A store that drops what nobody wants against an array of all bytes: what was
  * written last and not dropped is what is read, wherever it lies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lines of a header come in, and what is made of them is held against the
  * request.  The first line of the input is the request: offset, length, size

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lines of a header come in, and what they offer comes out.  The first byte is
  * the status's hundreds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An IBP depot answers a request in whatever way.  The first line of the input
  * is the request: offset, length (0: to the end), and letters: 's' wants the

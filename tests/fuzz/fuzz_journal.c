@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes become a journal, as they are or as records whose checksums hold; what
  * may be believed of it, and of the same told anew, is held against an array

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A ledger against an array, at the beginning or the end of all bytes. */
 #include "fuzz.h"
 #include "unit/ledger/model.h"

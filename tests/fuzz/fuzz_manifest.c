@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A manifest of any format, as it came from three places.  What is made of it
  * keeps the promises of <xdownload/manifest.h>, or the sentence says why not.

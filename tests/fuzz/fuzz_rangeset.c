@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A set of ranges against a bitmap, at the beginning or the end of all bytes. */
 #include "base/range.h"
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes become a scenario and then events: any that may come, in any order,
  * at any time.  The rules of lib/sim check each action.  When the bytes are used up all depots do as they are told, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes become depots that tell a size, fail, or say nothing, at any time and
  * also when they were told to stop, and a size probe is held among them.  What it

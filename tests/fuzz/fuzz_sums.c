@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file of checksums, or a single one, for a manifest that has a file called
  * "f".  What the reader finds says the same when it is written anew, in each of

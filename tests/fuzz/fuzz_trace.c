@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A trace, which may be any program's.  Whatever is in it, times and numbers of
  * what is read are bounded, a refusal has its sentence, and what is drawn of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers, URLs and options as people and manifests write them: one in each
  * line.  Numbers are held against their own digits, URLs against libcurl,

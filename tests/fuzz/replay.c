@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stands in for libFuzzer: runs the target once over each file that it is
  * given, and over each file of a folder.

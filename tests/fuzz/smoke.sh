@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Builds the fuzz targets with clang and fuzzes each for SECONDS (30), three at
 # a time, from what is kept in corpus/.  Fails if one finds something: the input
 # is then in build/fuzz/found, and what was said of it behind it.  The same SEED

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The fuzzer finds what is there to be found."""
 import os
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A headless Chromium, driven through the pipe of its DevTools protocol."""
 import base64
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What every integration test may ask for."""
 import shutil
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A small world on loopback: depots, manifests, and runs of xdownload.
 
     with Lab() as lab:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A terminal, as far as the command needs one.
 
 It knows the few movements that xdownload's display is made of; anything else

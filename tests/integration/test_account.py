@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the report says is what the depots' own logs say."""
 import json
 import re

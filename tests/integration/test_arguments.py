@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the arguments may be, what they mean, and which status they end in."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Sweeps: what they consist of, what they write, and how they go on."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What one run remembers of depots for the next."""
 import re
 import stat

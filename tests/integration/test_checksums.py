@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """--checksum: hashes that stand beside the manifest, or where there is none."""
 import hashlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The command as a person or a script meets it."""
 import json
 import os

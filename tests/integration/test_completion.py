@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Real shells are asked what they complete, by typing at them."""
 import os
 import pty

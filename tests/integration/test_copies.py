@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """URLs that are typed, or listed without more, and claim to be copies."""
 import hashlib
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The page of `xdownload serve`: what it is made of, what it is told, and what
 a browser makes of it."""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Each defence is missed when it is off: a row of test_faults.py fails then.
 
 The command is one that can do without (lib/base/defence.h); the real one does not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Whole downloads from depots of every kind."""
 import hashlib
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """With few descriptors: fewer depots at a time, or a clear error; never a hang,
 and never a depot that is blamed for it."""
 import re

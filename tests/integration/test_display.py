@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What people see on their terminal, on terminals of every size."""
 import contextlib
 import fcntl

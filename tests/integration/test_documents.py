@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Each example in README, the manual and the help is run.
 
 Hosts of examples are depots of the lab here, players and browsers are scripts

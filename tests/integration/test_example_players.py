@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The players in examples/, built against what was installed: each plays a film
 from start to end, seeks, and ends at once though every depot hangs."""
 import json

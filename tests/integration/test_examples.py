@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The programs in examples/ do what they say."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The table: what becomes of a download when a depot misbehaves.
 
 Every fault of tests/lab/fault_depot.py, and some that need no depot, is met

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Every algorithm brings a file home from every format of manifest."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What becomes of bytes that left before it was known that they are wrong."""
 import hashlib
 import http.client

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Manifests written by enemies, in the order of what they may contain.
 
 Nothing is opened, asked or written that a person did not mean; what can be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Files that lie on IBP depots, alone and beside web servers; and what becomes
 of a download when an IBP depot misbehaves."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The exNodes that the original tools have written: they are fetched from
 depots that hold what they describe, and written again without a loss."""
 import os

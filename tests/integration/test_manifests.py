@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Manifests in and out: what they allow is obeyed, and what is written of them
 is understood, by this program and by another."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Many depots, of which almost none is of use: dead ones cost little, and the
 good one is found soon.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Memory does not grow with the file, and little with its manifest."""
 import pytest
 

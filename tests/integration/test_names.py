@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """From a name to a connection: name servers and addresses that are silent, and
 names that only a proxy knows.
 

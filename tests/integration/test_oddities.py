@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Servers and URLs that are odd, and that curl fetches from."""
 import hashlib
 import itertools

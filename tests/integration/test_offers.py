@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the server of a plain URL names beside its bytes: mirrors, a digest, a
 Metalink.  Metalink/HTTP (RFC 6249), Digest fields (RFC 9530 and RFC 3230)."""
 import base64

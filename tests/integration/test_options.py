@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Options for the network, and who gets to see credentials."""
 import base64
 import contextlib

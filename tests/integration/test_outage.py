@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The line goes away for a while, with all depots: in a network namespace, the
 command is at one end of a wire and the depots are at the other."""
 import ctypes

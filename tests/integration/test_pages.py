@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Web pages that come in place of a file."""
 import hashlib
 import os

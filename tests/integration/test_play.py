@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A simulated player, and what it tells of its stalls."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A player of the user's, which `xdownload play` starts and ends with.
 
 Most play with programs made up here: one that is called mpv, and tells what

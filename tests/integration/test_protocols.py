@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """HTTPS, HTTP/2, FTP and local files, each against a real server."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """examples/python: the library from Python."""
 import hashlib
 import importlib

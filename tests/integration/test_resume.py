@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What was fetched once is not fetched again, whatever ended the run."""
 import filecmp
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Files as URLs on this machine, while they arrive."""
 import contextlib
 import http.client

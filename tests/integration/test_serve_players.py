@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Players that take a URL: each plays a film from `xdownload serve`.
 
 Of a film whose index is at its end a player reads the head, then the end, and

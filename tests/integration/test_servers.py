@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Real servers: where curl gets the file from one URL, xdownload does.
 
 Each server of the table is used alone and beside nginx, with a hash and without

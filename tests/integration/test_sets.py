@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Small files come together, each for itself."""
 import hashlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The throttle is measured before anything relies on it."""
 import selectors
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What --trace records, and what `xdownload trace` makes of it."""
 import json
 import os

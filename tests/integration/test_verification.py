@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """No byte is believed that the manifest can prove wrong."""
 import hashlib
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """After a second the command says what it waits for."""
 import socket
 

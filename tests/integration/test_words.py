@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a person types, mistypes, or brings from curl, wget and aria2; the help;
 the config file."""
 import hashlib

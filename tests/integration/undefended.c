@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the command of the tests has more than the real one: the defences that
  * XD_WITHOUT names, by commas, are off.  A name that is none of a defence is a mistake of

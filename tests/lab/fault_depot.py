@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Depots that misbehave, on loopback, by the Python of every Debian.
 
     with FaultDepot(data, "closes_mid_body") as depot:

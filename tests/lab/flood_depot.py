@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An HTTP/2 depot that answers each request with empty DATA frames, without
 end: libcurl does not come back from reading them as long as there are more.
 

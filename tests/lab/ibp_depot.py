@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An IBP depot on loopback, which holds byte arrays and can misbehave.
 
     with IbpDepot(data, "closes_mid_body") as depot:

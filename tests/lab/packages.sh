@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by examples/quickstart.sh and tests/run.sh: installs what is missing.
 #
 #     want_command gcc gcc            # command, package that has it

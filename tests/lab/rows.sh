@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by tests/run.sh: runs the rows of a build with ctest and counts.
 #
 #     chances=2                       # rows that fail are run once more, alone

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a machine can check of the rules of this tree, a machine checks.
 
 Each rule is a function that lists its violations, so that a planted one shows
@@ -563,6 +564,33 @@ def tracked():
     done = run("git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files")
     assert done.returncode == 0, done.stdout
     return done.stdout.splitlines()
+
+
+LICENCE = "SPDX-License-Identifier: MIT"
+
+
+def unlicensed(paths):
+    """Source files that do not say under which licence they are, in one of
+    their first two lines."""
+    def is_source(path):
+        return not path.startswith(("tests/data/", "tests/fuzz/corpus/")) and (
+            path.endswith((".c", ".h", ".def", ".py", ".pl", ".sh", ".cmake",
+                           ".in", ".css", ".js", "CMakeLists.txt", ".ci/run")))
+    return [p for p in paths if is_source(p) and LICENCE not in "".join(
+        (SOURCE / p).read_text().splitlines()[:2])]
+
+
+def test_each_source_file_names_its_licence():
+    assert unlicensed(tracked()) == []
+    assert "MIT License" in (SOURCE / "LICENSE").read_text()
+
+
+def test_a_source_file_without_a_licence_would_be_found(tmp_path):
+    for name, text in [("a.c", "/* x */\n"), ("b.h", f"/* {LICENCE} */\n"),
+                       ("c.sh", f"#!/bin/sh\n# {LICENCE}\n"), ("d.svg", "")]:
+        (tmp_path / name).write_text(text)
+    assert unlicensed([str(tmp_path / n) for n in os.listdir(tmp_path)]) == [
+        str(tmp_path / "a.c")]
 
 
 def litter(paths):

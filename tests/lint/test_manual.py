@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The manual says what the program and the library do.
 
 Parts of libxdownload(3) are what a function here makes of the sources; where
@@ -67,7 +68,9 @@ def verbatim(text):
 
 
 def test_the_example_is_the_program_that_is_compiled():
-    program = (SOURCE / "examples" / "fetch.c").read_text()
+    licence, _, program = (
+        SOURCE / "examples" / "fetch.c").read_text().partition("\n")
+    assert "SPDX" in licence
     assert verbatim(program) in section(LIBRARY_PAGE, "EXAMPLE"), \
         verbatim(program)
 

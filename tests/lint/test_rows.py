@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How tests/run.sh counts rows, and which of them it runs once more."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many cases a test of the simulator runs. */
 #ifndef SIM_CASES_H
 #define SIM_CASES_H

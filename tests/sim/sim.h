@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whole downloads in virtual time: a scheduler, depots that answer as a script
  * says, a checker that accepts or rejects, a reader that consumes.

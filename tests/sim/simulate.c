@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Run scenarios through the simulator and print what became of them.
  *

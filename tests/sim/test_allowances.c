@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Depots that bound their connections: does the simulated network do so? */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Each rule is broken on purpose, once, to see that it would be
  * noticed: by an action that is spoiled on its way, or by a policy that does

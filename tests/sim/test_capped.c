@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How many connections the adaptive policy opens to depots that bound them, to
  * depots that refuse them, and to those where more are of no use; against what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How soon a client has its first byte, at the start and elsewhere. */
 #include "sched/policy.h"
 #include "sim/run.h"

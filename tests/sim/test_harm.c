@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A depot more never hurts: in the mean of scenarios of any kind, for what one
  * packet that is lost, or not, does to a single run says nothing. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Downloads over the simulated network: does it behave as one? */
 #include <inttypes.h>
 #include <string.h>

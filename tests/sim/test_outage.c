@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The line to all depots is away for 25 s: no depot is to blame, and bytes come
  * within 3 s after it is back. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The scenarios of examples/paper against the numbers of Plank, Atchley, Ding and
  * Beck (2003), section 4, and what they show of the algorithms.  A file of 50 MB

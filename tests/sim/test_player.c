@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A player in the paper's experiment: does it stall, and must it? */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What lies in many objects comes as soon as what lies in one: no request goes
  * beyond an object, and where those are short round trips count. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole downloads of any kind, and a few of a kind that matters. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sixty depots, of which the last ten are near and good: pings find them. */
 #include "base/text.h"
 #include "sched/policy.h"

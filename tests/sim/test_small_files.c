@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file of a few requests: from all depots it takes no longer than from the
  * nearest, known or not, and it comes at most twice. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Depots that lie, and nothing but a hash of the whole file to tell. */
 #include "sched/policy.h"
 #include "sim/run.h"

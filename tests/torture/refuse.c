@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a unit test's library wants for the n-th time is refused: memory, a lock,
  * a thread.  XD_REFUSE in the environment is n; without it nothing is.  Check

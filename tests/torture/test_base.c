@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets, texts, URLs and options, when something runs out. */
 #include <string.h>
 #include <xdownload/options.h>

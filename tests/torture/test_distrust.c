@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Downloads that distrust somebody, when something runs out: depots that lie,
  * a file that is held against another depot's, what an earlier run has left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole downloads and inspections, when something runs out. */
 #include <pthread.h>
 #include <stdio.h>

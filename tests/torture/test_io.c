@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Transports, sinks and hashes, when something runs out. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Manifests of all formats, read and written when something runs out. */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locks, conditions, threads and memory, when the system has none. */
 #include <errno.h>
 #include <signal.h>

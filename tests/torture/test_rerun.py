@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The unit tests run again, and each is refused its n-th wish (refuse.c).
 
 It may fail then, for it did not get what it wanted.  It may not crash, end early

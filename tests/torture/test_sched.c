@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scheduler and a size probe, when something runs out. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A simulated download, when memory runs out. */
 #include <xdownload/error.h>
 #include <xdownload/simulate.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whatever can run out is refused once, for each time that it is asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every test program runs its test cases, one most often, and says by its
  * status how they went. */
 #ifndef XD_TESTS_SUITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* URLs as values, for tests. */
 #ifndef XD_TESTS_URL_OF_H
 #define XD_TESTS_URL_OF_H

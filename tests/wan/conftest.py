@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A wide area takes more than a build; where that is missing, nothing runs."""
 import pytest
 

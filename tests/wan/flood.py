@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What TCP itself allows: any bytes from every depot, never idle.
 
     python3 wan.py run SCENARIO -- python3 flood.py SIZE PATH CONNECTIONS...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the depots of a scenario allow: the servers in front of nginx.
 
     python3 gate.py SCENARIO

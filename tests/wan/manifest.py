@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A file of random bytes and the Metalink that says where it lies."""
 import hashlib
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Datagrams through an emulation, to measure the wire itself.
 
     probe.py serve ADDRESS...           on the depots' side

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Scenario files, and the earliest moment at which a file can be there.
 
 The fluid bound: depot i sends from two round trips after the start (handshake

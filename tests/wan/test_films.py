@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A film that no single connection carries, to players of each kind."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What depots allow is measured before anything relies on it, as the wire is."""
 import subprocess
 import time

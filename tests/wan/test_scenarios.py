@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A short download through each scenario.
 
 The times are loose: machines are noisy, and tests/bench is for figures.  Sizes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A trace of a live run, as a scenario: in virtual time it takes as long."""
 import csv
 import os

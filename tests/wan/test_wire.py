@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The wire is measured before anything relies on it.
 
 Its delays and rates are held to 3 ms and 3 %.  The machine may be busy: what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Looks at a film while it comes: for how long the picture stands still.
 
     python3 viewer.py BYTES_PER_S PREBUFFER_S AHEAD_S [URL]

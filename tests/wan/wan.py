@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs a command as the client of an emulated wide area.
 
     python3 wan.py run [-s SEED] [-r FOLDER] [-j FILE] SCENARIO -- COMMAND...

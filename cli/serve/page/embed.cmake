@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cmake -D OUT=FILE.c -P embed.cmake: the files of this folder as C
 # (serve/page_files.h).
 set(names page.css page.js icon.svg)

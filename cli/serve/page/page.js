@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The page of `serve`, made live: it shows what comes twice a second as a
  * server-sent event (cli/serve/board.c), and says what its players do.

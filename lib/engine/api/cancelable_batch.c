@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/api/cancelable_batch.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A batch as a set of options wants it, which the cancel of that set ends.
  *

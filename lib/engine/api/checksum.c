@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <xdownload/checksums.h>
 
 #include <assert.h>

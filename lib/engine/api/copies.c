@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of URLs claims that all of them are copies of one file, but nothing
  * has checked it.  Here each is asked for a few samples before anything is

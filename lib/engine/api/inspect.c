@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
 

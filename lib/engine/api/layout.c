@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From depots and their sources to the scheduler's plain arrays.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Blocks are taken in order, and with them the parts of the file that touch
  * them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file's depots asked for the state of what they hold of it: a batch of
  * requests without bytes.

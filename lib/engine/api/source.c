@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A source: an engine that is read from while it runs.
  */

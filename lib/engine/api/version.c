@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <xdownload/version.h>
 
 #define TEXT_(x) #x

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a store in memory drops: all that no reader wants, looks at or copies,
  * and that is not being hashed.

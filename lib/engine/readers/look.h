@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a reader finds where it is: bytes, the end, a reason why there will be
  * none, or nothing yet.

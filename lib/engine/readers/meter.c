@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/readers/meter.h"
 
 #include <math.h>

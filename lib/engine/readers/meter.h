@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Playback statistics: a pure account of when the picture moved.
  *

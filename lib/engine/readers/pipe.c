@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/readers/pipe.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A reader with a thread of its own, which writes what it reads to a descriptor
  * of the program's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading, for one that holds engine.lock and has begun the download: what
  * xd_reader_size() and xd_reader_read() do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/readers/readers.h"
 
 #include <string.h>

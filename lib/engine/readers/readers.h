@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The readers of a file that is still arriving, and what each needs next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/readers/shares.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How readers share a store in memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/readers/window.h"
 
 #include "engine/engine.h"

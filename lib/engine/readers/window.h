@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How far ahead of a reader bytes are wanted, and when they are needed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A piece is wrong: carries out what session/blame.h decides, which depot is
  * asked for it alone, and which is banned.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/copies.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes that are received a second time, from another depot, are compared with
  * those in the file (session/second_copy.h); where they differ they become a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which of several URLs lead to the same file, as far as samples show: each
  * host has one vote for each file that it has.

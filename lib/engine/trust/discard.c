@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/discard.h"
 
 #include "engine/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stored bytes that do not count any more: the ledger, the journal and the pieces
  * forget them, and the scheduler has them fetched again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/pages.h"
 
 #include "base/page.h"

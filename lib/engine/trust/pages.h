@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Error pages: a depot that sends a page for people instead of the file is
  * refused when the first byte of the page comes.  Where a hash proves the file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/piece_hash.h"
 
 void xd_piece_hash_fini(struct xd_piece_hash *h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pieces of a file that its manifest has hashes of.
  */

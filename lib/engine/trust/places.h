@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which places of a file are compared before it is fetched, or before what is
  * there of it is used: its two ends, and one place in each of as many equal

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The hashes that the whole file must have, computed side by side.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every byte is received, and the hash of the whole file is wrong: carries out
  * what session/repair.h decides, which depot's bytes are fetched again, and

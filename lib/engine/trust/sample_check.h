@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes that are there already, of an earlier run or of another program, are
  * compared with samples of what depots have before they are used.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The copies that several depots have of one sample of the file, to find the
  * right bytes where no hash decides.

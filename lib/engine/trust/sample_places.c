@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/sample_places.h"
 
 #include <stdbool.h>

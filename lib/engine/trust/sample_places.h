@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which places of the bytes that are there a sample check compares, and what
  * they hash to.

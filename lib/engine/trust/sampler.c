@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is decided here, under the lock: which depot to ask next, and what
  * follows from the answers.  The asking itself is in sampler_ask.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Without a hash the bytes of depots are compared with each other.
  *

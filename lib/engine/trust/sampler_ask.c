@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/sampler_ask.h"
 
 #include <stdio.h>

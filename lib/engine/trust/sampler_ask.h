@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How samples are asked for: the sampler's thread, its runner, and one request.
  *

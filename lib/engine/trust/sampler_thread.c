@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/sampler_thread.h"
 
 #include "engine/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The thread that asks for samples: of sampler.c, and where the
  * validators of one depot differ.

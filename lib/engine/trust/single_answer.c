@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/single_answer.h"
 
 #include "base/alloc.h"

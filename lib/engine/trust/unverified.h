@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes that left, to a reader or through a pipe, before it was known that they
  * are wrong: they cannot be taken back, so the reader or the caller is

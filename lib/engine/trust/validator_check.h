@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two answers of one depot had different validators: has its file changed, or
  * do several servers with equal files answer under one name?

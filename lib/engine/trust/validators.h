@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A depot's file must stay the same while it is fetched.
  *

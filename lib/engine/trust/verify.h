@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * No byte counts before it is proved as far as the manifest allows.
  *

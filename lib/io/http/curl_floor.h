@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * With the build option XD_FLOOR this is read before each file of the layer: it
  * makes any libcurl look like 7.81.0, the oldest one allowed.  The names are

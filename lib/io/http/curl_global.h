@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libcurl as a whole, which wants to be set up once in a process. */
 #ifndef XD_IO_CURL_GLOBAL_H
 #define XD_IO_CURL_GLOBAL_H

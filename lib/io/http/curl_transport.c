@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/curl_transport.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part that transports over libcurl have in common: the multi handle that
  * waits for their sockets, the options of requests, and the clock by which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/ftp_answer.h"
 
 #include "base/error.h"

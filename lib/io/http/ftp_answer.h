@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an FTP server says, and whether it is what was asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * HTTP and FTP through libcurl: one multi handle, one easy handle for each slot, both
  * kept as long as the transport, so that connections are used again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading header fields is strict: a field that is not in its standard form
  * counts as absent, and what needs it is then refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an HTTP answer says, and whether it is what was asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A byte reaches the handler only after the answer was judged, and the answer
  * is judged when its body begins: libcurl hands over no body of the answers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What libcurl calls back with on one slot: lines of headers, then the body.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/http_connect.h"
 
 #include <errno.h>

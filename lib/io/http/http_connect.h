@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From a name to a connection: how long each step may take, and which addresses
  * are passed over.

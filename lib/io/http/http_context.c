@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/http_context.h"
 
 #include "base/alloc.h"

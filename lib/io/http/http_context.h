@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is in a struct xd_net_context. */
 #ifndef XD_IO_HTTP_CONTEXT_H
 #define XD_IO_HTTP_CONTEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an object hashes to by its server's word: Repr-Digest (RFC 9530) and
  * Digest (RFC 3230), read out of the text of a field.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One slot of the HTTP (and FTP) transport: a libcurl handle and the request on
  * it.

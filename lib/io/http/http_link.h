@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Link fields (RFC 8288) as Metalink/HTTP (RFC 6249) uses them: what one link
  * says, read out of the text of a field.

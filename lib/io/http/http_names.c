@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/http_names.h"
 
 #include "base/alloc.h"

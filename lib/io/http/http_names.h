@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The addresses of names, as libcurl has looked them up, shared by transports.
  *

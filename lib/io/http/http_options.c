@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Credentials are given to a handle only for a request to a server that may
  * see them, and taken from it for any other: libcurl itself never has to

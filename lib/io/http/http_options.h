@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct xd_net_options in libcurl's terms: what holds for every request, and
  * what only those servers see to which credentials may go.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where an HTTP answer sends us, and whether we go there. */
 #ifndef XD_IO_HTTP_REDIRECT_H
 #define XD_IO_HTTP_REDIRECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/net_texts.h"
 
 #include <stdio.h>

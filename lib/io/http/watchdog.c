@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/http/watchdog.h"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * IBP: one request for each slot, and the connections that none of them uses.
  *

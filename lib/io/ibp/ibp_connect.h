@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A connection to an IBP depot.  libcurl looks up the name, tries the addresses
  * and goes through a proxy; the socket is ours from then on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/ibp/ibp_frames.h"
 
 #include <strings.h>

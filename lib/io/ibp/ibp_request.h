@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One request at an IBP depot, on a socket that is connected.
  *

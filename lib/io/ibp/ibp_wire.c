@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/ibp/ibp_wire.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The words of IBP, the Internet Backplane Protocol: capabilities, the requests
  * that a reader sends, and a depot's replies.  Pure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A journal beside NAME.part says which of its bytes are there and good, so
  * that a download that was killed, or whose machine was, goes on.

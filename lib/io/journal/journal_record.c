@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/journal/journal_record.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One record of a journal, byte by byte.  Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/journal/journal_text.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a journal says: records in, and what they come to out.  Pure.  A journal
  * is as hostile as a manifest: nothing in it is believed that does not stand

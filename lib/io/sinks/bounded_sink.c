@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes in chunks that are there or not, each in one of as many slots as were
  * needed at once: in memory, or in a file without a name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/sinks/set_sink.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many files behind one sink, each a range of it.  A file is open as long as it
  * is written to, or is among the last that were: so many descriptors are enough

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the bytes of a download are stored: a file, or as many as readers still
  * want.

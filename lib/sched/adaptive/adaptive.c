@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The adaptive policy: every depot has its next bytes asked for before the last
  * ones are in, and all come to their end together.

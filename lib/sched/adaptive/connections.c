@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/adaptive/connections.h"
 
 #include <xdownload/error.h>

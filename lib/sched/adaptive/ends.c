@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ends of requests are brought together: whoever would end last gives to
  * others what they will bring sooner.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The first block, while a reader waits for it, at the start and where it goes
  * elsewhere.  There may be pieces, of which none is good before all of it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/adaptive/forecast.h"
 
 /* Bytes come in gulps; over less than this they tell no rate. */

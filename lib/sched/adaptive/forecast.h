@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a depot is going to do, by what it did: its rate, and how long it takes
  * to answer.

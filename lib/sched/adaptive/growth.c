@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/adaptive/growth.h"
 
 /* So many depots are opened at once, and up to twice as many if each has so many

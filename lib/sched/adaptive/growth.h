@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How many depots may be open: twice as many, each time that those that came
  * last made it faster.  Bytes tell, in turns of equal length: forecasts still

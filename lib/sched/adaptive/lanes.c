@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How the lanes of a depot are used as its connections, or as the requests
  * that share one: what connections.c decides, for the other files of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When bytes are needed, and whether a player has to wait for them.
  */

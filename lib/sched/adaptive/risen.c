@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A depot whose line has become faster is known by its first few samples, but
  * its TCPs, which found their speed on the slow line, take seconds to find the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How much one request asks for: of a depot that is not known yet, of one that
  * is, and of one that has to say something first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file so small that round trips decide, and that may come twice.
  *

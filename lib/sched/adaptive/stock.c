@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/adaptive/adaptive.h"
 
 #include <math.h>

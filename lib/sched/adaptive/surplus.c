@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/adaptive/surplus.h"
 
 /* What comes is counted over so many bytes, and for no longer than they take at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the adaptive policy is told. */
 #include "sched/adaptive/adaptive.h"
 

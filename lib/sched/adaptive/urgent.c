@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a reader waits for: who may be asked for the next bytes, and when others
  * are asked for them as well.

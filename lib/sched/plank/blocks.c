@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sched/plank/blocks.h"
 
 #include <xdownload/error.h>

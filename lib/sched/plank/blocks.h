@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The paper's blocks: a range cut every block_bytes from its beginning, and
  * at every edge of an extent besides.

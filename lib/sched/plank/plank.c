@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The paper's three policies, which are one: progress-driven redundancy with
  * different R and P.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that finds a mirror while it downloads: URL MIRROR OUT.  The URL's
  * server never answers; another thread adds the mirror. */
 #include <pthread.h>

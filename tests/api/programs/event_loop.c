@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program with an event loop of its own: URL OUT.  It polls a download to a
  * file and a reader of the same URL at once, and never waits in a call. */
 #include <poll.h>

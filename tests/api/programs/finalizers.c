@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a garbage collector does: every object is released, in every order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opens a URL that does not answer, or fetches it: open|fetch URL OUT.  SIGINT
  * ends that. */
 #include <signal.h>

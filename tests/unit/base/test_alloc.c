@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/alloc: zeroed memory, and no overflow of n * size. */
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/array: arrays that grow, and a place in a sorted one. */
 #include "base/array.h"
 

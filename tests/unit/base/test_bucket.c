@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/bucket.h"
 #include "suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/date: dates that an exNode records. */
 #include <string.h>
 

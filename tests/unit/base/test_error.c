@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/error: one sentence per failure, told where it is noticed. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* International names of hosts, as people write them and as the DNS does. */
 #include "base/idn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Is it a depot, or the line to all of them? */
 #include "base/line.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/number: what is a number, and what only looks like one. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/page.h"
 
 #include <string.h>

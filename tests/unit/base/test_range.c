@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/range: a set of byte ranges, held against a bitmap. */
 #include <inttypes.h>
 #include <string.h>

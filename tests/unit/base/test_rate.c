@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/rate.h"
 #include "suite.h"
 

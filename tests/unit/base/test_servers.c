@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/servers.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/string_hash: the vectors of its authors. */
 #include "base/string_hash.h"
 

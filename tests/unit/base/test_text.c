@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/text: strings that grow, and lines for people. */
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/unicode: UTF-8, and characters that deceive. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/base/url: which depot a URL names, and what is no URL at all. */
 #include <string.h>
 

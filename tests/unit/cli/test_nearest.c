@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cli/common/nearest: what a mistyped name was meant to be. */
 #include "common/nearest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cli/args/quantity: the units are those of lib/base/number. */
 #include "args/quantity.h"
 

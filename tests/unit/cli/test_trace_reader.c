@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "suite.h"
 
 #include <string.h>

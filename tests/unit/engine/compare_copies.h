@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a lane does with its buffer before it writes anything of it. */
 #ifndef COMPARE_COPIES_H
 #define COMPARE_COPIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For tests whose end does not know which readers there are. */
 #ifndef FREE_SOURCE_H
 #define FREE_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Replicas that are added to a download: at every moment of its life, on new
  * depots and on those that there are, right and wrong ones.

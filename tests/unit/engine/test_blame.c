@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who lied, when nothing goes as it should meanwhile.  That a liar is found
  * out at all is the integration tests' business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A cancel ends whatever waits for the network, whatever that waits for. */
 #include <xdownload/xdownload.h>
 

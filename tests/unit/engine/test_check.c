@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file that is there, held against manifests that know more or less of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A download that is steered while it runs: paused, resumed, limited; and how a
  * program with an event loop of its own hears of what it does.

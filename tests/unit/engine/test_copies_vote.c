@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/copies_vote.h"
 
 #include <xdownload/manifest.h>

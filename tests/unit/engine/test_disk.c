@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A disk that says no: the download ends with a sentence that names the file
  * and the reason, what was good stays, and the next run goes on.

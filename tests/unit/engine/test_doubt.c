@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What follows when the validators of one depot differ: whether samples are
  * compared, and what they decide.

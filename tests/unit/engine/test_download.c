@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The life of a download, as a program that links the library sees it.  Whole
  * files from many depots are the integration tests' business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whatever becomes of a request, the engine reports it to its scheduler and
  * orders the next one of its transport as the kept record says.  The network

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a reader is told when bytes that it has turn out to be wrong.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The library is a guest: what a download must leave alone in the process that
  * it runs in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <xdownload/inspect.h>
 
 #include <stdio.h>

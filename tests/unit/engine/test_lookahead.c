@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How far ahead of a reader is fetched, from where on, and until when it is
  * needed: a local copy brings at once all that is asked for, and no more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a viewer suffers, in virtual time. */
 #include <math.h>
 

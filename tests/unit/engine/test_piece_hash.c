@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which pieces are hashed while they come. */
 #include "engine/trust/piece_hash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/trust/pieces.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* <xdownload/playback.h>: section 4.2 of the paper. */
 #include <xdownload/playback.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The power goes at any moment: whatever the disk has kept by then, no byte
  * that it has not is taken for one that is there.

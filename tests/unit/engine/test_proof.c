@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which hashes of a whole file are compared. */
 #include "engine/trust/proof.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whom a repair suspects when two depots differ and a third is asked.  That the
  * file comes right is the integration tests' business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which depot is asked for a sample, and when.  That wrong bytes are found is the
  * integration tests' business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far ahead of each reader is held in memory. */
 #include "engine/readers/shares.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* <xdownload/simulate.h>, as a program outside sees it. */
 #include <xdownload/simulate.h>
 

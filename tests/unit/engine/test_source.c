@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file that is read while it arrives, as a program that links the library
  * sees it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "catcher.h"
 
 #include <stdio.h>

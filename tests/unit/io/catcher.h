@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The user of a transport and of a mock_server: asks, and notes what comes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An HTTP server on the loopback, or one of a protocol whose requests are
  * lines, that does exactly what a script says, right or wrong.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes of which some are dropped, in memory and in a file. */
 #include <dirent.h>
 #include <stdio.h>

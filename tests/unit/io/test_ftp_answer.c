@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/ftp_answer: what an FTP server's replies say. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/ibp: requests at a depot that does what a script says. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/ibp/ibp_frames: where data lies in frames of `checksum`. */
 #include "io/ibp/ibp_frames.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/ibp/ibp_wire: what is sent to an IBP depot, and what it answers. */
 #include "io/ibp/ibp_wire.h"
 

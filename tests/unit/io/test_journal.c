@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A journal that is cut or changed anywhere never makes a byte good that was
  * not written.

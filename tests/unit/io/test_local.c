@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/local: files of this machine, through the same door as a depot's. */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A descriptor that takes a stream. */
 #include <errno.h>
 #include <fcntl.h>

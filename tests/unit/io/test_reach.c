@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/io/reach: which addresses all the world can reach. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many files behind one sink: which bytes each has, when it has its name, and
  * how many are open. */
 #include "io/sinks/set_sink.h"

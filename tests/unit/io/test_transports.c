@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What lib/io/transport.h says holds for each transport over a network: its
  * requests, at a server that does what a script says. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger as plainly as can be: an array with one entry for each byte.
  * tests/fuzz/fuzz_ledger.c holds the ledger against it, too.

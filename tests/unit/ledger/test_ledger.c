@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/ledger: the state of every byte, held against an array. */
 #include <signal.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Manifests for tests: from a text or from tests/data/manifest, with getters
  * that cannot fail quietly. */
 #ifndef XD_TESTS_READING_H

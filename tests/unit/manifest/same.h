@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether two manifests say the same, field by field. */
 #ifndef XD_TESTS_SAME_H
 #define XD_TESTS_SAME_H

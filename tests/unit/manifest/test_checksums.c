@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checksums beside a manifest, matched and held against it. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
 #define FILENAME "<e:metadata name='filename'>f</e:metadata>"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts written by enemies: one clear sentence, never a crash, nothing opened,
  * nothing printed.  The sanitizers watch. */
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Several files as one: which can be, and what the one then says. */
 #include "manifest/join.h"
 

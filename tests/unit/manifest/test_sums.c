@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of files of checksums, in the shapes that programs and
  * distributions give them. */
 #include "manifest/sums.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
 START_TEST(a_list_of_urls_is_one_file_of_unknown_size)

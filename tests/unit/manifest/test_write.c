@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was written, read again, says the same. */
 #include "reading.h"
 #include "same.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lib/os/file: nothing of another is emptied, followed or replaced.
  *

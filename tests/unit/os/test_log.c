@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/os/log: whole lines, one at a time, to the user's function. */
 #include <stdio.h>
 #include <string.h>

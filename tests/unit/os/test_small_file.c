@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "os/small_file.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lib/os/thread and clock: hand-over, waiting by the clock, signals, misuse. */
 #include <pthread.h>
 #include <signal.h>

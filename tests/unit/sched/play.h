@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A scheduler in the hands of a test: events in one line, actions as
  * expectations.  Blocks are ten bytes long unless a test says otherwise.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules of the adaptive policy, not its figures: those are for the
  * simulator to judge. */
 #include "play.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long bytes may stand in the queue of a slow line. */
 #include "sched/bottleneck.h"
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many connections a depot is worth: trials, and what ends them. */
 #include "sched/adaptive/connections.h"
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a depot before it is asked, under the adaptive policy. */
 #include "play.h"
 

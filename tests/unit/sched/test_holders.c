@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who is in use, who rests, and who is given up. */
 #include "play.h"
 

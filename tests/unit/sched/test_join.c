@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Depots that join while others are in use. */
 #include "play.h"
 

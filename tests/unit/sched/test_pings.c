@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "play.h"
 
 #define MIB (UINT64_C(1) << 20)

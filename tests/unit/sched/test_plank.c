@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The paper's section 3.2, sentence by sentence, and its Figure 3. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lanes, losers, what arrived and what was accepted, and the end. */
 #include "play.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file that may come twice, under the adaptive policy. */
 #include "play.h"
 

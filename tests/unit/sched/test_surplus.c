@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether one depot is as good as all on a slow line. */
 #include "sched/adaptive/surplus.h"
 #include "suite.h"

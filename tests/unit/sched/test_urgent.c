@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the adaptive policy does for a player: the rules, not the figures. */
 #include "play.h"
 

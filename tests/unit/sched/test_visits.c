@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A decision visits at most 64 nodes at a million blocks. */
 #include "play.h"
 

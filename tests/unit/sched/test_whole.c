@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file whose size stays unknown. */
 #include "play.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In-order output: how far ahead, and a silent depot at the head of the line. */
 #include "play.h"
 

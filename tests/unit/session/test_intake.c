@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When what a request has received is written, and what of it; and when it is
  * reported. */
 #include "session/intake.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of a few bytes that depots have right or wrong, at random: whatever
  * they do, a repair ends, blames no honest depot, and costs three files at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which bytes a reader wants next. */
 #include "session/lookahead.h"
 

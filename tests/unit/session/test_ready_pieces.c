@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What can be decided on when bytes are written. */
 #include "session/pieces.h"
 

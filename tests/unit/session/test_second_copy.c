@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which bytes that come a second time are compared, and where they differ. */
 #include "session/second_copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which event leads from which phase to which, and what is done then. */
 #include "session/session.h"
 

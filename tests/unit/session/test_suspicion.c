@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which depot is asked, and banned, for a piece that is wrong. */
 #include "session/blame.h"
 

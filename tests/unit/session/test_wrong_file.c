@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which depots' bytes are fetched again, and from which others, when the whole
  * file is wrong. */
 #include "session/repair.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The runner over a transport that is a script: tests/unit/transfer/
  * toy_transport.c is the file of a new transport, and `kinds` is its row.

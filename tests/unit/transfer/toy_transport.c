@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "transfer/toy_transport.h"
 
 #include <inttypes.h>

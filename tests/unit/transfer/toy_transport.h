@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A transport without a network: a script says how each request ends.  It is
  * what the runner and the engine are tested with, and shows how little a new

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire - a wide area between two network namespaces of its own.
  *

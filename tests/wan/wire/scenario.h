@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the lines of an emulated wide area are like, and when they change.
  *
