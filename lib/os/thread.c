@@ -22,6 +22,10 @@
 #define HAS_CLOCK_SELECTION 0
 #endif
 
+/* time_t may have 32 bits, and a deadline be further away. */
+#define LAST_SECOND \
+    (sizeof(time_t) > 4 ? (xd_usec)INT64_MAX : (xd_usec)INT32_MAX)
+
 /* For calls that fail only if the library misused them: to go on without a
  * lock would spoil the data. */
 static void must(int rc)
@@ -106,8 +110,9 @@ static struct timespec deadline(xd_usec until)
     until = (xd_usec)t.tv_sec * XD_SECOND + (xd_usec)t.tv_nsec / 1000;
     until = left < XD_NEVER - until ? until + left : XD_NEVER;
 #endif
+    const xd_usec second = until / XD_SECOND;
     return (struct timespec){
-        .tv_sec = (time_t)(until / XD_SECOND),
+        .tv_sec = (time_t)(second < LAST_SECOND ? second : LAST_SECOND),
         .tv_nsec = (long)(until % XD_SECOND) * 1000,
     };
 }
