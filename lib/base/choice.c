@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/choice.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which servers may be asked, and which are preferred, as options have it. */
 #ifndef XD_BASE_CHOICE_H
 #define XD_BASE_CHOICE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """nginx and Apache that send what mirrorbits, MirrorBrain and MirrorCache do."""
 import os
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <xdownload/error.h>
 
 #include "base/choice.h"
