@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/set.h"
 
-#include <fcntl.h>
-
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -169,7 +167,7 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     struct xd_set *s = &e->set;
 
     for (size_t i = 0; !e->options.force && i < s->n; i++)
-        s->files[i].is_there = xd_file_exists(AT_FDCWD, s->places[i].path);
+        s->files[i].is_there = xd_path_exists(s->places[i].path);
     return xd_set_sink_new(out, &s->sink, s->places, s->n, e->options.force,
                            s->most_open, err);
 }

@@ -764,6 +764,13 @@ bool xd_file_exists(int folder, const char *path)
     return look_at(folder, path, &st);
 }
 
+bool xd_path_exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
 bool xd_file_is_writable(int fd)
 {
     int flags = fcntl(fd, F_GETFL);

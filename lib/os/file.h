@@ -134,8 +134,12 @@ bool xd_file_is_same(int folder, const char *a, const char *b);
 /* Whether `path` names the file that is open as `fd`. */
 bool xd_file_has_name(int fd, int folder, const char *path);
 
-/* Whether anything, a dangling link included, has this name. */
+/* Whether anything, a dangling link included, has this name: the last component
+ * of `path`, in `folder`. */
 bool xd_file_exists(int folder, const char *path);
+
+/* Likewise of the whole path, from the current folder. */
+bool xd_path_exists(const char *path);
 
 /* Whether `fd` is an open descriptor that may be written to. */
 bool xd_file_is_writable(int fd);

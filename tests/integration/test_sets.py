@@ -228,6 +228,15 @@ def test_what_is_there_already_is_left_alone(lab):
     assert all_are_there(lab, contents)
 
 
+def test_a_file_of_that_name_in_another_folder_is_no_obstacle(lab):
+    contents = files(lab, 4)
+    lab.write("f002", "mine")
+    run = lab.xdownload(manifest(lab, lab.depots(1), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert lab.read("f002") == b"mine"
+
+
 def test_what_an_earlier_run_left_does_not_shine_through(lab):
     contents = files(lab, 8)
     (lab.work / "set").mkdir()
