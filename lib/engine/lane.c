@@ -270,8 +270,20 @@ static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
         xd_resume_written_locked(e, length);
 }
 
-/* A request may have been distrusted while its bytes were written: they do not
+/* They were not written, or the request was distrusted meanwhile: they do not
  * count, and others may have left them out. */
+static void forget_written_locked(struct xd_worker *w,
+                                  const struct write *write)
+{
+    enum xd_discard_reason why = XD_DISCARD_BAD_PIECE;
+
+    if (write->rc < 0)
+        why = XD_DISCARD_DROPPED;
+    else if (w->served->is_banned)
+        why = XD_DISCARD_BANNED;
+    xd_discard_locked(w->engine, write->range, why);
+}
+
 static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
                                 const struct write *write)
 {
@@ -279,16 +291,16 @@ static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
     const unsigned depot =
         write->target == e->dest.sink ? w->served->number : XD_NO_DEPOT;
 
-    if (write->rc < 0) {
+    if (write->rc < 0 &&
+        (!xd_set_bears(e, &write->error) ||
+         !xd_set_fail_locked(e, write->range, &write->error))) {
         xd_intake_drop(&lane->in);
         xd_engine_fail_locked(e, &write->error);
     } else if (xd_intake_written(&lane->in, &e->ledger, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
-    } else if (lane->is_distrusted) {
+    } else if (write->rc < 0 || lane->is_distrusted) {
         count_redundant_locked(w, lane, xd_range_length(write->range));
-        xd_discard_locked(e, write->range,
-                          w->served->is_banned ? XD_DISCARD_BANNED
-                                               : XD_DISCARD_BAD_PIECE);
+        forget_written_locked(w, write);
     } else {
         accept_written_locked(w, lane, write);
     }

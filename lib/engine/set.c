@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/set.h"
 
+#include <errno.h>
+
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -160,6 +162,17 @@ bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
         xd_report_lost_locked(e, i, range);
     xd_engine_decide_later_locked(e);
     return true;
+}
+
+bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
+{
+    static const int of_all[] = {ENOSPC, EDQUOT, EIO,    EROFS,
+                                 EMFILE, ENFILE, ENOMEM, EFBIG};
+
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
+        if (why->os_errno == of_all[i])
+            return false;
+    return e->set.n > 0 && why->code == XD_E_IO;
 }
 
 int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)

@@ -98,6 +98,10 @@ void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);
 bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
                         const struct xd_error *error);
 
+/* Whether a failure to write is of one file of a set, by its path, and no other
+ * has to suffer: not where the disk is full.  Any thread. */
+bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why);
+
 /* Whether there is no file left to wait for. */
 bool xd_set_is_over_locked(const struct xd_engine *e);
 

@@ -237,6 +237,19 @@ def test_a_file_of_that_name_in_another_folder_is_no_obstacle(lab):
     assert lab.read("f002") == b"mine"
 
 
+def test_a_file_that_cannot_be_made_costs_no_other_anything(lab):
+    (lab.www / "other").mkdir()
+    contents = {**files(lab, 8), "other/f": lab.file("other/f", SIZE, seed=9)}
+    made = manifest(lab, lab.depots(2), dict(reversed(contents.items())))
+    lab.write("other", "where a folder should be")
+    del contents["other/f"]
+    run = lab.xdownload(made)
+    assert run.rc == 5
+    assert "other/f: " in run.err and "Not a directory" in run.err
+    assert all_are_there(lab, contents)
+    assert lab.read("other") == b"where a folder should be"
+
+
 def test_what_an_earlier_run_left_does_not_shine_through(lab):
     contents = files(lab, 8)
     (lab.work / "set").mkdir()
