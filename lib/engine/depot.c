@@ -619,6 +619,8 @@ const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source)
 
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
 {
+    if (!source)
+        return XD_REACH_PUBLIC;
     return is_led_on(source) ? source->reach : source->own_reach;
 }
 

@@ -201,7 +201,7 @@ void xd_depot_drop_sources(struct xd_depot *depot);
  * no source. */
 const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source);
 
-/* How near that URL may lead. */
+/* How near that URL may lead; PUBLIC for no source. */
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
 
 /* How near its server may be, by the source that allows most. */

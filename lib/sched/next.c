@@ -199,6 +199,17 @@ static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
+/* Whether a request is for bytes that its depot no longer holds, by what it said
+ * since. */
+static bool is_for_lost(const struct xd_book *b, const struct xd_fetch_state *f)
+{
+    const struct xd_holder *d = &b->depots[f->depot];
+    const struct xd_range rest = {f->got, f->range.end};
+
+    return d->state == XD_HOLDER_DROPPED ||
+           !xd_rangeset_contains(&d->held, rest);
+}
+
 static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
 {
     const struct xd_book *b = &s->book;
@@ -210,8 +221,7 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
     /* Bytes in flight were passed over: they may still come to nothing. */
     s->all_have_holders = true;
     for (unsigned i = 0; i < b->n_fetches; i++)
-        if (s->fetches[i].is_live &&
-            b->depots[s->fetches[i].depot].state == XD_HOLDER_DROPPED)
+        if (s->fetches[i].is_live && is_for_lost(b, &s->fetches[i]))
             s->all_have_holders = false;
     return false;
 }

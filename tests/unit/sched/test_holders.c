@@ -677,6 +677,25 @@ START_TEST(bytes_that_a_depot_lost_come_from_another)
 }
 END_TEST
 
+/* What is in flight when it is lost may still come, or not. */
+START_TEST(what_nobody_holds_fails_when_the_last_request_for_it_ends)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 2, 40);
+    play_start(&p);
+    expect_opened(&p, 2);
+    expect_block(&p, 0, 0);
+    expect_block(&p, 1, 1);
+    play_lost(&p, 0, 0, 10);
+    play_lost(&p, 1, 0, 10);
+    expect_wait(&p);
+    play_canceled(&p, 0);
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(one_that_rests_makes_room_if_only_others_could_go_on)
 {
     struct play p;
@@ -1224,6 +1243,8 @@ int main(void)
     tcase_add_test(t, a_banned_depot_is_dropped_at_once);
     tcase_add_test(t, a_depot_banned_in_reserve_is_never_opened);
     tcase_add_test(t, bytes_that_a_depot_lost_come_from_another);
+    tcase_add_test(t,
+                   what_nobody_holds_fails_when_the_last_request_for_it_ends);
     tcase_add_test(t, one_that_rests_makes_room_if_only_others_could_go_on);
     tcase_add_test(t, one_that_rests_makes_room_before_one_that_is_awake);
     tcase_add_test(
