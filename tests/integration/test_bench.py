@@ -164,7 +164,8 @@ def test_without_a_file_rows_are_printed(lab, scenario):
 def test_columns_are_those_of_the_manual(lab, scenario):
     bench(lab, "--virtual", scenario, *SMALL, "-a", "basic", "-t", "1",
           "-o", "r.csv")
-    page = Path(os.environ["XD_SOURCE"], "cli", "xdownload.pod").read_text()
+    page = Path(os.environ["XD_SOURCE"], "cli",
+                "xdownload-bench.pod").read_text()
     part = page.partition("=head2 Results")[2].partition("=head2")[0]
     items = re.findall(r"(?m)^=item (.*)$", part)
     told = re.findall(r"B<(\w+)>", " ".join(items))
