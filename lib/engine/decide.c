@@ -154,7 +154,8 @@ static const struct xd_kept_error *why_not(const struct xd_engine *e,
                                            const struct xd_depot *d,
                                            uint64_t byte)
 {
-    return e->set.n > 0 ? xd_depot_why_not(d, byte) : d->last_error;
+    return e->dest.output->has_many_files ? xd_depot_why_not(d, byte)
+                                          : d->last_error;
 }
 
 /* How much a failure says: wrong bytes more than that a login is needed, and
@@ -312,7 +313,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_layout layout;
     int rc;
 
-    options.has_gaps = e->readers.by_demand || e->dest.kind == XD_OUTPUT_SET;
+    options.has_gaps = e->readers.by_demand || e->dest.output->has_many_files;
     options.max_pings = e->pings.max;
     options.runs_on = !xd_engine_is_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&

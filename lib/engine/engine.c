@@ -198,10 +198,3 @@ void xd_engine_fail_nomem_locked(struct xd_engine *e)
     xd_fail_nomem(&error);
     xd_engine_fail_locked(e, &error);
 }
-
-bool xd_engine_is_bounded(const struct xd_engine *e)
-{
-    return e->dest.kind == XD_OUTPUT_PIPE ||
-           (e->dest.kind == XD_OUTPUT_SOURCE && !e->dest.path &&
-            e->options.spool && strcmp(e->options.spool, "none") == 0);
-}

@@ -34,6 +34,7 @@
 #include "engine/keeper.h"
 #include "engine/options.h"
 #include "engine/outage.h"
+#include "engine/outputs.h"
 #include "engine/pings.h"
 #include "engine/readers/pipe.h"
 #include "engine/readers/readers.h"
@@ -53,19 +54,13 @@
 #include "session/session.h"
 #include "transfer/budget.h"
 
-enum xd_output_kind {
-    XD_OUTPUT_FILE,
-    XD_OUTPUT_SET,   /* many files: set.h */
-    XD_OUTPUT_PIPE,  /* one reader writes it to a descriptor: readers/pipe.h */
-    XD_OUTPUT_SOURCE /* the program's readers have it: readers/ */
-};
-
 /* Where the bytes go. */
 struct xd_destination {
     /* Constant after new(), path_given after xd_download_new_in(). */
-    enum xd_output_kind kind;
+    const struct xd_output_traits *output;
     char *path;        /* of the file, or NULL */
     size_t path_given; /* its first bytes, which no manifest chose */
+    bool is_bounded;   /* what no reader wants any more is dropped */
 
     /* Constant after start(). */
     struct xd_sink *sink;
@@ -247,14 +242,11 @@ static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
     return xd_session_is_over(&e->session);
 }
 
-/* Whether its bytes go to readers, a pipe's among them. */
-static inline bool xd_engine_has_readers(const struct xd_engine *e)
-{
-    return e->dest.kind == XD_OUTPUT_PIPE || e->dest.kind == XD_OUTPUT_SOURCE;
-}
-
 /* Whether bytes are dropped that no reader wants any more. */
-bool xd_engine_is_bounded(const struct xd_engine *e);
+static inline bool xd_engine_is_bounded(const struct xd_engine *e)
+{
+    return e->dest.is_bounded;
+}
 
 /* The byte of the file at a position of a reader. */
 static inline uint64_t xd_engine_byte_at(const struct xd_engine *e,

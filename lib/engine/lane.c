@@ -144,7 +144,7 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
 
     if (!can_go_on_later && atomic_load(&e->pause.is_on))
         return false;
-    return !xd_engine_has_readers(e) || can_go_on_later ||
+    return !e->dest.output->has_readers || can_go_on_later ||
            xd_readers_allow(e, xd_lane_end(lane), end);
 }
 

@@ -2,7 +2,6 @@
 #include "engine/lifetime.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -147,16 +146,6 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
     o->most_lanes = lanes > 0 ? lanes : 1;
 }
 
-/* As many files of a set get their names as are open, and each holds its own.
- * Where there are few, half of all are for depots and a quarter for files. */
-#define FILE_DESCRIPTORS 2U
-
-static unsigned most_for_files(const struct xd_engine *e)
-{
-    return e->dest.kind == XD_OUTPUT_SET ? XD_SET_MOST_OPEN * FILE_DESCRIPTORS
-                                         : 0;
-}
-
 /* So many pings may be on their way, a socket each; a name takes a few more
  * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth
  * it. */
@@ -174,15 +163,17 @@ static unsigned pings_for(unsigned n_descriptors)
 }
 
 /* Fewer depots at a time, and fewer requests at each, where there are fewer
- * descriptors.  Half of them are the readers', or for the files of a set. */
+ * descriptors.  Half of them are the output's, if it needs any; and a quarter
+ * for open files of a set. */
 static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
     unsigned open = most_open(e), each = descriptors_of(xd_options_lanes(o));
-    bool has_readers = e->dest.kind == XD_OUTPUT_SOURCE;
-    bool is_set = e->dest.kind == XD_OUTPUT_SET;
-    unsigned most = (OTHER_DESCRIPTORS + open * each) * (has_readers ? 2 : 1) +
-                    most_for_files(e);
+    unsigned for_depots = OTHER_DESCRIPTORS + open * each;
+    unsigned own = e->dest.output->descriptors
+                       ? e->dest.output->descriptors(for_depots)
+                       : 0;
+    unsigned most = for_depots + own;
     unsigned n_free = xd_descriptors_free(most + MOST_PINGS * PING_DESCRIPTORS);
     unsigned n;
 
@@ -196,8 +187,8 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
                              "only %u more files can be opened: raise their "
                              "number (ulimit -n)",
                              n_free);
-    e->set.most_open = n_free / 4 / FILE_DESCRIPTORS;
-    n = has_readers || is_set ? n_free / 2 : n_free;
+    e->set.most_open = n_free / 4 / XD_SET_FILE_DESCRIPTORS;
+    n = own > 0 ? n_free / 2 : n_free;
     share_descriptors(o, n > OTHER_DESCRIPTORS ? n - OTHER_DESCRIPTORS : 0,
                       open);
     xd_engine_log_locked(e, XD_LOG_INFO,
@@ -266,8 +257,8 @@ static const struct xd_engine_hooks hooks = {
     .sampler_main = xd_sampler_main};
 
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
-                  enum xd_output_kind output, const char *path, int fd,
-                  const struct xd_options *o, struct xd_error *err)
+                  const struct xd_output_traits *output, const char *path,
+                  int fd, const struct xd_options *o, struct xd_error *err)
 {
     struct xd_choice choice;
     struct xd_engine *e;
@@ -283,10 +274,12 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     }
     atomic_init(&e->references, 1);
     e->hooks = &hooks;
-    e->dest.kind = output;
+    e->dest.output = output;
     e->dest.path_given = SIZE_MAX;
+    e->dest.is_bounded =
+        output->is_bounded && output->is_bounded(&e->options, path);
     e->session.has_file = path != NULL;
-    e->session.is_pipe = output == XD_OUTPUT_PIPE;
+    e->session.is_pipe = output->is_read_once;
     e->pipe.fd = fd;
     e->outage.routes.fd = -1;
     e->decisions.until = XD_NEVER;
@@ -298,13 +291,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->readers.window = e->options.lookahead;
     e->pending.lines_end = &e->pending.lines;
     rc = xd_options_check(&e->options, err);
-    if (rc == 0 && e->options.keep && output != XD_OUTPUT_SOURCE)
-        rc = xd_fail(err, XD_E_INVAL,
-                     "keep: is for a source that is read while it arrives");
-    if (rc == 0 && e->options.lookahead_time > 0 && output != XD_OUTPUT_SOURCE)
-        rc = xd_fail(err, XD_E_INVAL,
-                     "lookahead: seconds are for a source, whose player tells "
-                     "how much one is; here it must be a size");
+    if (rc == 0 && output->check)
+        rc = output->check(&e->options, err);
     if (rc < 0)
         goto fini_options;
     if (init_threads(e) < 0) {
@@ -352,55 +340,15 @@ free_engine:
     return rc;
 }
 
-/* Larger than memory, which /tmp often is not. */
-#define SPOOL "/var/tmp"
-
-/* A copy of a file of this machine is never more readable than that was. */
-static bool copies_files(const struct xd_engine *e)
-{
-    for (size_t i = 0; i < e->depots.n; i++) {
-        if (e->depots.list[i]->kind->reads_machine)
-            return true;
-    }
-    return false;
-}
-
-static int open_file(struct xd_engine *e, struct xd_sink **out,
-                     struct xd_error *err)
-{
-    int rc = xd_file_sink_new(out, e->dest.path, e->dest.path_given,
-                              e->options.force, err);
-
-    if (rc == 0 && copies_files(e))
-        xd_file_sink_keep_private(*out);
-    return rc;
-}
-
-static int open_sink(struct xd_engine *e, struct xd_sink **out,
-                     struct xd_error *err)
-{
-    const char *spool = e->options.spool;
-
-    if (e->dest.path)
-        return open_file(e, out, err);
-    if (e->set.n > 0)
-        return xd_set_open(e, out, err);
-    if (!xd_engine_is_bounded(e))
-        return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
-    if (spool && strcmp(spool, "none") == 0)
-        spool = NULL;
-    return xd_bounded_sink_new(out, &e->readers.store, spool, err);
-}
-
 /* Under the lock, for from now on others may look. */
 static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
                         struct xd_error *err)
 {
-    int rc;
+    int rc = 0;
 
     e->dest.sink = e->dest.target = sink;
-    xd_set_begin_locked(e);
-    rc = xd_pipe_start_locked(e, err);
+    if (e->dest.output->begin_locked)
+        rc = e->dest.output->begin_locked(e, err);
     if (rc == 0 && e->session.sched)
         xd_readers_begin_locked(e);
     /* It may have failed, or been canceled, before there is a keeper. */
@@ -433,7 +381,7 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
                                      .is_size_known = !e->session.size_probe});
     xd_engine_unlock(e);
 
-    rc = open_sink(e, &sink, &error);
+    rc = e->dest.output->open(e, &sink, &error);
     xd_engine_lock(e);
     if (rc == 0)
         rc = begin_locked(e, sink, &error);

@@ -14,8 +14,8 @@
  * Errors: those of xd_download_new().
  */
 int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
-                  enum xd_output_kind output, const char *path, int fd,
-                  const struct xd_options *o, struct xd_error *err);
+                  const struct xd_output_traits *output, const char *path,
+                  int fd, const struct xd_options *o, struct xd_error *err);
 
 /* Errors: those of xd_download_start(). */
 int xd_engine_start(struct xd_engine *e, struct xd_error *err);

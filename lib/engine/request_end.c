@@ -162,8 +162,8 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     if (lacks_one_locked(depot, lane) || leaves_set_locked(e, lane))
         event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
-    if (xd_validators_have_changed_locked(lane) && e->set.n > 0 &&
-        lane->source) {
+    if (xd_validators_have_changed_locked(lane) &&
+        e->dest.output->has_many_files && lane->source) {
         lose_locked(e, depot, lane->source, &outcome->error);
         xd_depot_note_failure(depot, &outcome->error);
     } else if (xd_validators_have_changed_locked(lane)) {

@@ -164,7 +164,7 @@ static void count_connections_locked(struct xd_worker *w)
 /* Whether there was something to flush. */
 static bool flush_locked(struct xd_worker *w)
 {
-    const bool has_readers = xd_engine_has_readers(w->engine);
+    const bool has_readers = w->engine->dest.output->has_readers;
     bool has_flushed = false;
     xd_usec now = xd_now();
 

@@ -33,7 +33,7 @@ int xd_download_new(struct xd_download **out, struct xd_manifest *m,
     *out = NULL;
     if (!path)
         return xd_fail(err, XD_E_INVAL, "no path was given");
-    rc = xd_engine_new(&e, m, file, XD_OUTPUT_FILE, path, -1, o, err);
+    rc = xd_engine_new(&e, m, file, &xd_output_file, path, -1, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
     return rc;
@@ -92,7 +92,7 @@ int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
     if (!xd_file_is_writable(fd))
         return xd_fail(err, XD_E_INVAL, "descriptor %d is not open for writing",
                        fd);
-    rc = xd_engine_new(&e, m, file, XD_OUTPUT_PIPE, NULL, fd, o, err);
+    rc = xd_engine_new(&e, m, file, &xd_output_pipe, NULL, fd, o, err);
     if (rc == 0)
         *out = (struct xd_download *)e;
     return rc;

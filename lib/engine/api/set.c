@@ -40,7 +40,7 @@ int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
         rc = xd_manifest_join(&joined, m, files, n, err);
     if (rc < 0)
         return rc;
-    rc = xd_engine_new(&e, joined, 0, XD_OUTPUT_SET, NULL, -1, o, err);
+    rc = xd_engine_new(&e, joined, 0, &xd_output_set, NULL, -1, o, err);
     xd_manifest_unref(joined);
     if (rc == 0)
         rc = xd_set_init(&e->set, m, files, n, directory, err);

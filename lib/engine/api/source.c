@@ -24,8 +24,8 @@ int xd_source_new(struct xd_source **out, struct xd_manifest *m, size_t file,
     int rc;
 
     *out = NULL;
-    rc = xd_engine_new(&e, m, file, XD_OUTPUT_SOURCE, o ? o->keep : NULL, -1, o,
-                       err);
+    rc = xd_engine_new(&e, m, file, &xd_output_source, o ? o->keep : NULL, -1,
+                       o, err);
     if (rc == 0)
         *out = (struct xd_source *)e;
     return rc;

@@ -60,7 +60,7 @@ static void drop_locked(struct xd_engine *e, struct xd_range r)
 
     xd_bounded_sink_drop(e->readers.store, r.begin - e->wanted.begin,
                          r.end - e->wanted.begin);
-    if (e->dest.kind == XD_OUTPUT_PIPE && r.end <= e->readers.handed_out) {
+    if (e->dest.output->is_read_once && r.end <= e->readers.handed_out) {
         leave_locked(e, r);
         return;
     }

@@ -116,13 +116,11 @@ int xd_pipe_start_locked(struct xd_engine *e, struct xd_error *err)
     struct xd_pipe *p = &e->pipe;
     int rc;
 
-    if (e->dest.kind != XD_OUTPUT_PIPE)
-        return 0;
     if (xd_readers_add_locked(e, &p->reader) < 0)
         return xd_fail_nomem(err);
     xd_notifier_init(&p->stop);
     xd_notifier_clear(&p->stop);
-    p->reader->is_pipe = p->reader->has_begun = true;
+    p->reader->has_begun = true;
     rc = make_locked(e, err);
     if (rc == 0 && xd_thread_start(&p->thread, pipe_main, e) < 0)
         rc = xd_fail_nomem(err);

@@ -78,7 +78,7 @@ static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
     if (xd_unverified_note_locked(r, from) < 0)
         return xd_fail_nomem(&r->error);
     r->copied = from;
-    if ((e->depots.size == XD_SIZE_UNKNOWN || r->is_pipe) &&
+    if ((e->depots.size == XD_SIZE_UNKNOWN || e->dest.output->is_read_once) &&
         e->readers.handed_out < from.end)
         e->readers.handed_out = from.end;
     xd_engine_unlock(e);

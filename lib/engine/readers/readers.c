@@ -28,15 +28,15 @@ void xd_readers_fini(struct xd_readers *r)
 
 uint64_t xd_readers_window_locked(struct xd_engine *e)
 {
-    bool are_many = e->dest.kind == XD_OUTPUT_SOURCE;
+    const struct xd_output_traits *output = e->dest.output;
+    bool share = xd_engine_is_bounded(e) && !output->is_read_once;
 
     e->readers.by_demand =
-        xd_engine_has_readers(e) && e->session.phase != XD_PHASE_REFETCH;
+        output->has_readers && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
     /* Of a store that they share, blocks that many readers can have some of. */
-    return xd_window_least(e) / 4 *
-           (are_many && xd_engine_is_bounded(e) ? 1 : 3);
+    return xd_window_least(e) / 4 * (share ? 1 : 3);
 }
 
 static void report_demand_locked(struct xd_engine *e, unsigned number,
@@ -50,8 +50,7 @@ static void report_demand_locked(struct xd_engine *e, unsigned number,
 }
 
 /* Head and tail are for a player that is there: they do not get in the way of
- * one that closes its reader only to open another elsewhere; and not for one
- * that reads a pipe. */
+ * one that closes its reader only to open another elsewhere. */
 static void hint_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
@@ -60,13 +59,15 @@ static void hint_locked(struct xd_engine *e)
 
     for (size_t i = 0; i < all->n; i++)
         is_read |= all->list[i]->has_begun;
-    if (is_read == all->are_hinted || e->dest.kind == XD_OUTPUT_PIPE)
+    if (is_read == all->are_hinted)
         return;
     all->are_hinted = is_read;
-    xd_report_demand_locked(e, XD_LOOKAHEAD_HEAD,
-                            is_read ? &all->head : &nothing);
-    xd_report_demand_locked(e, XD_LOOKAHEAD_TAIL,
-                            is_read ? &all->tail : &nothing);
+    if (!xd_range_is_empty(all->head.range))
+        xd_report_demand_locked(e, XD_LOOKAHEAD_HEAD,
+                                is_read ? &all->head : &nothing);
+    if (!xd_range_is_empty(all->tail.range))
+        xd_report_demand_locked(e, XD_LOOKAHEAD_TAIL,
+                                is_read ? &all->tail : &nothing);
 }
 
 /* Requests that no window shortens are held back by it. */
@@ -173,7 +174,7 @@ void xd_readers_begin_locked(struct xd_engine *e)
     xd_report_demand_locked(e, XD_LOOKAHEAD_REST, &all->rest);
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
-    if (e->dest.kind == XD_OUTPUT_PIPE)
+    if (e->dest.output->is_read_once) /* from its beginning to its end */
         head = tail = nothing.range;
     all->head = (struct xd_demand){xd_window_pieces(e, head), soon, 0};
     all->tail = (struct xd_demand){xd_window_pieces(e, tail), soon, 0};

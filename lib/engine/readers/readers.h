@@ -58,7 +58,6 @@ struct xd_reader {
     /* Constant after new(). */
     struct xd_engine *engine;
     unsigned number; /* by which the scheduler knows it */
-    bool is_pipe;    /* what it has read does not come again: pipe.h */
 
     /* Guarded by lock.  Positions count from the first byte wanted. */
     uint64_t position;

@@ -129,7 +129,7 @@ struct xd_demand xd_window_demand(const struct xd_reader *r)
     if (rate == 0) /* it may read for one that reported it */
         rate = r->engine->readers.media_rate;
     if (rate == 0)
-        rate = r->is_pipe ? XD_LOOKAHEAD_PIPE_RATE : XD_LOOKAHEAD_ASSUMED_RATE;
+        rate = r->engine->dest.output->reader_rate;
     return (struct xd_demand){
         .range = window_of(r),
         .due = r->is_waiting ? now : xd_lookahead_due(&r->player, from, now),

@@ -119,7 +119,7 @@ void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
 
 static bool is_one_wrong_copy(struct xd_engine *e, struct xd_depot *d)
 {
-    if (e->set.n == 0)
+    if (!e->dest.output->has_many_files)
         return false;
     d->n_wrong_copies++;
     return xd_blame_spares(d->n_wrong_copies, d->blocks);

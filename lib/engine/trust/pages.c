@@ -13,7 +13,7 @@ static bool has_hash(const struct xd_engine *e, struct xd_range range)
     struct xd_hash hash = {.struct_size = sizeof hash};
     struct xd_extent extent = {.struct_size = sizeof extent};
 
-    if (e->dest.kind == XD_OUTPUT_SET)
+    if (e->dest.output->has_many_files)
         return xd_pieces_cover(&e->verify.pieces, range);
     if (xd_manifest_file(m, e->depots.file, &file) == 0 && file.n_pieces > 0)
         return true;

@@ -224,11 +224,9 @@ void xd_repair_complete_locked(struct xd_engine *e)
     else
         e->verify.n_read_back = 0;
     xd_engine_step_locked(
-        e, (struct xd_session_event){
-               .kind = XD_SESSION_COMPLETE,
-               .is_to_be_checked =
-                   (e->verify.whole || xd_verify_reads_back_locked(e)) &&
-                   e->dest.kind != XD_OUTPUT_PIPE});
+        e, (struct xd_session_event){.kind = XD_SESSION_COMPLETE,
+                                     .is_to_be_checked =
+                                         xd_verify_has_check_locked(e)});
 }
 
 void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)

@@ -40,7 +40,7 @@ void xd_sampler_start_locked(struct xd_engine *e)
     struct xd_range ranges[XD_SAMPLES_MAX];
 
     if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2 ||
-        e->dest.kind == XD_OUTPUT_SET || !XD_DEFENDS("comparison"))
+        e->dest.output->has_many_files || !XD_DEFENDS("comparison"))
         return;
     s->n = xd_sample_ranges(e->wanted, ranges);
     for (size_t i = 0; i < s->n; i++)

@@ -25,7 +25,7 @@ static struct xd_depot_source *whole_source(const struct xd_engine *e,
 
 bool xd_single_answer_begins_locked(struct xd_engine *e)
 {
-    if (e->dest.kind != XD_OUTPUT_FILE || e->wanted.end == XD_SIZE_UNKNOWN)
+    if (!e->dest.output->is_seen_at_end || e->wanted.end == XD_SIZE_UNKNOWN)
         return false;
     for (size_t i = 0; i < e->depots.n; i++) {
         struct xd_depot *d = e->depots.list[i];

@@ -91,7 +91,7 @@ void xd_unverified_revoke_locked(struct xd_engine *e, unsigned depot,
         struct xd_reader *r = e->readers.list[i];
 
         at = find(e, &r->unverified, depot, range);
-        if (at < range.end && r->is_pipe)
+        if (at < range.end && e->dest.output->is_read_once)
             fail_pipe_locked(e, at, &error);
         else if (at < range.end)
             fail_reader_locked(r, at, &error);

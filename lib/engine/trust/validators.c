@@ -65,7 +65,7 @@ static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
  * them: 100 000 would be 10 MB. */
 static bool is_one_of_many_locked(const struct xd_engine *e)
 {
-    return e->dest.kind == XD_OUTPUT_SET;
+    return e->dest.output->has_many_files;
 }
 
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,

@@ -33,8 +33,6 @@ static void fit_window(struct xd_engine *e)
     struct xd_readers *all = &e->readers;
     uint64_t longest = 0;
 
-    if (!xd_engine_has_readers(e))
-        return;
     all->window = xd_window_bytes(&e->options, all->media_rate);
     for (size_t i = 0; i < e->verify.pieces.n; i++) {
         uint64_t length =
@@ -77,7 +75,7 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
     /* Of what was dropped no hash of the whole can be had, but by a pipe, which
      * hashes what it reads. */
     if (xd_options_want_all(&e->options) &&
-        (e->dest.kind == XD_OUTPUT_PIPE || !xd_engine_is_bounded(e)))
+        (e->dest.output->is_read_once || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
     if (rc == 0 && (v->whole || v->pieces.n > 0)) {
@@ -118,11 +116,12 @@ void xd_verify_fini(struct xd_verify *v)
 bool xd_verify_decides(const struct xd_engine *e, struct xd_range range)
 {
     const struct xd_pieces *pieces = &e->verify.pieces;
-    const bool is_set = e->dest.kind == XD_OUTPUT_SET;
+    const struct xd_output_traits *output = e->dest.output;
 
     return (pieces->n > 0 &&
-            xd_pieces_cover(pieces, is_set ? range : e->wanted)) ||
-           (e->verify.whole && e->dest.kind == XD_OUTPUT_FILE);
+            xd_pieces_cover(pieces,
+                            output->has_many_files ? range : e->wanted)) ||
+           (e->verify.whole && output->is_seen_at_end);
 }
 
 /* Whether the lane that wrote piece `i` hashed it in passing, and nothing of it
@@ -225,6 +224,12 @@ uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
     return xd_ledger_bytes_of(&e->ledger, XD_HELD, e->wanted);
 }
 
+/* What is read once is hashed by its reader. */
+static bool hashes_whole(const struct xd_engine *e)
+{
+    return e->verify.whole && !e->dest.output->is_read_once;
+}
+
 /* Other programs may write to the file until it is complete.  What is proved of
  * it is proved of the bytes that are on the disk then. */
 static bool hashes_at_the_end(const struct xd_engine *e)
@@ -232,10 +237,15 @@ static bool hashes_at_the_end(const struct xd_engine *e)
     return e->dest.path && !e->options.no_final_check;
 }
 
-bool xd_verify_reads_back_locked(const struct xd_engine *e)
+static bool reads_back_locked(const struct xd_engine *e)
 {
     return hashes_at_the_end(e) && !e->verify.whole &&
            e->verify.n_read_back < e->verify.pieces.n;
+}
+
+bool xd_verify_has_check_locked(const struct xd_engine *e)
+{
+    return hashes_whole(e) || reads_back_locked(e);
 }
 
 /* Of a longer piece no copy is held to be compared: the depots that delivered
@@ -272,8 +282,7 @@ static struct job job_of_whole_locked(const struct xd_engine *e)
     bool is_last = e->session.phase == XD_PHASE_CHECK;
     struct job job = {.kind = NOTHING, .range = {v->hashed_to, v->hashed_to}};
 
-    if (!v->whole || e->dest.kind == XD_OUTPUT_PIPE ||
-        e->wanted.end == v->hashed_to ||
+    if (!hashes_whole(e) || e->wanted.end == v->hashed_to ||
         (e->session.phase != XD_PHASE_FETCH && !is_last))
         return job;
     job.range.end = xd_engine_readable_to_locked(e, v->hashed_to);
@@ -295,7 +304,7 @@ static struct job choose_locked(const struct xd_engine *e)
         return job;
     if (v->queue_n > 0)
         return job_of_piece(v, v->queue[v->queue_first]);
-    if (e->session.phase != XD_PHASE_CHECK || !xd_verify_reads_back_locked(e))
+    if (e->session.phase != XD_PHASE_CHECK || !reads_back_locked(e))
         return job_of_whole_locked(e);
     job = job_of_piece(v, v->n_read_back);
     job.kind = PIECE_AGAIN;

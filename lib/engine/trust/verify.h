@@ -62,9 +62,9 @@ int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
                           struct xd_error *err);
 void xd_verify_fini(struct xd_verify *v);
 
-/* Every byte is in.  Whether pieces are to be hashed once more, as they lie on
- * the disk; the whole is hashed only then. */
-bool xd_verify_reads_back_locked(const struct xd_engine *e);
+/* Every byte is in.  Whether the keeper has something to hash yet: the whole,
+ * or pieces once more, as they lie on the disk. */
+bool xd_verify_has_check_locked(const struct xd_engine *e);
 
 /* Whether hashes find every wrong byte while it can still be replaced: each
  * byte has the hash of a piece, or the whole file, which stays here, has one.

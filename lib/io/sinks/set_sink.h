@@ -12,6 +12,9 @@
 
 #define XD_SET_MOST_OPEN 64
 
+/* As many files get their names as are open, and each holds its own. */
+#define XD_SET_FILE_DESCRIPTORS 2U
+
 struct xd_set_sink;
 
 /* A file of a set.  `given` is as in xd_folder_make(). */

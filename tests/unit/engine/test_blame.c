@@ -193,7 +193,7 @@ static void prepare_engine(void)
     static struct xd_sink sink = {&ops};
 
     describe("http://a.example/f", "http://b.example/f");
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_file, path,
                                    -1, options, &error),
                      0);
     engine->dest.sink = &sink;
@@ -322,7 +322,7 @@ static void prepare_two_pieces(unsigned depot)
 
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_file, path,
                                    -1, options, &error),
                      0);
     engine->dest.sink = &wrong_sink;
@@ -452,7 +452,7 @@ static void prepare_pipe(void)
 
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_PIPE, NULL,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_pipe, NULL,
                                    STDOUT_FILENO, options, &error),
                      0);
     engine->session.phase = XD_PHASE_FETCH;
@@ -490,7 +490,7 @@ static void prepare_piece_in_memory(void)
 
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_PIPE, NULL,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_pipe, NULL,
                                    STDOUT_FILENO, options, &error),
                      0);
     ck_assert_int_eq(

@@ -69,7 +69,7 @@ static void setup(void)
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_file, path,
                                    -1, options, &error),
                      0);
     ck_assert_int_eq(xd_file_sink_new(&sink, path, SIZE_MAX, false, &error), 0);

@@ -44,7 +44,7 @@ static void set_up(void)
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, sizeof text - 1, NULL, &error), 0);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
-    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, XD_OUTPUT_FILE, path,
+    ck_assert_int_eq(xd_engine_new(&engine, manifest, 0, &xd_output_file, path,
                                    -1, options, &error),
                      0);
     engine->session.phase = XD_PHASE_FETCH;
