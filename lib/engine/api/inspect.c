@@ -271,13 +271,12 @@ static bool may_describe(const struct item *item, const struct xd_url *url)
  * Errors: NOMEM.
  */
 static int take_described(struct xd_inspection *in,
-                          const struct xd_cancelable_batch *a,
-                          struct xd_error *err)
+                          struct xd_cancelable_batch *a, struct xd_error *err)
 {
     struct item *item = &in->items[0];
     const struct xd_offered *o = find_described(&item->offer);
     struct xd_inspection *about;
-    struct xd_cancelable_batch brief = *a;
+    const xd_usec until = a->until;
     int rc;
 
     if (is_manifest(item) || item->error.code < 0 || !o ||
@@ -287,9 +286,10 @@ static int take_described(struct xd_inspection *in,
         return xd_fail_nomem(err);
     about->what = ARE_MANIFESTS;
     about->reach = item->offer.reach;
-    if (xd_now() + DESCRIBED_GRACE < brief.until)
-        brief.until = xd_now() + DESCRIBED_GRACE;
-    rc = ask(about, &brief, 1, XD_NEVER, err);
+    if (xd_now() + DESCRIBED_GRACE < until)
+        a->until = xd_now() + DESCRIBED_GRACE;
+    rc = ask(about, a, 1, XD_NEVER, err);
+    a->until = until;
     if (rc == 0 && about->items[0].manifest)
         in->described = xd_manifest_ref(about->items[0].manifest);
     xd_inspection_free(about);
