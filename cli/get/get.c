@@ -32,6 +32,7 @@ struct get {
     const struct xd_checksums *common;
     struct set set; /* files that wait for more that come with them */
     bool is_alone;  /* none does */
+    struct present present;
     const struct xd_list *list; /* of --input-file, or NULL */
     size_t line;     /* of it; or NO_LINE: what it leads to was found out */
     FILE *report;    /* NULL: none is wanted */
@@ -110,6 +111,7 @@ static void get_set(struct get *g)
     struct set_outcome out = {0};
     const bool was_alone = g->is_alone;
 
+    present_print(&g->present, g->args);
     g->set = (struct set){0};
     g->is_alone = true;
     if (set.n == 1)
@@ -133,7 +135,7 @@ static void get_job(struct get *g, const struct job *job)
         note(g, plan_print(job));
         return;
     }
-    const bool has_ended = present_ends(job, &status);
+    const bool has_ended = present_ends(job, &g->present, &status);
     if (!has_ended || status != STATUS_COMPLETE)
         get_set(g);
     if (has_ended)
@@ -184,14 +186,36 @@ static bool may_wait(struct get *g, struct xd_manifest *m, size_t i)
            set_add(&g->set, m, i, path, g->line);
 }
 
-static void get_file(struct get *g, struct xd_manifest *m, size_t i,
-                     const char *input)
+static void get_by_itself(struct get *g, struct xd_manifest *m, size_t i,
+                          const char *input)
 {
     struct xd_file file = {.struct_size = sizeof file};
     char placed[PLACE_SIZE];
 
-    if (!may_wait(g, m, i) && xd_manifest_file(m, i, &file) == 0)
+    if (xd_manifest_file(m, i, &file) == 0)
         get_alone(g, m, i, place(g, file.path, placed), input);
+}
+
+static void get_file(struct get *g, struct xd_manifest *m, size_t i,
+                     const char *input)
+{
+    if (!may_wait(g, m, i))
+        get_by_itself(g, m, i, input);
+}
+
+/* Those that cannot come together do not part those that can. */
+static void get_all_files(struct get *g, struct xd_manifest *m,
+                          const char *input)
+{
+    const size_t n = xd_manifest_n_files(m);
+    bool *const waits = calloc(n + 1, sizeof *waits);
+
+    for (size_t i = 0; waits != NULL && i < n; i++)
+        waits[i] = may_wait(g, m, i);
+    for (size_t i = 0; i < n && goes_on(g); i++)
+        if (waits == NULL || !waits[i])
+            get_by_itself(g, m, i, input);
+    free(waits);
 }
 
 static void get_manifest(struct get *g, struct xd_manifest *m,
@@ -226,8 +250,7 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
                    "several files, and one out=");
         return;
     }
-    for (size_t i = 0; i < n && goes_on(g); i++)
-        get_file(g, m, i, input);
+    get_all_files(g, m, input);
     const size_t n_left_out = xd_manifest_n_left_out(m);
     if (n_left_out > 0) {
         words_error("%s: %zu of its %zu files %s left out: no source of %s can "

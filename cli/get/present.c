@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sys/stat.h>
@@ -38,6 +39,34 @@ static void print_status(const struct args *a, const char *name,
     if (n_samples > 0)
         fprintf(stderr, ", %zu samples compared", n_samples);
     putc('\n', stderr);
+}
+
+void present_print(struct present *p, const struct args *a)
+{
+    char names[40];
+
+    snprintf(names, sizeof names, "%zu files", p->n);
+    if (p->n > 0)
+        print_status(a, p->n > 1 ? names : p->name, "already complete",
+                     p->algorithm, 0);
+    free(p->name);
+    *p = (struct present){0};
+}
+
+/* Those that one algorithm has proved are said together. */
+static void add_present(struct present *p, const struct job *job,
+                        const char *algorithm)
+{
+    if (p->n > 0 && strcmp(p->algorithm, algorithm) != 0)
+        present_print(p, job->args);
+    if (p->n == 0)
+        p->name = strdup(job->name);
+    if (p->name == NULL) {
+        print_status(job->args, job->name, "already complete", algorithm, 0);
+        return;
+    }
+    snprintf(p->algorithm, sizeof p->algorithm, "%s", algorithm);
+    p->n++;
 }
 
 static uint64_t expected_size(const struct job *job)
@@ -161,8 +190,8 @@ static int adopt(const struct job *job, struct xd_check *check,
 /* Whether all is well with the file that is there, or an error says what is
  * not.  *out_goes_on: it is to be fetched now. */
 static int judge(const struct job *job, struct xd_check *check,
-                 struct xd_checked *checked, bool *out_goes_on,
-                 struct xd_error *err)
+                 struct present *p, struct xd_checked *checked,
+                 bool *out_goes_on, struct xd_error *err)
 {
     size_t n = 0;
     int rc = 0;
@@ -181,15 +210,14 @@ static int judge(const struct job *job, struct xd_check *check,
     }
     if (rc == XD_E_CORRUPT)
         describe_mismatch(err, job, checked);
+    else if (rc == 0 && !*out_goes_on && checked->algorithm != NULL)
+        add_present(p, job, checked->algorithm);
     else if (rc == 0 && !*out_goes_on)
-        print_status(job->args, job->name,
-                     checked->algorithm != NULL ? "already complete"
-                                                : "present",
-                     checked->algorithm, n);
+        print_status(job->args, job->name, "present", NULL, n);
     return rc == XD_E_CORRUPT ? XD_E_IO : rc;
 }
 
-bool present_ends(const struct job *job, int *out_status)
+bool present_ends(const struct job *job, struct present *p, int *out_status)
 {
     struct xd_checked checked = {.struct_size = sizeof checked};
     struct xd_check *check;
@@ -201,7 +229,7 @@ bool present_ends(const struct job *job, int *out_status)
     int rc =
         xd_check_new(&check, job->manifest, job->file, job->target->path, &err);
     if (rc == 0) {
-        rc = judge(job, check, &checked, &goes_on, &err);
+        rc = judge(job, check, p, &checked, &goes_on, &err);
         xd_check_free(check);
     }
     if (goes_on)

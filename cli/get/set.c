@@ -13,7 +13,8 @@
 #include "common/words.h"
 #include "get/fetch.h"
 
-/* What is longer is worth to be gone on with after an interruption. */
+/* What is longer is worth to be gone on with after an interruption; what is not
+ * has no journal, which the library expects of no longer files. */
 #define SMALL ((uint64_t)4 << 20)
 
 /* A trace is of one file, and so are these options. */

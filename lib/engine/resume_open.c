@@ -18,6 +18,9 @@ typedef unsigned long long ull;
 /* What is fetched again as fast as a journal is read. */
 #define SMALL ((uint64_t)1 << 20)
 
+/* A longer file is not fetched as one of many, and those have no journal. */
+#define LONGEST_OF_SET ((uint64_t)4 << 20)
+
 /* What open() works with, without the lock. */
 struct opening {
     struct xd_engine *e;
@@ -102,13 +105,15 @@ static int identify(struct opening *o, struct xd_error *err)
     return rc;
 }
 
-/* A .part without a journal is ours if it is small; else it may be anybody's:
- * browsers call unfinished files so too. */
+/* A .part without a journal is ours if it is small, or may be that of a set that
+ * was killed; else it may be anybody's: browsers call unfinished files so too. */
 static int begin_without_journal(struct opening *o, struct xd_error *err)
 {
     uint64_t found = xd_file_sink_found(o->e->dest.sink);
+    uint64_t length = xd_range_length(o->identity.wanted);
 
-    if (found >= SMALL && !o->e->options.no_continue)
+    if (found >= SMALL && (found > length || length > LONGEST_OF_SET) &&
+        !o->e->options.no_continue)
         return xd_fail(err, XD_E_IO,
                        "%s: has %llu bytes, and no journal says of what: "
                        "--no-continue begins it anew",

@@ -2,6 +2,7 @@
 """Small files come together, each for itself."""
 import hashlib
 import os
+import random
 import re
 import signal
 import time
@@ -11,6 +12,7 @@ import pytest
 from lab import bytes_of, wait_until
 
 SIZE = 20_000
+SLOW = bool(os.environ.get("XD_SLOW"))
 
 
 def names(n):
@@ -286,7 +288,55 @@ def test_what_has_its_name_is_right_and_the_rest_goes_on(lab, sig):
     run = lab.xdownload(made)
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
-    assert len(re.findall("already complete", run.err)) == n
+    assert f"{n} files: already complete, verified with sha-256\n" in run.err
+
+
+def killed_at(lab, command, seconds):
+    """Runs the command, and kills it then, unless it has ended."""
+    process = lab.start(*command)
+    time.sleep(seconds)
+    process.kill()
+    return process.wait()
+
+
+@pytest.mark.parametrize("seed", range(12 if SLOW else 2))
+def test_killed_at_any_moment_it_goes_on(lab, seed):
+    """What has its name is right; it is not fetched again, for nobody has it any
+    more."""
+    chance = random.Random(seed)
+    (lab.www / "set").mkdir()
+    sizes = [chance.choice([500, 30_000, 200_000, 1_500_000, 3_000_000])
+             for _ in range(30)] + [6_000_000]
+    chance.shuffle(sizes)
+    contents = {name: lab.file(name, size, seed=i) for i, (name, size)
+                in enumerate(zip(names(len(sizes)), sizes), 1)}
+    made = manifest(lab, lab.depots(2, rate=8_000_000), contents)
+    rc, longest = -signal.SIGKILL, 0.3
+    while rc == -signal.SIGKILL:
+        run = killed_at(lab, [made], chance.uniform(0.05, longest))
+        rc, longest = run.rc, longest * 1.3
+        right_so_far(lab, contents)
+        for name in contents:
+            if lab.path(name).exists():
+                (lab.www / name).unlink(missing_ok=True)
+    assert rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+@pytest.mark.parametrize("part,size,is_ours", [
+    (3 << 20, 4 << 20, True), (4 << 20, 4 << 20, True),
+    (3 << 20, (4 << 20) + 1, False), ((3 << 20) + 1, 3 << 20, False)])
+def test_the_last_one_of_a_set_that_was_killed(lab, part, size, is_ours):
+    """It comes alone, and what there is of it has no journal."""
+    (lab.www / "set").mkdir()
+    (lab.work / "set").mkdir()
+    contents = {"set/f": lab.file("set/f", size)}
+    lab.path("set/f.part").write_bytes(bytes(part))
+    run = lab.xdownload(manifest(lab, lab.depots(2), contents))
+    assert run.rc == (0 if is_ours else 5), run.err
+    assert lab.path("set/f").exists() is is_ours
+    if is_ours:
+        assert all_are_there(lab, contents)
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -328,7 +378,7 @@ def test_the_same_name_in_two_manifests_is_not_written_by_both(lab):
     run = lab.xdownload(made, made)
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
-    assert len(re.findall("already complete", run.err)) == 3
+    assert "3 files: already complete, verified with sha-256\n" in run.err
 
 
 def test_what_is_complete_does_not_part_the_others(lab):
@@ -341,6 +391,22 @@ def test_what_is_complete_does_not_part_the_others(lab):
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
     assert run.reports[-1]["files"] == 13
+
+
+def test_what_comes_alone_does_not_part_the_others(lab):
+    """Long files, and one that is there and another's."""
+    contents = files(lab, 20)
+    long = {f"set/l{i}": lab.file(f"set/l{i}", 5 << 20, seed=i) for i in (1, 2)}
+    small = list(contents)
+    order = [small[0], "set/l1", *small[1:10], "set/l2", *small[10:]]
+    (lab.work / "set").mkdir()
+    lab.path(small[5]).write_bytes(b"mine")
+    run = lab.xdownload(manifest(lab, lab.depots(2), order))
+    assert run.rc == 5, run.err
+    contents[small[5]] = b"mine"
+    assert all_are_there(lab, contents | long)
+    sets = [r["files"] for r in run.reports if r["file"] is None]
+    assert sets == [19]
 
 
 def test_files_of_a_list_come_together_to_where_it_says(lab):
