@@ -223,7 +223,8 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * process is killed, nothing is kept.
  * Ownership: as above.
  * Errors: INVAL (a file that xd_manifest_can_join() refuses, or that has no path;
- * the option range), MANIFEST (they are too long together), NOREPLICA, NOMEM.
+ * the option range), MANIFEST (they are too long together), NOREPLICA, NOMEM; and
+ * of xd_download_start(): IO (their disk has no room for all).
  */
 XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
                                              struct xd_manifest *m,

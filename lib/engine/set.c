@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "engine/set_space.h"
 #include "engine/sched_events.h"
 #include "manifest/join.h"
 #include "os/clock.h"
@@ -178,9 +179,13 @@ bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
 int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
 {
     struct xd_set *s = &e->set;
+    int rc;
 
     for (size_t i = 0; !e->options.force && i < s->n; i++)
         s->files[i].is_there = xd_path_exists(s->places[i].path);
+    rc = xd_set_check_space(e, err);
+    if (rc < 0)
+        return rc;
     return xd_set_sink_new(out, &s->sink, s->places, s->n, e->options.force,
                            s->most_open, err);
 }

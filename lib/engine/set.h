@@ -68,7 +68,7 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 void xd_set_fini(struct xd_set *s);
 
 /* The sink behind which they lie.  Without the lock, before anything is fetched.
- * Errors: NOMEM. */
+ * Errors: IO (they have no room), NOMEM. */
 int xd_set_open(struct xd_engine *e, struct xd_sink **out,
                 struct xd_error *err);
 

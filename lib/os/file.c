@@ -771,6 +771,15 @@ bool xd_path_exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
+bool xd_path_is_beside(const char *a, const char *b)
+{
+    const char *in_a = strrchr(a, '/'), *in_b = strrchr(b, '/');
+
+    if (!in_a || !in_b)
+        return in_a == in_b;
+    return in_a - a == in_b - b && memcmp(a, b, (size_t)(in_a - a)) == 0;
+}
+
 bool xd_file_is_writable(int fd)
 {
     int flags = fcntl(fd, F_GETFL);

@@ -141,6 +141,9 @@ bool xd_file_exists(int folder, const char *path);
 /* Likewise of the whole path, from the current folder. */
 bool xd_path_exists(const char *path);
 
+/* Whether both lie in one folder, as they are written. */
+bool xd_path_is_beside(const char *a, const char *b);
+
 /* Whether `fd` is an open descriptor that may be written to. */
 bool xd_file_is_writable(int fd);
 

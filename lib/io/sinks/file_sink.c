@@ -305,12 +305,7 @@ static int enter_folder(struct folder **out, const char *path, size_t given,
 /* Whether that folder is the one of the path. */
 static bool is_in(const struct folder *in, const char *path)
 {
-    const char *a = strrchr(in->path, '/'), *b = strrchr(path, '/');
-    const size_t len = a ? (size_t)(a - in->path) : 0;
-
-    return len == (b ? (size_t)(b - path) : 0) &&
-           memcmp(in->path, path, len) == 0 && (a != NULL) == (b != NULL) &&
-           !atomic_load(&in->is_elsewhere);
+    return xd_path_is_beside(in->path, path) && !atomic_load(&in->is_elsewhere);
 }
 
 /* Of a renaming that was killed between its two steps. */

@@ -260,23 +260,14 @@ static void close_file_locked(struct xd_set_sink *s, size_t i)
         }
 }
 
-/* The length of the folder in a path. */
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? (size_t)(slash - path) : 0;
-}
-
 /* How many of the files, from the first on, lie in one folder. */
 static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
                               size_t n)
 {
-    const char *path = s->places[files[0]].path;
-    size_t len = folder_len(path), i = 1;
+    size_t i = 1;
 
-    while (i < n && folder_len(s->places[files[i]].path) == len &&
-           memcmp(s->places[files[i]].path, path, len) == 0)
+    while (i < n && xd_path_is_beside(s->places[files[0]].path,
+                                      s->places[files[i]].path))
         i++;
     return i;
 }

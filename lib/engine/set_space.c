@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/set_space.h"
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "io/part.h"
+#include "os/disk.h"
+#include "os/file.h"
+
+typedef unsigned long long ull;
+
+/* More are not looked at. */
+#define MOST_DISKS 8
+
+struct disk {
+    uint64_t number, room, needed;
+    size_t n; /* files */
+};
+
+struct disks {
+    struct disk list[MOST_DISKS];
+    size_t n;
+};
+
+/* NULL: it is not known. */
+static struct disk *disk_of(struct disks *d, const char *path)
+{
+    uint64_t number, room;
+
+    if (!xd_disk_room(path, &number, &room))
+        return NULL;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->list[i].number == number)
+            return &d->list[i];
+    if (d->n == MOST_DISKS)
+        return NULL;
+    d->list[d->n] = (struct disk){.number = number, .room = room};
+    return &d->list[d->n++];
+}
+
+static bool is_wanted(const struct xd_set *s, size_t i)
+{
+    return !s->files[i].is_there && !s->files[i].is_unsized;
+}
+
+/* The sum of all sizes is that of a file. */
+static void add_needs(struct disks *d, const struct xd_set *s)
+{
+    const char *last = NULL;
+    struct disk *disk = NULL;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_set_place *p = &s->places[i];
+
+        if (!is_wanted(s, i))
+            continue;
+        if (!last || !xd_path_is_beside(p->path, last))
+            disk = disk_of(d, p->path);
+        last = p->path;
+        if (!disk)
+            continue;
+        disk->needed += p->size;
+        disk->n++;
+    }
+}
+
+/* What an earlier run has left is written over.  Asked only if it matters, for
+ * it is a look at each file. */
+static uint64_t taken_by_parts(const struct xd_set *s)
+{
+    struct xd_text part = {0};
+    uint64_t taken = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        xd_text_clear(&part);
+        xd_part_path(&part, s->places[i].path, XD_PART);
+        if (is_wanted(s, i) && !part.failed)
+            taken += xd_disk_taken(part.s);
+    }
+    xd_text_fini(&part);
+    return taken;
+}
+
+int xd_set_check_space(const struct xd_engine *e, struct xd_error *err)
+{
+    struct disks disks = {.n = 0};
+
+    add_needs(&disks, &e->set);
+    for (size_t i = 0; i < disks.n; i++) {
+        const struct disk *d = &disks.list[i];
+
+        if (d->needed > d->room &&
+            d->needed - d->room > taken_by_parts(&e->set))
+            return xd_fail(err, XD_E_IO,
+                           "%zu files of %llu bytes are too many for their "
+                           "disk, which has room for %llu",
+                           d->n, (ull)d->needed, (ull)d->room);
+    }
+    return 0;
+}
