@@ -6,10 +6,13 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Over less time the 20 ms in which bytes are reported tell no rate, and over
- * less than two latencies TCP's own rhythm does. */
+/* Over less time the 20 ms in which bytes are reported tell no rate.  Where a
+ * window bounds a connection its bytes come together, once in a round trip: two
+ * round trips tell its rate, if they last that long.  The bytes of the second may
+ * come somewhat early. */
 #define TURN (100 * XD_MS)
-#define TURN_LATENCIES 2
+#define TURN_ROUNDS 1.75
+#define LEAST_ROUNDS (70 * XD_MS)
 
 /* Rates that differ from their mean by no more than this part are equal. */
 #define EQUAL 0.2
@@ -159,9 +162,20 @@ static xd_usec longer(xd_usec a, xd_usec b)
     return a > b ? a : b;
 }
 
-static xd_usec turn_of(xd_usec latency)
+static xd_usec turn_of(xd_usec round)
 {
-    return longer(TURN_LATENCIES * latency, TURN);
+    xd_usec rounds = (xd_usec)(TURN_ROUNDS * (double)round);
+
+    return rounds < LEAST_ROUNDS ? TURN : rounds;
+}
+
+/* A round trip.  A depot's latency is longer once it has more than one connection:
+ * the handshakes of the others count in it. */
+static xd_usec round_of(const struct xd_connections_depot *d, xd_usec latency)
+{
+    xd_usec least = d->least_wait / 2; /* for a handshake, and an answer */
+
+    return !d->can_share && least > 0 && least < latency ? least : latency;
 }
 
 static xd_usec silence_of(xd_usec latency)
@@ -169,7 +183,7 @@ static xd_usec silence_of(xd_usec latency)
     return longer(RATION_SILENCE, RATION_LATENCIES * latency);
 }
 
-static void count_lane(struct xd_connection_watch *w, xd_usec latency,
+static void count_lane(struct xd_connection_watch *w, xd_usec round,
                        xd_usec now, uint64_t bytes)
 {
     if (!w->is_flowing) { /* how long these took is not known */
@@ -180,7 +194,7 @@ static void count_lane(struct xd_connection_watch *w, xd_usec latency,
         return;
     }
     w->bytes += bytes;
-    if (now - w->turn_at < turn_of(latency))
+    if (now - w->turn_at < turn_of(round))
         return;
     w->before = w->rate;
     w->rate = (double)w->bytes * (double)XD_SECOND / (double)(now - w->turn_at);
@@ -188,13 +202,13 @@ static void count_lane(struct xd_connection_watch *w, xd_usec latency,
     w->bytes = 0;
 }
 
-static void count_all(struct xd_connections_depot *d, xd_usec latency,
+static void count_all(struct xd_connections_depot *d, xd_usec round,
                       xd_usec now, uint64_t bytes)
 {
     struct xd_connection_watch *w = &d->all;
     xd_usec measured_at = w->measured_at;
 
-    count_lane(w, latency, now, bytes);
+    count_lane(w, round, now, bytes);
     if (w->measured_at == measured_at)
         return;
     if (w->before < w->rate * (1 - EQUAL) || w->before > w->rate * (1 + EQUAL))
@@ -209,8 +223,8 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
 {
     struct xd_connections_depot *d = &c->depots[depot];
 
-    count_lane(&c->lanes[lane], latency, now, bytes);
-    count_all(d, latency, now, bytes);
+    count_lane(&c->lanes[lane], round_of(d, latency), now, bytes);
+    count_all(d, round_of(d, latency), now, bytes);
     if (d->heard_at == 0 || now - d->heard_at >= silence_of(latency)) {
         d->burst_at = now;
         d->burst = 0;

@@ -44,7 +44,7 @@
 #include "base/time.h"
 #include "sched/sched.h"
 
-/* What one connection brings, measured in turns of some latencies. */
+/* What one connection brings, measured in turns of two round trips or more. */
 struct xd_connection_watch {
     bool is_flowing;     /* bytes of a request come */
     xd_usec began_at;    /* the first of them came then */

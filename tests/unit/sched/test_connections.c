@@ -182,20 +182,37 @@ START_TEST(a_depot_whose_connections_are_capped_gets_all)
 END_TEST
 
 static const struct {
-    double second, later; /* of the other lane; of both after 120 ms */
+    double second, later; /* of the other lane; of both after 100 ms */
     bool is_probed;
 } pairs[] = {{1.0, 1.0, true},   {1.3, 1.0, true},  {1.7, 1.0, false},
              {0.55, 1.0, false}, {1.0, 1.6, false}, {1.15, 0.5, false}};
 
-/* For 300 ms, which are three turns. */
+/* For 240 ms, in which two turns end. */
 START_TEST(only_connections_that_are_steady_and_equal_are_probed)
 {
     rates[0] = MIB;
     rates[1] = MIB * pairs[_i].second;
-    pass(120 * XD_MS);
+    pass(100 * XD_MS);
     rates[0] *= pairs[_i].later;
     rates[1] *= pairs[_i].later;
-    ck_assert_int_eq(is_probed(180 * XD_MS), pairs[_i].is_probed);
+    ck_assert_int_eq(is_probed(140 * XD_MS), pairs[_i].is_probed);
+}
+END_TEST
+
+static const struct {
+    xd_usec latency; /* of the depot; a round trip is 40 ms at most */
+    xd_usec turn;
+} turns[] = {{20 * XD_MS, 100 * XD_MS},
+             {39 * XD_MS, 100 * XD_MS},
+             {40 * XD_MS, 80 * XD_MS},
+             {120 * XD_MS, 80 * XD_MS}};
+
+START_TEST(two_round_trips_are_a_turn_if_they_last)
+{
+    facts.latency = turns[_i].latency;
+    set_rates(0, MIB);
+    ck_assert(!is_probed(2 * turns[_i].turn));
+    ck_assert(is_probed(STEP));
 }
 END_TEST
 
@@ -212,10 +229,10 @@ START_TEST(so_are_those_whose_burst_is_over_if_they_are_exact)
 {
     rates[0] = MIB * bursts[_i].first;
     rates[1] = MIB * bursts[_i].second;
-    pass(120 * XD_MS);
+    pass(100 * XD_MS);
     rates[0] = MIB;
     rates[1] = MIB * bursts[_i].later;
-    ck_assert_int_eq(is_probed(180 * XD_MS), bursts[_i].is_probed);
+    ck_assert_int_eq(is_probed(140 * XD_MS), bursts[_i].is_probed);
 }
 END_TEST
 
@@ -460,7 +477,7 @@ START_TEST(requests_that_share_a_connection_need_not_be_equal)
     xd_connections_connected(&c, 0, 120 * XD_MS);
     rates[0] = 1.2 * MIB;
     rates[1] = 0.3 * MIB;
-    ck_assert(!is_probed(580 * XD_MS));
+    ck_assert(!is_probed(460 * XD_MS));
     ck_assert_int_eq(is_probed(60 * XD_MS), _i > 0);
 }
 END_TEST
@@ -752,6 +769,8 @@ int main(void)
     tcase_add_loop_test(t,
                         only_connections_that_are_steady_and_equal_are_probed,
                         0, sizeof pairs / sizeof *pairs);
+    tcase_add_loop_test(t, two_round_trips_are_a_turn_if_they_last, 0,
+                        sizeof turns / sizeof *turns);
     tcase_add_loop_test(t, so_are_those_whose_burst_is_over_if_they_are_exact,
                         0, sizeof bursts / sizeof *bursts);
     tcase_add_loop_test(t, a_probe_has_to_be_worth_it, 0,
