@@ -5,13 +5,17 @@
 
 Each round takes every command through each row once, in random order.  curl
 knows one mirror only, the nearest; limits are those of the bytes (fluid), and of
-the round trips of six and of sixteen connections: what curl takes, at best.
+the round trips of six and of sixteen connections: what curl takes, at best.  In
+the row "mixed" the second mirror lacks a tenth of the files, and the third has
+wrong bytes in a fiftieth; aria2, which gives such a file up, is not in it.
 Writes build/bench/sets.md; --readme puts the table into tests/bench/README.md.
 
 Takes root, for tests/wan.
 """
 import argparse
 import hashlib
+import math
+import random
 import resource
 import shutil
 import subprocess
@@ -26,44 +30,83 @@ from scenario import find, fluid
 from wan import Missing, Wan, missing
 
 ONE = "depot d1 198.18.1.1 rate=200mbit rtt={}ms\n"
-# Name: what it is, how many files, their bytes, and a scenario or its text.
+FOUR = """\
+depot d1 198.18.1.1 rate=80mbit rtt=10ms
+depot d2 198.18.1.2 rate=60mbit rtt=20ms
+depot d3 198.18.1.3 rate=40mbit rtt=40ms
+depot d4 198.18.1.4 rate=20mbit rtt=80ms
+"""
+
+
+def mixed(n, middle):
+    """Log-normal sizes."""
+    chance = random.Random(1)
+    return [max(1, round(chance.lognormvariate(math.log(middle), 1.2)))
+            for _ in range(n)]
+
+
+# Name: what it is, the bytes of each file, and a scenario or its text.
 ROWS = {
-    "mirrors": ("60 files of 1 MiB, `mirrors`", 60, 1 << 20, "mirrors"),
-    "near": ("3000 files of 10 KiB, one host at 1 ms", 3000, 10 << 10,
+    "mirrors": ("60 files of 1 MiB, `mirrors`", 60 * [1 << 20], "mirrors"),
+    "near": ("3000 files of 10 KiB, one host at 1 ms", 3000 * [10 << 10],
              ONE.format(1)),
-    "far": ("1000 files of 10 KiB, one host at 40 ms", 1000, 10 << 10,
+    "far": ("1000 files of 10 KiB, one host at 40 ms", 1000 * [10 << 10],
             ONE.format(40)),
+    "mixed": ("3000 files, log-normal, median 200 KiB, four mirrors, two of "
+              "them flawed", mixed(3000, 200 << 10), FOUR),
 }
 OURS = {"xdownload": [], "xdownload -t 16": ["-t", "16"]}
 PEERS = {"curl -Z, 6": "curl", "curl -Z, 16": "curl", "aria2 -j16": "aria2c"}
+GIVES_UP = "aria2 -j16"
+
+
+def digest_of(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 class Files:
-    """So many of them, in a folder that depots serve."""
+    """They lie in a folder that depots serve."""
 
-    def __init__(self, folder, n, size):
-        self.folder = Path(folder)
-        self.data = {f"f{i:05}": bytes_of(size, i + 1) for i in range(n)}
-        for name, data in self.data.items():
+    def __init__(self, folder, sizes, is_flawed):
+        self.folder, self.is_flawed = Path(folder), is_flawed
+        self.sizes = {f"f{i:05}": size for i, size in enumerate(sizes)}
+        self.digests = {}
+        (self.folder / "wrong").mkdir()
+        for i, (name, size) in enumerate(self.sizes.items()):
+            data = bytes_of(size, i + 1)
+            self.digests[name] = digest_of(data)
             (self.folder / name).write_bytes(data)
+            if self.has_wrong_copy(i):
+                (self.folder / "wrong" / name).write_bytes(
+                    data[:-1] + bytes([data[-1] ^ 1]))
 
-    def metalink(self, path, urls):
-        """urls: of a file, by its name."""
+    def has_wrong_copy(self, i):
+        return self.is_flawed and i % 50 == 1
+
+    def urls(self, wan, i, name):
+        urls = wan.urls("http", name)
+        if self.is_flawed and i % 10 == 0:
+            urls[1] = wan.urls("http", "none/" + name)[1]
+        if self.has_wrong_copy(i):
+            urls[2] = wan.urls("http", "wrong/" + name)[2]
+        return urls
+
+    def metalink(self, path, wan):
         with open(path, "w", encoding="utf-8") as f:
             f.write('<metalink xmlns="urn:ietf:params:xml:ns:metalink">\n')
-            for name, data in self.data.items():
-                digest = hashlib.sha256(data).hexdigest()
-                f.write(f'<file name="{name}"><size>{len(data)}</size>'
-                        f'<hash type="sha-256">{digest}</hash>')
-                f.writelines(f"<url>{escape(u)}</url>" for u in urls(name))
+            for i, (name, size) in enumerate(self.sizes.items()):
+                f.write(f'<file name="{name}"><size>{size}</size>'
+                        f'<hash type="sha-256">{self.digests[name]}</hash>')
+                f.writelines(f"<url>{escape(u)}</url>"
+                             for u in self.urls(wan, i, name))
                 f.write("</file>\n")
             f.write("</metalink>\n")
         return path
 
     def are_in(self, folder):
         return all((folder / name).exists()
-                   and (folder / name).read_bytes() == data
-                   for name, data in self.data.items())
+                   and digest_of((folder / name).read_bytes()) == digest
+                   for name, digest in self.digests.items())
 
 
 def processor_time():
@@ -77,13 +120,12 @@ class Row:
 
     def __init__(self, wan, files, folder):
         self.wan, self.files, self.folder = wan, files, folder
-        self.manifest = files.metalink(
-            folder / "m.meta4", lambda name: wan.urls("http", name))
+        self.manifest = files.metalink(folder / "m.meta4", wan)
         self.out = folder / "out"
         self.config = folder / "curl"
         self.config.write_text("".join(
             f'url = "{wan.urls("http", name)[0]}"\noutput = "{name}"\n'
-            for name in files.data))
+            for name in files.sizes))
 
     def words(self, way):
         if way in OURS:
@@ -111,7 +153,9 @@ class Row:
 
 def measure(row, ways, rounds):
     """({way: medians of seconds and of processor time}, the bytes' limit)"""
-    _, n, size, text = ROWS[row]
+    _, sizes, text = ROWS[row]
+    is_flawed = row == "mixed"
+    ways = [way for way in ways if not is_flawed or way != GIVES_UP]
     runs = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="xd-sets-") as folder:
         folder = Path(folder)
@@ -119,13 +163,13 @@ def measure(row, ways, rounds):
         if "\n" in text:
             path.write_text(text)
         (folder / "www").mkdir()
-        files = Files(folder / "www", n, size)
+        files = Files(folder / "www", sizes, is_flawed)
         with Wan(path, files.folder) as wan:
             server = Row(wan, files, folder)
             for i in range(rounds):
                 for way in common.in_random_order(ways, i):
                     runs[way].append(server.costs(way))
-        limit = fluid(path, n * size)
+        limit = fluid(path, sum(sizes))
     return {way: [median(each) for each in zip(*costs)]
             for way, costs in runs.items()}, limit
 
@@ -147,7 +191,8 @@ def main():
     for row in a.row or ROWS:
         took, limit = measure(row, ways, a.runs)
         rows.append([ROWS[row][0], f"{limit:.2f}",
-                     *("{:.2f}, {:.2f}".format(*took[way]) for way in ways)])
+                     *("{:.2f}, {:.2f}".format(*took[way])
+                       if way in took else "-" for way in ways)])
         print(" | ".join(rows[-1]), flush=True)
     text = (f"Median of {a.runs}: seconds, and seconds of processor.\n\n"
             + table(["files", "limit of the bytes", *ways], rows)

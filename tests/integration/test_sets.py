@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small files come together, each for itself."""
 import hashlib
+import math
 import os
 import random
 import re
@@ -216,6 +217,30 @@ def test_a_depot_that_lies_always_is_banned(lab):
     assert all_are_there(lab, contents)
     few = run.err.count("it is not asked for that file again") <= 3
     assert few or "it is not used again" in run.err
+
+
+def test_mixed_sizes_from_mirrors_that_differ(lab):
+    """One lacks a tenth of the files, one has wrong bytes in another: of those
+    it is named, and all others are free of suspicion."""
+    chance = random.Random(7)
+    n, middle, rate = ((1000, 200_000, 20_000_000) if SLOW
+                       else (300, 20_000, 4_000_000))
+    (lab.www / "set").mkdir()
+    contents = {f"set/f{i}": lab.file(
+        f"set/f{i}", max(1, round(chance.lognormvariate(math.log(middle), 1.2))),
+        seed=i) for i in range(n)}
+    lacks = lab.depot(rate=rate, files={
+        name: data for i, (name, data) in enumerate(contents.items()) if i % 10})
+    wrong = lab.depot(rate=rate, files={
+        name: data if i % 10 != 1 else bytes_of(len(data), n + i)
+        for i, (name, data) in enumerate(contents.items())})
+    run = lab.xdownload(manifest(
+        lab, [lacks, wrong, *lab.depots(2, rate=rate)], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    named = re.findall(r"http://([^/]*)/\S*: sent wrong bytes", run.err)
+    assert set(named) == {wrong.host}, run.err
+    assert {r["outcome"] for r in run.reports} == {"complete"}
 
 
 def test_what_is_there_already_is_left_alone(lab):
