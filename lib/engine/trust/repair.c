@@ -44,20 +44,6 @@ static void fetch_held_locked(struct xd_engine *e)
         e, (struct xd_session_event){.kind = XD_SESSION_DISCARDED});
 }
 
-static void make_scratch_locked(struct xd_engine *e)
-{
-    struct xd_error error = {0};
-    int rc;
-
-    if (e->dest.scratch)
-        return;
-    xd_engine_unlock(e);
-    rc = xd_scratch_sink_new(&e->dest.scratch, e->dest.sink, &error);
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
-}
-
 static void begin_round_locked(struct xd_engine *e,
                                const struct xd_repair_action *a)
 {
@@ -77,58 +63,6 @@ static void begin_round_locked(struct xd_engine *e,
     xd_engine_step_locked(
         e, (struct xd_session_event){.kind = XD_SESSION_RESTART,
                                      .round = {.kind = XD_ROUND_REPAIR}});
-}
-
-/* Exchange the bytes of two sinks where they differ.  Returns 0 or an error. */
-static int exchange_chunk(struct xd_engine *e, struct xd_range at,
-                          unsigned char *one, unsigned char *other,
-                          struct xd_error *err)
-{
-    uint64_t offset = at.begin - e->wanted.begin;
-    size_t len = (size_t)xd_range_length(at);
-    int rc = xd_sink_read(e->dest.sink, offset, one, len, err);
-
-    if (rc == 0)
-        rc = xd_sink_read(e->dest.scratch, offset, other, len, err);
-    if (rc < 0 || memcmp(one, other, len) == 0)
-        return rc;
-    if (xd_rangeset_add(&e->repair.exchanged, at) < 0)
-        return xd_fail_nomem(err);
-    rc = xd_sink_write(e->dest.sink, offset, other, len, err);
-    if (rc == 0)
-        rc = xd_sink_write(e->dest.scratch, offset, one, len, err);
-    return rc;
-}
-
-/* Without the lock: only the keeper touches what is here. */
-static int exchange(struct xd_engine *e, struct xd_range rest,
-                    struct xd_error *err)
-{
-    unsigned char *copies = xd_alloc(2, CHUNK);
-    int rc = copies ? 0 : xd_fail_nomem(err);
-
-    while (rc == 0 && !xd_range_is_empty(rest)) {
-        struct xd_range chunk = rest;
-
-        if (xd_range_length(chunk) > CHUNK)
-            chunk.end = chunk.begin + CHUNK;
-        rc = exchange_chunk(e, chunk, copies, copies + CHUNK, err);
-        rest.begin = chunk.end;
-    }
-    xd_free(copies);
-    return rc;
-}
-
-static void exchange_locked(struct xd_engine *e, struct xd_range range)
-{
-    struct xd_error error = {0};
-    int rc;
-
-    xd_engine_unlock(e);
-    rc = exchange(e, range, &error);
-    xd_engine_lock(e);
-    if (rc < 0)
-        xd_engine_fail_locked(e, &error);
 }
 
 /* The hash holds, with others' bytes in place of this depot's. */
@@ -172,15 +106,9 @@ static void carry_out_locked(struct xd_engine *e,
     case XD_REPAIR_FETCH_HELD:
         fetch_held_locked(e);
         break;
-    case XD_REPAIR_PREPARE:
-        make_scratch_locked(e);
-        break;
     case XD_REPAIR_SUSPECT:
     case XD_REPAIR_FETCH_ALONE:
         begin_round_locked(e, a);
-        break;
-    case XD_REPAIR_EXCHANGE:
-        exchange_locked(e, a->range);
         break;
     case XD_REPAIR_CHECK:
         xd_engine_step_locked(
@@ -199,19 +127,77 @@ static void carry_out_locked(struct xd_engine *e,
     case XD_REPAIR_NO_MEMORY:
         xd_engine_fail_nomem_locked(e);
         break;
+    case XD_REPAIR_PREPARE:
+    case XD_REPAIR_EXCHANGE: /* without the lock */
     case XD_REPAIR_NOTHING:
         break;
     }
 }
 
-static void advance_locked(struct xd_engine *e)
+/* As far as it goes under the lock.  True: the keeper is to carry out `*out`,
+ * which is not so for rounds that begin while another fetches. */
+static bool advance_locked(struct xd_engine *e, struct xd_repair_action *out)
 {
-    struct xd_repair_action a;
+    while (!xd_engine_is_over_locked(e)) {
+        *out = xd_repair_next(&e->repair, e->depots.n);
+        if (out->kind == XD_REPAIR_PREPARE || out->kind == XD_REPAIR_EXCHANGE)
+            return true;
+        if (out->kind == XD_REPAIR_NOTHING)
+            return false;
+        carry_out_locked(e, out);
+    }
+    return false;
+}
 
-    while (!xd_engine_is_over_locked(e) &&
-           (a = xd_repair_next(&e->repair, e->depots.n),
-            a.kind != XD_REPAIR_NOTHING))
-        carry_out_locked(e, &a);
+/* ---- what the keeper does without the lock, and no other thread ---- */
+
+/* Exchange the bytes of two sinks where they differ.  Returns 0 or an error. */
+static int exchange_chunk(struct xd_engine *e, struct xd_range at,
+                          unsigned char *one, unsigned char *other,
+                          struct xd_error *err)
+{
+    uint64_t offset = at.begin - e->wanted.begin;
+    size_t len = (size_t)xd_range_length(at);
+    int rc = xd_sink_read(e->dest.sink, offset, one, len, err);
+
+    if (rc == 0)
+        rc = xd_sink_read(e->dest.scratch, offset, other, len, err);
+    if (rc < 0 || memcmp(one, other, len) == 0)
+        return rc;
+    if (xd_rangeset_add(&e->repair.exchanged, at) < 0)
+        return xd_fail_nomem(err);
+    rc = xd_sink_write(e->dest.sink, offset, other, len, err);
+    if (rc == 0)
+        rc = xd_sink_write(e->dest.scratch, offset, one, len, err);
+    return rc;
+}
+
+static int exchange(struct xd_engine *e, struct xd_range rest,
+                    struct xd_error *err)
+{
+    unsigned char *copies = xd_alloc(2, CHUNK);
+    int rc = copies ? 0 : xd_fail_nomem(err);
+
+    while (rc == 0 && !xd_range_is_empty(rest)) {
+        struct xd_range chunk = rest;
+
+        if (xd_range_length(chunk) > CHUNK)
+            chunk.end = chunk.begin + CHUNK;
+        rc = exchange_chunk(e, chunk, copies, copies + CHUNK, err);
+        rest.begin = chunk.end;
+    }
+    xd_free(copies);
+    return rc;
+}
+
+static int carry_out(struct xd_engine *e, const struct xd_repair_action *a,
+                     struct xd_error *err)
+{
+    if (a->kind == XD_REPAIR_EXCHANGE)
+        return exchange(e, a->range, err);
+    if (e->dest.scratch)
+        return 0;
+    return xd_scratch_sink_new(&e->dest.scratch, e->dest.sink, err);
 }
 
 /* ---- what happens ---- */
@@ -231,15 +217,19 @@ void xd_repair_complete_locked(struct xd_engine *e)
 
 void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot)
 {
+    struct xd_repair_action a;
+
     if (xd_repair_outvoted(&e->repair, depot))
-        advance_locked(e);
+        advance_locked(e, &a);
 }
 
 bool xd_repair_gives_up_locked(struct xd_engine *e)
 {
+    struct xd_repair_action a;
+
     if (!xd_repair_unavailable(&e->repair))
         return false;
-    advance_locked(e);
+    advance_locked(e, &a);
     return true;
 }
 
@@ -288,7 +278,17 @@ static void judge_locked(struct xd_engine *e)
 
 void xd_repair_work_locked(struct xd_engine *e)
 {
+    struct xd_repair_action a;
+    struct xd_error error = {0};
+    int rc;
+
     if (e->session.phase == XD_PHASE_CHECK)
         judge_locked(e);
-    advance_locked(e);
+    while (advance_locked(e, &a)) {
+        xd_engine_unlock(e);
+        rc = carry_out(e, &a, &error);
+        xd_engine_lock(e);
+        if (rc < 0)
+            xd_engine_fail_locked(e, &error);
+    }
 }

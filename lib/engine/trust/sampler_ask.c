@@ -99,28 +99,28 @@ static void carry_out(struct xd_engine *e, const struct xd_request *request)
 }
 
 /* A second copy is redundant by its nature. */
-static void account_locked(struct xd_engine *e, struct xd_depot *depot,
-                           struct xd_range range, xd_usec started)
+static void account_locked(struct xd_engine *e,
+                           const struct xd_sampler_question *q)
 {
     const struct xd_sampler *s = &e->sampler;
     struct xd_fetch_record record = {
-        .depot = depot->number,
-        .begin = range.begin,
-        .end = range.end,
+        .depot = q->depot->number,
+        .begin = q->range.begin,
+        .end = q->range.end,
         .received = s->filled,
         .redundant = s->filled,
-        .start_s = xd_seconds(started - e->times.started),
+        .start_s = xd_seconds(q->asked_at - e->times.started),
         .first_byte_s = -1,
         .end_s = xd_seconds(xd_now() - e->times.started),
         .code = s->verdict == XD_VERDICT_OK ? XD_OK : XD_E_NET,
         .reason = XD_FETCH_SAMPLE,
-        .queued_s = xd_seconds(started - e->times.started)};
+        .queued_s = xd_seconds(q->asked_at - e->times.started)};
 
     xd_records_put(&e->records, &record);
     e->tally.bytes_received += s->filled;
     e->tally.bytes_redundant += s->filled;
-    depot->bytes_redundant += s->filled;
-    depot->bytes_received += s->filled;
+    q->depot->bytes_redundant += s->filled;
+    q->depot->bytes_received += s->filled;
 }
 
 /* Others may close some descriptors; false when the download is over. */
@@ -155,39 +155,32 @@ static void open_transport(struct xd_engine *e,
     xd_engine_unlock(e);
 }
 
-bool xd_sampler_ask_locked(struct xd_engine *e, struct xd_depot *depot,
-                           const struct xd_request *request,
-                           struct xd_range range)
+void xd_sampler_take_locked(struct xd_engine *e, struct xd_sampler_question *q)
+{
+    q->asked_at = xd_now();
+    q->depot->requests++;
+    e->sampler.is_busy = true;
+}
+
+void xd_sampler_ask(struct xd_engine *e, const struct xd_sampler_question *q)
+{
+    if (q->is_anew)
+        xd_runner_close(e->sampler.runner);
+    open_transport(e, q->depot->kind);
+    carry_out(e, &q->request);
+}
+
+bool xd_sampler_give_locked(struct xd_engine *e,
+                            const struct xd_sampler_question *q)
 {
     struct xd_sampler *s = &e->sampler;
-    xd_usec started = xd_now();
 
-    s->is_busy = true;
-    depot->requests++;
-    xd_engine_unlock(e);
-    open_transport(e, depot->kind);
-    carry_out(e, request);
-    xd_engine_lock(e);
     s->is_busy = false;
     if (xd_engine_is_over_locked(e))
         return false;
-    account_locked(e, depot, range, started);
-    return s->verdict == XD_VERDICT_OK && s->filled == xd_range_length(range);
-}
-
-bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
-                                const struct xd_depot_source *source,
-                                struct xd_range range)
-{
-    struct xd_request request;
-
-    xd_engine_unlock(e);
-    xd_runner_close(e->sampler.runner);
-    xd_engine_lock(e);
-    if (xd_engine_is_over_locked(e))
-        return false;
-    request = xd_sampler_request(source, range);
-    return xd_sampler_ask_locked(e, depot, &request, range);
+    account_locked(e, q);
+    return s->verdict == XD_VERDICT_OK &&
+           s->filled == xd_range_length(q->range);
 }
 
 /* ---- the thread ---- */

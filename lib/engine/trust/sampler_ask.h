@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How samples are asked for: the sampler's thread, its runner, and one request.
- *
- * Every function is called with engine.lock held, but xd_sampler_join().
  */
 #ifndef XD_ENGINE_SAMPLER_ASK_H
 #define XD_ENGINE_SAMPLER_ASK_H
@@ -11,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/range.h"
+#include "base/time.h"
 #include "io/transport.h"
 
 struct xd_depot;
@@ -30,16 +29,23 @@ void xd_sampler_join(struct xd_engine *e);
 struct xd_request xd_sampler_request(const struct xd_depot_source *source,
                                      struct xd_range range);
 
-/* Carry it out.  True: all of `range`, of at most XD_SAMPLE_BYTES, is in the
- * sampler's buffer, and what the head said in `validator`.  Releases the lock.
- * Only the sampler's thread calls this, and the next. */
-bool xd_sampler_ask_locked(struct xd_engine *e, struct xd_depot *depot,
-                           const struct xd_request *request,
-                           struct xd_range range);
+struct xd_sampler_question {
+    struct xd_depot *depot;
+    struct xd_depot_source *source;
+    struct xd_range range; /* of at most XD_SAMPLE_BYTES */
+    struct xd_request request;
+    bool is_anew; /* over a connection of its own */
+    xd_usec asked_at;
+};
 
-/* Likewise, over a new connection and whatever its validator is. */
-bool xd_sampler_ask_anew_locked(struct xd_engine *e, struct xd_depot *depot,
-                                const struct xd_depot_source *source,
-                                struct xd_range range);
+/*
+ * Take a question, ask it without the lock, and give what came.  True: all of
+ * the range is in the sampler's buffer, and what the head said in `validator`.
+ * Only the sampler's thread calls these.
+ */
+void xd_sampler_take_locked(struct xd_engine *e, struct xd_sampler_question *q);
+void xd_sampler_ask(struct xd_engine *e, const struct xd_sampler_question *q);
+bool xd_sampler_give_locked(struct xd_engine *e,
+                            const struct xd_sampler_question *q);
 
 #endif

@@ -48,6 +48,16 @@ struct answers {
     bool is_each_another; /* validator, at the first place: none came twice */
 };
 
+/* Of one source, place by place, as long as what is found is EQUAL. */
+struct comparison {
+    struct xd_depot_source *source;
+    struct xd_range places[MAX_PLACES];
+    size_t n_places, place;     /* the one that is asked for */
+    unsigned n_asked, n_failed; /* requests for it */
+    struct answers answers;
+    enum finding finding;
+};
+
 uint64_t xd_validator_hash(const char *validator)
 {
     uint64_t h = xd_string_hash(validator, strlen(validator));
@@ -214,62 +224,74 @@ static enum finding judge(struct answers *answers,
     return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
 }
 
-/* Asks for `place` until there are enough answers: under two validators, and at
- * the first place the one that raised the doubt among them. */
-static enum finding compare_locked(struct xd_engine *e,
-                                   struct xd_depot_source *s,
-                                   struct xd_range place, bool is_first,
-                                   struct answers *answers)
+/* Under two validators, and at the first place the one that raised the doubt
+ * among them. */
+static bool has_enough(const struct comparison *c)
+{
+    return c->n_asked == MAX_ALIKE ||
+           are_enough(&c->answers, c->source,
+                      c->place == 0 ? c->source->sought : 0);
+}
+
+static void end_place_locked(struct comparison *c)
+{
+    struct xd_depot_source *s = c->source;
+
+    c->finding = judge(&c->answers, s, c->place == 0);
+    /* That there are several validators is known from the first place. */
+    if (c->place > 0 && c->finding == FOUND_ALIKE && are_linked(&c->answers, s))
+        c->finding = FOUND_EQUAL;
+    for (unsigned i = 0; i < c->answers.n && c->finding == FOUND_EQUAL; i++)
+        note_alike(s, c->answers.hashes[i]);
+    c->place++;
+    c->answers.n = c->n_asked = c->n_failed = 0;
+}
+
+/* False: there is nothing more to ask. */
+static bool take_locked(struct xd_engine *e, struct comparison *c,
+                        struct xd_sampler_question *q)
+{
+    while (c->finding == FOUND_EQUAL && c->place < c->n_places &&
+           (xd_engine_is_over_locked(e) || has_enough(c)))
+        end_place_locked(c);
+    if (c->finding != FOUND_EQUAL || c->place == c->n_places)
+        return false;
+    *q = (struct xd_sampler_question){
+        .depot = c->source->checked_depot,
+        .source = c->source,
+        .range = c->places[c->place],
+        .request = xd_sampler_request(c->source, c->places[c->place]),
+        .is_anew = true};
+    xd_sampler_take_locked(e, q);
+    return true;
+}
+
+static void give_locked(struct xd_engine *e, struct comparison *c,
+                        const struct xd_sampler_question *q)
 {
     const struct xd_sampler *sampler = &e->sampler;
-    size_t len = (size_t)xd_range_length(place);
-    unsigned n_failed = 0;
+    const bool is_here = xd_sampler_give_locked(e, q);
 
-    answers->n = 0;
-    for (unsigned i = 0; i < MAX_ALIKE && !xd_engine_is_over_locked(e) &&
-                         !are_enough(answers, s, is_first ? s->sought : 0);
-         i++) {
-        if (xd_sampler_ask_anew_locked(e, s->checked_depot, s, place)) {
-            if (!add_answer(answers, sampler, len))
-                return FOUND_DIFFERENT;
-        } else if (sampler->verdict == XD_VERDICT_AGAIN &&
-                   ++n_failed == MAX_FAILED) {
-            return FOUND_NOTHING;
-        }
-    }
-    return judge(answers, s, is_first);
+    c->n_asked++;
+    if (is_here &&
+        !add_answer(&c->answers, sampler, (size_t)xd_range_length(q->range)))
+        c->finding = FOUND_DIFFERENT;
+    else if (!is_here && sampler->verdict == XD_VERDICT_AGAIN &&
+             ++c->n_failed == MAX_FAILED)
+        c->finding = FOUND_NOTHING;
 }
 
-static enum finding compare_places_locked(struct xd_engine *e,
-                                          struct xd_depot_source *s,
-                                          struct answers *answers)
+static void conclude_locked(struct xd_engine *e, const struct comparison *c)
 {
-    struct xd_range places[MAX_PLACES];
-    size_t n = choose_places(xd_range_clip(s->range, e->wanted), places);
-    enum finding finding = FOUND_EQUAL;
-
-    answers->is_each_another = false;
-    for (size_t i = 0; i < n && finding == FOUND_EQUAL; i++) {
-        finding = compare_locked(e, s, places[i], i == 0, answers);
-        /* That there are several validators is known from the first place. */
-        if (i > 0 && finding == FOUND_ALIKE && are_linked(answers, s))
-            finding = FOUND_EQUAL;
-        for (unsigned k = 0; k < answers->n && finding == FOUND_EQUAL; k++)
-            note_alike(s, answers->hashes[k]);
-    }
-    return finding;
-}
-
-static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
-                            enum finding finding, const struct answers *answers)
-{
+    struct xd_depot_source *s = c->source;
+    const enum finding finding = c->finding;
 
     s->validators = XD_VALIDATORS_CHANGED;
     if (finding == FOUND_NOTHING) {
         s->validators = XD_VALIDATORS_OPEN;
         s->open_since = xd_now();
     } else if (finding == FOUND_ALIKE &&
-               strcmp(answers->validator, s->validator) == 0) {
+               strcmp(c->answers.validator, s->validator) == 0) {
         /* It never changed: the depot takes every condition for not met. */
         s->validators = XD_VALIDATORS_HOLD;
         s->knows_no_conditions = true;
@@ -291,18 +313,27 @@ static void conclude_locked(struct xd_engine *e, struct xd_depot_source *s,
 void xd_validator_check_work_locked(struct xd_engine *e)
 {
     struct xd_depot_source *s = e->unchecked;
+    struct comparison *c = xd_alloc(1, sizeof *c);
     const struct xd_worker *worker;
-    struct answers *answers = xd_alloc(1, sizeof *answers);
+    struct xd_sampler_question q;
 
     e->unchecked = s->next_unchecked;
-    if (!answers) {
+    if (!c) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    conclude_locked(e, s, compare_places_locked(e, s, answers), answers);
+    c->source = s;
+    c->n_places = choose_places(xd_range_clip(s->range, e->wanted), c->places);
+    while (take_locked(e, c, &q)) {
+        xd_engine_unlock(e);
+        xd_sampler_ask(e, &q);
+        xd_engine_lock(e);
+        give_locked(e, c, &q);
+    }
+    conclude_locked(e, c);
     drop_if_sampled_locked(e, s);
     s->was_sampled = false;
-    xd_free(answers);
+    xd_free(c);
     worker = s->checked_depot->worker;
     if (worker)
         xd_runner_wakeup(worker->runner);
