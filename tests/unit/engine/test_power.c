@@ -131,6 +131,14 @@ int openat(int at, const char *path, int flags, ...)
     return open_recorded(at, path, flags, mode);
 }
 
+/* What hardened headers (_FORTIFY_SOURCE) make of an openat() whose flags the
+ * compiler does not know. */
+int __openat64_2(int at, const char *path, int flags);
+int __openat64_2(int at, const char *path, int flags)
+{
+    return open_recorded(at, path, flags, 0);
+}
+
 int open(const char *path, int flags, ...)
 {
     static const char boot_id[] = "/proc/sys/kernel/random/boot_id";
