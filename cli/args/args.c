@@ -611,8 +611,8 @@ static int check_serve(struct args *a)
                            "numbers, not %s",
                            a->listen);
     if (!is_loopback && a->token == NULL)
-        return words_usage("others than this machine reach %s: that needs "
-                           "--token",
+        return words_usage("other machines can reach %s: give --token WORD, "
+                           "a secret that all URLs then begin with",
                            a->listen);
     return 0;
 }
@@ -717,7 +717,7 @@ static int trust_urls(struct args *a)
     return status;
 }
 
-static bool is_on(const struct args *a, const char *name)
+bool args_is_on(const struct args *a, const char *name)
 {
     const char *value = args_value(a, name);
 
@@ -747,9 +747,15 @@ static int check(struct args *a)
         status = check_list(a);
     if (status == 0)
         status = check_stdin(a);
-    if (status == 0 && a->adopts && is_on(a, "no-continue"))
+    if (status == 0 && a->adopts && args_is_on(a, "no-continue"))
         status = words_usage("--continue goes on with what is there, and "
                              "--no-continue begins anew: give one of them");
+    if (status == 0 && args_is_on(a, "content-disposition") &&
+        (args_is_on(a, "force") || a->adopts))
+        status = words_usage("--%s writes to a file that is there, which a "
+                             "server must not choose: give --output FILE in "
+                             "place of --content-disposition",
+                             a->adopts ? "continue" : "force");
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
                              "--checksum is of the whole");

@@ -120,6 +120,9 @@ void args_fini(struct args *a);
 /* The value of a library option, given or by default; NULL if it has none. */
 const char *args_value(const struct args *a, const char *name);
 
+/* Whether a switch of the library is on. */
+bool args_is_on(const struct args *a, const char *name);
+
 /* Whether the option of the library was given, here or in a config file. */
 bool args_is_given(const struct args *a, const char *name);
 

@@ -40,7 +40,9 @@ int target_init(struct target *t, const struct args *a, const char *inner,
         return 0;
     }
     if (name == NULL)
-        return words_usage("%s does not name the file: give -o FILE", input);
+        return words_usage("%s does not name the file: give -o FILE, or let "
+                           "the server name it with --content-disposition",
+                           input);
     t->path = join(a->directory, name, "");
     t->part = join(a->directory, name, ".part");
     if (a->output == NULL)
@@ -98,7 +100,6 @@ bool target_is_behind_link(const struct target *t)
 int target_check(const struct target *t, const struct args *a, char *why,
                  size_t size)
 {
-    const char *force = args_value(a, "force");
     struct stat st, end;
 
     if (t->path == NULL || target_is_ordered(t) || target_is_behind_link(t) ||
@@ -109,7 +110,7 @@ int target_check(const struct target *t, const struct args *a, char *why,
                  t->path);
     else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         snprintf(why, size, "%s is no regular file: -o writes to it", t->path);
-    else if (force == NULL || strcmp(force, "yes") != 0)
+    else if (!args_is_on(a, "force"))
         snprintf(why, size, "%s exists already: --force replaces it", t->path);
     else
         return 0;
@@ -123,12 +124,34 @@ static bool is_writable(int fd)
     return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
+/* Of a file that was named, not one of a manifest, whose folders are made. */
+static bool lacks_folder(const struct target *t, size_t *out_len)
+{
+    const char *slash = t->path != NULL ? strrchr(t->path, '/') : NULL;
+    struct stat st;
+
+    if (slash == NULL || slash == t->path || t->inner != NULL)
+        return false;
+    char *const folder = strndup(t->path, (size_t)(slash - t->path));
+    const bool lacks =
+        folder != NULL && stat(folder, &st) < 0 && errno == ENOENT;
+    *out_len = (size_t)(slash - t->path);
+    free(folder);
+    return lacks;
+}
+
 int target_open(struct target *t, const struct args *a, char *why, size_t size)
 {
     struct stat st;
 
     if (t->path == NULL && !is_writable(t->fd)) {
         snprintf(why, size, "standard output is not open for writing");
+        return STATUS_LOCAL;
+    }
+    size_t len;
+    if (lacks_folder(t, &len)) {
+        snprintf(why, size, "%s: there is no folder %.*s: make it first",
+                 t->path, (int)len, t->path);
         return STATUS_LOCAL;
     }
     const int status = target_check(t, a, why, size);

@@ -326,6 +326,7 @@ static bool get_at_once(struct get *g, const struct xd_listed *l, size_t line)
 
     if (l->n_urls != 1 || l->checksum != NULL || g->common != NULL ||
         g->args->are_manifests || g->args->dry_run ||
+        args_is_on(g->args, "content-disposition") ||
         xd_manifest_from_urls(&m, l->urls, 1, XD_SIZE_UNKNOWN, &err) < 0)
         return false;
     g->listed = l;
@@ -412,10 +413,14 @@ static int check_directory(const char *path)
 
     if (path == NULL)
         return 0;
-    if (stat(path, &st) < 0)
+    if (stat(path, &st) < 0 && errno == ENOENT)
+        words_error("there is no folder %s: make it first", path);
+    else if (stat(path, &st) < 0)
         words_error("%s: %s", path, strerror(errno));
     else if (!S_ISDIR(st.st_mode))
-        words_error("%s is no folder", path);
+        words_error("%s is not a folder: --directory takes one, --output a "
+                    "file",
+                    path);
     else
         return 0;
     return STATUS_LOCAL;

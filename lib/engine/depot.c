@@ -570,8 +570,9 @@ static size_t count_before(const struct xd_depot *d, uint64_t begin)
                           offsetof(struct xd_depot_source, range.begin));
 }
 
-struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
-                                        struct xd_range range)
+static struct xd_depot_source *find_source(struct xd_depot *depot,
+                                           struct xd_range range,
+                                           bool may_be_gone)
 {
     /* Enough to see every alternative of real manifests, and a bound for one
      * that lies a whole replica under a hundred thousand fragments. */
@@ -584,17 +585,29 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 
         if (s->furthest < range.end || (best && ++looked_at > ENOUGH))
             break;
-        if (s->is_gone || s->range.end < range.end)
+        if ((s->is_gone && !may_be_gone) || s->range.end < range.end)
             continue;
         if (!best || by_preference(s, best) < 0)
             best = s;
     }
     for (struct xd_depot_source *s = depot->added; s; s = s->next_added) {
-        if (!s->is_gone && s->range.begin <= range.begin &&
+        if ((!s->is_gone || may_be_gone) && s->range.begin <= range.begin &&
             range.end <= s->range.end && (!best || by_preference(s, best) < 0))
             best = s;
     }
     return best;
+}
+
+struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
+                                        struct xd_range range)
+{
+    return find_source(depot, range, false);
+}
+
+const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
+                                                  struct xd_range range)
+{
+    return find_source(depot, range, true);
 }
 
 void xd_depot_drop_sources(struct xd_depot *depot)

@@ -60,6 +60,8 @@ struct xd_depot_source {
     bool has_answered; /* with bytes of an object of the right size */
     char *validator;   /* strong, of its first answer, or NULL; constant */
     struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
+    int64_t modified; /* as its last answer says, in seconds since 1970; 0: it
+                         does not, or nothing asks for it */
     enum xd_validators validators;
     bool knows_no_conditions; /* it is sent no validator */
     bool varies;              /* that it does so is said */
@@ -193,6 +195,10 @@ int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
  * NULL. */
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range);
+
+/* The same, also of those that are gone. */
+const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
+                                                  struct xd_range range);
 
 /* None of them will do in this run. */
 void xd_depot_drop_sources(struct xd_depot *depot);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/depot_cache.h"
 #include "engine/engine.h"
+#include "engine/remote_time.h"
 
 /* For threads to leave.  The watchdog of their transports takes a third of it;
  * one that a disk or a name server holds up does not hold up the end. */
@@ -41,11 +42,15 @@ static void wait_for_pipe_locked(struct xd_engine *e)
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
+    const int64_t modified = xd_remote_time_locked(e);
     struct xd_error error = {0};
 
     xd_engine_unlock(e);
-    if (xd_sink_finish(e->dest.sink, size, &error) == 0)
+    if (xd_sink_finish(e->dest.sink, size, &error) == 0) {
+        if (modified != 0)
+            xd_file_sink_set_time(e->dest.sink, modified);
         (void)xd_resume_finish(e, &error);
+    }
     xd_engine_lock(e);
     e->error = error.code < 0 ? error : xd_set_error_locked(e);
 }

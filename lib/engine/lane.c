@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/remote_time.h"
 #include "engine/sched_events.h"
 #include "engine/trust/copies.h"
 #include "engine/trust/discard.h"
@@ -404,6 +405,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     if (rc < 0)
         return rc;
     xd_pages_learned(w->engine, lane, head->media_type);
+    xd_remote_time_learned(w->engine, lane, head);
     if (lane->first_byte == XD_NEVER)
         lane->first_byte = xd_now();
     note_redirect(lane, head);

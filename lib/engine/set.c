@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "engine/remote_time.h"
 #include "engine/set_space.h"
 #include "engine/sched_events.h"
 #include "manifest/join.h"
@@ -251,6 +252,8 @@ static void ended(void *engine, const size_t *files, size_t n,
 {
     struct xd_engine *e = engine;
 
+    for (size_t i = 0; i < n && !error; i++)
+        xd_remote_time_set(e, files[i]);
     xd_engine_lock(e);
     for (size_t i = 0; i < n; i++)
         if (error)

@@ -75,11 +75,15 @@ struct xd_object_state {
 
 /* What the depot says before the first byte. */
 struct xd_head {
-    uint64_t object_size;           /* or XD_SIZE_UNKNOWN */
-    const char *validator;          /* opaque: an object that has another one is
+    uint64_t object_size;   /* or XD_SIZE_UNKNOWN */
+    const char *validator;  /* opaque: an object that has another one is
                                another object (xd_validators_differ()); or
                                NULL */
-    const char *media_type;         /* as the depot names it; or NULL */
+    const char *media_type; /* as the depot names it; or NULL */
+    const char *file_name;  /* what the depot wants the file called, not
+                                       made safe; or NULL */
+    int64_t modified; /* when the object last was, in seconds since 1970; 0: it
+                         does not say */
     const struct xd_url *final_url; /* after redirects */
     enum xd_reach reach;            /* of that URL, as the redirects had it */
     bool is_encoded; /* it says that its bytes are, as takes_encoded

@@ -152,6 +152,24 @@ void xd_builder_name(struct xd_builder *b, struct xd_span name)
     b->draft.path = xd_builder_copy(b, xd_span_of(safe));
 }
 
+bool xd_builder_server_name(struct xd_builder *b)
+{
+    const struct xd_span name = xd_span_of(b->server_name);
+    char safe[XD_NAME_MAX + 1];
+    struct xd_quoted q;
+    if (!b->server_name)
+        return false;
+    if (!xd_name_safe(name, safe) || !xd_span_is(name, safe)) {
+        xd_builder_warn(b,
+                        "the server calls the file %s, which is no safe name: "
+                        "that of its URL is used",
+                        xd_quote(&q, name));
+        return false;
+    }
+    b->draft.path = xd_builder_copy(b, name);
+    return true;
+}
+
 void xd_builder_size(struct xd_builder *b, uint64_t size)
 {
     struct xd_draft *d = &b->draft;

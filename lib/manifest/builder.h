@@ -100,8 +100,9 @@ struct xd_builder {
     struct xd_manifest *manifest;
     struct xd_error *err;
     /* Kept up to date by the reader: what sentences begin with. */
-    const char *unit;     /* "line" */
-    unsigned long number; /* 0: nowhere in particular */
+    const char *unit;        /* "line" */
+    unsigned long number;    /* 0: nowhere in particular */
+    const char *server_name; /* what the server calls the file; or NULL */
     /* The builder's own. */
     bool out_of_memory;
     size_t n_warnings;           /* also those that were not kept */
@@ -130,6 +131,10 @@ const char *xd_builder_copy(struct xd_builder *b, struct xd_span s);
  * dropped, and so are two that differ. */
 void xd_builder_name(struct xd_builder *b, struct xd_span name);
 void xd_builder_size(struct xd_builder *b, uint64_t size);
+
+/* Takes `server_name` for the current file.  False: there is none, or it would
+ * have to be changed to be safe, which is warned of. */
+bool xd_builder_server_name(struct xd_builder *b);
 
 /* A hash of the whole file, as the manifest writes it. */
 void xd_builder_hash(struct xd_builder *b, struct xd_span type,

@@ -164,7 +164,7 @@ static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
     }
     if (why)
         xd_builder_warn(b, "the server's Metalink is not used: %s", why);
-    if (has_name)
+    if (!xd_builder_server_name(b) && has_name)
         xd_builder_name(b, xd_span_of(name));
     if (size != XD_SIZE_UNKNOWN)
         xd_builder_size(b, size);
@@ -186,7 +186,7 @@ static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
 int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
                         uint64_t size, const struct xd_offer *offer,
                         const struct xd_manifest *described,
-                        struct xd_error *err)
+                        const char *server_name, struct xd_error *err)
 {
     struct xd_builder b;
     int rc = xd_builder_init(&b, NULL, err);
@@ -194,6 +194,7 @@ int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
     *out = NULL;
     if (rc < 0)
         return rc;
+    b.server_name = server_name;
     rc = build(&b, url, size, offer, described);
     if (rc == 0)
         rc = xd_builder_finish(&b, XD_FORMAT_URLS, out);

@@ -16,6 +16,8 @@
  * only one; it must have that size, and no hash that `offer` contradicts, or
  * all of it is ignored, with a warning.
  *
+ * `server_name` is as in xd_manifest_of_urls().
+ *
  * Its format is that of a list of URLs.
  * Ownership: *out is the caller's, to release with xd_manifest_unref().
  * Errors:    MANIFEST, NOMEM.
@@ -23,6 +25,6 @@
 int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
                         uint64_t size, const struct xd_offer *offer,
                         const struct xd_manifest *described,
-                        struct xd_error *err);
+                        const char *server_name, struct xd_error *err);
 
 #endif

@@ -87,7 +87,8 @@ static int read_text(struct xd_builder *b, struct xd_input *in,
     if (text.len == 0 || is_html) {
         b->number = 0;
         return xd_builder_fail(b, is_html ? "this is an HTML page, not a "
-                                            "manifest"
+                                            "manifest: fetch that which it "
+                                            "links to"
                                           : "it is empty");
     }
     if (text.s[0] == '<')
@@ -155,14 +156,16 @@ int xd_manifest_parse(struct xd_manifest **out, const void *data, size_t len,
     return xd_manifest_parse_input(out, &in, origin, err);
 }
 
-int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,
-                          size_t n, uint64_t size, struct xd_error *err)
+int xd_manifest_of_urls(struct xd_manifest **out, const char *const *urls,
+                        size_t n, uint64_t size, const char *server_name,
+                        struct xd_error *err)
 {
     struct xd_builder b;
     *out = NULL;
     int rc = xd_builder_init(&b, NULL, err);
     if (rc < 0)
         return rc;
+    b.server_name = server_name;
     b.unit = "URL";
     for (b.number = 1; b.number <= n; b.number++)
         xd_urls_add(&b, xd_span_trim(xd_span_of(urls[b.number - 1])));
@@ -173,4 +176,10 @@ int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,
         rc = xd_builder_finish(&b, XD_FORMAT_URLS, out);
     xd_builder_fini(&b);
     return rc;
+}
+
+int xd_manifest_from_urls(struct xd_manifest **out, const char *const *urls,
+                          size_t n, uint64_t size, struct xd_error *err)
+{
+    return xd_manifest_of_urls(out, urls, n, size, NULL, err);
 }

@@ -23,4 +23,10 @@ bool xd_manifest_may_begin(const void *data, size_t len);
 int xd_manifest_parse_input(struct xd_manifest **out, struct xd_input *in,
                             const char *origin, struct xd_error *err);
 
+/* As xd_manifest_from_urls().  The file is called `server_name`, not as the
+ * first URL says, unless that is NULL or not safe (names.h) as it stands. */
+int xd_manifest_of_urls(struct xd_manifest **out, const char *const *urls,
+                        size_t n, uint64_t size, const char *server_name,
+                        struct xd_error *err);
+
 #endif

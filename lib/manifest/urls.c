@@ -29,7 +29,9 @@ static int read_line(struct xd_builder *b, struct xd_span line)
         bool is_first = b->draft.n_mappings == 0 && b->n_warnings == 0;
         if (is_first && !is_url(url))
             return xd_builder_fail(
-                b, "this is neither XML nor a URL, so no manifest");
+                b,
+                "this is neither XML nor a URL: a manifest is a Metalink, an "
+                "exNode or a list of URLs");
         xd_urls_add(b, url);
         line = xd_span_trim(xd_span(line.s + len, line.len - len));
     }
@@ -51,10 +53,12 @@ int xd_urls_end(struct xd_builder *b)
     if (b->draft.n_mappings == 0)
         return b->n_warnings > 0 ? xd_builder_end_file(b)
                                  : xd_builder_fail(b, "there is no URL in it");
+    if (xd_builder_server_name(b))
+        return xd_builder_end_file(b);
     if (xd_name_from_url(&b->draft.mappings[0].url, name))
         xd_builder_name(b, xd_span_of(name));
     else
-        xd_builder_warn(b, "the first URL tells no name for the file");
+        xd_builder_warn(b, "the first URL does not name the file");
     return xd_builder_end_file(b);
 }
 

@@ -433,6 +433,29 @@ void xd_file_publish(int fd, unsigned mode)
         (void)fchmod(fd, (mode_t)mode);
 }
 
+/* As utimensat() takes them: when it was read stays. */
+static void fill_times(struct timespec out[2], int64_t modified)
+{
+    out[0] = (struct timespec){.tv_nsec = UTIME_OMIT};
+    out[1] = (struct timespec){.tv_sec = (time_t)modified};
+}
+
+void xd_file_set_time(int fd, int64_t modified)
+{
+    struct timespec times[2];
+
+    fill_times(times, modified);
+    (void)futimens(fd, times);
+}
+
+void xd_path_set_time(const char *path, int64_t modified)
+{
+    struct timespec times[2];
+
+    fill_times(times, modified);
+    (void)utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+}
+
 static int check_size(const struct stat *st, const char *path, uint64_t size,
                       struct xd_error *err)
 {

@@ -62,6 +62,11 @@ int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
                         const char *path, struct xd_error *err);
 void xd_file_publish(int fd, unsigned mode);
 
+/* When it was last modified, in seconds since 1970: of an open file, and of what
+ * has that name, if it is no link.  What fails leaves it as it is. */
+void xd_file_set_time(int fd, int64_t modified);
+void xd_path_set_time(const char *path, int64_t modified);
+
 /* The mode of a new file in it; 0 if none can be made there. */
 unsigned xd_folder_new_mode(int folder);
 

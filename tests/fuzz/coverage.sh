@@ -50,7 +50,7 @@ measure()
 }
 
 measure size_probe lib/sched/size_probe.c
-measure http_answer lib/io/http/http_answer.c
+measure http_answer lib/io/http/http_answer.c lib/io/http/http_disposition.c
 measure http_offer lib/io/http/http_offer.c lib/io/http/http_link.c \
     lib/io/http/http_digest.c lib/base/offer.c
 measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \

@@ -64,6 +64,8 @@ static void check_answer(const struct xd_http_answer *a)
     FUZZ_CHECK(memchr(a->encoding, 0, sizeof a->encoding) != NULL);
     FUZZ_CHECK(memchr(a->etag, 0, sizeof a->etag) != NULL);
     FUZZ_CHECK(memchr(a->modified, 0, sizeof a->modified) != NULL);
+    FUZZ_CHECK(memchr(a->file_name, 0, sizeof a->file_name) != NULL);
+    FUZZ_CHECK(xd_http_modified(a) >= 0);
     FUZZ_CHECK(strncasecmp(a->etag, "W/", 2) != 0);
     if (a->has_range && !a->range_is_empty) {
         FUZZ_CHECK(a->first <= a->last && a->last != UINT64_MAX);

@@ -29,6 +29,7 @@ struct item {
                                   this */
     struct xd_text text;      /* what came, while it may be a manifest */
     struct xd_offer offer;    /* what its server names beside it */
+    char *file_name;          /* what its server calls it; or NULL */
     bool is_manifest;
     bool may_be_page; /* in place of the file: base/page.h */
     uint64_t size;
@@ -42,7 +43,7 @@ struct xd_inspection {
     enum xd_reach reach; /* how near the URLs may be */
     size_t *asked;       /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
-    bool accepts_html, takes_offers;
+    bool accepts_html, takes_offers, takes_names;
     struct xd_manifest *described; /* of the only URL, by its server; or NULL */
 };
 
@@ -79,9 +80,14 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     item->may_be_page = in->what == FIND_OUT && !in->accepts_html &&
                         xd_page_is_likely(&item->url, head->media_type);
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
+    xd_free(item->file_name);
+    item->file_name = NULL;
     xd_free(item->final_url);
     item->final_url =
         xd_url_copy(head->final_url ? head->final_url : &item->url);
+    if (in->takes_names && head->file_name &&
+        !(item->file_name = xd_strdup(head->file_name)))
+        return xd_fail_nomem(&item->error);
     if (!item->final_url ||
         (head->offer && xd_offer_copy(&item->offer, head->offer) < 0))
         return xd_fail_nomem(&item->error);
@@ -305,6 +311,7 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
     if (rc < 0)
         return rc;
     in->accepts_html = o && o->accept_html;
+    in->takes_names = in->what == FIND_OUT && o && o->content_disposition;
     in->takes_offers =
         in->what == FIND_OUT && in->n == 1 && !(o && o->no_metalink);
     rc = ask_all(in, a, err);
@@ -371,6 +378,16 @@ static uint64_t common_size(const struct xd_inspection *in)
     return size;
 }
 
+/* Of the first server that names it; NULL: none does. */
+static const char *find_name(const struct xd_inspection *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->items[i].error.code == XD_OK && in->items[i].file_name)
+            return in->items[i].file_name;
+    }
+    return NULL;
+}
+
 /* All URLs at which no page lies, also those that have not answered: they may
  * later. */
 static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
@@ -386,7 +403,7 @@ static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
         if (in->items[i].error.code != XD_E_DIFFERENT)
             urls[n++] = xd_url_secret_text(&in->items[i].url);
     }
-    rc = xd_manifest_from_urls(out, urls, n, common_size(in), err);
+    rc = xd_manifest_of_urls(out, urls, n, common_size(in), find_name(in), err);
     xd_free(urls);
     return rc;
 }
@@ -411,7 +428,7 @@ int xd_inspection_manifest(struct xd_manifest **out,
         return in->n == 1 && has_offer(in)
                    ? xd_manifest_offered(out, &in->items[0].url,
                                          in->items[0].size, &in->items[0].offer,
-                                         in->described, err)
+                                         in->described, find_name(in), err)
                    : make_list(out, in, err);
     if (in->items[i].manifest)
         *out = xd_manifest_ref(in->items[i].manifest);
@@ -494,6 +511,7 @@ void xd_inspection_free(struct xd_inspection *in)
         return;
     for (size_t i = 0; i < in->n; i++) {
         xd_free(in->items[i].final_url);
+        xd_free(in->items[i].file_name);
         xd_text_fini(&in->items[i].text);
         xd_offer_fini(&in->items[i].offer);
         xd_manifest_unref(in->items[i].manifest);

@@ -162,6 +162,8 @@ static void read_field(struct xd_http_answer *a, struct text name,
         keep(a->modified, sizeof a->modified, value);
     else if (is_word(name, "Date"))
         keep(a->date, sizeof a->date, value);
+    else if (is_word(name, "Content-Disposition"))
+        (void)xd_http_disposition(xd_span(value.s, value.len), a->file_name);
 }
 
 /* "HTTP/1.1 206 Partial Content", "HTTP/2 206" */
@@ -206,6 +208,14 @@ const char *xd_http_validator(const struct xd_http_answer *a)
     if (a->etag[0] == '"')
         return a->etag;
     return is_strong_date(a) ? a->modified : NULL;
+}
+
+int64_t xd_http_modified(const struct xd_http_answer *a)
+{
+    const time_t modified =
+        a->modified[0] != '\0' ? curl_getdate(a->modified, NULL) : -1;
+
+    return modified > 0 ? (int64_t)modified : 0;
 }
 
 bool xd_http_asks_for_range(const struct xd_request *r)

@@ -8,6 +8,7 @@
 #define XD_IO_HTTP_ANSWER_H
 
 #include "base/url.h"
+#include "io/http/http_disposition.h"
 #include "io/transport.h"
 
 /* A zeroed struct has seen nothing. */
@@ -21,13 +22,15 @@ struct xd_http_answer {
     char etag[200];    /* strong; "" if there is none, or a longer one */
     char modified[64]; /* Last-Modified, likewise */
     char date[64];     /* Date, likewise */
-    char location[XD_URL_MAX + 1]; /* Location, likewise */
-    bool has_length;               /* Content-Length: */
-    uint64_t length;               /* that number */
-    bool has_range;                /* Content-Range: */
-    bool range_is_empty;           /* it reads "*", no range but the size */
-    uint64_t first, last;          /* else the range, both included */
-    uint64_t total;                /* the size in it, or XD_SIZE_UNKNOWN */
+    char file_name[XD_HTTP_FILE_NAME_MAX + 1]; /* of Content-Disposition,
+                                                  likewise */
+    char location[XD_URL_MAX + 1];             /* Location, likewise */
+    bool has_length;                           /* Content-Length: */
+    uint64_t length;                           /* that number */
+    bool has_range;                            /* Content-Range: */
+    bool range_is_empty;  /* it reads "*", no range but the size */
+    uint64_t first, last; /* else the range, both included */
+    uint64_t total;       /* the size in it, or XD_SIZE_UNKNOWN */
 };
 
 /* One line of the header as it came; a status line begins anew. */
@@ -46,6 +49,10 @@ struct xd_http_judgement {
 /* The ETag, or the Last-Modified where that is strong (RFC 9110, 8.8.2.2), or
  * NULL. */
 const char *xd_http_validator(const struct xd_http_answer *a);
+
+/* The Last-Modified, in seconds since 1970; 0 if there is none, or none since
+ * then. */
+int64_t xd_http_modified(const struct xd_http_answer *a);
 
 /* Whether a Range header goes with the request. */
 bool xd_http_asks_for_range(const struct xd_request *r);

@@ -91,6 +91,9 @@ static void report_head(struct xd_http_fetch *f)
 
     head.media_type = media_type(f);
     head.validator = xd_http_validator(a);
+    head.modified = xd_http_modified(a);
+    if (a->file_name[0] != '\0')
+        head.file_name = a->file_name;
     head.final_url = f->url;
     head.reach = f->reach;
     if (!xd_offer_is_empty(&f->offer))
@@ -137,7 +140,8 @@ static void judge_redirect(struct xd_http_fetch *f)
 
     drop_body(f);
     if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
-        rc = xd_fail(error, XD_E_NET, "%s: more than %" PRIu64 " redirects",
+        rc = xd_fail(error, XD_E_NET,
+                     "%s: more than %" PRIu64 " redirects (max-redirs)",
                      f->name.s, most);
     else
         rc = xd_http_redirect(&next, f->first, f->url, f->answer.location,

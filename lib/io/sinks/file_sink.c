@@ -232,6 +232,11 @@ void xd_file_sink_keep_private(struct xd_sink *s)
     ((struct file_sink *)s)->stays_private = true;
 }
 
+void xd_file_sink_set_time(struct xd_sink *s, int64_t modified)
+{
+    xd_file_set_time(((const struct file_sink *)s)->fd, modified);
+}
+
 bool xd_file_sink_remove_empty(struct xd_sink *s)
 {
     const struct file_sink *f = (const struct file_sink *)s;

@@ -64,6 +64,8 @@ const char *xd_file_sink_part(const struct xd_sink *s); /* its path */
 int xd_file_sink_empty(struct xd_sink *s, struct xd_error *err);
 /* No other user can read it after finish() either. */
 void xd_file_sink_keep_private(struct xd_sink *s);
+/* As xd_file_set_time(). */
+void xd_file_sink_set_time(struct xd_sink *s, int64_t modified);
 bool xd_file_sink_remove_empty(struct xd_sink *s);
 /* Once it has failed it does so for ever: what was written may be gone. */
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/remote_time.h"
+
+#include "engine/engine.h"
+#include "engine/lane.h"
+#include "os/file.h"
+
+void xd_remote_time_learned(struct xd_engine *e, const struct xd_lane *lane,
+                            const struct xd_head *head)
+{
+    if (!e->options.remote_time || !lane->source)
+        return;
+    xd_engine_lock(e);
+    lane->source->modified = head->modified;
+    xd_engine_unlock(e);
+}
+
+static int64_t older(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* What one depot states of the objects that `range` has its bytes of. */
+static int64_t stated_by_locked(const struct xd_engine *e,
+                                const struct xd_depot *depot,
+                                struct xd_range range)
+{
+    const struct xd_depot_source *s = NULL;
+    int64_t oldest = 0;
+
+    while ((s = xd_depot_next_source(depot, s)) != NULL) {
+        const struct xd_range both = xd_range_clip(s->range, range);
+        if (s->modified != 0 &&
+            xd_ledger_bytes_of(&e->ledger, depot->number, both) > 0)
+            oldest = older(oldest, s->modified);
+    }
+    return oldest;
+}
+
+int64_t xd_remote_time_locked(struct xd_engine *e)
+{
+    int64_t oldest = 0;
+
+    if (!e->options.remote_time || e->dest.output->has_many_files)
+        return 0;
+    if (!e->dest.path) {
+        xd_engine_log_locked(e, XD_LOG_WARN,
+                             "a pipe has no time that could be set "
+                             "(remote-time)");
+        return 0;
+    }
+    for (size_t i = 0; i < e->depots.n; i++)
+        oldest =
+            older(oldest, stated_by_locked(e, e->depots.list[i], e->wanted));
+    if (oldest == 0)
+        xd_engine_log_locked(e, XD_LOG_WARN,
+                             "no depot has said when the file was modified: "
+                             "its time is that of its last byte "
+                             "(remote-time)");
+    return oldest;
+}
+
+/* A set has too many sources to look at all for each file; of one file a depot
+ * has one, as a rule. */
+static int64_t time_of_place_locked(const struct xd_engine *e,
+                                    struct xd_range place)
+{
+    int64_t oldest = 0;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *depot = e->depots.list[i];
+        const struct xd_depot_source *s = xd_depot_any_source(depot, place);
+        if (s && xd_ledger_bytes_of(&e->ledger, depot->number, place) > 0)
+            oldest = older(oldest, s->modified);
+    }
+    return oldest;
+}
+
+void xd_remote_time_set(struct xd_engine *e, size_t i)
+{
+    const struct xd_set_place *place = &e->set.places[i];
+    int64_t modified;
+
+    if (!e->options.remote_time)
+        return;
+    xd_engine_lock(e);
+    modified = time_of_place_locked(e, place->range);
+    xd_engine_unlock(e);
+    if (modified != 0)
+        xd_path_set_time(place->path, modified);
+}
