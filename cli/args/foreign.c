@@ -8,6 +8,7 @@ static const struct foreign options[] = {
     /* curl */
     {"remote-name", NULL},
     {"show-error", NULL},
+    {"remote-header-name", "content-disposition"},
     {"silent", "quiet"},
     {"output-dir", "directory"},
     /* wget */
@@ -82,7 +83,7 @@ static const struct {
           "each depot"},
     {'L', "leave it out: redirects are followed"},
     {'C', "use -c to continue what another program began"},
-    {'J', "use -o FILE: a server does not name the file"},
+    {'J', "use --content-disposition, or -o FILE"},
     {'S', "use -v for a line about each request"},
     {'T', "use --silence TIME for a pause between bytes, or --max-time TIME "
           "for the whole"},
@@ -129,6 +130,9 @@ const char *foreign_value_advice(const char *name, const char *value)
 {
     if (strcmp(name, "proxy") == 0 && is_count(value))
         return "-x is the proxy: use -t N for N connections to each depot";
+    if (strcmp(name, "redundancy") == 0 && strstr(value, "://") != NULL)
+        return "-R is the redundancy of an algorithm: use --remote-time for "
+               "the time of the file";
     if (strcmp(name, "location") == 0 &&
         (*value == '-' || strstr(value, "://") != NULL))
         return "--location takes country codes: redirects are followed without "

@@ -11,6 +11,7 @@
 
 #include "args/choose.h"
 #include "args/waiting.h"
+#include "common/advice.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
@@ -30,7 +31,10 @@ static int print_failures(struct inputs *in, const struct xd_error *err)
         words_usage("%s", err->msg);
     else
         for (size_t i = 0; xd_inspection_get(in->found, i, &asked) == 0; i++)
-            words_error("%s", asked.error.msg);
+            if (in->args->n_inputs == 1)
+                advice_print(&asked.error);
+            else
+                words_error("%s", asked.error.msg);
     return fail(in, err->code == XD_E_INVAL ? STATUS_USAGE : STATUS_FAILED,
                 err->msg);
 }
@@ -83,6 +87,15 @@ static int ask(struct inputs *in)
     return 0;
 }
 
+/* A file that was to be read. */
+static bool is_missing(const char *path, int rc)
+{
+    struct stat st;
+
+    return rc == XD_E_IO && strcmp(path, "-") != 0 && stat(path, &st) < 0 &&
+           (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
+}
+
 static int add_checksum(struct xd_checksums *c, const char *checksum,
                         const struct args *a, struct xd_error *err)
 {
@@ -96,7 +109,14 @@ static int add_checksum(struct xd_checksums *c, const char *checksum,
     }
     if (xd_checksum_is_value(checksum))
         return xd_checksums_add(c, checksum, err);
-    return xd_checksums_read(c, checksum, err);
+    const int rc = xd_checksums_read(c, checksum, err);
+    if (is_missing(checksum, rc))
+        snprintf(err->msg, sizeof err->msg,
+                 "%.300s: this is no checksum (HEX or TYPE=HEX, with TYPE md5, "
+                 "sha-1, sha-224, sha-256, sha-384 or sha-512), and there is "
+                 "no such file",
+                 checksum);
+    return rc;
 }
 
 int inputs_checksums(struct xd_checksums **out, const struct args *a,
@@ -165,20 +185,45 @@ void inputs_fini(struct inputs *in)
     in->checksums = NULL;
 }
 
-/* A URL without its scheme is taken for a file, which is not there. */
+/* Of an input that cannot be read: what it may have been meant for; NULL: nothing
+ * comes to mind. */
+static const char *guess(const char *path, int rc)
+{
+    const char *slash = strchr(path, '/'), *dot = strchr(path, '.');
+    const size_t len = strlen(path);
+    struct stat st;
+
+    if (rc == 0 || strcmp(path, "-") == 0)
+        return NULL;
+    if (strncmp(path, "magnet:", 7) == 0 ||
+        (len > 8 && strcmp(path + len - 8, ".torrent") == 0))
+        return "BitTorrent is not supported: give URLs of the file on HTTP or "
+               "FTP servers";
+    if (rc == XD_E_IO && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return "this is a folder: give a manifest, or the URL of a file";
+    if (!is_missing(path, rc))
+        return NULL;
+    if (path[0] == '~')
+        return "there is no such file: in quotation marks the shell does not "
+               "replace ~ by your home folder";
+    if (slash != NULL && dot != NULL && dot > path && dot < slash)
+        return "there is no such file: if this is a URL, write https:// "
+               "before it";
+    return "there is no such file; a URL begins with https://, http://, ftp:// "
+           "or ftps://";
+}
+
+/* A URL without its scheme, for one, is taken for a file, which is not there. */
 static int read_manifest(struct xd_manifest **out, const char *path,
                          struct xd_error *err)
 {
     char shown[TEXT_URL_SIZE];
-    struct stat st;
     const int rc = xd_manifest_read(out, path, err);
+    const char *guessed = guess(path, rc);
 
-    if (rc == XD_E_IO && strcmp(path, "-") != 0 && stat(path, &st) < 0 &&
-        (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
-        snprintf(err->msg, sizeof err->msg,
-                 "%.300s: there is no such file; a URL begins with https://, "
-                 "http://, ftp:// or ftps://",
-                 text_without_password(shown, path));
+    if (guessed != NULL)
+        snprintf(err->msg, sizeof err->msg, "%.300s: %s",
+                 text_without_password(shown, path), guessed);
     return rc;
 }
 

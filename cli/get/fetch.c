@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advice.h"
 #include "common/log.h"
 #include "common/signals.h"
 #include "common/snapshot.h"
@@ -297,7 +298,7 @@ int fetch_file(const struct job *job)
     if (rc == XD_E_CANCELED)
         print_interrupted(&r);
     else if (rc < 0 && rc != XD_E_PIPE && !print_failed_files(&r))
-        words_error("%s", err.msg);
+        advice_print(&err);
     const char *error = rc < 0 ? err.msg : NULL;
     display_result(&r.display, &r.snapshot, outcome_of(rc), error);
     report(&r, rc, error);

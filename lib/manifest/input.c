@@ -110,7 +110,9 @@ static int check(const struct xd_input *in, struct xd_builder *b,
     if (in->n_read > XD_MANIFEST_MAX)
         return xd_builder_fail(b, "longer than %zu MiB: no manifest is",
                                XD_MANIFEST_MAX / MIB);
-    return xd_builder_fail(b, "byte %zu is zero: this is not UTF-8 text",
+    return xd_builder_fail(b,
+                           "byte %zu is zero: this is not UTF-8 text, as "
+                           "every manifest is",
                            at + (size_t)(nul - text.s));
 }
 

@@ -397,7 +397,7 @@ def test_a_manifest_that_cannot_be_understood_is_3(lab, text):
 @pytest.mark.parametrize("name", ["none.xnd", "a.example/f.iso"])
 def test_a_manifest_that_is_not_there_is_5(lab, name):
     run = lab.xdownload(name)
-    assert run.rc == 5 and name in run.err and "a URL begins with" in run.err
+    assert run.rc == 5 and name in run.err and "a URL" in run.err
 
 
 # ---- several files ----

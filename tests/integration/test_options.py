@@ -368,7 +368,7 @@ def test_a_url_without_a_scheme_does_not_show_its_password(lab, args):
     assert run.rc != 0
     assert "s3cr3t" not in run.err and "a.example/f.bin" in run.err
     if args != ["--checksum"]:
-        assert "a URL begins with https://" in run.err
+        assert "if this is a URL, write https://" in run.err
 
 
 def test_a_url_with_a_secret_can_be_read_from_standard_input(lab):

@@ -293,3 +293,85 @@ def test_a_config_file_that_cannot_be_read_is_said(lab):
     path.mkdir()
     run = lab.xdownload("--dry-run", "http://127.0.0.1:9/f", report=False)
     assert run.rc == 5 and f"{path} cannot be read: " in run.err
+
+
+# ---- mistakes: what happened, to which thing, and what to do ----
+
+def failed(lab, rc, *words):
+    run = lab.xdownload(*words, "--retry", 1, "--patience", "0s", report=False)
+    assert run.rc == rc, run.err
+    return run.err
+
+
+@pytest.mark.parametrize("status, advice", [
+    (401, "--user NAME:PASSWORD"), (403, "--referer"), (404, "check the URL"),
+    (410, "check the URL"), (429, "try again later"), (503, "is busy"),
+    (500, "has failed: try again later")])
+def test_what_a_server_refuses_has_its_advice(lab, status, advice):
+    depot = lab.odd(lambda head: b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n"
+                    % status)
+    err = failed(lab, 1, depot.url("f.bin"))
+    assert f"{depot.url('f.bin')}: answered {status}" in err and advice in err
+
+
+def test_of_many_copies_none_has_advice_of_its_own(lab):
+    depots = [lab.odd(lambda head: b"HTTP/1.1 404 No\r\n\r\n")
+              for i in range(2)]
+    err = failed(lab, 1, *(d.url("f.bin") for d in depots))
+    assert err.count("answered 404") == 2 and "check the URL" not in err
+
+
+@pytest.mark.parametrize("word, rc, advice", [
+    ("example.org/f.iso", 5, "if this is a URL, write https:// before it"),
+    ("f.meta4", 5, "no such file; a URL begins with https://"),
+    ("~/f.meta4", 5, "does not replace ~ by your home folder"),
+    ("magnet:?xt=urn:btih:0", 5, "BitTorrent is not supported"),
+    ("x.torrent", 3, "BitTorrent is not supported"),
+    ("folder", 5, "this is a folder"),
+    ("page.html", 3, "an HTML page, not a manifest: fetch that which it"),
+    ("words.txt", 3, "a manifest is a Metalink, an exNode or a list of URLs"),
+    ("binary", 3, "this is not UTF-8 text, as every manifest is"),
+    ("http://::1/x", 1, "an IPv6 address stands in brackets"),
+    ("http://127.0.0.1:99999/x", 1, "a port is a number up to 65535"),
+    ("http://127.0.0.1:1/x", 1, "no server listens there: check the host"),
+    ("http://no.such.invalid/x", 1, "check the name, and whether this"),
+    ("htp://a.example/x", 2, "only URLs with http, https, ftp and ftps")])
+def test_an_input_that_is_none_is_told_what_it_may_have_been(
+        lab, word, rc, advice):
+    lab.path("folder").mkdir()
+    lab.path("x.torrent").write_bytes(b"d8:announce3:abc\0e")
+    lab.path("binary").write_bytes(b"\x7fELF\0\0")
+    lab.write("page.html", "<html><body>Not found</body></html>")
+    lab.write("words.txt", "no URL here\n")
+    assert advice in failed(lab, rc, word)
+
+
+@pytest.mark.parametrize("words, rc, advice", [
+    (["-o", "none/f.bin"], 5, "there is no folder none: make it first"),
+    (["-d", "none"], 5, "there is no folder none: make it first"),
+    (["-d", "file"], 5, "file is not a folder"),
+    (["-o", "folder"], 5, "--directory puts files into it"),
+    (["--checksum", "abc"], 5, "this is no checksum (HEX or TYPE=HEX"),
+    (["--checksum", "crc32=00000000"], 5, "with TYPE md5, sha-1"),
+    (["-R", "http://a.example/"], 2, "use --remote-time"),
+    (["-J"], 2, "use --content-disposition")])
+def test_where_the_file_cannot_go_or_be_checked_is_said(
+        lab, words, rc, advice):
+    lab.path("folder").mkdir()
+    lab.write("file", "")
+    lab.file("f.bin", SIZE)
+    assert advice in failed(lab, rc, *words, lab.depot().url("f.bin"))
+
+
+def test_a_url_that_names_no_file_may_be_named_otherwise(lab):
+    depot = lab.odd(lambda head: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n"
+                    b"Content-Disposition: attachment; filename=a.bin\r\n\r\na")
+    err = failed(lab, 2, depot.url(""))
+    assert "give -o FILE" in err and "--content-disposition" in err
+    assert lab.xdownload(depot.url(""), "--remote-header-name").rc == 0
+    assert lab.read("a.bin") == b"a"
+
+
+def test_other_machines_are_let_in_with_a_secret_alone(lab):
+    assert "other machines can reach 0.0.0.0: give --token WORD" in refused(
+        lab, "serve", "m.xnd", "--listen", "0.0.0.0")

@@ -58,7 +58,7 @@ static void log_if_weak_locked(struct xd_engine *e)
     if (proof && xd_hash_is_weak(proof))
         xd_engine_log_locked(e, XD_LOG_WARN,
                              "there is no better checksum than %s, which is "
-                             "weak: it shows accidents, but no forgery",
+                             "weak: it detects damage, but no forgery",
                              proof);
 }
 

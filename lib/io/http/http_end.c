@@ -103,6 +103,9 @@ static void fail_by_curl(struct xd_http_fetch *f, CURLcode result)
      * may have a password. */
     bool has_reason = f->reason[0] != '\0' && strchr(f->reason, '@') == NULL;
     const char *reason = has_reason ? f->reason : curl_easy_strerror(result);
+    if (result == CURLE_URL_MALFORMAT)
+        reason = "this is no URL that can be used: an IPv6 address stands in "
+                 "brackets, and a port is a number up to 65535";
     long os_errno = 0;
 
     xd_http_fetch_decide(f,

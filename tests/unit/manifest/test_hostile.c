@@ -305,7 +305,9 @@ START_TEST(zero_bytes_are_refused)
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, "http://a/x\0y", 12, "z", &error),
         XD_E_MANIFEST);
-    ck_assert_str_eq(error.msg, "z: byte 10 is zero: this is not UTF-8 text");
+    ck_assert_str_eq(error.msg,
+                     "z: byte 10 is zero: this is not UTF-8 text, as "
+                     "every manifest is");
     expect_refused(METALINK "<file name='a&#0;b'>" URL "</file></metalink>",
                    "the XML is broken");
 }
@@ -329,7 +331,8 @@ START_TEST(other_xml_is_no_manifest)
                    "line 1: the root element \"rss\" of namespace \"\" is "
                    "that of no manifest");
     expect_refused("\n<!DOCTYPE html><html></html>",
-                   "manifest: this is an HTML page, not a manifest");
+                   "manifest: this is an HTML page, not a manifest: fetch that "
+                   "which it links to");
     expect_refused("<", "the XML is broken");
     expect_refused("<>", "the XML is broken");
     expect_refused("<!-- nothing -->", "the XML is broken");
