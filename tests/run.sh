@@ -117,6 +117,7 @@ esac
 
 want_build
 want_command g++ g++
+want_package locales # from which localedef makes one that writes 1,5
 want_command curl curl
 want_command perl perl
 want_package check
