@@ -52,13 +52,13 @@ measure()
 measure size_probe lib/sched/size_probe.c
 measure http_answer lib/io/http/http_answer.c lib/io/http/http_disposition.c
 measure http_offer lib/io/http/http_offer.c lib/io/http/http_link.c \
-    lib/io/http/http_digest.c lib/base/offer.c
+    lib/io/http/http_digest.c lib/base/offer.c lib/manifest/offered.c
 measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \
     lib/io/ibp/ibp_wire.c
 measure journal lib/io/journal/journal_text.c
 measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046
-measure manifest $(ls lib/manifest/*.c | grep -v sums.c)
+measure manifest $(ls lib/manifest/*.c | grep -Ev '(sums|offered|read).c')
 measure rangeset lib/base/range.c lib/base/range.h
 measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046

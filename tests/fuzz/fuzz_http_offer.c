@@ -8,6 +8,7 @@
 #include <ctype.h>
 
 #include "fuzz.h"
+#include "manifest/offered.h"
 
 static void check_item(const struct xd_offered *o)
 {
@@ -24,6 +25,26 @@ static void check_hash(const struct xd_offer_hash *h)
 
     FUZZ_CHECK(len == (strcmp(h->algorithm, "sha-256") == 0 ? 64u : 128u));
     FUZZ_CHECK(strspn(h->hex, "0123456789abcdef") == len);
+}
+
+/* Copies count only where a hash holds them to what was offered. */
+static void check_manifest(const struct xd_offer *o, const struct xd_url *url)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_error error = {.code = XD_OK};
+    struct xd_file f = {.struct_size = sizeof f};
+    struct xd_extent e = {.struct_size = sizeof e};
+    struct xd_replica r = {.struct_size = sizeof r};
+
+    FUZZ_CHECK(xd_manifest_offered(&m, url, 5, o, NULL, &error) == 0);
+    FUZZ_CHECK(xd_manifest_file(m, 0, &f) == 0);
+    FUZZ_CHECK(f.size == 5 && f.n_hashes <= o->n_hashes);
+    FUZZ_CHECK(xd_manifest_extent(m, 0, 0, &e) == 0);
+    FUZZ_CHECK(e.n_replicas == 1 ||
+               (o->n_hashes > 0 && e.n_replicas <= 1 + o->n));
+    FUZZ_CHECK(xd_manifest_replica(m, 0, 0, 0, &r) == 0);
+    FUZZ_CHECK(strcmp(r.url, xd_url_secret_text(url)) == 0);
+    xd_manifest_unref(m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -53,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (size_t i = 0; i < o.n_hashes; i++)
         check_hash(&o.hashes[i]);
     FUZZ_CHECK(a.status / 100 == 2 || o.n_hashes == 0);
+    check_manifest(&o, &url);
     xd_offer_fini(&o);
     return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/url.h"
 #include "fuzz.h"
+#include "manifest/join.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
 
@@ -167,6 +168,87 @@ static void check_manifest(const struct xd_manifest *m, bool may_be_local)
     FUZZ_CHECK(warnings <= 101); /* the last one counts those not kept */
 }
 
+/* Every byte of the extent has one hash, or none has. */
+static void check_proof(const struct xd_manifest *joined, size_t extent,
+                        uint64_t length)
+{
+    struct xd_joined_proof proof;
+
+    FUZZ_CHECK(xd_manifest_joined_proof(joined, extent, &proof));
+    for (size_t i = 0; i < proof.n; i++)
+        FUZZ_CHECK(strspn(proof.hex + i * proof.stride, "0123456789abcdef") >=
+                   2);
+    if (proof.n > 0)
+        FUZZ_CHECK(proof.n == (length - 1) / proof.piece_bytes + 1);
+}
+
+/* The files lie one behind the other. */
+static void check_joined(const struct xd_manifest *joined, size_t n)
+{
+    struct xd_file all = {.struct_size = sizeof all};
+    struct xd_extent e = {.struct_size = sizeof e};
+    uint64_t end = 0;
+
+    FUZZ_CHECK(xd_manifest_n_files(joined) == 1);
+    FUZZ_CHECK(xd_manifest_file(joined, 0, &all) == 0);
+    FUZZ_CHECK(all.n_extents == n);
+    for (size_t i = 0; i < n; i++) {
+        FUZZ_CHECK(xd_manifest_extent(joined, 0, i, &e) == 0);
+        FUZZ_CHECK(e.offset == end && e.length > 0);
+        check_proof(joined, i, e.length);
+        end += e.length;
+    }
+    FUZZ_CHECK(all.size == end);
+}
+
+static void join(struct xd_manifest *m)
+{
+    struct xd_manifest *joined = NULL;
+    struct xd_error error = {.code = XD_OK};
+    size_t n = 0, *files = calloc(xd_manifest_n_files(m), sizeof *files);
+
+    FUZZ_CHECK(files != NULL);
+    for (size_t i = 0; i < xd_manifest_n_files(m); i++)
+        if (xd_manifest_can_join(m, i))
+            files[n++] = i;
+    if (n > 0 && xd_manifest_join(&joined, m, files, n, &error) == 0)
+        check_joined(joined, n);
+    else
+        FUZZ_CHECK(n == 0 || error.code == XD_E_MANIFEST);
+    xd_manifest_unref(joined);
+    free(files);
+}
+
+/* Its files twice, as if two manifests named them. */
+static void gather(struct xd_manifest *m)
+{
+    struct xd_manifest *gathered = NULL, **from;
+    struct xd_error error = {.code = XD_OK};
+    struct xd_file f = {.struct_size = sizeof f}, g = f;
+    size_t n = xd_manifest_n_files(m), *files;
+
+    from = calloc(2 * n, sizeof *from);
+    files = calloc(2 * n, sizeof *files);
+    FUZZ_CHECK(from != NULL && files != NULL);
+    for (size_t i = 0; i < 2 * n; i++) {
+        from[i] = m;
+        files[i] = i % n;
+    }
+    FUZZ_CHECK(
+        xd_manifest_gather(&gathered, from, files, NULL, 2 * n, &error) == 0);
+    FUZZ_CHECK(xd_manifest_n_files(gathered) == 2 * n);
+    for (size_t i = 0; i < 2 * n; i++) {
+        FUZZ_CHECK(xd_manifest_file(m, i % n, &f) == 0);
+        FUZZ_CHECK(xd_manifest_file(gathered, i, &g) == 0);
+        FUZZ_CHECK(f.size == g.size && f.n_extents == g.n_extents);
+        FUZZ_CHECK(f.path == g.path && f.n_hashes == g.n_hashes);
+    }
+    join(gathered);
+    xd_manifest_unref(gathered);
+    free(files);
+    free(from);
+}
+
 static bool parse(const uint8_t *data, size_t len, const char *origin)
 {
     struct xd_manifest *m = NULL;
@@ -175,6 +257,8 @@ static bool parse(const uint8_t *data, size_t len, const char *origin)
 
     if (rc == 0) {
         check_manifest(m, origin && strstr(origin, "://") == NULL);
+        if (!origin) /* once for each text is enough */
+            gather(m);
     } else {
         FUZZ_CHECK(rc == XD_E_MANIFEST && m == NULL);
         FUZZ_CHECK(error.code == XD_E_MANIFEST);

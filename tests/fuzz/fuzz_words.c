@@ -141,7 +141,7 @@ static void try_url(const char *s, const struct xd_options *o)
     check_places(s, &u);
     check_public(&u);
     (void)xd_url_names_compressed(&u);
-    FUZZ_CHECK(xd_hosts_have(o->exclude, &u) >= 0);
+    FUZZ_CHECK(xd_hosts_match(o->exclude, &u) >= 0);
     if (u.scheme == XD_SCHEME_HTTP || u.scheme == XD_SCHEME_HTTPS ||
         u.scheme == XD_SCHEME_FTP)
         hold_against_libcurl(s, &u);
@@ -202,15 +202,19 @@ static void try_pair(const char *before, const char *s)
     check_copy(&b);
 }
 
-/* A host that was just excluded is. */
+/* A host that was just excluded is; which ones a pattern with a '*' fits is for
+ * the unit test. */
 static void check_excluded(const struct xd_options *o, const char *host)
 {
-    char *s = malloc(strlen(host) + 16);
+    char *s;
     struct xd_url u;
 
+    if (strchr(host, '*') != NULL)
+        return;
+    s = malloc(strlen(host) + 16);
     FUZZ_CHECK(s != NULL);
     sprintf(s, "http://%s/", host);
-    FUZZ_CHECK(xd_url_parse(&u, s) && xd_hosts_have(o->exclude, &u) == 1);
+    FUZZ_CHECK(xd_url_parse(&u, s) && xd_hosts_match(o->exclude, &u) == 1);
     free(s);
 }
 

@@ -37,9 +37,10 @@ static bool is_word(struct xd_span s, const char *word)
 /* All up to one of `ends`, without blanks around it. */
 static struct xd_span take_until(struct xd_span *s, const char *ends)
 {
+    const size_t n_ends = strlen(ends);
     size_t n = 0;
 
-    while (n < s->len && !strchr(ends, s->s[n]))
+    while (n < s->len && !memchr(ends, s->s[n], n_ends))
         n++;
     struct xd_span taken = xd_span_trim(xd_span(s->s, n));
     skip(s, n);

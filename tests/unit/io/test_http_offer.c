@@ -52,6 +52,20 @@ static void check_copy(size_t i, const char *url, unsigned priority,
     check(i, XD_OFFERED_COPY, url, priority, is_preferred, location);
 }
 
+/* Of no header, but the parser is given a length. */
+START_TEST(a_nul_ends_no_word)
+{
+    static const char text[] =
+        "<http://b.example/x>; rel=\"x\0 duplicate\"; pri=3";
+    struct xd_span rest = xd_span(text, sizeof text - 1);
+    struct xd_http_link link;
+
+    ck_assert(xd_http_link_next(&rest, &link));
+    ck_assert_uint_eq(link.priority, 3);
+    ck_assert(!xd_http_link_next(&rest, &link));
+}
+END_TEST
+
 START_TEST(links_are_read_as_they_are_written)
 {
     from(200, "Link: <http://b.example/x>; rel=duplicate; pri=1; pref; geo=JP");
@@ -134,8 +148,8 @@ START_TEST(what_makes_no_sense_is_passed_over)
         "Digest: NOT_SUPPORTED",
         "Digest: SHA-256=bad_base64",
         "Digest: sha-512=+D8nGudz3G/kpkVKQeDrI3xD57v0UeQmzGCZOk03nsU=",
-        "Content-Digest: sha-256="
-        ":+D8nGudz3G/kpkVKQeDrI3xD57v0UeQmzGCZOk03nsU=:",
+        ("Content-Digest: sha-256="
+         ":+D8nGudz3G/kpkVKQeDrI3xD57v0UeQmzGCZOk03nsU=:"),
         "Digest: MD5=LJDK2+9ClF8Nz/K5WZd/+A==",
         "Digest:"};
 
@@ -156,7 +170,7 @@ START_TEST(digests_are_read_as_they_are_written)
         "digest: md5=LJDK2+9ClF8Nz/K5WZd/+A==, sha-256='" BASE64 "'",
         "Repr-Digest: unixsum=12 , sha-256=:" BASE64 ":",
         "Repr-Digest:sha-256 = :" BASE64 ":",
-        "Digest: SHA-256=bad,SHA-256=" BASE64};
+        ("Digest: SHA-256=bad,SHA-256=" BASE64)};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         from(206, lines[i]);
@@ -236,6 +250,7 @@ int main(void)
     TCase *tcase = tcase_create("http_offer");
 
     tcase_add_checked_fixture(tcase, NULL, teardown);
+    tcase_add_test(tcase, a_nul_ends_no_word);
     tcase_add_test(tcase, links_are_read_as_they_are_written);
     tcase_add_test(tcase, many_links_stand_in_one_line);
     tcase_add_test(tcase, references_resolve_against_what_was_asked);
