@@ -36,7 +36,7 @@ static void check_manifest(const struct xd_offer *o, const struct xd_url *url)
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_replica r = {.struct_size = sizeof r};
 
-    FUZZ_CHECK(xd_manifest_offered(&m, url, 5, o, NULL, &error) == 0);
+    FUZZ_CHECK(xd_manifest_offered(&m, url, 5, o, NULL, NULL, &error) == 0);
     FUZZ_CHECK(xd_manifest_file(m, 0, &f) == 0);
     FUZZ_CHECK(f.size == 5 && f.n_hashes <= o->n_hashes);
     FUZZ_CHECK(xd_manifest_extent(m, 0, 0, &e) == 0);
