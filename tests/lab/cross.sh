@@ -44,6 +44,11 @@ unpack_packages()
     for deb in "$build"/apt/archives/*.deb; do
         dpkg-deb -x "$deb" "$root.new"
     done
+    # Links from the root lead out of it, and the linker would take the static
+    # library beside one.
+    find "$root.new" -type l -lname '/*' | while read -r link; do
+        ln -snf "$root$(readlink "$link")" "$link"
+    done
     mv "$root.new" "$root"
 }
 
