@@ -113,6 +113,9 @@ static void describe_mismatch(struct xd_error *why, const struct job *job,
     else if (size != XD_SIZE_UNKNOWN && size != c->size)
         snprintf(what, sizeof what, "has %" PRIu64 " bytes instead of %" PRIu64,
                  c->size, size);
+    else if (c->actual_hash != NULL)
+        snprintf(what, sizeof what, "differs: expected %s %s, got %s",
+                 c->algorithm, c->expected_hash, c->actual_hash);
     else if (c->algorithm != NULL)
         snprintf(what, sizeof what, "differs: its %s does not match",
                  c->algorithm);
@@ -122,7 +125,7 @@ static void describe_mismatch(struct xd_error *why, const struct job *job,
                          !is_unfinished_of_aria2(job) && !job->args->adopts;
     why->code = XD_E_IO;
     snprintf(why->msg, sizeof why->msg,
-             "%.100s exists already, and %.250s: %s--force replaces it, and "
+             "%.80s exists already, and %.290s: %s--force replaces it, and "
              "'xdownload verify --repair' fetches what is wrong of it",
              path, what, is_part ? "-c goes on with it, " : "");
 }
@@ -250,6 +253,17 @@ static void put_wrong(const struct xd_check *check)
         printf("%" PRIu64 "-%" PRIu64 "\n", begin, end - 1);
 }
 
+static void print_wrong(const char *path, const struct xd_checked *c)
+{
+    if (c->actual_hash != NULL)
+        words_error("%s mismatch for %s: expected %s, got %s: --repair fetches "
+                    "what is wrong",
+                    c->algorithm, path, c->expected_hash, c->actual_hash);
+    else
+        words_error("%s is wrong in %zu %s: --repair fetches what is wrong",
+                    path, c->n_wrong, c->n_wrong == 1 ? "place" : "places");
+}
+
 static int repair(const struct job *job, struct xd_check *check)
 {
     struct xd_error err;
@@ -290,9 +304,7 @@ static int verify(const struct job *job)
         status = repair(job, check);
     } else {
         put_wrong(check);
-        words_error("%s is wrong in %zu %s: --repair fetches what is wrong",
-                    job->target->path, checked.n_wrong,
-                    checked.n_wrong == 1 ? "place" : "places");
+        print_wrong(job->target->path, &checked);
         status = STATUS_CORRUPT;
     }
     xd_check_free(check);

@@ -19,6 +19,10 @@ struct xd_checked {
                               if there is no hash, its size */
     const char *algorithm; /* of the hashes that were compared, or NULL */
     size_t n_wrong;        /* runs of bytes that are wrong or missing */
+    /* The hash of the whole file as the manifest has it, and as it is, by
+     * `algorithm`, where these differ; else NULL.  They live as long as the
+     * check. */
+    const char *expected_hash, *actual_hash;
 };
 
 XD_BEGIN_DECLS

@@ -361,7 +361,17 @@ def test_a_file_that_is_there_is_held_against_the_checksum(lab):
     lab.path(NAME).write_bytes(spoiled(data))
     run = lab.xdownload(*checksum, lab.urls(NAME, [depot]))
     assert run.rc == 5
-    assert "sha-256 does not match" in run.err
+    assert (f"differs: expected sha-256 {digest('sha256', data)}, got "
+            f"{digest('sha256', spoiled(data))}: --force replaces") in run.err
+
+
+def test_all_of_the_longest_hash_has_room(lab):
+    data = lab.file(NAME, SIZE)
+    lab.path(NAME).write_bytes(spoiled(data))
+    run = lab.xdownload("--checksum", "sha-512=" + digest("sha512", data),
+                        lab.depot().url(NAME))
+    assert run.rc == 5
+    assert f"got {digest('sha512', spoiled(data))}: --force" in run.err
 
 
 def test_verify_and_its_repair_go_by_the_checksum(lab):
@@ -371,6 +381,9 @@ def test_verify_and_its_repair_go_by_the_checksum(lab):
     lab.path("f").write_bytes(spoiled(data))
     run = lab.xdownload("verify", *checksum, manifest, "f", report=False)
     assert run.rc == 4
+    wrong = digest("sha256", spoiled(data))
+    assert (f"sha-256 mismatch for f: expected {digest('sha256', data)}, got "
+            f"{wrong}: --repair fetches what is wrong") in run.err
     run = lab.xdownload("verify", "--repair", *checksum, manifest, "f",
                         report=False)
     assert run.rc == 0, run.err

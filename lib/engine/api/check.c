@@ -4,6 +4,7 @@
  */
 #include <xdownload/check.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -31,6 +32,8 @@ struct xd_check {
     struct xd_pieces pieces;
     struct xd_rangeset wrong;
     const char *algorithm;
+    /* Of the whole file, where they differ; else "". */
+    char expected_hash[XD_HASH_HEX_MAX + 1], actual_hash[XD_HASH_HEX_MAX + 1];
 };
 
 /* A file that is being read. */
@@ -124,7 +127,7 @@ static int check_whole(struct xd_check *c, const struct reading *r,
 {
     struct xd_range all = {0, c->size};
     struct xd_proof *whole;
-    const char *wrong, *unused;
+    const char *wrong, *right;
     char hex[XD_HASH_HEX_MAX + 1];
     int rc;
 
@@ -136,9 +139,11 @@ static int check_whole(struct xd_check *c, const struct reading *r,
     if (whole)
         rc = read_range(r, all, add_to_whole, whole, err);
     c->algorithm = xd_proof_strongest(whole, &c->pieces, all);
-    wrong = whole && rc == 0 ? xd_proof_end(whole, &unused, hex) : NULL;
+    wrong = whole && rc == 0 ? xd_proof_end(whole, &right, hex) : NULL;
     if (wrong) {
         c->algorithm = wrong;
+        snprintf(c->expected_hash, sizeof c->expected_hash, "%s", right);
+        memcpy(c->actual_hash, hex, sizeof c->actual_hash);
         rc = is_wrong(c, all, err);
     }
     xd_proof_free(whole);
@@ -326,7 +331,9 @@ void xd_check_get(const struct xd_check *c, struct xd_checked *out)
         .is_right =
             c->wrong.n == 0 && (c->algorithm || c->expected != XD_SIZE_UNKNOWN),
         .algorithm = c->algorithm,
-        .n_wrong = c->wrong.n};
+        .n_wrong = c->wrong.n,
+        .expected_hash = c->expected_hash[0] ? c->expected_hash : NULL,
+        .actual_hash = c->actual_hash[0] ? c->actual_hash : NULL};
 
     xd_copy_out(out, &checked, sizeof checked);
 }
