@@ -554,6 +554,20 @@ static xd_usec least_wait(const struct xd_connections_depot *d,
                                : CONNECT_LATENCIES * f->latency;
 }
 
+/* Capped connections begin with a burst, which may not have been over for all of
+ * the turn after which the probe began; the one that has ended meanwhile knows. */
+static void measure_again(const struct xd_connections *c,
+                          struct xd_connections_depot *d,
+                          const struct xd_connections_facts *f)
+{
+    struct sum s = add_up(c, f->first_lane, c->lanes_per_depot, f);
+
+    if (d->can_share || d->is_rationed || s.n != d->n_before)
+        return;
+    if (s.last.rate / s.n < d->each_before)
+        d->each_before = s.last.rate / s.n;
+}
+
 /* Its first byte has come, or is late. */
 static void look_at_probe(struct xd_connections *c,
                           struct xd_connections_depot *d,
@@ -563,12 +577,14 @@ static void look_at_probe(struct xd_connections *c,
     xd_usec least = least_wait(d, f);
     xd_usec most = least + least / INFLATED_PARTS + INFLATED;
 
-    if (wait > most && f->n_running <= d->n_before)
+    if (wait > most && f->n_running <= d->n_before) {
         give_up(c, d, f->now);
-    else if (wait > most)
+    } else if (wait > most) {
         end_useless(c, d, f);
-    else if (d->wait > 0)
+    } else if (d->wait > 0) {
+        measure_again(c, d, f);
         begin_counting(c, d, f);
+    }
 }
 
 /* How many of the new connections, of which there is one at least, deliver what

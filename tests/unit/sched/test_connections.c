@@ -236,6 +236,24 @@ START_TEST(so_are_those_whose_burst_is_over_if_they_are_exact)
 }
 END_TEST
 
+START_TEST(the_rest_of_a_burst_is_not_what_a_connection_delivers)
+{
+    set_rates(0, 2 * MIB);
+    pass(100 * XD_MS);
+    set_rates(0, 1.5 * MIB);
+    ck_assert(is_probed(140 * XD_MS));
+    set_rates(0, 0);
+    rates[0] = rates[1] = MIB;
+    pass(100 * XD_MS);
+    expect(0, 3);
+    xd_connections_answered(&c, 0, 100 * XD_MS);
+    set_rates(0, MIB);
+    pass(XD_SECOND);
+    expect(0, 6);
+    expect_why(XD_LANES_USEFUL);
+}
+END_TEST
+
 static const struct {
     double time_left, bytes_left;
     bool is_held_back;
@@ -773,6 +791,7 @@ int main(void)
                         sizeof turns / sizeof *turns);
     tcase_add_loop_test(t, so_are_those_whose_burst_is_over_if_they_are_exact,
                         0, sizeof bursts / sizeof *bursts);
+    tcase_add_test(t, the_rest_of_a_burst_is_not_what_a_connection_delivers);
     tcase_add_loop_test(t, a_probe_has_to_be_worth_it, 0,
                         sizeof cases / sizeof *cases);
     tcase_add_test(t, a_connection_has_to_bring_enough);
