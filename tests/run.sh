@@ -124,6 +124,8 @@ want_package check
 want_package python3-pytest
 want_package python3-pyftpdlib
 want_command openssl openssl
+want_command gpg gnupg
+want_command gpgv gpgv
 want_command mypy mypy
 want_package python3-cffi
 want_command zsh zsh

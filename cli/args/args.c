@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <xdownload/checksums.h>
+
 #include "args/args.h"
 
 #include <stdlib.h>
@@ -365,6 +367,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->file, value, row->name);
     case OPTION_CHECKSUM:
         return add_checksum(a, value);
+    case OPTION_SIGNATURE:
+        return set_once(&a->signature, value, row->name);
     case OPTION_REPAIR:
         a->repair = true;
         return 0;
@@ -543,6 +547,7 @@ static int check_stdin(const struct args *a)
         n += strcmp(a->inputs[i], "-") == 0;
     for (size_t i = 0; i < a->n_checksums; i++)
         n += strcmp(a->checksums[i], "-") == 0;
+    n += a->signature != NULL && strcmp(a->signature, "-") == 0;
     if (n > 1)
         return words_usage("- stands for standard input, which is read once, "
                            "and is given %zu times: give the others as files",
@@ -714,6 +719,8 @@ static int trust_urls(struct args *a)
     for (size_t i = 0; status == 0 && i < a->n_checksums; i++)
         if (args_is_url(a->checksums[i]))
             status = trust_url(a, a->checksums[i]);
+    if (status == 0 && a->signature != NULL && args_is_url(a->signature))
+        status = trust_url(a, a->signature);
     return status;
 }
 
@@ -722,6 +729,41 @@ bool args_is_on(const struct args *a, const char *name)
     const char *value = args_value(a, name);
 
     return value != NULL && strcmp(value, "yes") == 0;
+}
+
+bool args_wants_signed(const struct args *a)
+{
+    return args_value(a, "keyring") != NULL ||
+           args_value(a, "public-key") != NULL;
+}
+
+size_t args_n_lists(const struct args *a)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_checksums; i++)
+        n += !xd_checksum_is_value(a->checksums[i]);
+    return n;
+}
+
+/* One signature is of one text. */
+static int check_signature(const struct args *a)
+{
+    const size_t n_lists = args_n_lists(a);
+
+    if (a->signature == NULL)
+        return 0;
+    if (!args_wants_signed(a))
+        return words_usage("--signature needs the key that has to have signed: "
+                           "--keyring, or --public-key of minisign");
+    if (n_lists > 1)
+        return words_usage("--signature is of one list of checksums, and %zu "
+                           "are given",
+                           n_lists);
+    if (n_lists == 0 && a->list != NULL)
+        return words_usage("--signature is of one file, and --input-file lists "
+                           "many: give a signed list with --checksum");
+    return 0;
 }
 
 /* Whether what was given goes together. */
@@ -759,6 +801,8 @@ static int check(struct args *a)
     if (status == 0 && a->n_checksums > 0 && args_value(a, "range") != NULL)
         status = words_usage("--range asks for a part of the file, and "
                              "--checksum is of the whole");
+    if (status == 0)
+        status = check_signature(a);
     if (status == 0)
         status = recognize_urls(a);
     if (status == 0)

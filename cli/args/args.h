@@ -92,6 +92,7 @@ struct args {
     const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
     char *checksum_words[CHECKSUMS_MAX];
     size_t n_checksums;
+    const char *signature; /* a file or a URL; or NULL */
     char *token;
     char *config; /* the text of the config file, in which values may be */
     char **words; /* the inputs, and then NULL */
@@ -125,6 +126,12 @@ bool args_is_on(const struct args *a, const char *name);
 
 /* Whether the option of the library was given, here or in a config file. */
 bool args_is_given(const struct args *a, const char *name);
+
+/* Whether --keyring or --public-key wants signatures verified. */
+bool args_wants_signed(const struct args *a);
+
+/* How many of the checksums are lists, in files or at URLs. */
+size_t args_n_lists(const struct args *a);
 
 /* Whether the word begins like a URL that can be asked. */
 bool args_is_url(const char *word);

@@ -9,6 +9,8 @@
 
 #include <sys/stat.h>
 
+#include <xdownload/signature.h>
+
 #include "args/choose.h"
 #include "args/waiting.h"
 #include "common/advice.h"
@@ -96,11 +98,25 @@ static bool is_missing(const char *path, int rc)
            (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
 }
 
+static int add_signed(struct xd_checksums *c, const char *list,
+                      const struct args *a, struct xd_error *err)
+{
+    struct waiting waiting;
+
+    waiting_begin(&waiting, a);
+    const int rc =
+        xd_checksums_read_signed(c, list, a->signature, a->options, err);
+    waiting_end(&waiting, a);
+    return rc;
+}
+
 static int add_checksum(struct xd_checksums *c, const char *checksum,
                         const struct args *a, struct xd_error *err)
 {
     struct waiting waiting;
 
+    if (args_wants_signed(a) && !xd_checksum_is_value(checksum))
+        return add_signed(c, checksum, a, err);
     if (args_is_url(checksum)) {
         waiting_begin(&waiting, a);
         const int rc = xd_checksums_fetch(c, checksum, a->options, err);
@@ -257,6 +273,30 @@ static int apply(const struct inputs *in, const struct xd_checksums *c,
     return rc;
 }
 
+/* With the signature of the file that is meant: *m is another then. */
+static int sign(const struct inputs *in, struct xd_manifest **m,
+                struct xd_error *err)
+{
+    const struct args *a = in->args;
+    struct xd_manifest *with;
+    size_t file = 0;
+
+    if (a->signature == NULL || args_n_lists(a) > 0 ||
+        (a->file != NULL && !choose_find(&file, a, *m)))
+        return 0;
+    if (a->file == NULL && (xd_manifest_n_files(*m) > 1 || in->n > 1)) {
+        snprintf(err->msg, sizeof err->msg,
+                 "--signature is of one file, and there are several: name one "
+                 "with --file, or give a signed list with --checksum");
+        return err->code = XD_E_INVAL;
+    }
+    const int rc =
+        xd_manifest_sign(&with, *m, file, a->signature, a->options, err);
+    xd_manifest_unref(*m);
+    *m = with;
+    return rc;
+}
+
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err)
 {
@@ -275,8 +315,10 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
     }
     waiting_begin(&waiting, a);
     rc = xd_copies_check(out, m, a->options, err);
-    waiting_end(&waiting, a);
     xd_manifest_unref(m);
+    if (rc == 0)
+        rc = sign(in, out, err);
+    waiting_end(&waiting, a);
     return rc;
 }
 

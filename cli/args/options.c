@@ -51,6 +51,11 @@ static const struct option_row own_rows[] = {
      "the hash that the file must have: HEX, TYPE=HEX, or a file or URL like "
      "SHA256SUMS; may be repeated",
      NULL},
+    {OPTION_SIGNATURE, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION,
+     "signature", 0, "FILE",
+     "the signature of the file or, with --checksum FILE, of that list: a file "
+     "or URL; needs --keyring or --public-key",
+     NULL},
     {OPTION_SET, RUNNING, GROUP_ALGORITHMS, "set", 0, "NAME=VALUE",
      "set any option of the library by its name there", NULL},
     {OPTION_NO_DEPOT_CACHE, FETCHING, GROUP_ALGORITHMS, "no-depot-cache", 0,
@@ -145,6 +150,8 @@ static const struct special {
     {"keep", 0, STREAMING, GROUP_OUTPUT | GROUP_COMMAND},
     {"spool", 0, FETCHING, GROUP_OUTPUT},
     {"no-metalink", 0, ALL, GROUP_VERIFICATION},
+    {"keyring", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
+    {"public-key", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
     {"https-only", 0, ALL, GROUP_NETWORK},
     {"accept-html", 0, ALL, GROUP_VERIFICATION},
     {"silence", 0, ALL, GROUP_NETWORK},

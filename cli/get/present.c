@@ -24,14 +24,16 @@
  * the depots have; 0: none was compared. */
 static void print_status(const struct args *a, const char *name,
                          const char *word, const char *algorithm,
-                         size_t n_samples)
+                         size_t n_samples, bool is_signed)
 {
     if (a->quiet || a->progress == PROGRESS_JSON ||
         a->progress == PROGRESS_NONE)
         return;
     text_put(stderr, name);
     fprintf(stderr, ": %s, ", word);
-    if (algorithm != NULL)
+    if (is_signed)
+        fputs("its signature verified", stderr);
+    else if (algorithm != NULL)
         fprintf(stderr, "verified with %s%s", algorithm,
                 xd_hash_is_weak(algorithm) ? ", which is weak" : "");
     else
@@ -48,7 +50,7 @@ void present_print(struct present *p, const struct args *a)
     snprintf(names, sizeof names, "%zu files", p->n);
     if (p->n > 0)
         print_status(a, p->n > 1 ? names : p->name, "already complete",
-                     p->algorithm, 0);
+                     p->algorithm, 0, false);
     free(p->name);
     *p = (struct present){0};
 }
@@ -62,7 +64,8 @@ static void add_present(struct present *p, const struct job *job,
     if (p->n == 0)
         p->name = strdup(job->name);
     if (p->name == NULL) {
-        print_status(job->args, job->name, "already complete", algorithm, 0);
+        print_status(job->args, job->name, "already complete", algorithm, 0,
+                     false);
         return;
     }
     snprintf(p->algorithm, sizeof p->algorithm, "%s", algorithm);
@@ -186,7 +189,7 @@ static int adopt(const struct job *job, struct xd_check *check,
     if (rc == 0)
         rc = xd_check_reopen(check, err);
     if (rc == 0)
-        print_status(job->args, job->name, "continued", NULL, n);
+        print_status(job->args, job->name, "continued", NULL, n, false);
     return rc;
 }
 
@@ -196,12 +199,17 @@ static int judge(const struct job *job, struct xd_check *check,
                  struct present *p, struct xd_checked *checked,
                  bool *out_goes_on, struct xd_error *err)
 {
+    const bool is_signed = args_wants_signed(job->args);
     size_t n = 0;
     int rc = 0;
 
     *out_goes_on = false;
     xd_check_get(check, checked);
-    if (checked->is_right && checked->algorithm == NULL) {
+    if (is_signed && checked->n_wrong == 0) {
+        rc = xd_check_signature(check, job->args->options, err);
+        if (rc < 0)
+            return rc;
+    } else if (checked->is_right && checked->algorithm == NULL) {
         rc = compare(job, check, &n, err);
     } else if (!checked->is_right && job->args->adopts &&
                checked->size < expected_size(job)) {
@@ -213,10 +221,13 @@ static int judge(const struct job *job, struct xd_check *check,
     }
     if (rc == XD_E_CORRUPT)
         describe_mismatch(err, job, checked);
-    else if (rc == 0 && !*out_goes_on && checked->algorithm != NULL)
+    else if (rc == 0 && !*out_goes_on && !is_signed &&
+             checked->algorithm != NULL)
         add_present(p, job, checked->algorithm);
     else if (rc == 0 && !*out_goes_on)
-        print_status(job->args, job->name, "present", NULL, n);
+        print_status(job->args, job->name,
+                     is_signed ? "already complete" : "present", NULL, n,
+                     is_signed);
     return rc == XD_E_CORRUPT ? XD_E_IO : rc;
 }
 
@@ -279,6 +290,21 @@ static int repair(const struct job *job, struct xd_check *check)
     return status_of(rc);
 }
 
+/* What it holds is all that is to be said, where no hash is wrong. */
+static int verify_signature(const struct job *job, const struct xd_check *check,
+                            const struct xd_checked *checked)
+{
+    struct xd_error err;
+    const int rc = xd_check_signature(check, job->args->options, &err);
+
+    if (rc < 0)
+        words_error("%s", err.msg);
+    else
+        print_status(job->args, job->target->path, "complete",
+                     checked->algorithm, 0, true);
+    return status_of(rc);
+}
+
 static int verify(const struct job *job)
 {
     struct xd_checked checked = {.struct_size = sizeof checked};
@@ -293,9 +319,11 @@ static int verify(const struct job *job)
         return status_of(rc);
     }
     xd_check_get(check, &checked);
-    if (checked.is_right) {
+    if (args_wants_signed(job->args) && checked.n_wrong == 0)
+        status = verify_signature(job, check, &checked);
+    else if (checked.is_right) {
         print_status(job->args, job->target->path, "complete",
-                     checked.algorithm, 0);
+                     checked.algorithm, 0, false);
     } else if (checked.n_wrong == 0) {
         words_error("%s: the manifest says neither its size nor its hash",
                     job->target->path);

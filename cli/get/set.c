@@ -47,13 +47,25 @@ static bool is_new(const struct args *a, const char *path)
     return is_new;
 }
 
+/* Signatures of files themselves are verified one by one. */
+static bool has_signed_hash(const struct xd_manifest *m, size_t i)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    for (size_t k = 0; xd_manifest_hash(m, i, k, &hash) == 0; k++)
+        if (hash.signed_by != NULL && !xd_hash_is_weak(hash.algorithm))
+            return true;
+    return false;
+}
+
 bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
                const char *path)
 {
     struct xd_file file = {.struct_size = sizeof file};
 
-    return path != NULL && may_be_sets(a) && xd_manifest_can_join(m, i) &&
-           xd_manifest_file(m, i, &file) == 0 &&
+    return path != NULL && may_be_sets(a) &&
+           (!args_wants_signed(a) || has_signed_hash(m, i)) &&
+           xd_manifest_can_join(m, i) && xd_manifest_file(m, i, &file) == 0 &&
            (file.size <= SMALL || file.size == XD_SIZE_UNKNOWN) &&
            is_new(a, path);
 }

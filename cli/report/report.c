@@ -68,6 +68,7 @@ static void put(FILE *to, const struct snapshot *s, const char *file,
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     put_proof(&j, p->verified, p->is_servers_digest);
+    json_string(&j, "signed_by", p->signed_by);
     json_string(&j, "algorithm", p->algorithm);
     json_count(&j, "redundancy", p->redundancy);
     json_count(&j, "progress_number", p->progress_number);

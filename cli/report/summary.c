@@ -38,7 +38,9 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
                                      p->seconds));
     fprintf(to, ", %.1f %% redundant, ",
             percent(p->bytes_redundant, p->bytes_received));
-    if (p->verified != NULL && p->is_servers_digest)
+    if (p->signed_by != NULL)
+        fprintf(to, "signed by %s\n", p->signed_by);
+    else if (p->verified != NULL && p->is_servers_digest)
         fprintf(to, "matches the server's digest, %s\n", p->verified);
     else if (p->verified != NULL)
         fprintf(to, "verified with %s%s\n", p->verified,

@@ -70,6 +70,18 @@ XD_API XD_MUST_CHECK int xd_check_compare(struct xd_check *c,
                                           size_t *out_n, struct xd_error *err);
 
 /*
+ * Hold all of the file against its signature, if the options keyring or
+ * public-key ask for that (see signature.h); 0 where they do not, or where a hash
+ * of it is from a signed text.
+ * Threads: one at a time.  Blocks: while it is read.
+ * Errors:  CORRUPT (the signature does not hold, or it has none), INVAL (the
+ *          option range), IO (also: gpgv is not installed), NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_check_signature(const struct xd_check *c,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/*
  * Make the file an unfinished one: it becomes `path`.part, and its journal says
  * which of its bytes are right, so that a download to `path` fetches only the
  * others.

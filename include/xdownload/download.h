@@ -61,6 +61,11 @@ struct xd_progress {
                                 missing */
     bool is_servers_digest;  /* `verified` is of a hash that the file's own
                                 server named: less than one from elsewhere */
+    const char *signed_by;   /* the key that signed it, or the text of the hash
+                                that proved it: "OpenPGP key 3F2A...",
+                                "minisign key ..."; NULL: not verified (the
+                                options keyring and public-key), or not
+                                complete */
 };
 
 enum xd_depot_state {

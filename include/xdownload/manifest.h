@@ -44,6 +44,11 @@ struct xd_file {
      * manifest gives none that can be used.  A component may be a symbolic link
      * by now: xd_download_new_in() follows none. */
     const char *path;
+    /* A detached signature of the whole file, OpenPGP or minisign, as the bytes
+     * that came; or NULL.  Nothing has verified it: see the options keyring and
+     * public-key. */
+    const void *signature;
+    size_t signature_bytes;
 };
 
 /* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
@@ -56,6 +61,9 @@ struct xd_hash {
                         compared; if not, the manifest's own */
     bool is_offered; /* it is the word of the server that the file comes from,
                          beside its bytes: not a hash from elsewhere */
+    const char *signed_by; /* the key by which the text that it stands in was
+                              signed, which was verified
+                              (xd_checksums_read_signed()); or NULL */
 };
 
 struct xd_extent {

@@ -10,6 +10,7 @@
  *   xd_playback_*    what a player would have had of it       <playback.h>
  *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
+ *   xd_manifest_sign()  that a key has signed the file       <signature.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
  *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
@@ -32,6 +33,7 @@
 #include <xdownload/options.h>
 #include <xdownload/playback.h>
 #include <xdownload/probe.h>
+#include <xdownload/signature.h>
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
 #include <xdownload/version.h>

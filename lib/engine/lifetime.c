@@ -244,8 +244,10 @@ static int init_decisions(struct xd_engine *e, struct xd_error *err)
 
 static void wake_threads_locked(struct xd_engine *e)
 {
-    if (e->session.phase == XD_PHASE_FAIL)
+    if (e->session.phase == XD_PHASE_FAIL) {
         xd_pipe_stop_locked(e);
+        xd_verify_stop_locked(e);
+    }
     xd_sampler_wake_locked(e);
     xd_resume_wake_locked(e);
 }
@@ -293,6 +295,8 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = xd_options_check(&e->options, err);
     if (rc == 0 && output->check)
         rc = output->check(&e->options, err);
+    if (rc == 0 && !output->has_many_files) /* those api/set.c looks at */
+        rc = xd_signed_check(m, file, &e->options, err);
     if (rc < 0)
         goto fini_options;
     if (init_threads(e) < 0) {

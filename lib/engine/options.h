@@ -33,8 +33,9 @@ struct xd_options {
     char *exclude;       /* a list of base/hosts.h, or NULL; owned */
     char *only;          /* likewise */
     char *locations;     /* of base/choice.h, or NULL; owned */
-    char *keep, *spool, *depot_cache; /* owned; or NULL */
-    struct xd_net_options net;        /* its strings are owned */
+    char *keep, *spool, *depot_cache, *keyring, *public_key; /* owned; or
+                                                                NULL */
+    struct xd_net_options net; /* its strings are owned */
     uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;

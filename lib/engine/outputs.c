@@ -120,7 +120,19 @@ static unsigned descriptors_of_readers(unsigned for_depots)
     return for_depots;
 }
 
+static int check_read(const struct xd_options *o, struct xd_error *err)
+{
+    const struct xd_signature_keys keys = xd_signed_keys(o);
+
+    return xd_signature_is_asked(&keys)
+               ? xd_fail(err, XD_E_INVAL,
+                         "keyring and public-key: a signature is of the whole "
+                         "file, and readers have its bytes before")
+               : 0;
+}
+
 const struct xd_output_traits xd_output_source = {
+    .check = check_read,
     .has_readers = true,
     .reader_rate = XD_LOOKAHEAD_ASSUMED_RATE,
     .is_bounded = is_in_memory,

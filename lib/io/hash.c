@@ -40,19 +40,15 @@ int xd_hash_strength(const char *algorithm)
     return k ? k->strength : -1;
 }
 
-int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
-                  struct xd_error *err)
+static int make(struct xd_hasher **out, const EVP_MD *algorithm,
+                struct xd_error *err)
 {
-    const struct known *k = find(algorithm);
-    struct xd_hasher *h;
+    struct xd_hasher *h = xd_alloc(1, sizeof *h);
 
     *out = NULL;
-    if (!k)
-        return xd_fail(err, XD_E_INVAL, "%s cannot be computed", algorithm);
-    h = xd_alloc(1, sizeof *h);
     if (!h)
         return xd_fail_nomem(err);
-    h->algorithm = k->get();
+    h->algorithm = algorithm;
     h->context = EVP_MD_CTX_new();
     if (!h->context || EVP_DigestInit_ex(h->context, h->algorithm, NULL) != 1) {
         xd_hasher_free(h);
@@ -60,6 +56,21 @@ int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
     }
     *out = h;
     return 0;
+}
+
+int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
+                  struct xd_error *err)
+{
+    const struct known *k = find(algorithm);
+
+    *out = NULL;
+    return k ? make(out, k->get(), err)
+             : xd_fail(err, XD_E_INVAL, "%s cannot be computed", algorithm);
+}
+
+int xd_hasher_new_blake2b(struct xd_hasher **out, struct xd_error *err)
+{
+    return make(out, EVP_blake2b512(), err);
 }
 
 void xd_hasher_free(struct xd_hasher *h)

@@ -21,6 +21,8 @@ int xd_hash_strength(const char *algorithm);
 /* Errors: NOMEM; INVAL for an algorithm that cannot be computed. */
 int xd_hasher_new(struct xd_hasher **out, const char *algorithm,
                   struct xd_error *err);
+/* BLAKE2b-512, which is in signatures and no hash of a manifest. */
+int xd_hasher_new_blake2b(struct xd_hasher **out, struct xd_error *err);
 void xd_hasher_free(struct xd_hasher *h); /* NULL does nothing */
 
 /* *h, which may be NULL, becomes a hasher of that algorithm, unless it is one

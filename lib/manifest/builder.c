@@ -191,6 +191,15 @@ void xd_builder_max_connections(struct xd_builder *b, unsigned n)
     d->max_connections = xd_stricter_limit(d->max_connections, n);
 }
 
+void xd_builder_signature(struct xd_builder *b, struct xd_span text)
+{
+    struct xd_draft *d = &b->draft;
+    if (text.len == 0 || d->signature.len > 0)
+        return;
+    d->signature.s = xd_builder_copy(b, text);
+    d->signature.len = d->signature.s ? text.len : 0;
+}
+
 void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part)
 {
     if (d->last_part)
@@ -208,6 +217,8 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     f->row.name = d->path ? xd_path_name(d->path) : NULL;
     f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
     f->row.max_connections = d->max_connections;
+    f->row.signature = d->signature.s;
+    f->row.signature_bytes = d->signature.len;
     f->is_exnode = d->is_exnode;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;

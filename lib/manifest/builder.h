@@ -78,6 +78,7 @@ struct xd_draft {
     uint64_t size;
     bool size_is_contradicted;
     unsigned max_connections;
+    struct xd_span signature;                 /* of all of it; in the pool */
     struct xd_exnode_part *parts, *last_part; /* in the pool */
     bool is_exnode;
     bool is_offered; /* its hashes are the word of a server that has it */
@@ -139,6 +140,9 @@ bool xd_builder_server_name(struct xd_builder *b);
 /* A hash of the whole file, as the manifest writes it. */
 void xd_builder_hash(struct xd_builder *b, struct xd_span type,
                      struct xd_span hex);
+
+/* A detached signature of the whole file; the first is kept. */
+void xd_builder_signature(struct xd_builder *b, struct xd_span text);
 
 /* A list of piece hashes, then each of them; the strongest of several lists
  * is taken by xd_builder_end_file(). */

@@ -13,13 +13,15 @@
 #include "manifest/model.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
+#include "manifest/signed_texts.h"
 #include "manifest/sums.h"
 
 #define MIB ((size_t)1 << 20)
 
 struct entry {
-    const char *name; /* as the manifest would call the file; "": none */
-    const char *path; /* with the folders before it */
+    const char *signed_by; /* or NULL */
+    const char *name;      /* as the manifest would call the file; "": none */
+    const char *path;      /* with the folders before it */
     const struct xd_algorithm *algorithm;
     const char *hex;
     size_t origin;
@@ -31,6 +33,7 @@ struct xd_checksums {
     size_t n, capacity;
     const char **origins; /* as people may see them */
     size_t n_origins, origins_capacity;
+    const char *signer; /* of what is added now, or NULL */
 };
 
 int xd_checksums_new(struct xd_checksums **out, struct xd_error *err)
@@ -98,7 +101,8 @@ static int name_origin(struct xd_checksums *c, const char *said)
 static int add(struct xd_checksums *c, struct xd_span name, struct xd_span path,
                const struct xd_algorithm *algorithm, const char *hex)
 {
-    struct entry e = {.algorithm = algorithm, .origin = c->n_origins};
+    struct entry e = {
+        .algorithm = algorithm, .origin = c->n_origins, .signed_by = c->signer};
     e.name = xd_pool_copy(&c->pool, name);
     e.path = xd_pool_copy(&c->pool, path);
     e.hex = xd_pool_copy(&c->pool, xd_span_of(hex));
@@ -267,6 +271,18 @@ int xd_checksums_parse(struct xd_checksums *c, const void *data, size_t len,
     return rc;
 }
 
+int xd_checksums_parse_signed(struct xd_checksums *c, struct xd_span text,
+                              const char *origin, const char *signed_by,
+                              struct xd_error *err)
+{
+    c->signer = xd_pool_copy(&c->pool, xd_span_of(signed_by));
+    if (!c->signer)
+        return xd_fail_nomem(err);
+    int rc = xd_checksums_parse(c, text.s, text.len, origin, err);
+    c->signer = NULL;
+    return rc;
+}
+
 /* One file that is given its checksums. */
 struct applying {
     const struct xd_checksums *c;
@@ -315,7 +331,8 @@ static int give(struct applying *a, const struct entry *e)
     struct xd_hash hash = {.struct_size = sizeof hash,
                            .algorithm = e->algorithm->name,
                            .hex = e->hex,
-                           .is_given = 1};
+                           .is_given = 1,
+                           .signed_by = e->signed_by};
     const char *piece = whole_piece(f, e->algorithm->name);
     bool is_there = false;
     if (piece && strcmp(piece, e->hex) != 0)
@@ -327,6 +344,8 @@ static int give(struct applying *a, const struct entry *e)
         if (strcmp(h->hex, e->hex) != 0)
             return contradict(a, e, h->hex);
         h->is_given = 1;
+        if (e->signed_by)
+            h->signed_by = e->signed_by;
         is_there = true;
     }
     if (!is_there)
@@ -418,10 +437,13 @@ static int keep_strings(struct xd_manifest *m)
     for (size_t i = 0; i < m->n_files; i++) {
         for (size_t k = 0; k < m->files[i].row.n_hashes; k++) {
             struct xd_hash *h = &m->files[i].hashes[k];
+            const bool is_signed = h->signed_by != NULL;
             if (!h->is_given)
                 continue;
             h->hex = xd_pool_copy(&m->pool, xd_span_of(h->hex));
-            if (!h->hex)
+            if (h->signed_by)
+                h->signed_by = xd_pool_copy(&m->pool, xd_span_of(h->signed_by));
+            if (!h->hex || (is_signed && !h->signed_by))
                 return XD_E_NOMEM;
         }
     }

@@ -101,6 +101,22 @@ unsigned xd_metalink_connections(const struct xd_xml *x, struct xd_metalink *m,
                : 0;
 }
 
+void xd_metalink_begin_signature(const struct xd_xml *x, struct xd_metalink *m,
+                                 const char *attribute, const char *openpgp)
+{
+    struct xd_span type;
+    m->is_openpgp = xd_xml_attribute(x, NULL, attribute, &type) &&
+                    xd_span_is(xd_span_trim(type), openpgp);
+}
+
+int xd_metalink_take_signature(void *user, struct xd_span text)
+{
+    struct xd_metalink *m = user;
+    if (m->is_openpgp)
+        xd_builder_signature(m->b, text);
+    return 0;
+}
+
 int xd_metalink_take_url(void *user, struct xd_span text)
 {
     struct xd_metalink *m = user;

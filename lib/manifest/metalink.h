@@ -9,10 +9,14 @@
 #define XD_METALINK3_URI "http://www.metalinker.org/"
 #define XD_METALINK4_URI "urn:ietf:params:xml:ns:metalink"
 
+/* RFC 5854, section 4.2.13: what a <signature> of OpenPGP says it is. */
+#define XD_METALINK_OPENPGP "application/pgp-signature"
+
 /* The `user` of all functions here; a reader's own struct begins with it. */
 struct xd_metalink {
     struct xd_builder *b;
     char hash_type[33];      /* of the <hash> being read */
+    bool is_openpgp;         /* the <signature> being read */
     struct xd_source source; /* the <url> being read */
 };
 
@@ -25,6 +29,11 @@ int xd_metalink_take_hash(void *user, struct xd_span text);
 int xd_metalink_begin_pieces(struct xd_xml *x, void *user);
 int xd_metalink_take_piece(void *user, struct xd_span text);
 int xd_metalink_take_url(void *user, struct xd_span text);
+int xd_metalink_take_signature(void *user, struct xd_span text);
+
+/* Whether the attribute of a <signature> says that it is one of OpenPGP. */
+void xd_metalink_begin_signature(const struct xd_xml *x, struct xd_metalink *m,
+                                 const char *attribute, const char *openpgp);
 
 /* A source without a priority, but with the location of the <url>. */
 void xd_metalink_begin_source(const struct xd_xml *x, struct xd_metalink *m);

@@ -24,6 +24,7 @@ enum state {
     HASH,
     PIECES,
     PIECE,
+    SIGNATURE,
     RESOURCES,
     URL
 };
@@ -51,6 +52,12 @@ static int take_piece(void *user, struct xd_span text)
 {
     struct reader *r = user;
     return r->has_number ? xd_metalink_take_piece(&r->common, text) : 0;
+}
+
+static int begin_signature(struct xd_xml *x, void *user)
+{
+    xd_metalink_begin_signature(x, user, "type", "pgp");
+    return 0;
 }
 
 static int begin_resources(struct xd_xml *x, void *user)
@@ -114,6 +121,8 @@ static const struct xd_xml_rule rules[] = {
      xd_metalink_take_hash},
     {VERIFICATION, "pieces", PIECES, xd_metalink_begin_pieces, NULL, NULL},
     {PIECES, "hash", PIECE, begin_piece, NULL, take_piece},
+    {VERIFICATION, "signature", SIGNATURE, begin_signature, NULL,
+     xd_metalink_take_signature},
     {A_FILE, "resources", RESOURCES, begin_resources, NULL, NULL},
     {RESOURCES, "url", URL, begin_url, NULL, take_url},
     {A_FILE, "url", URL, begin_url, NULL, take_url},

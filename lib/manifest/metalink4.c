@@ -16,6 +16,7 @@ enum state {
     HASH,
     PIECES,
     PIECE,
+    SIGNATURE,
     URL
 };
 
@@ -38,6 +39,12 @@ static int begin_url(struct xd_xml *x, void *user)
     return 0;
 }
 
+static int begin_signature(struct xd_xml *x, void *user)
+{
+    xd_metalink_begin_signature(x, user, "mediatype", XD_METALINK_OPENPGP);
+    return 0;
+}
+
 static const struct xd_xml_rule rules[] = {
     {TOP, "metalink", METALINK, NULL, NULL, NULL},
     {METALINK, "file", A_FILE, begin_file, xd_metalink_end_file, NULL},
@@ -45,6 +52,8 @@ static const struct xd_xml_rule rules[] = {
     {A_FILE, "hash", HASH, xd_metalink_begin_hash, NULL, xd_metalink_take_hash},
     {A_FILE, "pieces", PIECES, xd_metalink_begin_pieces, NULL, NULL},
     {PIECES, "hash", PIECE, NULL, NULL, xd_metalink_take_piece},
+    {A_FILE, "signature", SIGNATURE, begin_signature, NULL,
+     xd_metalink_take_signature},
     {A_FILE, "url", URL, begin_url, NULL, xd_metalink_take_url},
 };
 

@@ -5,6 +5,8 @@
 
 #include "manifest/input.h"
 #include "manifest/parse.h"
+#include "manifest/signed_texts.h"
+#include "base/error.h"
 
 int xd_manifest_read(struct xd_manifest **out, const char *path,
                      struct xd_error *err)
@@ -54,4 +56,17 @@ int xd_checksums_read(struct xd_checksums *c, const char *path,
     rc = xd_checksums_parse(c, in.front.s, in.front.len, path, err);
     xd_input_fini(&in);
     return rc;
+}
+
+int xd_text_read(struct xd_text *out, const char *path, struct xd_error *err)
+{
+    struct xd_input in;
+    *out = (struct xd_text){0};
+    int rc = read_all(&in, path, err);
+    if (rc < 0)
+        return rc;
+    if (in.front.len > 0)
+        xd_text_add(out, in.front.s, in.front.len);
+    xd_input_fini(&in);
+    return out->failed ? xd_fail_nomem(err) : 0;
 }

@@ -86,6 +86,18 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
     xd_text_addf(to, "    </pieces>\n");
 }
 
+/* Others than OpenPGP have no media type, and binary ones no place in XML. */
+static void write_signature(struct xd_text *to, const struct xd_model_file *f)
+{
+    static const char armor[] = "-----BEGIN PGP SIGNATURE-----";
+    if (f->row.signature_bytes < sizeof armor ||
+        memcmp(f->row.signature, armor, sizeof armor - 1) != 0)
+        return;
+    xd_text_addf(to, "    <signature mediatype=\"%s\">", XD_METALINK_OPENPGP);
+    xd_write_escaped(to, f->row.signature);
+    xd_text_addf(to, "</signature>\n");
+}
+
 static void write_url(struct xd_text *to, const struct xd_replica *r)
 {
     xd_text_addf(to, "    <url");
@@ -112,6 +124,7 @@ static void write_file(struct xd_text *to, const struct xd_model_file *f)
     if (f->row.size != XD_SIZE_UNKNOWN)
         xd_text_addf(to, "    <size>%llu</size>\n", (ull)f->row.size);
     write_hashes(to, f);
+    write_signature(to, f);
     for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
          i++)
         write_url(to, &f->replicas[i]);

@@ -55,6 +55,7 @@ measure http_offer lib/io/http/http_offer.c lib/io/http/http_link.c \
     lib/io/http/http_digest.c lib/base/offer.c lib/manifest/offered.c
 measure ibp lib/io/ibp/ibp_frames.c lib/io/ibp/ibp_request.c \
     lib/io/ibp/ibp_wire.c
+measure signature lib/io/signature/minisign.c lib/base/base64.c
 measure journal lib/io/journal/journal_text.c
 measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046

@@ -16,6 +16,7 @@
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
 #include "engine/trust/sample_check.h"
+#include "engine/trust/signed.h"
 #include "io/hash.h"
 #include "io/journal/journal.h"
 #include "io/part.h"
@@ -77,6 +78,11 @@ static void add_to_piece(void *to, const void *data, size_t len)
 static void add_to_whole(void *to, const void *data, size_t len)
 {
     xd_proof_add(to, data, len);
+}
+
+static void add_to_signature(void *to, const void *data, size_t len)
+{
+    xd_signature_add(to, data, len);
 }
 
 static int hash_piece(const struct reading *r, struct xd_range range,
@@ -211,6 +217,37 @@ int xd_check_new(struct xd_check **out, struct xd_manifest *m, size_t file,
     }
     *out = c;
     return 0;
+}
+
+int xd_check_signature(const struct xd_check *c, const struct xd_options *o,
+                       struct xd_error *err)
+{
+    struct reading r = {.path = c->path};
+    char signer[XD_SIGNER_SIZE];
+    struct xd_signature *s;
+    struct xd_error cause = {0};
+    uint64_t size;
+    int rc = o ? xd_signed_new(&s, c->manifest, c->file, o, err) : 0;
+
+    if (rc < 0 || !o || !s)
+        return rc;
+    rc = xd_file_open(&r.fd, &size, c->path, err);
+    if (rc < 0)
+        goto free_signature;
+    r.buffer = xd_alloc(BUFFER_BYTES, 1);
+    rc = r.buffer ? read_range(&r, (struct xd_range){0, size}, add_to_signature,
+                               s, err)
+                  : xd_fail_nomem(err);
+    if (rc == 0) {
+        rc = xd_signature_end(s, signer, &cause);
+        if (rc < 0)
+            rc = xd_signed_fail(c->path, &cause, err);
+    }
+    xd_free(r.buffer);
+    xd_file_close(r.fd);
+free_signature:
+    xd_signature_free(s);
+    return rc;
 }
 
 static int fail_unknown_size(const struct xd_check *c, struct xd_error *err)

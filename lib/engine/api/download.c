@@ -207,6 +207,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;
     p.verified = xd_verify_algorithm_locked(e);
+    p.signed_by = xd_verify_signer_locked(e);
     p.is_servers_digest = p.verified && has_servers_digest(e);
     if (e->session.sched) {
         const struct xd_sched_options *o = xd_sched_options(e->session.sched);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
+#include "engine/api/text_fetch.h"
 #include "manifest/offered.h"
 #include "manifest/parse.h"
 #include "os/clock.h"
@@ -43,6 +44,7 @@ struct xd_inspection {
     enum xd_reach reach; /* how near the URLs may be */
     size_t *asked;       /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
+    size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
     struct xd_manifest *described; /* of the only URL, by its server; or NULL */
 };
@@ -95,6 +97,15 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     return 0;
 }
 
+static int fail_long(const struct xd_inspection *in, struct item *item)
+{
+    return xd_fail(&item->error, XD_E_MANIFEST, "%s: longer than %s",
+                   xd_url_name(&item->url).s,
+                   in->most == XD_MANIFEST_MAX
+                       ? "64 MiB: no manifest is, and no file of checksums"
+                       : "64 KiB: no signature is");
+}
+
 /* XD_E_CANCELED ends the request: it is known to be no manifest. */
 static int on_bytes(void *user, size_t i, const void *data, size_t len)
 {
@@ -105,11 +116,8 @@ static int on_bytes(void *user, size_t i, const void *data, size_t len)
     xd_text_add(&item->text, data, len);
     if (item->text.failed)
         return xd_fail_nomem(&item->error);
-    if (item->text.len > XD_MANIFEST_MAX)
-        return xd_fail(&item->error, XD_E_MANIFEST,
-                       "%s: longer than 64 MiB: no manifest is, and no file of "
-                       "checksums",
-                       xd_url_name(&item->url).s);
+    if (item->text.len > in->most)
+        return fail_long(in, item);
     if (in->what != FIND_OUT || item->is_manifest)
         return 0;
     is_manifest = xd_manifest_recognise(item->text.s, item->text.len);
@@ -161,6 +169,7 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     if (!in->items || !in->asked)
         goto fail;
     in->n = n;
+    in->most = XD_MANIFEST_MAX;
     for (size_t i = 0; i < n; i++) {
         xd_url_parse(&in->items[i].url, urls[i]);
         in->items[i].size = XD_SIZE_UNKNOWN;
@@ -469,8 +478,8 @@ int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
     return rc;
 }
 
-int xd_checksums_fetch(struct xd_checksums *c, const char *url,
-                       const struct xd_options *o, struct xd_error *err)
+int xd_text_fetch(struct xd_text *out, const char *url, size_t most,
+                  const struct xd_options *o, struct xd_error *err)
 {
     struct xd_inspection *in;
     int rc;
@@ -478,16 +487,30 @@ int xd_checksums_fetch(struct xd_checksums *c, const char *url,
     if (make(&in, &url, 1) < 0)
         return xd_fail_nomem(err);
     in->what = ARE_TEXTS;
+    in->most = most;
     rc = inspect(in, o, err);
     if (rc == 0 && in->items[0].error.code < 0) {
         rc = in->items[0].error.code;
         if (err)
             *err = in->items[0].error;
     }
-    if (rc == 0)
-        rc = xd_checksums_parse(c, in->items[0].text.s, in->items[0].text.len,
-                                url, err);
+    if (rc == 0) {
+        *out = in->items[0].text;
+        in->items[0].text = (struct xd_text){0};
+    }
     xd_inspection_free(in);
+    return rc;
+}
+
+int xd_checksums_fetch(struct xd_checksums *c, const char *url,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_text text = {0};
+    int rc = xd_text_fetch(&text, url, XD_MANIFEST_MAX, o, err);
+
+    if (rc == 0)
+        rc = xd_checksums_parse(c, text.s, text.len, url, err);
+    xd_text_fini(&text);
     return rc;
 }
 

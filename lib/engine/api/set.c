@@ -8,7 +8,25 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "engine/trust/signed.h"
 #include "manifest/join.h"
+
+/* A signed hash is as good as any; signatures are held against whole files, as
+ * they are fetched one by one. */
+static int check_signed(const struct xd_manifest *m, const size_t *files,
+                        size_t n, const struct xd_options *o,
+                        struct xd_error *err)
+{
+    const struct xd_signature_keys keys = xd_signed_keys(o);
+
+    for (size_t i = 0; xd_signature_is_asked(&keys) && i < n; i++)
+        if (!xd_signed_by(m, files[i]))
+            return xd_fail(err, XD_E_INVAL,
+                           "file number %zu of the manifest cannot be one of "
+                           "many: no hash of it is from a signed text",
+                           files[i]);
+    return 0;
+}
 
 static int check(const struct xd_manifest *m, const size_t *files, size_t n,
                  const struct xd_options *o, struct xd_error *err)
@@ -24,7 +42,7 @@ static int check(const struct xd_manifest *m, const size_t *files, size_t n,
                            files[i]);
     if (o && !xd_options_want_all(o))
         return xd_fail(err, XD_E_INVAL, "range: is for one file");
-    return 0;
+    return o ? check_signed(m, files, n, o, err) : 0;
 }
 
 int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,

@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 
-/* So much is held back until the hash of the whole file is right: a program at
+/* So much is held back until the whole file's hash and signature are right: a program at
  * the other end sees the end of the stream, and not the status. */
 #define HELD_BACK ((size_t)16 << 10)
 
@@ -22,8 +22,8 @@ static int pass_on(struct xd_engine *e, size_t n, struct xd_error *err)
     size_t all = p->held + n, out = all;
     int rc;
 
-    if (e->verify.whole) {
-        xd_proof_add(e->verify.whole, p->buffer + p->held, n);
+    if (xd_verify_passes_whole(e)) {
+        xd_verify_pass(e, p->buffer + p->held, n);
         out = all > HELD_BACK ? all - HELD_BACK : 0;
     }
     rc = xd_output_write(&p->output, p->buffer, out, err);
@@ -40,6 +40,8 @@ static int finish(struct xd_engine *e, struct xd_error *err)
 
     xd_engine_lock(e);
     rc = xd_verify_judge_locked(e, err);
+    if (rc == 0)
+        rc = xd_verify_check_signature_locked(e, err);
     xd_engine_unlock(e);
     return rc < 0 ? rc : xd_output_write(&p->output, p->buffer, p->held, err);
 }

@@ -267,10 +267,25 @@ bool xd_repair_can_work_locked(const struct xd_engine *e)
            e->session.phase == XD_PHASE_COMPARE;
 }
 
+/* The hashes are right.  Some of the file may be missing again, or the download
+ * canceled, while the signature is verified. */
+static void judge_signature_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+    int rc = xd_verify_check_signature_locked(e, &error);
+
+    if (e->session.phase != XD_PHASE_CHECK)
+        return;
+    if (rc < 0)
+        xd_engine_fail_locked(e, &error);
+    else
+        xd_repair_right(&e->repair);
+}
+
 static void judge_locked(struct xd_engine *e)
 {
     if (xd_verify_judge_locked(e, NULL) == 0)
-        xd_repair_right(&e->repair);
+        judge_signature_locked(e);
     else
         xd_repair_wrong(&e->repair, e->verify.pieces.n == 0 && e->dest.path &&
                                         e->depots.size != XD_SIZE_UNKNOWN);

@@ -78,7 +78,10 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         (e->dest.output->is_read_once || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
                           &v->pieces, e->wanted, err);
-    if (rc == 0 && (v->whole || v->pieces.n > 0)) {
+    if (rc == 0 && !e->dest.output->has_many_files)
+        rc = xd_signed_new(&v->signature, e->depots.manifest, e->depots.file,
+                           &e->options, err);
+    if (rc == 0 && (xd_verify_passes_whole(e) || v->pieces.n > 0)) {
         v->buffer = xd_alloc(BUFFER_BYTES, 1);
         rc = v->buffer ? 0 : xd_fail_nomem(err);
     }
@@ -105,12 +108,28 @@ void xd_verify_fini(struct xd_verify *v)
 {
     xd_blame_fini(&v->blame);
     xd_proof_free(v->whole);
+    xd_signature_free(v->signature);
     xd_hasher_free(v->piece_hasher);
     xd_rangeset_fini(&v->postponed);
     xd_pieces_fini(&v->pieces);
     xd_free(v->queue);
     xd_free(v->buffer);
     *v = (struct xd_verify){0};
+}
+
+bool xd_verify_passes_whole(const struct xd_engine *e)
+{
+    return e->verify.whole || e->verify.signature;
+}
+
+void xd_verify_pass(struct xd_engine *e, const void *data, size_t len)
+{
+    struct xd_verify *v = &e->verify;
+
+    if (v->whole)
+        xd_proof_add(v->whole, data, len);
+    if (v->signature)
+        xd_signature_add(v->signature, data, len);
 }
 
 bool xd_verify_decides(const struct xd_engine *e, struct xd_range range)
@@ -144,7 +163,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
     xd_report_verified_locked(e, range);
     xd_set_verified_locked(e, range);
     xd_engine_wake_readers_locked(e);
-    if (e->verify.whole)
+    if (xd_verify_passes_whole(e))
         xd_cond_signal(&e->bytes_ready);
 }
 
@@ -227,7 +246,7 @@ uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
 /* What is read once is hashed by its reader. */
 static bool hashes_whole(const struct xd_engine *e)
 {
-    return e->verify.whole && !e->dest.output->is_read_once;
+    return xd_verify_passes_whole(e) && !e->dest.output->is_read_once;
 }
 
 /* Other programs may write to the file until it is complete.  What is proved of
@@ -239,7 +258,7 @@ static bool hashes_at_the_end(const struct xd_engine *e)
 
 static bool reads_back_locked(const struct xd_engine *e)
 {
-    return hashes_at_the_end(e) && !e->verify.whole &&
+    return hashes_at_the_end(e) && !xd_verify_passes_whole(e) &&
            e->verify.n_read_back < e->verify.pieces.n;
 }
 
@@ -363,7 +382,7 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
         if (hasher)
             xd_hasher_add(hasher, e->verify.buffer, len);
         else
-            xd_proof_add(e->verify.whole, e->verify.buffer, len);
+            xd_verify_pass(e, e->verify.buffer, len);
         range.begin += len;
     }
     return 0;
@@ -383,6 +402,14 @@ static unsigned char *read_piece(struct xd_engine *e, struct xd_range range)
     return bytes;
 }
 
+static void restart_whole(struct xd_verify *v)
+{
+    if (v->whole)
+        xd_proof_restart(v->whole);
+    if (v->signature)
+        xd_signature_restart(v->signature);
+}
+
 /* Without the lock. */
 static void carry_out(struct xd_engine *e, const struct job *job,
                       struct outcome *out)
@@ -392,7 +419,7 @@ static void carry_out(struct xd_engine *e, const struct job *job,
 
     if (job->kind == WHOLE) {
         if (job->range.begin == e->wanted.begin)
-            xd_proof_restart(v->whole);
+            restart_whole(v);
         out->rc = hash_range(e, NULL, job->range, &out->error);
         return;
     }
@@ -487,17 +514,44 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
     return xd_verify_fail_locked(e, "", err);
 }
 
+/* What a person calls it. */
+static const char *name_of(const struct xd_engine *e)
+{
+    const char *path = e->dest.path ? e->dest.path : "the file";
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+int xd_verify_check_signature_locked(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_verify *v = &e->verify;
+    struct xd_error cause = {0};
+    int rc;
+
+    if (!v->signature)
+        return 0;
+    xd_engine_unlock(e);
+    rc = xd_signature_end(v->signature, v->signer, &cause);
+    xd_engine_lock(e);
+    v->hashed_to = e->wanted.begin;
+    return rc < 0 ? xd_signed_fail(name_of(e), &cause, err) : 0;
+}
+
+void xd_verify_stop_locked(struct xd_engine *e)
+{
+    if (e->verify.signature)
+        xd_signature_stop(e->verify.signature);
+}
+
 int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
                           struct xd_error *err)
 {
     const struct xd_verify *v = &e->verify;
-    const char *path = e->dest.path ? e->dest.path : "the file";
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
 
-    return xd_fail(err, XD_E_CORRUPT,
-                   "%s mismatch for %s: expected %s, got %s%s",
-                   v->whole_algorithm, name, v->whole_hex, v->whole_got, more);
+    return xd_fail(
+        err, XD_E_CORRUPT, "%s mismatch for %s: expected %s, got %s%s",
+        v->whole_algorithm, name_of(e), v->whole_hex, v->whole_got, more);
 }
 
 const char *xd_verify_algorithm_locked(const struct xd_engine *e)
@@ -507,4 +561,14 @@ const char *xd_verify_algorithm_locked(const struct xd_engine *e)
     if (e->session.phase != XD_PHASE_END || e->error.code != XD_OK)
         return NULL;
     return xd_proof_strongest(v->whole, &v->pieces, e->wanted);
+}
+
+const char *xd_verify_signer_locked(const struct xd_engine *e)
+{
+    const struct xd_verify *v = &e->verify;
+
+    if (e->session.phase != XD_PHASE_END || e->error.code != XD_OK)
+        return NULL;
+    return v->signature ? v->signer
+                        : xd_signed_by(e->depots.manifest, e->depots.file);
 }

@@ -13,7 +13,7 @@
  * A piece that one lane writes from end to end it hashes in passing
  * (piece_hash.h).  All else the keeper hashes, and reads back what was just
  * written for it; it always reads a wrong piece itself.
- * Every function is called with engine.lock held.
+ * Every function is called with engine.lock held, unless it says otherwise.
  */
 #ifndef XD_ENGINE_VERIFY_H
 #define XD_ENGINE_VERIFY_H
@@ -24,6 +24,7 @@
 #include "engine/trust/piece_hash.h"
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"
+#include "engine/trust/signed.h"
 #include "io/hash.h"
 #include "ledger/ledger.h"
 #include "session/blame.h"
@@ -45,7 +46,9 @@ struct xd_verify {
     struct xd_proof *whole; /* NULL: not wanted, or not possible */
     const char *whole_algorithm, *whole_hex; /* by which it was wrong last */
     char whole_got[XD_HASH_HEX_MAX + 1];     /* what it was instead */
-    uint64_t hashed_to; /* all before it is in `whole`, or soon will be */
+    struct xd_signature *signature; /* which the whole must have; or NULL */
+    char signer[XD_SIGNER_SIZE];    /* "": not verified yet */
+    uint64_t hashed_to; /* all before it is in these, or soon will be */
     size_t n_read_back; /* pieces that were hashed again at the end */
     unsigned n_changed; /* of them, since they were found right */
 
@@ -92,12 +95,26 @@ void xd_verify_work_locked(struct xd_engine *e);
  * be. */
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);
 
+/* Likewise, by the keeper: the signature.  Releases the lock meanwhile.  Errors:
+ * those of io/signature/signature.h. */
+int xd_verify_check_signature_locked(struct xd_engine *e, struct xd_error *err);
+
+/* The download fails: it is not waited for any more. */
+void xd_verify_stop_locked(struct xd_engine *e);
+
+/* Whether all of the file passes by in order, for its hash or its signature; and
+ * the passing of a pipe's next bytes, without the lock. */
+bool xd_verify_passes_whole(const struct xd_engine *e);
+void xd_verify_pass(struct xd_engine *e, const void *data, size_t len);
+
 /* The sentence of the last mismatch, with `more` behind it.  Returns
  * CORRUPT. */
 int xd_verify_fail_locked(const struct xd_engine *e, const char *more,
                           struct xd_error *err);
 
-/* The algorithm that proved every byte, once it is complete; else NULL. */
+/* The algorithm that proved every byte, once it is complete; else NULL.  And the
+ * key that signed it, likewise. */
 const char *xd_verify_algorithm_locked(const struct xd_engine *e);
+const char *xd_verify_signer_locked(const struct xd_engine *e);
 
 #endif

@@ -4,22 +4,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
+
 #define MOST_BYTES 64 /* of a hash */
 
 static const struct {
     const char *name;
     size_t bytes;
 } algorithms[] = {{"sha-256", 32}, {"sha-512", 64}};
-
-/* The six bits that a letter stands for; -1: it is none of base64's. */
-static int bits_of(char c)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = memchr(letters, c, sizeof letters - 1);
-
-    return at ? (int)(at - letters) : -1;
-}
 
 /* What surrounds the letters: quotes, colons, and '=' that fills up. */
 static struct xd_span letters_of(struct xd_span s)
@@ -31,29 +23,6 @@ static struct xd_span letters_of(struct xd_span s)
     while (s.len > 0 && strchr(":\"'= ", s.s[s.len - 1]))
         s.len--;
     return s;
-}
-
-/* Whether these are the letters of just `n` bytes, which then are in `out`. */
-static bool decode(struct xd_span s, unsigned char *out, size_t n)
-{
-    unsigned pending = 0, n_bits = 0;
-    size_t done = 0;
-
-    if (s.len != (n * 8 + 5) / 6)
-        return false;
-    for (size_t i = 0; i < s.len; i++) {
-        int bits = bits_of(s.s[i]);
-
-        if (bits < 0)
-            return false;
-        pending = (pending << 6 | (unsigned)bits) & 0xfff;
-        n_bits += 6;
-        if (n_bits >= 8) {
-            n_bits -= 8;
-            out[done++] = (unsigned char)(pending >> n_bits);
-        }
-    }
-    return done == n;
 }
 
 static void write_hex(char *out, const unsigned char *bytes, size_t n)
@@ -82,7 +51,7 @@ static bool read_one(struct xd_span s, struct xd_offer_hash *out)
         if (name.len != strlen(algorithms[i].name) ||
             strncasecmp(name.s, algorithms[i].name, name.len) != 0)
             continue;
-        if (!decode(letters_of(value), bytes, algorithms[i].bytes))
+        if (!xd_base64_read(letters_of(value), bytes, algorithms[i].bytes))
             return false;
         out->algorithm = algorithms[i].name;
         write_hex(out->hex, bytes, algorithms[i].bytes);
