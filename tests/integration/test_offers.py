@@ -3,6 +3,7 @@
 Metalink.  Metalink/HTTP (RFC 6249), Digest fields (RFC 9530 and RFC 3230)."""
 import base64
 import hashlib
+import os
 
 import pytest
 
@@ -250,6 +251,50 @@ def test_a_metalink_from_elsewhere_needs_the_servers_digest(lab, host):
     run = lab.xdownload("--force", typed.url(NAME))
     assert run.rc == 0 and lab.read(NAME) == data, run.err
     assert hosts(run) == {typed.host, mirror.host}
+
+
+# ---- private addresses ----
+
+def in_public(lab, depot):
+    """Its URL at a public address, in the command's other world
+    (other_world.c)."""
+    lab.program = os.environ["XD_UNDEFENDED"]
+    return depot.url(NAME).replace("127.0.0.1", "203.0.113.7")
+
+
+def named_by_link(lab, typed, data, mirror):
+    typed.lines += duplicates(mirror)
+
+
+def named_by_metalink(lab, typed, data, mirror):
+    typed.lines.append(DESCRIBED)
+    typed.pages["/m.meta4"] = (META4, metalink(data, [mirror]))
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+@pytest.mark.parametrize("named", [named_by_link, named_by_metalink])
+def test_a_public_server_names_no_mirror_on_this_machine(lab, host, named,
+                                                         allowed):
+    data = lab.file(NAME, SIZE)
+    mirror = lab.depot()
+    typed = host(data, [repr_digest(data)])
+    named(lab, typed, data, mirror)
+    run = lab.xdownload(*["--allow-private-redirs"] * allowed,
+                        in_public(lab, typed))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert (bytes_of(run, mirror) > 0) == allowed
+    assert bool(mirror.requests()) == allowed
+
+
+def test_a_public_server_names_no_metalink_on_this_machine(lab, host):
+    data = lab.file(NAME, SIZE)
+    near = host(b"")
+    near.pages["/m"] = (META4, metalink(data, lab.depots(1)))
+    typed = host(data, [repr_digest(data),
+                        DESCRIBED.replace("</m", "<" + near.url("m"))])
+    run = lab.xdownload(in_public(lab, typed))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert near.heads == []
 
 
 def test_a_list_is_known_by_what_its_server_calls_it(lab, host):
