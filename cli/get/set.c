@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/stat.h>
+
 #include <xdownload/manifest.h>
 
 #include "args/target.h"
@@ -16,6 +18,8 @@
 /* What is longer is worth to be gone on with after an interruption; what is not
  * has no journal, which the library expects of no longer files. */
 #define SMALL ((uint64_t)4 << 20)
+
+#define COMPARED (1 << 20)
 
 /* A trace is of one file, and so are these options. */
 static bool may_be_sets(const struct args *a)
@@ -28,23 +32,40 @@ static bool may_be_sets(const struct args *a)
     return a->output == NULL && a->tracer == NULL && !a->dry_run;
 }
 
-/* What is there already, or was begun with a journal, is looked at by itself. */
-static bool is_new(const struct args *a, const char *path)
+/* Whether something lies beside the path, with this suffix. */
+static bool has_beside(const char *path, const char *suffix)
 {
-    char journal[PATH_MAX];
+    char beside[PATH_MAX];
+    const int len = snprintf(beside, sizeof beside, "%s%s", path, suffix);
+
+    return len < 0 || (size_t)len >= sizeof beside || target_exists(beside);
+}
+
+/* A file that only its bytes prove, and that is no longer than what is compared
+ * of a longer one, comes again and is compared, with all others. */
+static bool can_compare(const struct args *a, const struct target *t,
+                        uint64_t size)
+{
+    struct stat st;
+
+    return size == XD_SIZE_UNKNOWN && !a->adopts && lstat(t->path, &st) == 0 &&
+           S_ISREG(st.st_mode) && st.st_size <= COMPARED &&
+           !has_beside(t->path, ".aria2");
+}
+
+/* What was begun with a journal is looked at by itself, and what is there
+ * already, unless it is to be compared. */
+static bool can_come(const struct args *a, const char *path, uint64_t size)
+{
     struct target t;
-    bool is_new;
-    int len;
 
     if (target_init(&t, a, path, "") != 0)
         return false;
-    len = t.part != NULL
-              ? snprintf(journal, sizeof journal, "%s.journal", t.part)
-              : -1;
-    is_new = t.fd < 0 && len >= 0 && (size_t)len < sizeof journal &&
-             !target_exists(t.path) && !target_exists(journal);
+    const bool can = t.part != NULL && t.fd < 0 &&
+                     !has_beside(t.part, ".journal") &&
+                     (!target_exists(t.path) || can_compare(a, &t, size));
     target_fini(&t);
-    return is_new;
+    return can;
 }
 
 /* Signatures of files themselves are verified one by one. */
@@ -67,7 +88,7 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
            (!args_wants_signed(a) || has_signed_hash(m, i)) &&
            xd_manifest_can_join(m, i) && xd_manifest_file(m, i, &file) == 0 &&
            (file.size <= SMALL || file.size == XD_SIZE_UNKNOWN) &&
-           is_new(a, path);
+           can_come(a, path, file.size);
 }
 
 static int by_text(const void *a, const void *b)

@@ -25,7 +25,7 @@ struct set {
 };
 
 /* Whether file number i of the manifest, which goes to `path`, can be one of a
- * set: it is small, and nothing of it is there. */
+ * set: it is small, and nothing of it is there, or all of it may be. */
 bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
                const char *path);
 

@@ -224,6 +224,9 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * right.  One that fails costs the others nothing: xd_download_wait() returns
  * the error of the first of those when all others are there.
  *
+ * A file that is there already fails, unless the option force replaces it, or its
+ * size is unknown: then it stays, and fails if what comes differs from it.
+ *
  * For small files: of one that is not complete when the download ends, or its
  * process is killed, nothing is kept.
  * Ownership: as above.

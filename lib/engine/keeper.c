@@ -52,7 +52,7 @@ static void finish_locked(struct xd_engine *e)
         (void)xd_resume_finish(e, &error);
     }
     xd_engine_lock(e);
-    e->error = error.code < 0 ? error : xd_set_error_locked(e);
+    e->error = error.code < 0 ? error : xd_set_end_locked(e);
 }
 
 /* Every byte is written: no worker has to leave before the file has its name.

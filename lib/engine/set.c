@@ -177,13 +177,23 @@ bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
     return e->set.n > 0 && why->code == XD_E_IO;
 }
 
+/* Where the size is unknown there is no hash either: only the depots' bytes show
+ * whether what is there is the file. */
+static void look_at_place(struct xd_set *s, size_t i)
+{
+    const bool is_there = xd_path_exists(s->places[i].path);
+
+    s->places[i].is_compared = is_there && s->files[i].is_unsized;
+    s->files[i].is_there = is_there && !s->files[i].is_unsized;
+}
+
 int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
 {
     struct xd_set *s = &e->set;
     int rc;
 
     for (size_t i = 0; !e->options.force && i < s->n; i++)
-        s->files[i].is_there = xd_path_exists(s->places[i].path);
+        look_at_place(s, i);
     rc = xd_set_check_space(e, err);
     if (rc < 0)
         return rc;
@@ -288,8 +298,23 @@ void xd_set_clean_up(struct xd_engine *e)
             xd_set_sink_remove_file(s->sink, i);
 }
 
-struct xd_error xd_set_error_locked(const struct xd_engine *e)
+static void log_present_locked(struct xd_engine *e)
 {
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->set.n; i++)
+        n += e->set.places[i].is_compared &&
+             e->set.files[i].state == XD_SET_NAMED;
+    if (n > 0)
+        xd_engine_log_locked(e, XD_LOG_WARN,
+                             "%zu of %zu files were there already, and are the "
+                             "same",
+                             n, e->set.n);
+}
+
+struct xd_error xd_set_end_locked(struct xd_engine *e)
+{
+    log_present_locked(e);
     for (size_t i = 0; i < e->set.n; i++)
         if (e->set.files[i].state == XD_SET_FAILED)
             return xd_kept_error_get(e->set.files[i].error);

@@ -31,7 +31,7 @@ enum xd_set_state {
 };
 
 struct xd_set_file {
-    bool is_there; /* before anything was fetched */
+    bool is_there; /* before anything was fetched, and is no longer wanted */
 
     /* Guarded by lock. */
     enum xd_set_state state;
@@ -115,7 +115,8 @@ void xd_set_work_locked(struct xd_engine *e);
 /* It is over: of files that have no name nothing stays.  Without the lock. */
 void xd_set_clean_up(struct xd_engine *e);
 
-/* Of the files that failed the first one's error; no error if none did. */
-struct xd_error xd_set_error_locked(const struct xd_engine *e);
+/* No file is to come any more.  Logs how many were there already; returns the
+ * first failed file's error, no error if none did. */
+struct xd_error xd_set_end_locked(struct xd_engine *e);
 
 #endif

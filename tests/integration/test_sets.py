@@ -492,6 +492,32 @@ def test_lengths_around_that_of_a_place(lab):
     assert by_name == {n.split("/")[1]: len(d) for n, d in contents.items()}
 
 
+def test_a_list_that_comes_again_is_compared_at_once(lab):
+    """What is the same stays, and is counted; what is not, too, and that is
+    said."""
+    contents = files(lab, 30)
+    depot = lab.depot()
+    urls = listed(lab, map(depot.url, contents))
+    assert lab.xdownload(*urls).rc == 0
+    lab.path("f002").write_bytes(b"mine")
+    lab.path("f004").write_bytes(bytes_of(SIZE, 99))
+    lab.path("f006").unlink()
+    before, n = os.stat(lab.path("f001")), len(depot.requests())
+    run = lab.xdownload(*urls)
+    assert run.rc == 5, run.err
+    assert "27 of 30 files were there already, and are the same" in run.err
+    assert "f002 exists already, and has 4 bytes instead of 20000" in run.err
+    assert "f004 exists already, and differs from byte 0 on" in run.err
+    assert "2 of 30 lines failed" in run.err
+    assert came(lab, contents | {"set/f002": b"mine",
+                                 "set/f004": bytes_of(SIZE, 99)})
+    assert os.stat(lab.path("f001")).st_ino == before.st_ino
+    assert len(depot.requests()) - n < 36
+    run = lab.xdownload("--force", *urls)
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+
+
 def chunks(data):
     return b"".join(b"%x\r\n%s\r\n" % (len(data[i:i + 7000]),
                                        data[i:i + 7000])

@@ -230,8 +230,8 @@ static void on_finished(void *user, const size_t *files, size_t n,
 static int write_set(void)
 {
     char other[64], other_part[80], got[6] = "";
-    const struct xd_set_place places[] = {{{0, 3}, 3, path, SIZE_MAX},
-                                          {{3, 6}, 3, other, SIZE_MAX}};
+    const struct xd_set_place places[] = {{{0, 3}, 3, path, SIZE_MAX, false},
+                                          {{3, 6}, 3, other, SIZE_MAX, false}};
     const size_t first = 0;
     struct xd_set_sink *set;
     struct xd_sink *s = NULL;

@@ -13,6 +13,9 @@
 #include "io/part.h"
 #include "os/file.h"
 
+/* At a time. */
+#define COMPARED_BYTES ((size_t)16 << 10)
+
 /* What files lie in, open as long as one of them is. */
 struct folder {
     /* Constant after new(). */
@@ -149,6 +152,67 @@ int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
                                struct xd_error *err)
 {
     return give_name((struct file_sink *)s, size, err);
+}
+
+/* How many bytes from `offset` on are the same in both; `most`, which fits into a
+ * buffer, if all are. */
+static int64_t count_equal(const struct file_sink *f, int other,
+                           uint64_t offset, size_t most, struct xd_error *err)
+{
+    unsigned char a[COMPARED_BYTES], b[COMPARED_BYTES];
+    int64_t n = xd_file_read(f->fd, f->part, offset, a, most, err);
+    int64_t m = n < 0 ? n : xd_file_read(other, f->path, offset, b, most, err);
+    int64_t i = 0;
+
+    if (m < 0)
+        return m;
+    while (i < n && i < m && a[i] == b[i])
+        i++;
+    return i;
+}
+
+static int compare(const struct file_sink *f, int other, uint64_t size,
+                   struct xd_error *err)
+{
+    uint64_t at = 0;
+
+    while (at < size) {
+        size_t most = COMPARED_BYTES;
+        int64_t n;
+
+        if (most > size - at)
+            most = (size_t)(size - at);
+        n = count_equal(f, other, at, most, err);
+        if (n < 0)
+            return (int)n;
+        at += (uint64_t)n;
+        if ((size_t)n < most)
+            return xd_fail(err, XD_E_IO,
+                           "%s exists already, and differs from byte %llu on: "
+                           "--force replaces it",
+                           f->path, (unsigned long long)at);
+    }
+    return 0;
+}
+
+int xd_file_sink_match(struct xd_sink *s, uint64_t size, struct xd_error *err)
+{
+    const struct file_sink *f = (const struct file_sink *)s;
+    uint64_t there;
+    int other;
+    int rc = xd_file_open(&other, &there, f->path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = there != size
+             ? xd_fail(err, XD_E_IO,
+                       "%s exists already, and has %llu bytes instead of %llu: "
+                       "--force replaces it",
+                       f->path, (unsigned long long)there,
+                       (unsigned long long)size)
+             : compare(f, other, size, err);
+    xd_file_close(other);
+    return rc == 0 ? xd_file_sink_empty(s, err) : rc;
 }
 
 static void leave_folder(struct folder *in)

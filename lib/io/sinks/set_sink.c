@@ -103,8 +103,8 @@ static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
     if (!open)
         return xd_fail_nomem(err);
     s->open = open;
-    rc = xd_file_sink_new_beside(&sink, beside, p->path, p->given, s->replace,
-                                 err);
+    rc = xd_file_sink_new_beside(&sink, beside, p->path, p->given,
+                                 s->replace || p->is_compared, err);
     if (rc < 0)
         return rc;
     rc = check_found(f, sink, err);
@@ -309,17 +309,25 @@ static int open_and_take(struct xd_set_sink *s, size_t i, struct xd_sink **out,
     return rc;
 }
 
+/* Of a file that is compared nothing has to reach the disk. */
+static int name_or_match(const struct xd_set_place *p, struct xd_sink *sink,
+                         bool is_synced, struct xd_error *err)
+{
+    if (p->is_compared)
+        return xd_file_sink_match(sink, p->size, err);
+    return is_synced ? xd_file_sink_finish_synced(sink, p->size, err)
+                     : xd_sink_finish(sink, p->size, err);
+}
+
 /* *sink is NULL if it is closed, and after a failure. */
 static int finish_file(struct xd_set_sink *s, size_t i, struct xd_sink **sink,
                        bool is_synced, struct xd_error *err)
 {
-    const uint64_t size = s->places[i].size;
     int rc = *sink ? 0 : open_and_take(s, i, sink, err);
 
     if (rc < 0)
         return rc;
-    rc = is_synced ? xd_file_sink_finish_synced(*sink, size, err)
-                   : xd_sink_finish(*sink, size, err);
+    rc = name_or_match(&s->places[i], *sink, is_synced, err);
     if (rc < 0) {
         xd_sink_free(*sink);
         *sink = NULL;
@@ -337,6 +345,17 @@ static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n,
     return xd_disk_sync(xd_file_sink_folder(sinks[0]));
 }
 
+/* Files that are compared get no names, and nothing of them stays. */
+static bool are_all_compared(const struct xd_set_sink *s, const size_t *files,
+                             size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && s->places[files[i]].is_compared)
+        i++;
+    return i == n;
+}
+
 /* They lie in one folder, whose names are synced once. */
 static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
                           xd_set_ended_fn *ended, void *user)
@@ -348,7 +367,7 @@ static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
     int rc = 0;
 
     take_open(s, files, n, sinks);
-    is_synced = sync_disk(s, files, n, sinks);
+    is_synced = !are_all_compared(s, files, n) && sync_disk(s, files, n, sinks);
     for (size_t i = 0; i < n; i++) {
         if (finish_file(s, files[i], &sinks[i], is_synced, &error) < 0) {
             ended(user, &files[i], 1, &error);
@@ -357,7 +376,7 @@ static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
         named[n_named++] = files[i];
         last = sinks[i];
     }
-    if (last)
+    if (last && !are_all_compared(s, files, n))
         rc = xd_file_sink_sync_name(last, &error);
     for (size_t i = 0; i < n; i++)
         xd_sink_free(sinks[i]);

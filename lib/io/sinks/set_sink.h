@@ -23,6 +23,7 @@ struct xd_set_place {
     uint64_t size; /* of the file, at most that of its range: before it ends */
     char *path;
     size_t given;
+    bool is_compared; /* with the file that is at `path`, and stays */
 };
 
 /*
@@ -36,7 +37,7 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
                     const struct xd_set_place *places, size_t n, bool replace,
                     size_t most_open, struct xd_error *err);
 
-/* These files have ended: with their names, or `error`, which is IO. */
+/* These files have ended: with their names, or are those that were there, or `error`, which is IO. */
 typedef void xd_set_ended_fn(void *user, const size_t *files, size_t n,
                              const struct xd_error *error);
 

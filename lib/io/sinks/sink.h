@@ -73,6 +73,9 @@ int xd_file_sink_sync_name(struct xd_sink *s, struct xd_error *err);
 /* As finish(), of a file of that length whose bytes are on the disk already. */
 int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
                                struct xd_error *err);
+/* In place of finish(): a file with the name PATH is there, has those bytes, and
+ * stays; of PATH.part nothing does.  Errors: IO (it differs). */
+int xd_file_sink_match(struct xd_sink *s, uint64_t size, struct xd_error *err);
 int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
                        struct xd_error *err);
 

@@ -672,6 +672,57 @@ START_TEST(files_of_one_folder_are_finished_together)
 }
 END_TEST
 
+/* A file that is there, of these bytes, and the end of it. */
+static int compare_with(const void *there, size_t len)
+{
+    FILE *f = fopen(paths[1], "wb");
+    struct stat st;
+    int rc;
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(there, 1, len, f), len);
+    ck_assert_int_eq(fclose(f), 0);
+    places[1].is_compared = true;
+    open_set(3, 3, false);
+    put(0, 3 * LENGTH);
+    rc = try_to_finish(1);
+    finish(2);
+    expect_finished(2);
+    ck_assert_int_eq(stat(paths[1], &st), 0);
+    ck_assert_uint_eq((size_t)st.st_size, len);
+    ck_assert(rc < 0 || !is_there(parts[1]));
+    return rc;
+}
+
+START_TEST(a_file_that_is_the_same_stays)
+{
+    unsigned char there[LENGTH];
+
+    for (size_t i = 0; i < LENGTH; i++)
+        there[i] = byte_at(LENGTH + i);
+    ck_assert_msg(compare_with(there, LENGTH) == 0, "%s", error.msg);
+    expect_finished(1);
+}
+END_TEST
+
+/* In its first byte, or its last, or its length. */
+START_TEST(a_file_that_differs_fails_and_stays)
+{
+    unsigned char there[LENGTH + 1];
+    size_t len = LENGTH - 1 + (size_t)_i % 3;
+
+    for (size_t i = 0; i < sizeof there; i++)
+        there[i] = byte_at(LENGTH + i);
+    if (len == LENGTH)
+        there[_i < 3 ? 0 : LENGTH - 1] ^= 1;
+    ck_assert_int_eq(compare_with(there, len), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(error.msg, "exists already"));
+    xd_set_sink_remove_file(set, 1);
+    ck_assert(!is_there(parts[1]));
+    ck_assert(is_there(paths[1]));
+}
+END_TEST
+
 START_TEST(free_leaves_what_is_unfinished_and_nothing_that_is_empty)
 {
     char p[PATH_SIZE];
@@ -727,6 +778,8 @@ int main(void)
     tcase_add_loop_test(t, files_that_are_finished_together_end_each_for_itself,
                         1, 8);
     tcase_add_test(t, files_of_one_folder_are_finished_together);
+    tcase_add_test(t, a_file_that_is_the_same_stays);
+    tcase_add_loop_test(t, a_file_that_differs_fails_and_stays, 0, 6);
     tcase_add_test(t, free_leaves_what_is_unfinished_and_nothing_that_is_empty);
     return run_suite("set_sink", t);
 }
