@@ -23,9 +23,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "plain.h"
+#include "random.h"
 #include "sched/policy.h"
 #include "sim/net.h"
-#include "sim/random.h"
 #include "sim/run.h"
 
 /* What fewer bytes tell of a rate, and more time of a latency, is not kept. */

@@ -2,6 +2,7 @@
 /* Depots that bound their connections: does the simulated network do so? */
 #include <string.h>
 
+#include "plain.h"
 #include "sched/policy.h"
 #include "sim/run.h"
 #include "suite.h"

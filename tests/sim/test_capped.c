@@ -4,8 +4,9 @@
  * depots that refuse them, and to those where more are of no use; against what
  * as many connections bring that never idle.
  */
+#include "plain.h"
+#include "random.h"
 #include "sched/policy.h"
-#include "sim/random.h"
 #include "sim/run.h"
 #include "suite.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How soon a client has its first byte, at the start and elsewhere. */
+#include "plain.h"
 #include "sched/policy.h"
 #include "sim/run.h"
 #include "suite.h"

@@ -3,8 +3,8 @@
  * packet that is lost, or not, does to a single run says nothing. */
 #include <math.h>
 
+#include "random.h"
 #include "sched/policy.h"
-#include "sim/random.h"
 #include "sim/run.h"
 #include "suite.h"
 

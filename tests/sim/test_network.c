@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cases.h"
+#include "random.h"
 #include "sched/policy.h"
 #include "sim/net.h"
-#include "sim/random.h"
 #include "sim/run.h"
 #include "suite.h"
 

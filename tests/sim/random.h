@@ -3,8 +3,8 @@
  * Scenarios of any kind, as text, so that one that matters can be kept, and be
  * tried over a real network.  The same seed gives the same text.
  */
-#ifndef XD_SIM_RANDOM_H
-#define XD_SIM_RANDOM_H
+#ifndef XD_TESTS_SIM_RANDOM_H
+#define XD_TESTS_SIM_RANDOM_H
 
 #include <stdint.h>
 

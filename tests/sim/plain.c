@@ -4,8 +4,9 @@
  * One whose connections are bounded is asked over as many as a scheduler may
  * use.
  */
+#include "plain.h"
+
 #include "sim/request.h"
-#include "sim/run.h"
 #include "sim/tcp.h"
 
 #define MOST_TIME (3600 * XD_NSEC_SECOND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/random.h"
+#include "random.h"
 
 #include <math.h>
 
