@@ -48,27 +48,14 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static void skip(struct xd_span *t, size_t n)
-{
-    t->s += n;
-    t->len -= n;
-}
-
-static bool begins(const struct xd_span *t, const char *word)
-{
-    size_t n = strlen(word);
-
-    return t->len >= n && strncasecmp(t->s, word, n) == 0;
-}
-
 /* Up to behind the first `end`; to the end of the text, if there is none. */
 static void skip_past(struct xd_span *t, const char *end)
 {
     size_t n = strlen(end);
 
     while (t->len >= n && memcmp(t->s, end, n) != 0)
-        skip(t, 1);
-    skip(t, t->len >= n ? n : t->len);
+        xd_span_skip(t, 1);
+    xd_span_skip(t, t->len >= n ? n : t->len);
 }
 
 /* A byte order mark, white space, comments and instructions. */
@@ -77,14 +64,14 @@ static void skip_front(struct xd_span *t)
     const char *before = NULL;
 
     if (t->len >= 3 && memcmp(t->s, "\xef\xbb\xbf", 3) == 0)
-        skip(t, 3);
+        xd_span_skip(t, 3);
     while (t->s != before) {
         before = t->s;
         while (t->len > 0 && is_blank(t->s[0]))
-            skip(t, 1);
-        if (begins(t, "<!--"))
+            xd_span_skip(t, 1);
+        if (xd_span_begins_with(*t, "<!--"))
             skip_past(t, "-->");
-        else if (begins(t, "<?"))
+        else if (xd_span_begins_with(*t, "<?"))
             skip_past(t, "?>");
     }
 }
@@ -93,7 +80,7 @@ static bool is_tag(const struct xd_span *t, const char *tag)
 {
     size_t n = strlen(tag);
 
-    return begins(t, tag) && t->len > n &&
+    return xd_span_begins_with(*t, tag) && t->len > n &&
            (is_blank(t->s[n]) || t->s[n] == '>' || t->s[n] == '/');
 }
 
@@ -151,26 +138,17 @@ static bool is_html(const char *media_type)
     static const char *const types[] = {"text/html", "application/xhtml+xml"};
     size_t len = media_type ? strcspn(media_type, "; \t") : 0;
 
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (len == strlen(types[i]) &&
-            strncasecmp(media_type, types[i], len) == 0)
-            return true;
-    }
-    return false;
+    return xd_span_is_among(xd_span(media_type, len), types,
+                            sizeof types / sizeof *types);
 }
 
 bool xd_page_is_likely(const struct xd_url *url, const char *media_type)
 {
     struct xd_span extension = extension_of(url);
 
-    if (!is_html(media_type))
-        return false;
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        if (strlen(extensions[i]) == extension.len &&
-            strncasecmp(extensions[i], extension.s, extension.len) == 0)
-            return true;
-    }
-    return false;
+    return is_html(media_type) &&
+           xd_span_is_among(extension, extensions,
+                            sizeof extensions / sizeof *extensions);
 }
 
 int xd_page_fail(struct xd_error *err, const struct xd_url *url)

@@ -18,16 +18,13 @@ static const struct xd_algorithm algorithms[XD_ALGORITHMS] = {
     {"crc32c", NULL, 8, false},       {"adler32", NULL, 8, false},
 };
 
-static bool is_name(struct xd_span s, const char *name)
-{
-    return name && s.len == strlen(name) && strncasecmp(s.s, name, s.len) == 0;
-}
-
 const struct xd_algorithm *xd_algorithm_find(struct xd_span type)
 {
     for (size_t i = 0; i < XD_ALGORITHMS; i++) {
-        if (is_name(type, algorithms[i].name) ||
-            is_name(type, algorithms[i].alias))
+        const char *alias = algorithms[i].alias;
+
+        if (xd_span_is_word(type, algorithms[i].name) ||
+            (alias && xd_span_is_word(type, alias)))
             return &algorithms[i];
     }
     return NULL;

@@ -8,7 +8,7 @@
 #include "base/copy_out.h"
 #include "manifest/signed_texts.h"
 
-void xd_model_file_fini(struct xd_model_file *f)
+static void fini_file(struct xd_model_file *f)
 {
     xd_free(f->hashes);
     xd_free(f->extents);
@@ -34,7 +34,7 @@ void xd_manifest_unref(struct xd_manifest *m)
         if (m->of)
             xd_free(m->files[i].hashes);
         else if (!m->is_gathered)
-            xd_model_file_fini(&m->files[i]);
+            fini_file(&m->files[i]);
     }
     xd_free(m->files);
     if (!m->of)

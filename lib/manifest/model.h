@@ -88,7 +88,4 @@ const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
                                              const struct xd_model_extent *e,
                                              size_t i, size_t *out_place);
 
-/* Releases the arrays of one file. */
-void xd_model_file_fini(struct xd_model_file *f);
-
 #endif

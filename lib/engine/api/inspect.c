@@ -3,12 +3,12 @@
 #include <xdownload/inspect.h>
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/page.h"
+#include "base/span.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
@@ -63,11 +63,8 @@ static bool is_manifest_type(const char *type)
                                         "text/uri-list"};
     size_t len = type ? strcspn(type, "; ") : 0;
 
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (len == strlen(types[i]) && strncasecmp(type, types[i], len) == 0)
-            return true;
-    }
-    return false;
+    return xd_span_is_among(xd_span(type, len), types,
+                            sizeof types / sizeof *types);
 }
 
 static int on_head(void *user, size_t i, const struct xd_head *head)

@@ -8,54 +8,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include <curl/curl.h>
 
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/span.h"
 #include "io/request.h"
 
 /* So much older than the answer, in seconds, a file will not have changed twice
  * in the second of its Last-Modified, whatever the clocks say. */
 #define MIN_AGE 60
 
-struct text {
-    const char *s;
-    size_t len;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct text trim(const char *s, size_t len)
-{
-    while (len > 0 && is_blank(s[0])) {
-        s++;
-        len--;
-    }
-    while (len > 0 && is_blank(s[len - 1]))
-        len--;
-    return (struct text){s, len};
-}
-
-static bool begins_with(struct text t, const char *word)
-{
-    size_t len = strlen(word);
-
-    return t.len >= len && strncasecmp(t.s, word, len) == 0;
-}
-
-static bool is_word(struct text t, const char *word)
-{
-    return t.len == strlen(word) && begins_with(t, word);
-}
-
 /* What does not fit is left out whole: half a validator is another one. */
-static void keep(char *out, size_t size, struct text value)
+static void keep(char *out, size_t size, struct xd_span value)
 {
     if (value.len >= size)
         return;
@@ -63,7 +30,7 @@ static void keep(char *out, size_t size, struct text value)
     out[value.len] = '\0';
 }
 
-static void read_length(struct xd_http_answer *a, struct text value)
+static void read_length(struct xd_http_answer *a, struct xd_span value)
 {
     uint64_t length;
 
@@ -76,11 +43,11 @@ static void read_length(struct xd_http_answer *a, struct text value)
 }
 
 /* "0-99", or "*" in the answer to a range that cannot be had. */
-static bool split_range(struct text t, struct xd_http_answer *out)
+static bool split_range(struct xd_span t, struct xd_http_answer *out)
 {
     const char *dash = memchr(t.s, '-', t.len);
 
-    out->range_is_empty = is_word(t, "*");
+    out->range_is_empty = xd_span_is_word(t, "*");
     if (out->range_is_empty)
         return true;
     if (dash == NULL || !xd_parse_u64(t.s, (size_t)(dash - t.s), &out->first) ||
@@ -90,10 +57,10 @@ static bool split_range(struct text t, struct xd_http_answer *out)
 }
 
 /* The size behind the slash; "*" or nothing if it is not known. */
-static bool split_total(struct text t, struct xd_http_answer *out)
+static bool split_total(struct xd_span t, struct xd_http_answer *out)
 {
     out->total = XD_SIZE_UNKNOWN;
-    if (t.len == 0 || is_word(t, "*"))
+    if (t.len == 0 || xd_span_is_word(t, "*"))
         return !out->range_is_empty && out->last != UINT64_MAX;
     return xd_parse_u64(t.s, t.len, &out->total) &&
            (out->range_is_empty || out->last < out->total);
@@ -101,18 +68,20 @@ static bool split_total(struct text t, struct xd_http_answer *out)
 
 /* "bytes 0-99/1234", "bytes 0-99/" "*", "bytes *" "/1234"; some servers omit
  * the unit, or the size and its slash. */
-static void read_range(struct xd_http_answer *a, struct text value)
+static void read_range(struct xd_http_answer *a, struct xd_span value)
 {
     struct xd_http_answer read = *a;
-    struct text range = value, total = {0};
+    struct xd_span range = value, total = {0};
     const char *slash;
 
-    if (begins_with(value, "bytes ") || begins_with(value, "bytes="))
-        range = trim(value.s + 6, value.len - 6);
+    if (xd_span_begins_with(value, "bytes ") ||
+        xd_span_begins_with(value, "bytes="))
+        range = xd_span_trim(xd_span(value.s + 6, value.len - 6));
     slash = memchr(range.s, '/', range.len);
     if (slash != NULL) {
-        total = trim(slash + 1, (size_t)(range.s + range.len - slash - 1));
-        range = trim(range.s, (size_t)(slash - range.s));
+        total = xd_span_trim(
+            xd_span(slash + 1, (size_t)(range.s + range.len - slash - 1)));
+        range = xd_span_trim(xd_span(range.s, (size_t)(slash - range.s)));
     }
     if (!split_range(range, &read) || !split_total(total, &read))
         return;
@@ -126,7 +95,7 @@ static void read_range(struct xd_http_answer *a, struct text value)
 /* "identity" takes nothing back; the others are no codings (RFC 9110, 16.6.1),
  * but servers send them: an object store, for example, says how an object was
  * sent to it. */
-static void read_encoding(struct xd_http_answer *a, struct text value)
+static void read_encoding(struct xd_http_answer *a, struct xd_span value)
 {
     static const char *const plain[] = {
         "",     "identity", "none",       "binary",   "7bit",
@@ -134,40 +103,39 @@ static void read_encoding(struct xd_http_answer *a, struct text value)
     size_t len =
         value.len < sizeof a->encoding ? value.len : sizeof a->encoding - 1;
 
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (is_word(value, plain[i]))
-            return;
+    if (xd_span_is_among(value, plain, sizeof plain / sizeof *plain))
+        return;
     memcpy(a->encoding, value.s, len);
     a->encoding[len] = '\0';
 }
 
-static void read_field(struct xd_http_answer *a, struct text name,
-                       struct text value)
+static void read_field(struct xd_http_answer *a, struct xd_span name,
+                       struct xd_span value)
 {
-    if (is_word(name, "Content-Length"))
+    if (xd_span_is_word(name, "Content-Length"))
         read_length(a, value);
-    else if (is_word(name, "Content-Range"))
+    else if (xd_span_is_word(name, "Content-Range"))
         read_range(a, value);
-    else if (is_word(name, "Content-Type"))
-        a->is_multipart |= begins_with(value, "multipart/byteranges");
-    else if (is_word(name, "Content-Encoding"))
+    else if (xd_span_is_word(name, "Content-Type"))
+        a->is_multipart |= xd_span_begins_with(value, "multipart/byteranges");
+    else if (xd_span_is_word(name, "Content-Encoding"))
         read_encoding(a, value);
-    else if (is_word(name, "Transfer-Encoding"))
+    else if (xd_span_is_word(name, "Transfer-Encoding"))
         a->is_chunked = true;
-    else if (is_word(name, "Location"))
+    else if (xd_span_is_word(name, "Location"))
         keep(a->location, sizeof a->location, value);
-    else if (is_word(name, "ETag") && !begins_with(value, "W/"))
+    else if (xd_span_is_word(name, "ETag") && !xd_span_begins_with(value, "W/"))
         keep(a->etag, sizeof a->etag, value);
-    else if (is_word(name, "Last-Modified"))
+    else if (xd_span_is_word(name, "Last-Modified"))
         keep(a->modified, sizeof a->modified, value);
-    else if (is_word(name, "Date"))
+    else if (xd_span_is_word(name, "Date"))
         keep(a->date, sizeof a->date, value);
-    else if (is_word(name, "Content-Disposition"))
+    else if (xd_span_is_word(name, "Content-Disposition"))
         (void)xd_http_disposition(xd_span(value.s, value.len), a->file_name);
 }
 
 /* "HTTP/1.1 206 Partial Content", "HTTP/2 206" */
-static void read_status(struct xd_http_answer *a, struct text line)
+static void read_status(struct xd_http_answer *a, struct xd_span line)
 {
     const char *blank = memchr(line.s, ' ', line.len);
     uint64_t status;
@@ -180,18 +148,18 @@ static void read_status(struct xd_http_answer *a, struct text line)
 
 void xd_http_answer_line(struct xd_http_answer *a, const char *line, size_t len)
 {
-    struct text t = trim(line, len);
+    struct xd_span t = xd_span_trim(xd_span(line, len));
     const char *colon;
 
-    if (begins_with(t, "HTTP/")) {
+    if (xd_span_begins_with(t, "HTTP/")) {
         read_status(a, t);
     } else if (t.len == 0) {
         a->complete = true;
     } else if (t.s == line && (colon = memchr(t.s, ':', t.len)) != NULL) {
         size_t name_len = (size_t)(colon - t.s);
 
-        read_field(a, (struct text){t.s, name_len},
-                   trim(colon + 1, t.len - name_len - 1));
+        read_field(a, xd_span(t.s, name_len),
+                   xd_span_trim(xd_span(colon + 1, t.len - name_len - 1)));
     }
 }
 

@@ -2,7 +2,6 @@
 #include "io/http/http_digest.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/base64.h"
 
@@ -48,8 +47,7 @@ static bool read_one(struct xd_span s, struct xd_offer_hash *out)
     name = xd_span_trim(xd_span(s.s, (size_t)(sign - s.s)));
     value = xd_span_trim(xd_span(sign + 1, s.len - (size_t)(sign - s.s) - 1));
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (name.len != strlen(algorithms[i].name) ||
-            strncasecmp(name.s, algorithms[i].name, name.len) != 0)
+        if (!xd_span_is_word(name, algorithms[i].name))
             continue;
         if (!xd_base64_read(letters_of(value), bytes, algorithms[i].bytes))
             return false;

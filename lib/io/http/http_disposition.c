@@ -2,7 +2,6 @@
 #include "io/http/http_disposition.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/unicode.h"
 #include "base/url.h"
@@ -18,30 +17,13 @@ struct parameters {
     bool has_plain, has_extended;
 };
 
-static void skip(struct xd_span *s, size_t n)
-{
-    s->s += n;
-    s->len -= n;
-}
-
-static void skip_blanks(struct xd_span *s)
-{
-    while (s->len > 0 && xd_is_blank(s->s[0]))
-        skip(s, 1);
-}
-
 static bool take(struct xd_span *s, char c)
 {
     const bool is_there = s->len > 0 && s->s[0] == c;
 
     if (is_there)
-        skip(s, 1);
+        xd_span_skip(s, 1);
     return is_there;
-}
-
-static bool is_word(struct xd_span s, const char *word)
-{
-    return s.len == strlen(word) && strncasecmp(s.s, word, s.len) == 0;
 }
 
 static bool is_token_character(char c)
@@ -59,7 +41,7 @@ static struct xd_span take_token(struct xd_span *s)
     while (n < s->len && is_token_character(s->s[n]))
         n++;
     const struct xd_span token = xd_span(s->s, n);
-    skip(s, n);
+    xd_span_skip(s, n);
     return token;
 }
 
@@ -76,9 +58,9 @@ static bool take_quoted(struct xd_span *s, struct name *out)
 {
     while (s->len > 0 && s->s[0] != '"') {
         if (s->s[0] == '\\' && s->len > 1)
-            skip(s, 1);
+            xd_span_skip(s, 1);
         add(out, s->s[0]);
-        skip(s, 1);
+        xd_span_skip(s, 1);
     }
     return take(s, '"');
 }
@@ -123,12 +105,12 @@ static bool decode(struct xd_span text, struct name *out)
     if (quote == NULL)
         return false;
     const struct xd_span charset = xd_span(text.s, (size_t)(quote - text.s));
-    const bool is_latin1 = is_word(charset, "ISO-8859-1");
-    skip(&text, charset.len + 1);
+    const bool is_latin1 = xd_span_is_word(charset, "ISO-8859-1");
+    xd_span_skip(&text, charset.len + 1);
     quote = memchr(text.s, '\'', text.len);
-    if (quote == NULL || (!is_latin1 && !is_word(charset, "UTF-8")))
+    if (quote == NULL || (!is_latin1 && !xd_span_is_word(charset, "UTF-8")))
         return false;
-    skip(&text, (size_t)(quote - text.s) + 1);
+    xd_span_skip(&text, (size_t)(quote - text.s) + 1);
     while (text.len > 0) {
         /* Three bytes at most are looked at, which the field may not have. */
         const int escaped =
@@ -141,7 +123,7 @@ static bool decode(struct xd_span text, struct name *out)
             add_latin1(out, c);
         else
             add(out, (char)c);
-        skip(&text, escaped < 0 ? 1 : 3);
+        xd_span_skip(&text, escaped < 0 ? 1 : 3);
     }
     return is_utf8(out);
 }
@@ -152,20 +134,20 @@ static bool take_parameter(struct xd_span *s, struct parameters *p)
     const struct xd_span key = take_token(s);
     struct name value = {.len = 0};
 
-    skip_blanks(s);
+    xd_span_skip_blanks(s);
     if (key.len == 0 || !take(s, '='))
         return false;
-    skip_blanks(s);
+    xd_span_skip_blanks(s);
     const struct xd_span rest = *s;
     if (!take_value(s, &value))
         return false;
-    if (is_word(key, "filename")) {
+    if (xd_span_is_word(key, "filename")) {
         const bool is_first = !p->has_plain;
         p->has_plain = true;
         p->plain = value;
         return is_first;
     }
-    if (is_word(key, "filename*")) {
+    if (xd_span_is_word(key, "filename*")) {
         const bool is_first = !p->has_extended;
         p->has_extended = true;
         p->extended.is_bad =
@@ -181,12 +163,12 @@ static bool read_field(struct xd_span s, struct parameters *p)
 {
     if (take_token(&s).len == 0)
         return false;
-    skip_blanks(&s);
+    xd_span_skip_blanks(&s);
     while (take(&s, ';')) {
-        skip_blanks(&s);
+        xd_span_skip_blanks(&s);
         if (s.len > 0 && s.s[0] != ';' && !take_parameter(&s, p))
             return false;
-        skip_blanks(&s);
+        xd_span_skip_blanks(&s);
     }
     return s.len == 0;
 }

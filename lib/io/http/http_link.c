@@ -2,7 +2,6 @@
 #include "io/http/http_link.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/number.h"
 
@@ -12,26 +11,9 @@ struct said {
     bool has_rel, has_pref, has_anchor;
 };
 
-static void skip(struct xd_span *s, size_t n)
-{
-    s->s += n;
-    s->len -= n;
-}
-
-static void skip_blanks(struct xd_span *s)
-{
-    while (s->len > 0 && xd_is_blank(s->s[0]))
-        skip(s, 1);
-}
-
 static bool begins_with(struct xd_span s, char c)
 {
     return s.len > 0 && s.s[0] == c;
-}
-
-static bool is_word(struct xd_span s, const char *word)
-{
-    return s.len == strlen(word) && strncasecmp(s.s, word, s.len) == 0;
 }
 
 /* All up to one of `ends`, without blanks around it. */
@@ -43,7 +25,7 @@ static struct xd_span take_until(struct xd_span *s, const char *ends)
     while (n < s->len && !memchr(ends, s->s[n], n_ends))
         n++;
     struct xd_span taken = xd_span_trim(xd_span(s->s, n));
-    skip(s, n);
+    xd_span_skip(s, n);
     return taken;
 }
 
@@ -56,7 +38,7 @@ static struct xd_span take_quoted(struct xd_span *s)
     while (n < s->len && s->s[n] != '"')
         n += s->s[n] == '\\' && n + 1 < s->len ? 2 : 1;
     struct xd_span taken = xd_span_trim(xd_span(s->s + 1, n - 1));
-    skip(s, n < s->len ? n + 1 : s->len);
+    xd_span_skip(s, n < s->len ? n + 1 : s->len);
     return taken;
 }
 
@@ -76,8 +58,8 @@ static void take_parameter(struct xd_span *s, struct xd_span *name,
     *value = xd_span(NULL, 0);
     if (!begins_with(*s, '='))
         return;
-    skip(s, 1);
-    skip_blanks(s);
+    xd_span_skip(s, 1);
+    xd_span_skip_blanks(s);
     if (begins_with(*s, '"'))
         *value = take_quoted(s);
     else
@@ -88,18 +70,18 @@ static void take_parameter(struct xd_span *s, struct xd_span *name,
 /* Of several `rel` the first counts (RFC 8288, 3.3), and so of the others. */
 static void note(struct said *said, struct xd_span name, struct xd_span value)
 {
-    if (is_word(name, "rel") && !said->has_rel) {
+    if (xd_span_is_word(name, "rel") && !said->has_rel) {
         said->has_rel = true;
         said->rel = value;
-    } else if (is_word(name, "type") && said->type.len == 0) {
+    } else if (xd_span_is_word(name, "type") && said->type.len == 0) {
         said->type = value;
-    } else if (is_word(name, "pri") && said->pri.len == 0) {
+    } else if (xd_span_is_word(name, "pri") && said->pri.len == 0) {
         said->pri = value;
-    } else if (is_word(name, "geo") && said->geo.len == 0) {
+    } else if (xd_span_is_word(name, "geo") && said->geo.len == 0) {
         said->geo = value;
-    } else if (is_word(name, "pref")) {
+    } else if (xd_span_is_word(name, "pref")) {
         said->has_pref = true;
-    } else if (is_word(name, "anchor")) {
+    } else if (xd_span_is_word(name, "anchor")) {
         said->has_anchor = true;
     }
 }
@@ -108,9 +90,9 @@ static void note(struct said *said, struct xd_span name, struct xd_span value)
 static bool has_relation(struct xd_span rel, const char *word)
 {
     while (rel.len > 0) {
-        if (is_word(take_until(&rel, " \t"), word))
+        if (xd_span_is_word(take_until(&rel, " \t"), word))
             return true;
-        skip_blanks(&rel);
+        xd_span_skip_blanks(&rel);
     }
     return false;
 }
@@ -121,10 +103,10 @@ static bool find_kind(const struct said *said, enum xd_offered_kind *out)
         *out = XD_OFFERED_COPY;
     else if (!has_relation(said->rel, "describedby"))
         return false;
-    else if (is_word(said->type, "application/metalink4+xml") ||
-             is_word(said->type, "application/metalink+xml"))
+    else if (xd_span_is_word(said->type, "application/metalink4+xml") ||
+             xd_span_is_word(said->type, "application/metalink+xml"))
         *out = XD_OFFERED_MANIFEST;
-    else if (is_word(said->type, "application/pgp-signature"))
+    else if (xd_span_is_word(said->type, "application/pgp-signature"))
         *out = XD_OFFERED_SIGNATURE;
     else
         return false;
@@ -179,15 +161,15 @@ static bool take_link(struct xd_span *rest, struct xd_http_link *out)
     take_until(rest, "<");
     end = rest->len > 0 ? memchr(rest->s, '>', rest->len) : NULL;
     if (!end) {
-        skip(rest, rest->len);
+        xd_span_skip(rest, rest->len);
         return false;
     }
     out->target =
         xd_span_trim(xd_span(rest->s + 1, (size_t)(end - rest->s) - 1));
-    skip(rest, (size_t)(end - rest->s) + 1);
+    xd_span_skip(rest, (size_t)(end - rest->s) + 1);
     take_until(rest, ";,");
     while (begins_with(*rest, ';')) {
-        skip(rest, 1);
+        xd_span_skip(rest, 1);
         take_parameter(rest, &name, &value);
         note(&said, name, value);
     }

@@ -2,16 +2,10 @@
 #include "io/http/http_offer.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "io/http/http_digest.h"
 #include "io/http/http_link.h"
 #include "io/http/http_redirect.h"
-
-static bool is_word(struct xd_span s, const char *word)
-{
-    return s.len == strlen(word) && strncasecmp(s.s, word, s.len) == 0;
-}
 
 static void add_link(struct xd_offer *o, const struct xd_http_link *link,
                      const struct xd_url *first, const struct xd_url *url)
@@ -62,9 +56,10 @@ bool xd_http_offer_line(struct xd_offer *o, const struct xd_http_answer *answer,
         return false;
     name = xd_span(line, (size_t)(colon - line));
     value = xd_span_trim(xd_span(colon + 1, len - name.len - 1));
-    if (is_word(name, "Link"))
+    if (xd_span_is_word(name, "Link"))
         return add_links(o, value, first, url);
     return delivers &&
-           (is_word(name, "Repr-Digest") || is_word(name, "Digest")) &&
+           (xd_span_is_word(name, "Repr-Digest") ||
+            xd_span_is_word(name, "Digest")) &&
            add_hashes(o, value);
 }

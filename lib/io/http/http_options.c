@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 #include <xdownload/version.h>
 
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "base/span.h"
 #include "base/time.h"
 #include "io/http/http_context.h"
 
@@ -31,12 +31,9 @@ static bool is_secret(const char *line)
 {
     static const char *const names[] = {"Authorization", "Cookie",
                                         "Proxy-Authorization"};
-    size_t len = strcspn(line, ":;");
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == len && strncasecmp(names[i], line, len) == 0)
-            return true;
-    return false;
+    return xd_span_is_among(xd_span(line, strcspn(line, ":;")), names,
+                            sizeof names / sizeof *names);
 }
 
 static int append(struct curl_slist **list, const char *line)

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/span.h"
 #include "base/url.h"
 
 #define TOKEN                    \
@@ -28,10 +28,8 @@ static bool is_reserved(const char *name, size_t len)
                                         "If-Range", "Range",
                                         "Transfer-Encoding"};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == len && strncasecmp(names[i], name, len) == 0)
-            return true;
-    return false;
+    return xd_span_is_among(xd_span(name, len), names,
+                            sizeof names / sizeof *names);
 }
 
 bool xd_is_header(const char *s)
@@ -53,16 +51,15 @@ bool xd_is_proxy(const char *s)
     static const char *const schemes[] = {"http",    "https",  "socks4",
                                           "socks4a", "socks5", "socks5h"};
     const char *rest = strstr(s, "://");
-    bool is_known = rest == NULL;
     char url[XD_URL_MAX + 8];
     struct xd_url u;
 
     if (*s == '\0')
         return true;
-    for (size_t i = 0; !is_known && i < sizeof schemes / sizeof *schemes; i++)
-        is_known = strlen(schemes[i]) == (size_t)(rest - s) &&
-                   strncasecmp(schemes[i], s, (size_t)(rest - s)) == 0;
+    if (rest && !xd_span_is_among(xd_span(s, (size_t)(rest - s)), schemes,
+                                  sizeof schemes / sizeof *schemes))
+        return false;
     snprintf(url, sizeof url, "http://%s", rest != NULL ? rest + 3 : s);
-    return is_known && xd_url_parse(&u, url) &&
+    return xd_url_parse(&u, url) &&
            (url[u.path] == '\0' || strcmp(url + u.path, "/") == 0);
 }
