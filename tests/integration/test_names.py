@@ -207,6 +207,30 @@ def test_an_address_that_drops_packets_is_passed_over(lab, names, kind):
         s.close()
 
 
+@pytest.mark.parametrize("kind", ["exnode", "urls"])
+def test_an_address_that_answers_nothing_is_passed_over(lab, names, kind):
+    """It takes the connection and the request.  That costs one silence: later
+    connections, also of other requests, are made to the other address."""
+    data = lab.file("f.bin", SIZE)
+
+    def listens(address):
+        dark = socket.socket()
+        dark.bind(address)
+        dark.listen(100)
+        return dark
+    depot, dark = depot_beside(lab, listens)
+    names("answers", addresses={"depot.test": ["127.0.0.2", "127.0.0.1"]})
+    manifest = getattr(lab, kind)("f.bin", [at("depot.test", depot)])
+    run = lab.xdownload(manifest, "-o", "f.bin", "-t", "1", "--silence", "1s",
+                        "--block-size", "64k", "-a", "basic")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    [row] = run.report["depots"]
+    assert row["failures"] <= 1  # the probe of the size counts none
+    assert row["bytes"] == SIZE
+    dark.close()
+
+
 def test_the_only_address_has_all_the_time_that_silence_may_last(lab, names):
     """It answers the third SYN, after three seconds."""
     lab.file("f.bin", SIZE)

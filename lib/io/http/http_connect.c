@@ -81,7 +81,7 @@ bool xd_http_connect_begin(struct xd_http_connect *c)
         a->are_exhausted = a->are_stale = false;
     }
     c->phase = XD_HTTP_WAITS;
-    c->has_passed_over = false;
+    c->has_passed_over = c->has_tried = false;
     return is_anew;
 }
 
@@ -97,6 +97,7 @@ bool xd_http_connect_try(struct xd_http_connect *c,
         return false;
     }
     c->current = a;
+    c->has_tried = true;
     c->phase = XD_HTTP_CONNECTS;
     return true;
 }
@@ -128,6 +129,17 @@ bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy)
         return false;
     note_silent(c->addresses, &c->current);
     return true;
+}
+
+void xd_http_connect_note_silence(struct xd_http_connect *c, CURL *easy)
+{
+    curl_off_t answered = 0;
+
+    if (c->has_tried && is_connected(easy) &&
+        curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &answered) ==
+            CURLE_OK &&
+        answered == 0)
+        note_silent(c->addresses, &c->current);
 }
 
 bool xd_http_connect_retry(struct xd_http_connect *c)

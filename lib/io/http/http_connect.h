@@ -11,7 +11,9 @@
  * libcurl gives each address but the last half of the time that is left, which
  * suits no address that drops packets.  Here a request that waits for one is
  * taken off the wire and put there again with that address passed over.  When
- * none is left, each has all the time that silence may last.
+ * none is left, each has all the time that silence may last.  An address that takes
+ * a connection and answers nothing costs its request, and is passed over by the
+ * next ones.
  */
 #ifndef XD_IO_HTTP_CONNECT_H
 #define XD_IO_HTTP_CONNECT_H
@@ -47,6 +49,7 @@ struct xd_http_connect {
     enum xd_http_phase phase;
     struct sockaddr_storage current; /* CONNECTS: the address tried last */
     bool has_passed_over;            /* an address, in this attempt */
+    bool has_tried;                  /* `current`, in this attempt */
 };
 
 /* A request comes after so many outages of the line. */
@@ -67,6 +70,10 @@ xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
 /* It has waited for so long: true if it is to begin again, with another
  * address. */
 bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy);
+
+/* It has waited in vain, and ends: if it has made its connection, and nothing of
+ * an answer came over that, later ones are made to another address. */
+void xd_http_connect_note_silence(struct xd_http_connect *c, CURL *easy);
 
 /* Its addresses failed: true if it is to begin again, as some were passed
  * over. */

@@ -242,8 +242,10 @@ void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
         return;
     if (xd_http_connect_next(&f->connect, f->easy))
         f->begins_again = true;
-    else
+    else {
+        xd_http_connect_note_silence(&f->connect, f->easy);
         fail_silent(f, silence);
+    }
 }
 
 void xd_http_fetch_end_flood(struct xd_http_fetch *f)
