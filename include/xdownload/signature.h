@@ -11,8 +11,9 @@
  * CORRUPT before anything is fetched, and one whose signature does not hold
  * before the file gets its name.  Without them no signature is looked at.
  *
- * Every signature must be good: none may have expired, or be by a key that has
- * expired, was revoked, or is not among those given.
+ * One signature must be good, by a key that is among those given, and none may
+ * be bad, have expired, or be by a key that has expired or was revoked; those by
+ * other keys do not count.
  */
 #ifndef XDOWNLOAD_SIGNATURE_H
 #define XDOWNLOAD_SIGNATURE_H

@@ -260,8 +260,6 @@ static const struct {
     {"EXPSIG", "the signature has expired"},
     {"EXPKEYSIG", "the key that signed it has expired"},
     {"REVKEYSIG", "the key that signed it was revoked"},
-    {"ERRSIG", "the key that signed it is not in the keyring, or its kind is "
-               "not known"},
 };
 
 static struct xd_span next_word(struct xd_span *line)
@@ -300,7 +298,7 @@ static void name_signer(struct xd_span line, char out[XD_SIGNER_SIZE])
 int xd_gpgv_judge(struct xd_span status, bool is_inline,
                   char out[XD_SIGNER_SIZE], struct xd_error *err)
 {
-    unsigned n_texts = 0, n_good = 0, n_valid = 0;
+    unsigned n_texts = 0, n_good = 0, n_valid = 0, n_unknown = 0;
 
     while (status.len > 0) {
         struct xd_span line = next_line(&status), word;
@@ -314,11 +312,17 @@ int xd_gpgv_judge(struct xd_span status, bool is_inline,
             return xd_fail(err, XD_E_CORRUPT, "%s", why);
         n_texts += xd_span_is(word, "PLAINTEXT");
         n_good += xd_span_is(word, "GOODSIG");
+        n_unknown += xd_span_is(word, "ERRSIG");
         if (!xd_span_is(word, "VALIDSIG"))
             continue;
         n_valid++;
         name_signer(line, out);
     }
+    /* Beside a good one it could as well not be there. */
+    if (n_valid == 0 && n_unknown > 0)
+        return xd_fail(err, XD_E_CORRUPT,
+                       "the key that signed it is not in the keyring, or its "
+                       "kind is not known");
     /* A signature with a text of its own says nothing of the file. */
     if (n_valid == 0 || n_good != n_valid || n_texts != (is_inline ? 1 : 0))
         return xd_fail(err, XD_E_CORRUPT,

@@ -4,8 +4,8 @@
  *
  * It sees a folder that is made for it, with the signature and the keys, and
  * nothing of the user's.  What it says for programs decides, line by line:
- * there must be a VALIDSIG, and no signature that is bad, expired, by an expired
- * or revoked key, or that cannot be verified.
+ * there must be a VALIDSIG, and no signature that is bad, expired, or by an
+ * expired or revoked key.  Others beside it may be by keys that are not known.
  *
  * Threads: one at a time, but stop().
  * Errors:  CORRUPT (it is no signature of this by one of these keys), IO (gpgv is

@@ -275,13 +275,26 @@ END_TEST
 START_TEST(each_bad_word_refuses_all)
 {
     static const char *const words[] = {"BADSIG", "EXPSIG", "EXPKEYSIG",
-                                        "REVKEYSIG", "ERRSIG"};
+                                        "REVKEYSIG"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         snprintf(text, sizeof text, "%s[GNUPG:] %s 57108AB00612CFD2 x\n%s%s",
                  GOOD VALID, words[i], GOOD, VALID);
         ck_assert_int_eq(judge(text, false), XD_E_CORRUPT);
     }
+}
+END_TEST
+
+START_TEST(a_signature_by_an_unknown_key_counts_for_nothing)
+{
+    static const char unknown[] =
+        "[GNUPG:] ERRSIG 57108AB00612CFD2 1 8 00 0 9\n";
+
+    ck_assert_int_eq(judge(unknown, false), XD_E_CORRUPT);
+    snprintf(text, sizeof text, "%s%s%s", unknown, GOOD, VALID);
+    ck_assert_int_eq(judge(text, false), 0);
+    snprintf(text, sizeof text, "%s%s%s", GOOD, VALID, unknown);
+    ck_assert_int_eq(judge(text, false), 0);
 }
 END_TEST
 
@@ -335,6 +348,7 @@ int main(void)
     tcase_add_test(t, a_valid_signature_names_its_primary_key);
     tcase_add_test(t, less_than_that_is_no_signature);
     tcase_add_test(t, each_bad_word_refuses_all);
+    tcase_add_test(t, a_signature_by_an_unknown_key_counts_for_nothing);
     tcase_add_test(t, armor_is_taken_off);
     tcase_add_test(t, armor_that_is_cut_or_garbled_is_refused);
     return run_suite("signature", t);
