@@ -790,8 +790,9 @@ static int check(struct args *a)
     if (status == 0)
         status = check_stdin(a);
     if (status == 0 && a->adopts && args_is_on(a, "no-continue"))
-        status = words_usage("--continue goes on with what is there, and "
-                             "--no-continue begins anew: give one of them");
+        status = words_usage(
+            "--continue goes on with what is there, and "
+            "--no-continue starts from the beginning: give one of them");
     if (status == 0 && args_is_on(a, "content-disposition") &&
         (args_is_on(a, "force") || a->adopts))
         status = words_usage("--%s writes to a file that is there, which a "

@@ -99,7 +99,7 @@ static void put_text(FILE *to, const struct playback *b,
     text_put(to, b->name != NULL ? b->name : "the file");
     if (b->viewer == NULL) {
         fprintf(to,
-                ": stalls are not known, for only mpv tells of them\n"
+                ": stalls are not known, since only mpv reports them\n"
                 "the player waited for bytes for %.2f s, also while it read "
                 "ahead\n",
                 b->blocked_s);

@@ -262,7 +262,7 @@ static int wanted_locked(struct xd_engine *e, struct xd_error *err)
 
     if (size == XD_SIZE_UNKNOWN && !xd_options_want_all(&e->options))
         return xd_fail(err, XD_E_INVAL,
-                       "range: no depot tells the size of the file");
+                       "range: no depot states the size of the file");
     return xd_options_wanted(&e->options, size, &e->wanted, err);
 }
 

@@ -40,7 +40,7 @@ static int check_unread(const struct xd_options *o, struct xd_error *err)
     if (o->lookahead_time > 0)
         return xd_fail(err, XD_E_INVAL,
                        "lookahead: seconds are for a source, whose player "
-                       "tells how much one is; here it must be a size");
+                       "reports its rate; here it must be a size");
     return 0;
 }
 

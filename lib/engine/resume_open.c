@@ -116,7 +116,7 @@ static int begin_without_journal(struct opening *o, struct xd_error *err)
         !o->e->options.no_continue)
         return xd_fail(err, XD_E_IO,
                        "%s: has %llu bytes, and no journal says of what: "
-                       "--no-continue begins it anew",
+                       "--no-continue starts it from the beginning",
                        part_of(o), (ull)found);
     return found > 0 ? xd_file_sink_empty(o->e->dest.sink, err) : 0;
 }
@@ -124,10 +124,11 @@ static int begin_without_journal(struct opening *o, struct xd_error *err)
 static int fail_other(const struct opening *o, const char *what,
                       struct xd_error *err)
 {
-    return xd_fail(err, XD_E_IO,
-                   "%s: is of another file than the one to be fetched, as %s "
-                   "says: its %s differs; --no-continue begins it anew",
-                   part_of(o), o->path, what);
+    return xd_fail(
+        err, XD_E_IO,
+        "%s: is of another file than the one to be fetched, as %s "
+        "says: its %s differs; --no-continue starts it from the beginning",
+        part_of(o), o->path, what);
 }
 
 static int check_identity(const struct opening *o, struct xd_error *err)
@@ -199,7 +200,7 @@ static int fail_check(const struct opening *o, const struct xd_error *why,
 {
     return xd_fail(err, why->code,
                    "%s: %s%.250s: the URLs of the earlier run go on with it, "
-                   "--no-continue begins it anew",
+                   "--no-continue starts it from the beginning",
                    part_of(o), what, why->msg);
 }
 
@@ -219,7 +220,7 @@ static int compare(struct opening *o, struct xd_error *err)
         return 0;
     case XD_SAMPLES_OUTDATED:
         o->forgets_failure = true;
-        snprintf(o->warning, sizeof o->warning, "begun anew: %.250s",
+        snprintf(o->warning, sizeof o->warning, "restarting: %.250s",
                  check.error.msg);
         xd_rangeset_fini(&o->held);
         return 0;
@@ -241,7 +242,7 @@ static int believe(struct opening *o, struct xd_error *err)
 
     if (!o->contents.has_header) {
         if (xd_file_sink_found(o->e->dest.sink) > 0)
-            snprintf(o->warning, sizeof o->warning, "begun anew: %s",
+            snprintf(o->warning, sizeof o->warning, "restarting: %s",
                      o->had_journal ? "its journal is damaged"
                                     : "no journal says what is in it");
         return 0;

@@ -371,7 +371,7 @@ def assert_no_file_of_two(world, run, fault, target, bad):
     assert run.rc == 4
     assert bad.url("f.bin") in run.err
     assert world.honest.url("f.bin") in run.err
-    assert "no hash or third depot tells which is right" in run.err
+    assert "no hash or third depot shows which is right" in run.err
     for one, other in [(bad, world.honest), (world.honest, bad)]:
         assert re.search(re.escape(one.url("f.bin")) + r": its bytes .* not "
                          r"those of " + re.escape(other.url("f.bin")), run.err)

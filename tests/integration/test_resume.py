@@ -353,7 +353,7 @@ def test_a_small_part_without_a_journal_is_begun_anew(lab):
     lab.path("f.bin.part").write_bytes(bytes(6))
     run = lab.xdownload(lab.metalink("f.bin", [lab.depot()]))
     assert run.rc == 0 and lab.read("f.bin") == data
-    assert "begun anew: no journal says what is in it" in run.err
+    assert "restarting: no journal says what is in it" in run.err
 
 
 def test_what_is_no_journal_is_left_alone(lab):
@@ -451,7 +451,7 @@ def test_without_a_hash_what_other_depots_hold_differs(lab):
     assert run.rc == 4
     assert "f.bin.part: its bytes 0-65535 differ from those of" in run.err
     assert "the URLs of the earlier run go on with it" in run.err
-    assert "--no-continue begins it anew" in run.err
+    assert "--no-continue starts it from the beginning" in run.err
     assert snapshot(lab) == before
     # Both ways on, as the sentence says.
     assert lab.xdownload(lab.exnode("f.bin", depots)).rc == 0
@@ -503,7 +503,7 @@ def test_the_same_url_with_a_new_file_is_a_new_version(lab):
     run = lab.xdownload(lab.exnode("f.bin", depots))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == other
-    assert "begun anew" in run.err
+    assert "restarting" in run.err
     assert f"{depots[0].url('f.bin')}: leads to a new version" in run.err
 
 

@@ -275,7 +275,7 @@ static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
             other = c->list[i].depot;
     xd_fail(&error, XD_E_CORRUPT,
             "%s and %s differ within bytes %llu-%llu, and no hash or third "
-            "depot tells which is right",
+            "depot shows which is right",
             e->depots.list[one]->shown_url, e->depots.list[other]->shown_url,
             (ull)c->range.begin, (ull)(c->range.end - 1));
     for (size_t i = c->n; i-- > 0;) { /* each that is banned leaves the list */
