@@ -71,8 +71,13 @@ server {{ listen 127.0.0.1:{s.getsockname()[1]}; root {root}; }} }}
         return url
 
     def bytes_sent(self):
-        """In the bodies of all answers that have ended."""
-        return sum(map(int, self.log.read_text().split()))
+        """In the bodies of all answers: nginx logs one after its last byte,
+        so that the log has to stand still first."""
+        before = None
+        while (now := sum(map(int, self.log.read_text().split()))) != before:
+            before = now
+            time.sleep(0.3)
+        return now
 
     def close(self):
         self._open.close()
