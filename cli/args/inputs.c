@@ -301,7 +301,7 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err)
 {
     const struct args *a = in->args;
-    struct xd_manifest *m;
+    struct xd_manifest *m, *compared = NULL;
     struct waiting waiting;
 
     int rc = plain_manifest(in, i, &m, err);
@@ -314,8 +314,11 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
         return rc;
     }
     waiting_begin(&waiting, a);
-    rc = xd_copies_check(out, m, a->options, err);
+    rc = xd_copies_check(&compared, m, a->options, err);
     xd_manifest_unref(m);
+    if (rc == 0)
+        rc = xd_manifest_follow(out, compared, a->options, err);
+    xd_manifest_unref(compared);
     if (rc == 0)
         rc = sign(in, out, err);
     waiting_end(&waiting, a);

@@ -113,8 +113,32 @@ XD_API XD_MUST_CHECK int xd_copies_check(struct xd_manifest **out,
                                          struct xd_error *err);
 
 /*
+ * The Metalinks that a manifest names for its files (the metaurl elements of
+ * RFC 5854) are fetched, all at once, and the copies that they name are added
+ * behind those that are there.  *out is `m` itself where there are none, or with
+ * the option `no-metalink`.
+ *
+ * Only of a file with a hash, SHA-256 or better, and only copies: what such a
+ * Metalink says else is compared, and makes it of no use where it differs.  At
+ * most 32 are asked, and they are waited for a second, or longer where a file
+ * has no copy without them.  A public server cannot name copies in private
+ * networks.  What could not be used is a warning.
+ *
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
+ *            stays the caller's.
+ * Threads:   any.  Works on a thread of its own, which has ended on return.
+ * Blocks:    as said; a cancel of the options ends it.
+ * Errors:    NOMEM, IO (a file of the options), CANCELED.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
+                                            struct xd_manifest *m,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/*
  * The manifest at a URL, or that of a file of which the URLs are copies, as one
- * call: xd_inspect(), its only manifest, and xd_copies_check().
+ * call: xd_inspect(), its only manifest, xd_copies_check() and
+ * xd_manifest_follow().
  * Ownership: *out is the caller's, to release with xd_manifest_unref().
  * Blocks:    as these do.
  * Errors:    theirs; INVAL (several URLs, and manifests among them).

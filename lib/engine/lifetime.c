@@ -16,6 +16,7 @@
 #include "engine/worker.h"
 #include "io/net_context.h"
 #include "io/pinger.h"
+#include "manifest/model.h"
 #include "os/descriptors.h"
 
 static int init_threads(struct xd_engine *e)
@@ -366,6 +367,19 @@ static void cancel(void *user)
     xd_engine_cancel(user);
 }
 
+/* What the manifest has that is not for us. */
+static void log_torrents_locked(struct xd_engine *e)
+{
+    const size_t n = e->depots.manifest->files[e->depots.file].n_torrents;
+
+    if (n > 0)
+        xd_engine_log_locked(e, XD_LOG_INFO,
+                             "the manifest names %zu %s of the file, which %s "
+                             "not used",
+                             n, n == 1 ? "torrent" : "torrents",
+                             n == 1 ? "is" : "are");
+}
+
 int xd_engine_start(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_sink *sink = NULL;
@@ -377,6 +391,7 @@ int xd_engine_start(struct xd_engine *e, struct xd_error *err)
         xd_engine_unlock(e);
         return xd_fail(err, XD_E_STATE, "the download was started before");
     }
+    log_torrents_locked(e);
     e->times.started = xd_now();
     if (e->options.max_time > 0)
         e->times.deadline = e->times.started + e->options.max_time;

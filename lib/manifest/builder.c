@@ -220,6 +220,8 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     f->row.signature = d->signature.s;
     f->row.signature_bytes = d->signature.len;
     f->is_exnode = d->is_exnode;
+    f->metaurls = d->metaurls;
+    f->n_torrents = d->n_torrents;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f);
@@ -227,11 +229,19 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     return b->out_of_memory ? xd_fail_nomem(b->err) : rc;
 }
 
+/* Another manifest can name sources, where a hash tells whether they hold the
+ * file. */
+static bool may_get_sources(const struct xd_draft *d)
+{
+    return d->metaurls && xd_draft_has_strong_hash(d);
+}
+
 int xd_builder_end_file(struct xd_builder *b)
 {
     struct xd_manifest *m = b->manifest;
     struct xd_draft *d = &b->draft;
-    if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0) {
+    if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0 &&
+        !may_get_sources(d)) {
         xd_builder_warn(b, "the file \"%s\" is left out: it has no source",
                         d->path ? d->path : "");
         m->n_left_out++;

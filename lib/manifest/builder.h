@@ -21,6 +21,7 @@
 #include "base/url.h"
 
 struct xd_exnode_part;
+struct xd_metaurl;
 
 /* No file is longer: an off_t holds no more. */
 #define XD_FILE_MAX ((uint64_t)INT64_MAX)
@@ -28,6 +29,7 @@ struct xd_exnode_part;
 #define XD_WARNINGS_MAX 100
 #define XD_HASHES_MAX 32
 #define XD_PIECE_LISTS_MAX 8
+#define XD_METAURLS_MAX 4 /* of a file; no writer of Metalinks gives two */
 
 /* A place where bytes of the file lie. */
 struct xd_source {
@@ -80,6 +82,8 @@ struct xd_draft {
     unsigned max_connections;
     struct xd_span signature;                 /* of all of it; in the pool */
     struct xd_exnode_part *parts, *last_part; /* in the pool */
+    const struct xd_metaurl *metaurls; /* in the pool, last first; or NULL */
+    size_t n_metaurls, n_torrents;
     bool is_exnode;
     bool is_offered; /* its hashes are the word of a server that has it */
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
@@ -188,6 +192,13 @@ void xd_builder_drop_source(struct xd_builder *b, const char *why);
  * ("it is ..."): a warning, and the reason of a hole. */
 void xd_builder_loss(struct xd_builder *b, uint64_t offset, uint64_t length,
                      const char *format, ...) XD_PRINTF(4, 5);
+
+/* Another manifest of the current file, in which it is called `name` (empty: as
+ * here); its server may be as near as `reach` says.  A torrent of it is only
+ * counted. */
+void xd_builder_metaurl(struct xd_builder *b, struct xd_span url,
+                        struct xd_span name, enum xd_reach reach);
+void xd_builder_torrent(struct xd_builder *b);
 
 /*
  * The current file is complete: checked, and kept unless nothing holds it.

@@ -219,6 +219,8 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
     size_t n_extents = n > 0;
     for (size_t i = 1; i < n; i++)
         n_extents += compare_bytes(&d->mappings[i - 1], &d->mappings[i]) != 0;
+    if (n == 0 && d->metaurls) /* they are to name sources */
+        return 0;
     /* An empty file is empty everywhere. */
     if (n == 0 || f->row.size == 0)
         return check_cover(b, f);

@@ -9,21 +9,6 @@
 #include "base/error.h"
 #include "manifest/model.h"
 
-/* A manifest of which several files follow each other is held once. */
-static int hold(struct xd_manifest *to, struct xd_manifest *m)
-{
-    struct xd_manifest **more;
-
-    if (to->n_held > 0 && to->held[to->n_held - 1] == m)
-        return 0;
-    more = xd_realloc(to->held, to->n_held + 1, sizeof *more);
-    if (!more)
-        return XD_E_NOMEM;
-    to->held = more;
-    to->held[to->n_held++] = xd_manifest_ref(m);
-    return 0;
-}
-
 static int add(struct xd_manifest *to, struct xd_manifest *m, size_t file,
                const char *path, struct xd_error *err)
 {
@@ -32,7 +17,7 @@ static int add(struct xd_manifest *to, struct xd_manifest *m, size_t file,
     if (file >= m->n_files)
         return xd_fail(err, XD_E_INVAL, "a manifest has no file number %zu",
                        file);
-    if (hold(to, m) < 0)
+    if (xd_model_hold(to, m) < 0)
         return xd_fail_nomem(err);
     *f = m->files[file];
     if (path)

@@ -258,6 +258,21 @@ static size_t rank(const char *algorithm)
     return a ? (size_t)(a - algorithms) : XD_ALGORITHMS;
 }
 
+bool xd_algorithm_is_strong(const char *name)
+{
+    return strcasecmp(name, "sha-256") == 0 ||
+           strcasecmp(name, "sha-384") == 0 || strcasecmp(name, "sha-512") == 0;
+}
+
+bool xd_draft_has_strong_hash(const struct xd_draft *d)
+{
+    for (size_t i = 0; i < d->n_hashes; i++) {
+        if (d->hashes[i].hex && xd_algorithm_is_strong(d->hashes[i].algorithm))
+            return true;
+    }
+    return false;
+}
+
 void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash)
 {
     size_t at = f->row.n_hashes++, own = rank(hash->algorithm);

@@ -24,6 +24,10 @@ const struct xd_algorithm *xd_algorithm_find(struct xd_span type);
 /* The stronger, the greater; 0: it cannot be computed. */
 unsigned xd_algorithm_strength(const char *name);
 
+/* Whether a hash of this kind proves that bytes from anywhere are those of the
+ * file: SHA-256 or better (RFC 6249, section 6). */
+bool xd_algorithm_is_strong(const char *name);
+
 /* That whose values have so many digits, of those that can be computed; or
  * NULL. */
 const struct xd_algorithm *xd_algorithm_of_length(size_t hex_len);
@@ -40,5 +44,7 @@ void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash);
 bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f);
 
 void xd_hashes_fini(struct xd_draft *d);
+
+bool xd_draft_has_strong_hash(const struct xd_draft *d);
 
 #endif

@@ -9,6 +9,10 @@
 #define XD_METALINK3_URI "http://www.metalinker.org/"
 #define XD_METALINK4_URI "urn:ietf:params:xml:ns:metalink"
 
+/* Their media types: RFC 5854, section 8.1, and what servers call the other. */
+#define XD_METALINK4_TYPE "application/metalink4+xml"
+#define XD_METALINK3_TYPE "application/metalink+xml"
+
 /* RFC 5854, section 4.2.13: what a <signature> of OpenPGP says it is. */
 #define XD_METALINK_OPENPGP "application/pgp-signature"
 

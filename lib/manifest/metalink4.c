@@ -5,8 +5,11 @@
  * It has no maxconnections; the attribute of Metalink 3 may stand in that
  * format's namespace, so that nothing is lost when one is made of the other.
  */
+#include <string.h>
+
 #include "manifest/format.h"
 #include "manifest/metalink.h"
+#include "manifest/names.h"
 
 enum state {
     TOP = XD_XML_TOP,
@@ -17,7 +20,15 @@ enum state {
     PIECES,
     PIECE,
     SIGNATURE,
-    URL
+    URL,
+    METAURL
+};
+
+struct reader {
+    struct xd_metalink common; /* first: what is shared casts to it */
+    /* Of the <metaurl> being read. */
+    enum { OTHER, MANIFEST, TORRENT } kind;
+    char name[XD_NAME_MAX + 1];
 };
 
 static int begin_file(struct xd_xml *x, void *user)
@@ -45,6 +56,49 @@ static int begin_signature(struct xd_xml *x, void *user)
     return 0;
 }
 
+/* RFC 5854, section 4.2.8.2: "torrent", or a media type. */
+static void note_kind(struct reader *r, struct xd_span type)
+{
+    static const char *const manifests[] = {XD_METALINK4_TYPE,
+                                            XD_METALINK3_TYPE};
+    static const char *const torrents[] = {"torrent",
+                                           "application/x-bittorrent"};
+    type = xd_span_trim(type);
+    if (xd_span_is_among(type, manifests, sizeof manifests / sizeof *manifests))
+        r->kind = MANIFEST;
+    else if (xd_span_is_among(type, torrents,
+                              sizeof torrents / sizeof *torrents))
+        r->kind = TORRENT;
+    else
+        r->kind = OTHER;
+}
+
+static int begin_metaurl(struct xd_xml *x, void *user)
+{
+    struct reader *r = user;
+    struct xd_span type = {"", 0}, name = {"", 0};
+    xd_xml_attribute(x, NULL, "mediatype", &type);
+    xd_xml_attribute(x, NULL, "name", &name);
+    note_kind(r, type);
+    if (name.len >= sizeof r->name) /* no file is called so */
+        r->kind = OTHER;
+    else
+        memcpy(r->name, name.s, name.len);
+    r->name[name.len < sizeof r->name ? name.len : 0] = '\0';
+    return 0;
+}
+
+static int take_metaurl(void *user, struct xd_span text)
+{
+    struct reader *r = user;
+    struct xd_builder *b = r->common.b;
+    if (r->kind == MANIFEST)
+        xd_builder_metaurl(b, text, xd_span_of(r->name), XD_REACH_MACHINE);
+    else if (r->kind == TORRENT)
+        xd_builder_torrent(b);
+    return 0;
+}
+
 static const struct xd_xml_rule rules[] = {
     {TOP, "metalink", METALINK, NULL, NULL, NULL},
     {METALINK, "file", A_FILE, begin_file, xd_metalink_end_file, NULL},
@@ -55,6 +109,7 @@ static const struct xd_xml_rule rules[] = {
     {A_FILE, "signature", SIGNATURE, begin_signature, NULL,
      xd_metalink_take_signature},
     {A_FILE, "url", URL, begin_url, NULL, xd_metalink_take_url},
+    {A_FILE, "metaurl", METAURL, begin_metaurl, NULL, take_metaurl},
 };
 
 /* Written without a namespace, it is still meant as one. */
@@ -68,10 +123,10 @@ static bool has_root(const struct xd_xml_root *root)
 static int read_metalink4(struct xd_builder *b, struct xd_input *in,
                           const struct xd_xml_root *root)
 {
-    struct xd_metalink m = {.b = b};
+    struct reader r = {.common = {.b = b}};
     const char *uri = root->namespace_uri[0] ? root->namespace_uri : NULL;
     return xd_xml_parse(b, in, uri, rules, sizeof rules / sizeof *rules, NULL,
-                        &m);
+                        &r);
 }
 
 const struct xd_format xd_format_metalink4 = {"metalink4", has_root,

@@ -8,15 +8,27 @@
 #include "base/copy_out.h"
 #include "manifest/signed_texts.h"
 
-static void fini_file(struct xd_model_file *f)
+static void fini_copies(struct xd_model_file *f)
 {
-    xd_free(f->hashes);
     xd_free(f->extents);
     xd_free(f->replicas);
     xd_free(f->urls);
     xd_free(f->reaches);
+}
+
+static void fini_file(struct xd_model_file *f)
+{
+    xd_free(f->hashes);
+    fini_copies(f);
     xd_free(f->mappings);
     xd_free(f->pieces);
+}
+
+static void fini_derived_file(struct xd_model_file *f)
+{
+    xd_free(f->hashes);
+    if (f->owns_copies)
+        fini_copies(f);
 }
 
 struct xd_manifest *xd_manifest_ref(struct xd_manifest *m)
@@ -32,12 +44,12 @@ void xd_manifest_unref(struct xd_manifest *m)
         return;
     for (size_t i = 0; i < m->n_files; i++) {
         if (m->of)
-            xd_free(m->files[i].hashes);
+            fini_derived_file(&m->files[i]);
         else if (!m->is_gathered)
             fini_file(&m->files[i]);
     }
     xd_free(m->files);
-    if (!m->of)
+    if (!m->of || m->warnings_capacity > 0)
         xd_free(m->warnings);
     xd_pool_fini(&m->pool);
     xd_manifest_unref(m->of);
@@ -70,6 +82,7 @@ int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of)
         *f = *g;
         f->hashes = NULL;
         f->row.n_hashes = 0;
+        f->owns_copies = false;
     }
     *out = m;
     return 0;
@@ -88,6 +101,19 @@ int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more)
     if (n > 0)
         memcpy(f->hashes, g->hashes, n * sizeof *f->hashes);
     f->row.n_hashes = n;
+    return 0;
+}
+
+int xd_model_hold(struct xd_manifest *m, struct xd_manifest *held)
+{
+    struct xd_manifest **more;
+    if (m->n_held > 0 && m->held[m->n_held - 1] == held)
+        return 0;
+    more = xd_realloc(m->held, m->n_held + 1, sizeof *more);
+    if (!more)
+        return XD_E_NOMEM;
+    m->held = more;
+    m->held[m->n_held++] = xd_manifest_ref(held);
     return 0;
 }
 
@@ -112,8 +138,26 @@ int xd_model_sign(struct xd_manifest **out, struct xd_manifest *m, size_t file,
     return 0;
 }
 
+/* Those of a derived manifest are those of the other one so far. */
+static int own_warnings(struct xd_manifest *m)
+{
+    const char **own;
+    if (!m->of || m->warnings_capacity > 0)
+        return 0;
+    own = xd_alloc(m->n_warnings + 1, sizeof *own);
+    if (!own)
+        return XD_E_NOMEM;
+    if (m->n_warnings > 0)
+        memcpy(own, m->warnings, m->n_warnings * sizeof *own);
+    m->warnings = own;
+    m->warnings_capacity = m->n_warnings + 1;
+    return 0;
+}
+
 int xd_model_warn(struct xd_manifest *m, const char *sentence)
 {
+    if (own_warnings(m) < 0)
+        return XD_E_NOMEM;
     const char *copy = xd_pool_copy(&m->pool, xd_span_of(sentence));
     const char **more = xd_grow(m->warnings, m->n_warnings,
                                 &m->warnings_capacity, sizeof *more);

@@ -30,6 +30,14 @@ struct xd_exnode_part {
     struct xd_exnode_part *next;
 };
 
+/* Another manifest of the file (RFC 5854, section 4.2.8). */
+struct xd_metaurl {
+    struct xd_url url;
+    const char *name;    /* of the file in it; or NULL: as here */
+    enum xd_reach reach; /* how near its server may be */
+    const struct xd_metaurl *next;
+};
+
 struct xd_model_extent {
     struct xd_extent row;
     size_t first_replica;               /* index into the file's replicas */
@@ -51,7 +59,11 @@ struct xd_model_file {
     const struct xd_exnode_part **mappings;
     const struct xd_exnode_part *parts;
     bool is_exnode;
-    char *pieces;        /* hex strings, each with its NUL, in a row */
+    const struct xd_metaurl *metaurls; /* in a list, in the pool; or NULL */
+    size_t n_torrents; /* that it names, which are passed over */
+    bool owns_copies; /* of a derived manifest: its extents, and what they have,
+                         are its own */
+    char *pieces;     /* hex strings, each with its NUL, in a row */
     size_t piece_stride; /* from one to the next */
 };
 
@@ -67,7 +79,8 @@ struct xd_manifest {
     struct xd_manifest *of; /* whose files these are, but for their hashes; or
                                NULL: its own */
     struct xd_manifest *strings; /* whose strings are used, or NULL */
-    struct xd_manifest **held;   /* whose files these are, if it is_gathered */
+    struct xd_manifest **held;   /* whose files these are, if it is_gathered, or
+                                    whose copies they have too */
     size_t n_held;
     bool is_gathered;
 };
@@ -79,6 +92,9 @@ struct xd_manifest {
  */
 int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of);
 int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
+
+/* Holds a reference to another as long as it lives.  Errors: NOMEM. */
+int xd_model_hold(struct xd_manifest *m, struct xd_manifest *held);
 
 /* One more warning, of a manifest that is not shared yet.  Errors: NOMEM. */
 int xd_model_warn(struct xd_manifest *m, const char *sentence);

@@ -7,9 +7,9 @@
 #include "manifest/offered.h"
 
 #include <limits.h>
-#include <strings.h>
 
 #include "manifest/builder.h"
+#include "manifest/described.h"
 #include "manifest/format.h"
 #include "manifest/hashes.h"
 #include "manifest/model.h"
@@ -19,22 +19,6 @@
 
 /* Where the priorities of all others begin. */
 #define OTHER_PRIORITY 2u
-
-static bool is_strong(const char *algorithm)
-{
-    return strcasecmp(algorithm, "sha-256") == 0 ||
-           strcasecmp(algorithm, "sha-384") == 0 ||
-           strcasecmp(algorithm, "sha-512") == 0;
-}
-
-static bool has_strong_hash(const struct xd_draft *d)
-{
-    for (size_t i = 0; i < d->n_hashes; i++) {
-        if (d->hashes[i].hex && is_strong(d->hashes[i].algorithm))
-            return true;
-    }
-    return false;
-}
 
 static void add_hash(struct xd_builder *b, const char *algorithm,
                      const char *hex)
@@ -59,46 +43,18 @@ static void add_source(struct xd_builder *b, const char *text,
 
 /* ---- what a manifest says of it ---- */
 
-/* Whether the hashes are of one file. */
-static bool agrees(const struct xd_offer *offer, const struct xd_model_file *f)
-{
-    for (size_t i = 0; i < f->row.n_hashes; i++) {
-        for (size_t k = 0; k < offer->n_hashes; k++) {
-            if (strcmp(f->hashes[i].algorithm, offer->hashes[k].algorithm) ==
-                    0 &&
-                strcmp(f->hashes[i].hex, offer->hashes[k].hex) != 0)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* The file that is called `name`, or the only one; NULL: there is none. */
-static const struct xd_model_file *find_file(const struct xd_manifest *m,
-                                             const char *name)
-{
-    for (size_t i = 0; name && i < m->n_files; i++) {
-        if (m->files[i].row.name && strcmp(m->files[i].row.name, name) == 0)
-            return &m->files[i];
-    }
-    return m->n_files == 1 ? &m->files[0] : NULL;
-}
-
-static bool is_whole(const struct xd_model_file *f)
-{
-    return f->row.n_extents == 1 && f->extents[0].row.offset == 0;
-}
-
 /* NULL: it can be used. */
 static const char *refuse(const struct xd_model_file *f, uint64_t size,
                           const struct xd_offer *offer)
 {
-    if (!f || !is_whole(f))
-        return "it does not describe this file";
-    if (size != XD_SIZE_UNKNOWN && f->row.size != XD_SIZE_UNKNOWN &&
-        size != f->row.size)
-        return "it is of a file of another size";
-    return agrees(offer, f) ? NULL : "it is of a file with another hash";
+    const char *why = xd_described_refuse(f, size);
+
+    for (size_t i = 0; !why && i < offer->n_hashes; i++) {
+        if (xd_described_contradicts(f, offer->hashes[i].algorithm,
+                                     offer->hashes[i].hex))
+            why = XD_DESCRIBED_CONTRADICTS;
+    }
+    return why;
 }
 
 static void add_pieces(struct xd_builder *b, const struct xd_model_file *f)
@@ -111,13 +67,24 @@ static void add_pieces(struct xd_builder *b, const struct xd_model_file *f)
         xd_builder_piece(b, xd_span_of(f->pieces + i * f->piece_stride));
 }
 
-static void add_described(struct xd_builder *b, const struct xd_model_file *f)
+/* Its name in it is that of another manifest's file, if it has none. */
+static void add_metaurls(struct xd_builder *b, const struct xd_model_file *f,
+                         enum xd_reach reach)
+{
+    for (const struct xd_metaurl *m = f->metaurls; m; m = m->next)
+        xd_builder_metaurl(b, xd_span_of(xd_url_secret_text(&m->url)),
+                           xd_span_of(m->name ? m->name : f->row.name), reach);
+}
+
+static void add_described(struct xd_builder *b, const struct xd_model_file *f,
+                          enum xd_reach reach)
 {
     for (size_t i = 0; i < f->row.n_hashes; i++)
         add_hash(b, f->hashes[i].algorithm, f->hashes[i].hex);
     if (f->row.size != XD_SIZE_UNKNOWN)
         xd_builder_size(b, f->row.size);
     add_pieces(b, f);
+    add_metaurls(b, f, reach);
 }
 
 static void add_described_sources(struct xd_builder *b,
@@ -151,15 +118,15 @@ static void add_copies(struct xd_builder *b, const struct xd_offer *offer)
 
 static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
                  const struct xd_offer *offer,
-                 const struct xd_manifest *described)
+                 const struct xd_description *described)
 {
     char name[XD_NAME_MAX + 1];
     bool has_name = xd_name_from_url(url, name);
     const struct xd_model_file *f = NULL;
     const char *why = NULL;
 
-    if (described) {
-        f = find_file(described, has_name ? name : NULL);
+    if (described->manifest) {
+        f = xd_described_file(described->manifest, has_name ? name : NULL);
         why = refuse(f, size, offer);
     }
     if (why)
@@ -171,13 +138,13 @@ static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
     for (size_t i = 0; i < offer->n_hashes; i++)
         add_hash(b, offer->hashes[i].algorithm, offer->hashes[i].hex);
     if (f && !why)
-        add_described(b, f);
+        add_described(b, f, described->reach);
     add_source(b, xd_url_secret_text(url), OWN_PRIORITY, NULL,
                XD_REACH_MACHINE);
-    if (has_strong_hash(&b->draft)) {
+    if (xd_draft_has_strong_hash(&b->draft)) {
         add_copies(b, offer);
         if (f && !why)
-            add_described_sources(b, f, offer->reach);
+            add_described_sources(b, f, described->reach);
     }
     b->draft.is_offered = true;
     return xd_builder_end_file(b);
@@ -185,7 +152,7 @@ static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
 
 int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
                         uint64_t size, const struct xd_offer *offer,
-                        const struct xd_manifest *described,
+                        const struct xd_description *described,
                         const char *server_name, struct xd_error *err)
 {
     struct xd_builder b;

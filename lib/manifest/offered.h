@@ -7,9 +7,15 @@
 
 #include "base/offer.h"
 
+/* What the server's Metalink says. */
+struct xd_description {
+    struct xd_manifest *manifest; /* or NULL: there is none */
+    enum xd_reach reach;          /* how near what it names may be */
+};
+
 /*
  * The file at `url`, of `size` bytes perhaps: its hashes are those of `offer`
- * and, if it is not NULL, of the only file of `described`; other copies count
+ * and, if there is one, of the only file of `described`; other copies count
  * only where one of these is SHA-256 or better, and come after `url`.
  *
  * Of `described` the file counts that is called as `url` calls it, or else the
@@ -24,7 +30,7 @@
  */
 int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
                         uint64_t size, const struct xd_offer *offer,
-                        const struct xd_manifest *described,
+                        const struct xd_description *described,
                         const char *server_name, struct xd_error *err);
 
 #endif

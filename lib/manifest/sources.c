@@ -143,6 +143,44 @@ void xd_builder_loss(struct xd_builder *b, uint64_t offset, uint64_t length,
         d->losses[d->n_losses++] = (struct xd_loss){offset, length, copy};
 }
 
+void xd_builder_torrent(struct xd_builder *b)
+{
+    b->draft.n_torrents++;
+}
+
+static struct xd_metaurl *new_metaurl(struct xd_builder *b)
+{
+    struct xd_metaurl *m =
+        b->out_of_memory ? NULL : xd_pool_alloc(&b->manifest->pool, sizeof *m);
+    b->out_of_memory |= m == NULL;
+    return m;
+}
+
+void xd_builder_metaurl(struct xd_builder *b, struct xd_span url,
+                        struct xd_span name, enum xd_reach reach)
+{
+    struct xd_draft *d = &b->draft;
+    const char *text = xd_builder_resolve(b, url);
+    struct xd_url parsed;
+    xd_url_parse(&parsed, text ? text : "");
+    if (b->out_of_memory || d->n_metaurls == XD_METAURLS_MAX)
+        return;
+    if (!parsed.is_valid || !xd_scheme_is_web(parsed.scheme)) {
+        xd_builder_warn(b, "a metaurl is not used: it is no URL of http, https "
+                           "or ftp");
+        return;
+    }
+    struct xd_metaurl *m = new_metaurl(b);
+    if (m == NULL)
+        return;
+    *m =
+        (struct xd_metaurl){.url = parsed, .reach = reach, .next = d->metaurls};
+    if (name.len > 0)
+        m->name = xd_builder_copy(b, name);
+    d->metaurls = m;
+    d->n_metaurls++;
+}
+
 unsigned xd_builder_rank(struct xd_builder *b, const char *name,
                          struct xd_span text, unsigned least, unsigned most)
 {

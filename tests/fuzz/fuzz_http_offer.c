@@ -30,13 +30,14 @@ static void check_hash(const struct xd_offer_hash *h)
 /* Copies count only where a hash holds them to what was offered. */
 static void check_manifest(const struct xd_offer *o, const struct xd_url *url)
 {
+    const struct xd_description none = {.manifest = NULL};
     struct xd_manifest *m = NULL;
     struct xd_error error = {.code = XD_OK};
     struct xd_file f = {.struct_size = sizeof f};
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_replica r = {.struct_size = sizeof r};
 
-    FUZZ_CHECK(xd_manifest_offered(&m, url, 5, o, NULL, NULL, &error) == 0);
+    FUZZ_CHECK(xd_manifest_offered(&m, url, 5, o, &none, NULL, &error) == 0);
     FUZZ_CHECK(xd_manifest_file(m, 0, &f) == 0);
     FUZZ_CHECK(f.size == 5 && f.n_hashes <= o->n_hashes);
     FUZZ_CHECK(xd_manifest_extent(m, 0, 0, &e) == 0);

@@ -308,6 +308,137 @@ def test_a_list_is_known_by_what_its_server_calls_it(lab, host):
     assert run.rc == 0 and lab.read(NAME) == data
 
 
+# ---- a Metalink that a Metalink names ----
+
+def naming(data, depots, *metaurls, digest=True):
+    """A Metalink with these copies, and these metaurl elements."""
+    proof = (f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}</hash>'
+             if digest else "")
+    urls = "".join(f"<url>{d.url(NAME)}</url>" for d in depots)
+    return (f'<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+            f'<file name="{NAME}">{proof}{urls}{"".join(metaurls)}'
+            f'</file></metalink>').encode()
+
+
+def metaurl(url, kind=META4, more=""):
+    return f'<metaurl mediatype="{kind}"{more}>{url}</metaurl>'
+
+
+@pytest.fixture
+def named(lab, host):
+    """A server with a Metalink at /far that names mirrors."""
+    def make(data, depots, **options):
+        far = host(b"")
+        far.pages["/far"] = (META4, metalink(data, depots, **options))
+        return far
+    return make
+
+
+def written(lab, text, name="own.meta4"):
+    lab.path(name).write_bytes(text)
+    return name
+
+
+def test_the_mirrors_of_a_metaurl_join(lab, named):
+    data = lab.file(NAME, SIZE)
+    own, mirror = lab.depots(2)
+    far = named(data, [mirror, own])
+    run = lab.xdownload(written(lab, naming(
+        data, [own], metaurl(far.url("far"), " Application/Metalink4+XML "))))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {own.host, mirror.host}
+    assert len(run.report["depots"]) == 2
+    run = lab.xdownload("--force", "--no-metalink", "own.meta4")
+    assert hosts(run) == {own.host} and len(far.heads) == 1
+
+
+def test_a_metaurl_is_enough_of_a_source(lab, host, named):
+    data = lab.file(NAME, SIZE)
+    mirror = lab.depot()
+    far = named(data, [mirror], name="other.bin")
+    typed = host(b"")
+    typed.pages["/own"] = (META4, naming(
+        data, [], metaurl(far.url("far"), more=' name="other.bin"')))
+    run = lab.xdownload(typed.url("own"))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {mirror.host}
+
+
+def test_a_server_that_describes_its_file_names_more(lab, host, named):
+    data = lab.file(NAME, SIZE)
+    mirror, more = lab.depots(2)
+    far = named(data, [more])
+    typed = host(data, [DESCRIBED])
+    typed.pages["/m.meta4"] = (META4, naming(data, [mirror],
+                                             metaurl(far.url("far"))))
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {typed.host, mirror.host, more.host}
+
+
+@pytest.mark.parametrize("page", [
+    None, lambda d: b"<metalink", lambda d: metalink(d[:-1], []),
+    lambda d: metalink(bytes(len(d)), []).replace(
+        b"</file>", b"<url>http://127.0.0.1:9/x</url></file>"),
+    lambda d: metalink(d, []).replace(
+        b"</file>", b"<url>file:///etc/passwd</url></file>")],
+    ids=["missing", "broken", "without-sources", "another-file", "no-web"])
+def test_a_metaurl_that_is_of_no_use_hinders_nothing(lab, host, page):
+    data = lab.file(NAME, SIZE)
+    own, far = lab.depot(), host(b"")
+    if page:
+        far.pages["/far"] = (META4, page(data))
+    run = lab.xdownload(written(lab, naming(data, [own],
+                                            metaurl(far.url("far")))))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {own.host} and len(far.heads) == 1
+    assert "the Metalink of a metaurl is not used" in run.err
+
+
+def test_a_metaurl_needs_a_hash_and_leads_no_further(lab, host, named):
+    data = lab.file(NAME, SIZE)
+    own, mirror = lab.depots(2)
+    last = named(data, [mirror])
+    far = host(b"")
+    far.pages["/far"] = (META4, naming(data, [own],
+                                       metaurl(last.url("far"))))
+    run = lab.xdownload(written(lab, naming(data, [own],
+                                            metaurl(last.url("far")),
+                                            digest=False)))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {own.host} and last.heads == []
+    run = lab.xdownload("--force", written(lab, naming(
+        data, [own], metaurl(far.url("far")))))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert hosts(run) == {own.host} and last.heads == []
+    assert len(far.heads) == 1
+
+
+def test_a_torrent_is_passed_over_which_v_says(lab, host):
+    data = lab.file(NAME, SIZE)
+    own, far = lab.depot(), host(b"")
+    text = naming(data, [own], metaurl(far.url("far"), "torrent"),
+                  metaurl(far.url("far"), "application/x-bittorrent"))
+    run = lab.xdownload(written(lab, text))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert "torrent" not in run.err and far.heads == []
+    run = lab.xdownload("--force", "-v", "own.meta4")
+    assert "the manifest names 2 torrents of the file" in run.err
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_public_metaurl_names_no_mirror_on_this_machine(lab, named, allowed):
+    data = lab.file(NAME, SIZE)
+    own, mirror = lab.depots(2)
+    far = named(data, [mirror])
+    run = lab.xdownload(*["--allow-private-redirs"] * allowed,
+                        written(lab, naming(data, [own], metaurl(
+                            in_public(lab, far).replace(NAME, "far")))))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert len(far.heads) == 1
+    assert bool(mirror.requests()) == allowed
+
+
 # ---- which of them are used ----
 
 def test_only_and_exclude_choose_among_mirrors(lab, host):

@@ -3,7 +3,6 @@
  * The public face of an engine.
  */
 #include <xdownload/download.h>
-#include <xdownload/inspect.h>
 
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/api/copies_find.h"
 #include "engine/engine.h"
 #include "engine/join.h"
 #include "engine/lane.h"
@@ -488,7 +488,7 @@ int xd_fetch(const char *manifest, const char *path, const struct xd_options *o,
 
     if (rc < 0)
         return rc;
-    rc = xd_copies_check(&m, said, o, err);
+    rc = xd_copies_find(&m, said, o, err);
     xd_manifest_unref(said);
     if (rc < 0)
         return rc;

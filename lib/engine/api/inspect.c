@@ -12,20 +12,19 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
+#include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"
 #include "manifest/offered.h"
 #include "manifest/parse.h"
 #include "os/clock.h"
-
-/* For so long the manifest by which a server describes its file is waited for,
- * before its bytes: what is slower would not make up for it. */
-#define DESCRIBED_GRACE XD_SECOND
 
 /* So much decides what it is. */
 #define DECIDES ((size_t)64 << 10)
 
 struct item {
     struct xd_url url;        /* its text is the caller's */
+    enum xd_reach reach;      /* how near it may be */
+    enum xd_reach names;      /* likewise what it names */
     struct xd_url *final_url; /* after redirects: what it says is relative to
                                   this */
     struct xd_text text;      /* what came, while it may be a manifest */
@@ -41,12 +40,11 @@ struct item {
 struct xd_inspection {
     struct item *items;
     size_t n;
-    enum xd_reach reach; /* how near the URLs may be */
-    size_t *asked;       /* the item that each request of a run is for */
+    size_t *asked; /* the item that each request of a run is for */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
-    struct xd_manifest *described; /* of the only URL, by its server; or NULL */
+    struct xd_description described; /* of the only URL, by its server */
 };
 
 static struct item *item_of(const struct xd_inspection *in, size_t i)
@@ -81,6 +79,7 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->file_name);
     item->file_name = NULL;
+    item->names = head->names;
     xd_free(item->final_url);
     item->final_url =
         xd_url_copy(head->final_url ? head->final_url : &item->url);
@@ -208,7 +207,7 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
         item->error = (struct xd_error){0};
         requests[i] = (struct xd_request){
             .url = &item->url,
-            .reach = in->reach,
+            .reach = item->reach,
             .length = XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
@@ -297,13 +296,14 @@ static int take_described(struct xd_inspection *in,
     if (make_of(&about, o->url) < 0)
         return xd_fail_nomem(err);
     about->what = ARE_MANIFESTS;
-    about->reach = item->offer.reach;
-    if (xd_now() + DESCRIBED_GRACE < until)
-        a->until = xd_now() + DESCRIBED_GRACE;
+    about->items[0].reach = item->offer.reach;
+    a->until = xd_earlier(until, xd_now() + XD_NAMED_GRACE);
     rc = ask(about, a, 1, XD_NEVER, err);
     a->until = until;
-    if (rc == 0 && about->items[0].manifest)
-        in->described = xd_manifest_ref(about->items[0].manifest);
+    if (rc == 0 && about->items[0].manifest) {
+        in->described.manifest = xd_manifest_ref(about->items[0].manifest);
+        in->described.reach = about->items[0].names;
+    }
     xd_inspection_free(about);
     return rc;
 }
@@ -416,7 +416,7 @@ static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
 
 static bool has_offer(const struct xd_inspection *in)
 {
-    return in->described || !xd_offer_is_empty(&in->items[0].offer);
+    return in->described.manifest || !xd_offer_is_empty(&in->items[0].offer);
 }
 
 int xd_inspection_manifest(struct xd_manifest **out,
@@ -434,45 +434,13 @@ int xd_inspection_manifest(struct xd_manifest **out,
         return in->n == 1 && has_offer(in)
                    ? xd_manifest_offered(out, &in->items[0].url,
                                          in->items[0].size, &in->items[0].offer,
-                                         in->described, find_name(in), err)
+                                         &in->described, find_name(in), err)
                    : make_list(out, in, err);
     if (in->items[i].manifest)
         *out = xd_manifest_ref(in->items[i].manifest);
     else if (err)
         *err = in->items[i].error;
     return in->items[i].error.code;
-}
-
-static int take_only(struct xd_manifest **out, const struct xd_inspection *in,
-                     struct xd_error *err)
-{
-    int64_t n = xd_inspection_n_manifests(in, err);
-
-    if (n > 1)
-        return xd_fail(err, XD_E_INVAL,
-                       "%s: it is a manifest, as are others of the %zu URLs: "
-                       "fetch each by itself",
-                       xd_url_name(&in->items[0].url).s, in->n);
-    return n < 0 ? (int)n : xd_inspection_manifest(out, in, 0, err);
-}
-
-int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
-                      size_t n, const struct xd_options *o,
-                      struct xd_error *err)
-{
-    struct xd_manifest *m = NULL;
-    struct xd_inspection *in;
-    int rc = xd_inspect(&in, urls, n, false, o, err);
-
-    *out = NULL;
-    if (rc < 0)
-        return rc;
-    rc = take_only(&m, in, err);
-    if (rc == 0)
-        rc = xd_copies_check(out, m, o, err);
-    xd_manifest_unref(m);
-    xd_inspection_free(in);
-    return rc;
 }
 
 int xd_text_fetch(struct xd_text *out, const char *url, size_t most,
@@ -494,6 +462,50 @@ int xd_text_fetch(struct xd_text *out, const char *url, size_t most,
     if (rc == 0) {
         *out = in->items[0].text;
         in->items[0].text = (struct xd_text){0};
+    }
+    xd_inspection_free(in);
+    return rc;
+}
+
+static int ask_named(struct xd_inspection *in, xd_usec patience,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_cancelable_batch *a;
+    int rc = xd_cancelable_batch_new(&a, o, in->n, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < in->n; i++)
+        in->asked[i] = i;
+    if (patience != XD_NEVER)
+        a->until = xd_earlier(a->until, xd_now() + patience);
+    rc = ask(in, a, in->n, XD_NEVER, err);
+    return xd_cancelable_batch_end(a, o, rc, err);
+}
+
+int xd_named_manifests_fetch(struct xd_named_manifest *list, size_t n,
+                             xd_usec patience, const struct xd_options *o,
+                             struct xd_error *err)
+{
+    const char **urls = xd_alloc(n, sizeof *urls);
+    struct xd_inspection *in = NULL;
+    int rc;
+
+    for (size_t i = 0; urls && i < n; i++)
+        urls[i] = xd_url_secret_text(list[i].url);
+    rc = urls ? make(&in, urls, n) : XD_E_NOMEM;
+    xd_free(urls);
+    if (rc < 0)
+        return xd_fail_nomem(err);
+    in->what = ARE_MANIFESTS;
+    for (size_t i = 0; i < n; i++)
+        in->items[i].reach = list[i].reach;
+    rc = ask_named(in, patience, o, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        list[i].reach = in->items[i].names;
+        list[i].error = in->items[i].error;
+        if (in->items[i].manifest)
+            list[i].manifest = xd_manifest_ref(in->items[i].manifest);
     }
     xd_inspection_free(in);
     return rc;
@@ -536,7 +548,7 @@ void xd_inspection_free(struct xd_inspection *in)
         xd_offer_fini(&in->items[i].offer);
         xd_manifest_unref(in->items[i].manifest);
     }
-    xd_manifest_unref(in->described);
+    xd_manifest_unref(in->described.manifest);
     xd_free(in->items);
     xd_free(in->asked);
     xd_free(in);

@@ -79,6 +79,18 @@ static const char *media_type(const struct xd_http_fetch *f)
                : NULL;
 }
 
+/* A server of this machine may send us anywhere, one of the world only out
+ * again; a proxy stands for all that lies behind it. */
+static enum xd_reach narrowed_reach(const struct xd_http_fetch *f)
+{
+    char *address = NULL;
+    enum xd_reach reach = XD_REACH_PUBLIC;
+
+    if (curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK)
+        reach = xd_reach_of_text(address);
+    return f->reach < reach ? reach : f->reach;
+}
+
 static void report_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
@@ -96,6 +108,7 @@ static void report_head(struct xd_http_fetch *f)
         head.file_name = a->file_name;
     head.final_url = f->url;
     head.reach = f->reach;
+    head.names = narrowed_reach(f);
     if (!xd_offer_is_empty(&f->offer))
         head.offer = &f->offer;
     int rc = f->handler->head(f->handler->user, f->slot, &head);
@@ -116,18 +129,6 @@ static bool is_redirect(const struct xd_http_fetch *f)
 {
     return !f->is_ftp && f->answer.status / 100 == 3 &&
            f->answer.location[0] != '\0';
-}
-
-/* A server of this machine may send us anywhere, one of the world only out
- * again; a proxy stands for all that lies behind it. */
-static enum xd_reach narrowed_reach(const struct xd_http_fetch *f)
-{
-    char *address = NULL;
-    enum xd_reach reach = XD_REACH_PUBLIC;
-
-    if (curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK)
-        reach = xd_reach_of_text(address);
-    return f->reach < reach ? reach : f->reach;
 }
 
 /* Where it points to, in place of where it was asked. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Metalinks that a manifest names for its files are asked for the copies
+ * that they name.  What those name in turn is not followed.
+ */
+#include <xdownload/inspect.h>
+
+#include "base/error.h"
+#include "base/url.h"
+#include "engine/api/copies_find.h"
+#include "engine/api/named_manifests.h"
+#include "manifest/more_copies.h"
+
+/* A manifest that names more has them for no other reason than to have us ask. */
+#define MOST_FOLLOWED 32
+
+struct followed {
+    struct xd_named_manifest named[MOST_FOLLOWED];
+    struct xd_more_copies more[MOST_FOLLOWED]; /* of the same numbers */
+    size_t n;
+    bool must; /* a file has no copy but those that they name */
+};
+
+static void collect_of(struct followed *out, const struct xd_manifest *m,
+                       size_t file)
+{
+    const struct xd_metaurl *u = m->files[file].metaurls;
+
+    if (!u || !xd_manifest_has_strong_hash(m, file))
+        return;
+    for (; u && out->n < MOST_FOLLOWED; u = u->next) {
+        out->named[out->n] =
+            (struct xd_named_manifest){.url = &u->url, .reach = u->reach};
+        out->more[out->n] = (struct xd_more_copies){.file = file, .from = u};
+        out->n++;
+    }
+    out->must |= m->files[file].row.n_extents == 0;
+}
+
+/* Those that stand in front of others are asked. */
+static void collect(struct followed *out, const struct xd_manifest *m)
+{
+    for (size_t i = 0; i < m->n_files; i++)
+        collect_of(out, m, i);
+}
+
+static void take_answer(struct xd_more_copies *to,
+                        const struct xd_named_manifest *from, bool was_cut)
+{
+    to->manifest = from->manifest;
+    to->reach = from->reach;
+    to->why = from->error;
+    if (was_cut && from->error.code == XD_E_TIMEOUT)
+        xd_fail(&to->why, XD_E_TIMEOUT, "%s: has not answered within a second",
+                xd_url_name(from->url).s);
+}
+
+static int follow(struct xd_manifest **out, struct xd_manifest *m,
+                  struct followed *f, const struct xd_options *o,
+                  struct xd_error *err)
+{
+    int rc = xd_named_manifests_fetch(
+        f->named, f->n, f->must ? XD_NEVER : XD_NAMED_GRACE, o, err);
+
+    for (size_t i = 0; i < f->n; i++)
+        take_answer(&f->more[i], &f->named[i], !f->must);
+    if (rc == 0)
+        rc = xd_manifest_add_copies(out, m, f->more, f->n, err);
+    for (size_t i = 0; i < f->n; i++)
+        xd_manifest_unref(f->named[i].manifest);
+    return rc;
+}
+
+int xd_manifest_follow(struct xd_manifest **out, struct xd_manifest *m,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    struct followed f = {.n = 0};
+
+    *out = NULL;
+    if (!o || !o->no_metalink)
+        collect(&f, m);
+    if (f.n > 0)
+        return follow(out, m, &f, o, err);
+    *out = xd_manifest_ref(m);
+    return 0;
+}
+
+static int take_only(struct xd_manifest **out, const struct xd_inspection *in,
+                     const char *const *urls, size_t n_urls,
+                     struct xd_error *err)
+{
+    int64_t n = xd_inspection_n_manifests(in, err);
+    struct xd_url first;
+
+    xd_url_parse(&first, urls[0]);
+    if (n > 1)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: it is a manifest, as are others of the %zu URLs: "
+                       "fetch each by itself",
+                       xd_url_name(&first).s, n_urls);
+    return n < 0 ? (int)n : xd_inspection_manifest(out, in, 0, err);
+}
+
+int xd_copies_find(struct xd_manifest **out, struct xd_manifest *m,
+                   const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_manifest *compared;
+    int rc = xd_copies_check(&compared, m, o, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = xd_manifest_follow(out, compared, o, err);
+    xd_manifest_unref(compared);
+    return rc;
+}
+
+int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
+                      size_t n, const struct xd_options *o,
+                      struct xd_error *err)
+{
+    struct xd_manifest *m = NULL;
+    struct xd_inspection *in;
+    int rc = xd_inspect(&in, urls, n, false, o, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = take_only(&m, in, urls, n, err);
+    if (rc == 0)
+        rc = xd_copies_find(out, m, o, err);
+    xd_manifest_unref(m);
+    xd_inspection_free(in);
+    return rc;
+}
