@@ -207,27 +207,61 @@ def test_an_address_that_drops_packets_is_passed_over(lab, names, kind):
         s.close()
 
 
-@pytest.mark.parametrize("kind", ["exnode", "urls"])
-def test_an_address_that_answers_nothing_is_passed_over(lab, names, kind):
-    """It takes the connection and the request.  That costs one silence: later
-    connections, also of other requests, are made to the other address."""
-    data = lab.file("f.bin", SIZE)
+def answers_nothing(address):
+    """It takes connections, and what is asked."""
+    dark = socket.socket()
+    dark.bind(address)
+    dark.listen(100)
+    dark.setblocking(False)
+    return dark
 
-    def listens(address):
-        dark = socket.socket()
-        dark.bind(address)
-        dark.listen(100)
-        return dark
-    depot, dark = depot_beside(lab, listens)
-    names("answers", addresses={"depot.test": ["127.0.0.2", "127.0.0.1"]})
+
+def accepted(dark):
+    """The connections that were made to it."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            found.append(dark.accept()[0])
+    return found
+
+
+@pytest.mark.parametrize("kind", ["exnode", "urls"])
+@pytest.mark.parametrize("n_silent", [1, 2])
+def test_an_address_that_answers_nothing_is_passed_over(lab, names, kind,
+                                                        n_silent):
+    """A request that was made to it is made again, to the next address; and
+    later ones are made to that at once."""
+    data = lab.file("f.bin", SIZE)
+    depot, dark = depot_beside(lab, answers_nothing)
+    port = dark.getsockname()[1]
+    darks = [dark] + [answers_nothing(("127.0.0.3", port))] * (n_silent - 1)
+    addresses = ["127.0.0.2", "127.0.0.1", "127.0.0.3"]
+    names("answers", addresses={"depot.test": addresses[:1 + n_silent]})
     manifest = getattr(lab, kind)("f.bin", [at("depot.test", depot)])
     run = lab.xdownload(manifest, "-o", "f.bin", "-t", "1", "--silence", "1s",
                         "--block-size", "64k", "-a", "basic")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     [row] = run.report["depots"]
-    assert row["failures"] <= 1  # the probe of the size counts none
+    assert row["failures"] == 0
     assert row["bytes"] == SIZE
+    assert all(len(accepted(dark)) <= 1 for dark in darks)
+    for dark in darks:
+        dark.close()
+
+
+def test_the_only_address_that_answers_nothing_is_not_asked_twice(lab, names):
+    lab.file("f.bin", SIZE)
+    names("answers", addresses={"depot.test": ["127.0.0.1"]})
+    dark = answers_nothing(("127.0.0.1", 0))
+    port = dark.getsockname()[1]
+    run = lab.xdownload(
+        lab.exnode("f.bin", [Depot(f"depot.test:{port}")], size=SIZE),
+        "-o", "f.bin", "-t", "1", "--silence", "500ms", "--retry", "1",
+        "--patience", "0")
+    assert run.rc == 1, run.err
+    assert "no bytes for 0.5 s" in run.err
+    assert len(accepted(dark)) == 1
     dark.close()
 
 

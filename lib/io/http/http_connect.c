@@ -40,11 +40,9 @@ static bool is_silent(const struct xd_http_addresses *a,
 static void note_silent(struct xd_http_addresses *a,
                         const struct sockaddr_storage *address)
 {
-    const unsigned most = sizeof a->silent / sizeof *a->silent;
-
     if (is_silent(a, address))
         return;
-    if (a->n_silent == most) {
+    if (a->n_silent == XD_HTTP_SILENT_MAX) {
         a->n_silent--;
         memmove(&a->silent[0], &a->silent[1], a->n_silent * sizeof *a->silent);
     }
@@ -60,10 +58,11 @@ static bool is_connected(CURL *easy)
            after > 0;
 }
 
-void xd_http_connect_note_outages(struct xd_http_connect *c, unsigned outages)
+void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages)
 {
     struct xd_http_addresses *a = c->addresses;
 
+    c->n_silent = 0;
     if (a->outages == outages)
         return;
     a->outages = outages;
@@ -131,15 +130,31 @@ bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy)
     return true;
 }
 
-void xd_http_connect_note_silence(struct xd_http_connect *c, CURL *easy)
+static bool has_answered(CURL *easy)
 {
-    curl_off_t answered = 0;
+    curl_off_t after = 0;
 
-    if (c->has_tried && is_connected(easy) &&
-        curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &answered) ==
-            CURLE_OK &&
-        answered == 0)
-        note_silent(c->addresses, &c->current);
+    return curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &after) !=
+               CURLE_OK ||
+           after > 0;
+}
+
+bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy)
+{
+    struct xd_http_addresses *a = c->addresses;
+
+    if (!c->has_tried || !is_connected(easy) || has_answered(easy))
+        return false;
+    note_silent(a, &c->current);
+    return !a->are_exhausted && c->n_silent++ < XD_HTTP_SILENT_MAX;
+}
+
+bool xd_http_connect_was_last(struct xd_http_connect *c)
+{
+    if (c->n_silent == 0 || !c->has_passed_over || c->has_tried)
+        return false;
+    c->phase = XD_HTTP_ASKED; /* it is the answer that did not come */
+    return true;
 }
 
 bool xd_http_connect_retry(struct xd_http_connect *c)

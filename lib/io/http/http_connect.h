@@ -11,9 +11,9 @@
  * libcurl gives each address but the last half of the time that is left, which
  * suits no address that drops packets.  Here a request that waits for one is
  * taken off the wire and put there again with that address passed over.  When
- * none is left, each has all the time that silence may last.  An address that takes
- * a connection and answers nothing costs its request, and is passed over by the
- * next ones.
+ * none is left, each has all the time that silence may last.  Likewise with an
+ * address that takes a connection and answers nothing, for all the time that
+ * silence may last; but if there is no other one, its request ends.
  */
 #ifndef XD_IO_HTTP_CONNECT_H
 #define XD_IO_HTTP_CONNECT_H
@@ -33,9 +33,12 @@ enum xd_http_phase {
     XD_HTTP_ASKED     /* the answer */
 };
 
+/* More than any name has. */
+#define XD_HTTP_SILENT_MAX 8
+
 /* What is known of the addresses that one transport connects to. */
 struct xd_http_addresses {
-    struct sockaddr_storage silent[8]; /* to be passed over */
+    struct sockaddr_storage silent[XD_HTTP_SILENT_MAX]; /* to be passed over */
     unsigned n_silent;
     bool are_exhausted; /* all are silent: they have all the time there is */
     bool are_stale;     /* no connection came about: look the names up again */
@@ -50,12 +53,13 @@ struct xd_http_connect {
     struct sockaddr_storage current; /* CONNECTS: the address tried last */
     bool has_passed_over;            /* an address, in this attempt */
     bool has_tried;                  /* `current`, in this attempt */
+    unsigned n_silent; /* addresses, to this request, which began again */
 };
 
-/* A request comes after so many outages of the line. */
-void xd_http_connect_note_outages(struct xd_http_connect *c, unsigned outages);
+/* A request comes, after so many outages of the line; each of its attempts begins with begin(). */
+void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages);
 
-/* A request begins, or begins again; true if its names are to be looked up
+/* An attempt begins; true if its names are to be looked up
  * anew. */
 bool xd_http_connect_begin(struct xd_http_connect *c);
 
@@ -71,9 +75,14 @@ xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
  * address. */
 bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy);
 
-/* It has waited in vain, and ends: if it has made its connection, and nothing of
- * an answer came over that, later ones are made to another address. */
-void xd_http_connect_note_silence(struct xd_http_connect *c, CURL *easy);
+/* It has made its connection, and nothing of an answer came over that for all
+ * the time that silence may last: true if it is to begin again, with another
+ * address if there is one. */
+bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy);
+
+/* Its addresses failed: whether it has begun again for a silent one, and there
+ * was no other. */
+bool xd_http_connect_was_last(struct xd_http_connect *c);
 
 /* Its addresses failed: true if it is to begin again, as some were passed
  * over. */

@@ -147,6 +147,27 @@ static void conclude_http(struct xd_http_fetch *f)
         xd_http_fetch_judge(f);
 }
 
+xd_usec xd_http_fetch_patience(const struct xd_http_fetch *f, xd_usec silence)
+{
+    return xd_http_connect_limit(&f->connect, f->easy, silence);
+}
+
+static void fail_silent(struct xd_http_fetch *f)
+{
+    double seconds = (double)xd_http_fetch_patience(f, f->silence) / XD_SECOND;
+
+    f->outcome.is_unanswered = true;
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    if (f->connect.phase == XD_HTTP_NAMES)
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: could not resolve the host's name within %.1f s",
+                f->name.s, seconds);
+    else
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: no bytes for %.1f s at offset %" PRIu64, f->name.s,
+                seconds, f->at);
+}
+
 void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
 {
     /* Only the farewell is missing, and the size tells whether all came. */
@@ -165,6 +186,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else if (f->is_kept_out && !f->is_judged)
         fail_kept_out(f);
+    else if (xd_http_connect_was_last(&f->connect))
+        fail_silent(f);
     else if (xd_http_connect_retry(&f->connect))
         f->begins_again = true;
     else if (is_line_too_long(f, result))
@@ -214,38 +237,17 @@ void xd_http_fetch_hang_up(struct xd_http_fetch *f)
         shutdown(fd, SHUT_RDWR);
 }
 
-xd_usec xd_http_fetch_patience(const struct xd_http_fetch *f, xd_usec silence)
-{
-    return xd_http_connect_limit(&f->connect, f->easy, silence);
-}
-
-static void fail_silent(struct xd_http_fetch *f, xd_usec silence)
-{
-    double seconds = (double)xd_http_fetch_patience(f, silence) / XD_SECOND;
-
-    f->outcome.is_unanswered = true;
-    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
-    if (f->connect.phase == XD_HTTP_NAMES)
-        xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: could not resolve the host's name within %.1f s",
-                f->name.s, seconds);
-    else
-        xd_fail(&f->outcome.error, XD_E_NET,
-                "%s: no bytes for %.1f s at offset %" PRIu64, f->name.s,
-                seconds, f->at);
-}
-
 void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
 {
     f->quit = true;
+    f->silence = silence;
     if (f->is_decided)
         return;
-    if (xd_http_connect_next(&f->connect, f->easy))
+    if (xd_http_connect_next(&f->connect, f->easy) ||
+        xd_http_connect_leave_silent(&f->connect, f->easy))
         f->begins_again = true;
-    else {
-        xd_http_connect_note_silence(&f->connect, f->easy);
-        fail_silent(f, silence);
-    }
+    else
+        fail_silent(f);
 }
 
 void xd_http_fetch_end_flood(struct xd_http_fetch *f)

@@ -295,7 +295,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
     f->request = *request;
     f->request.url = f->request.origin = NULL;
-    xd_http_connect_note_outages(&f->connect, request->outages);
+    xd_http_connect_prepare(&f->connect, request->outages);
     /* Cookies hold for a request and the redirects that it meets: some servers
      * set one and redirect to where it is wanted. */
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");

@@ -56,6 +56,7 @@ struct xd_http_fetch {
     bool is_kept_out;      /* an address of it did */
     bool lacks_descriptor; /* there was none for a socket */
     struct xd_http_connect connect;
+    xd_usec silence; /* for which nothing came when it was last given up */
 
     /* The answer. */
     struct xd_http_answer answer;
