@@ -315,6 +315,8 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
 
     options.has_gaps = e->readers.by_demand || e->dest.output->has_many_files;
     options.max_pings = e->pings.max;
+    options.connections_per_depot = options.lanes_per_depot;
+    options.lanes_per_depot = e->workers.n_lanes;
     options.runs_on = !xd_engine_is_bounded(e);
     if (xd_options_have_blocks(o) && e->wanted.end != XD_SIZE_UNKNOWN &&
         xd_range_length(e->wanted) / o->block_bytes >= XD_DECIDE_MOST_BLOCKS)

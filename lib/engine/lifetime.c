@@ -203,6 +203,9 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 static int init_tables(struct xd_engine *e, const char *path)
 {
     e->workers.max = most_open(e);
+    e->workers.n_lanes = e->dest.output->has_many_files
+                             ? xd_options_streams(&e->options, e->workers.max)
+                             : xd_options_lanes(&e->options);
     e->workers.list = xd_alloc(e->workers.max + 1u, sizeof *e->workers.list);
     if (path)
         e->dest.path = xd_strdup(path);

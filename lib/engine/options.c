@@ -19,6 +19,12 @@
 #define MOST_LANES 6
 #define FIRST_LANES 2
 
+/* So many requests for short files one connection carries, which many servers
+ * allow; of all depots no more than MOST_REQUESTS together, since each decision
+ * looks at all of them. */
+#define MOST_STREAMS 50
+#define MOST_REQUESTS 400
+
 enum algorithm {
     ALG_ADAPTIVE,
     ALG_BASIC,
@@ -528,6 +534,19 @@ unsigned xd_options_lanes(const struct xd_options *o)
     if (o->threads_per_depot > 0)
         n = (unsigned)o->threads_per_depot;
     return o->most_lanes > 0 && o->most_lanes < n ? o->most_lanes : n;
+}
+
+unsigned xd_options_streams(const struct xd_options *o, size_t n_depots)
+{
+    unsigned lanes = xd_options_lanes(o);
+    size_t n = n_depots > 0 ? MOST_REQUESTS / n_depots : MOST_REQUESTS;
+
+    if (n > MOST_STREAMS)
+        n = MOST_STREAMS;
+    return n > lanes && lanes == MOST_LANES && o->threads_per_depot == 0 &&
+                   o->algorithm == ALG_ADAPTIVE
+               ? (unsigned)n
+               : lanes;
 }
 
 unsigned xd_options_first_lanes(const struct xd_options *o)

@@ -56,6 +56,9 @@ bool xd_options_have_blocks(const struct xd_options *o);
 
 /* What is in force: what was asked for, or what suits the algorithm. */
 unsigned xd_options_lanes(const struct xd_options *o);
+/* What is asked for at a time of each of so many depots, where files are many and
+ * short and requests share a connection. */
+unsigned xd_options_streams(const struct xd_options *o, size_t n_depots);
 unsigned xd_options_first_lanes(const struct xd_options *o);
 unsigned xd_options_most_depots(const struct xd_options *o);
 

@@ -16,7 +16,7 @@ int xd_outage_start_locked(struct xd_engine *e)
 
     if (!e->session.line)
         e->session.line =
-            xd_line_new(xd_options_most_depots(o) * xd_options_lanes(o),
+            xd_line_new(xd_options_most_depots(o) * e->workers.n_lanes,
                         o->silence, o->patience);
     if (e->outage.routes.fd < 0)
         xd_routes_open(&e->outage.routes);

@@ -258,6 +258,8 @@ static int new_runner(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
     struct xd_runner_config config = {.n_slots = w->n_lanes,
+                                      .n_connections =
+                                          xd_options_lanes(&e->options),
                                       .silence = e->options.silence,
                                       .net = &e->options.net,
                                       .context = e->context,
@@ -275,7 +277,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     if (!w)
         return XD_E_NOMEM;
     w->engine = e;
-    w->n_lanes = xd_options_lanes(&e->options);
+    w->n_lanes = e->workers.n_lanes;
     w->buffer_bytes = xd_intake_buffer((size_t)e->workers.max * w->n_lanes);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
     if (!w->lanes || new_runner(w) < 0 ||

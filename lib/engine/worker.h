@@ -39,6 +39,7 @@ struct xd_worker {
 struct xd_workers {
     struct xd_worker **list;
     unsigned n, max;
+    unsigned n_lanes;   /* of each; constant after start */
     unsigned n_serving; /* that have not left yet */
 };
 

@@ -157,6 +157,8 @@ struct xd_transport_handler {
 
 struct xd_transport_config {
     unsigned n_slots;
+    unsigned n_connections; /* to one host at most, where more requests share
+                               them; 0: one for each slot */
     xd_usec silence; /* a request ends when nothing came for so long, before
                            the first byte too; a paused one never does.  The
                            time in which its server's name is looked up does

@@ -19,6 +19,9 @@ static void settle_options(struct xd_sched_options *o, unsigned n_depots)
     uint64_t in_window;
 
     o->policy->settle(o);
+    if (o->connections_per_depot == 0 ||
+        o->connections_per_depot > o->lanes_per_depot)
+        o->connections_per_depot = o->lanes_per_depot;
     if (o->progress == XD_AUTO)
         o->progress = UINT64_C(2) * o->lanes_per_depot *
                       (o->max_open < n_depots ? o->max_open : n_depots);

@@ -159,12 +159,16 @@ unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads)
 {
     const struct xd_ruled_depot *d = &r->depots[depot];
 
+    unsigned most = d->lanes;
+
     if (d->failures + d->preempted > 0)
         return 1;
-    return d->ceiling > 0 && d->ceiling_spreads == spreads &&
-                   d->ceiling < d->lanes
+    if (!d->shares && r->o.connections_per_depot > 0 &&
+        most > r->o.connections_per_depot)
+        most = r->o.connections_per_depot;
+    return d->ceiling > 0 && d->ceiling_spreads == spreads && d->ceiling < most
                ? d->ceiling
-               : d->lanes;
+               : most;
 }
 
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)

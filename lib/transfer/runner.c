@@ -206,6 +206,8 @@ int xd_runner_open(struct xd_runner *d, const struct xd_transport_kind *kind,
                    struct xd_error *err)
 {
     struct xd_transport_config config = {.n_slots = d->config.n_slots,
+                                         .n_connections =
+                                             d->config.n_connections,
                                          .silence = d->config.silence,
                                          .net = d->config.net,
                                          .context = d->config.context};

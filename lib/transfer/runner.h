@@ -48,8 +48,8 @@ struct xd_runner_handler {
 };
 
 struct xd_runner_config {
-    unsigned n_slots;
-    xd_usec silence; /* as in struct xd_transport_config */
+    unsigned n_slots, n_connections; /* as in struct xd_transport_config */
+    xd_usec silence;                 /* likewise */
     const struct xd_net_options *net;
     struct xd_net_context *context;
     struct xd_budget *budget;           /* or NULL; outlives the runner */

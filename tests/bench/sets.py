@@ -4,9 +4,8 @@
     python3 tests/bench/sets.py [-n RUNS] [--readme] [ROW...]
 
 Each round takes every command through each row once, in random order.  curl
-knows one mirror only, the nearest; limits are those of the bytes (fluid), and of
-the round trips of six and of sixteen connections: what curl takes, at best.  In
-the row "mixed" the second mirror lacks a tenth of the files, and the third has
+knows one mirror only, the nearest; limits are those of the bytes (fluid).  Over
+HTTP/2, with TLS, curl and xdownload alone are compared.  In the row "mixed" the second mirror lacks a tenth of the files, and the third has
 wrong bytes in a fiftieth; aria2, which gives such a file up, is not in it.
 Writes build/bench/sets.md; --readme puts the table into tests/bench/README.md.
 
@@ -45,19 +44,33 @@ def mixed(n, middle):
             for _ in range(n)]
 
 
-# Name: what it is, the bytes of each file, and a scenario or its text.
+THREE = ONE.format(1) + """\
+depot d2 198.18.1.2 rate=100mbit rtt=40ms
+depot d3 198.18.1.3 rate=50mbit rtt=100ms
+"""
+
+# Name: what it is, the bytes of each file, and a scenario or its text.  HTTP/2
+# where the name ends with "-h2".
 ROWS = {
     "mirrors": ("60 files of 1 MiB, `mirrors`", 60 * [1 << 20], "mirrors"),
     "near": ("3000 files of 10 KiB, one host at 1 ms", 3000 * [10 << 10],
              ONE.format(1)),
     "far": ("1000 files of 10 KiB, one host at 40 ms", 1000 * [10 << 10],
             ONE.format(40)),
+    "three": ("3000 files of 10 KiB, three hosts at 1, 40 and 100 ms",
+              3000 * [10 << 10], THREE),
+    "near-h2": ("3000 files of 10 KiB, one host at 1 ms, HTTP/2",
+                3000 * [10 << 10], ONE.format(1)),
+    "far-h2": ("3000 files of 10 KiB, one host at 40 ms, HTTP/2",
+               3000 * [10 << 10], ONE.format(40)),
     "mixed": ("3000 files, log-normal, median 200 KiB, four mirrors, two of "
               "them flawed", mixed(3000, 200 << 10), FOUR),
 }
 OURS = {"xdownload": [], "xdownload -t 16": ["-t", "16"]}
-PEERS = {"curl -Z, 6": "curl", "curl -Z, 16": "curl", "aria2 -j16": "aria2c"}
+PEERS = {"curl -Z, 6": "curl", "curl -Z, 16": "curl",
+         "curl -Z --http2, 50": "curl", "aria2 -j16": "aria2c"}
 GIVES_UP = "aria2 -j16"
+OF_HTTP2 = ["xdownload", "curl -Z --http2, 50"]
 
 
 def digest_of(data):
@@ -67,8 +80,9 @@ def digest_of(data):
 class Files:
     """They lie in a folder that depots serve."""
 
-    def __init__(self, folder, sizes, is_flawed):
+    def __init__(self, folder, sizes, is_flawed, scheme):
         self.folder, self.is_flawed = Path(folder), is_flawed
+        self.scheme = scheme
         self.sizes = {f"f{i:05}": size for i, size in enumerate(sizes)}
         self.digests = {}
         (self.folder / "wrong").mkdir()
@@ -84,11 +98,11 @@ class Files:
         return self.is_flawed and i % 50 == 1
 
     def urls(self, wan, i, name):
-        urls = wan.urls("http", name)
+        urls = wan.urls(self.scheme, name)
         if self.is_flawed and i % 10 == 0:
-            urls[1] = wan.urls("http", "none/" + name)[1]
+            urls[1] = wan.urls(self.scheme, "none/" + name)[1]
         if self.has_wrong_copy(i):
-            urls[2] = wan.urls("http", "wrong/" + name)[2]
+            urls[2] = wan.urls(self.scheme, "wrong/" + name)[2]
         return urls
 
     def metalink(self, path, wan):
@@ -124,16 +138,16 @@ class Row:
         self.out = folder / "out"
         self.config = folder / "curl"
         self.config.write_text("".join(
-            f'url = "{wan.urls("http", name)[0]}"\noutput = "{name}"\n'
+            f'url = "{wan.urls(files.scheme, name)[0]}"\noutput = "{name}"\n'
             for name in files.sizes))
 
     def words(self, way):
         if way in OURS:
-            return [common.XDOWNLOAD, "-q", "--no-depot-cache", *OURS[way],
-                    self.manifest]
+            return [common.XDOWNLOAD, "-q", "--no-depot-cache", "--cacert",
+                    self.wan.cacert, *OURS[way], self.manifest]
         if way.startswith("curl"):
-            return ["curl", "-sfZ", "--parallel-max", way.split()[-1], "-K",
-                    self.config]
+            return ["curl", "-sfZ", "--http2", "--cacert", self.wan.cacert,
+                    "--parallel-max", way.split()[-1], "-K", self.config]
         return ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-j16",
                 "-M", self.manifest]
 
@@ -151,11 +165,18 @@ class Row:
         return run.seconds, processor_time() - before
 
 
+def is_in(way, row):
+    if row.endswith("-h2"):
+        return way in OF_HTTP2
+    return (way in OURS or way not in OF_HTTP2) and \
+        (row != "mixed" or way != GIVES_UP)
+
+
 def measure(row, ways, rounds):
     """({way: medians of seconds and of processor time}, the bytes' limit)"""
     _, sizes, text = ROWS[row]
-    is_flawed = row == "mixed"
-    ways = [way for way in ways if not is_flawed or way != GIVES_UP]
+    ways = [way for way in ways if is_in(way, row)]
+    scheme = "https" if row.endswith("-h2") else "http"
     runs = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="xd-sets-") as folder:
         folder = Path(folder)
@@ -163,7 +184,7 @@ def measure(row, ways, rounds):
         if "\n" in text:
             path.write_text(text)
         (folder / "www").mkdir()
-        files = Files(folder / "www", sizes, is_flawed)
+        files = Files(folder / "www", sizes, row == "mixed", scheme)
         with Wan(path, files.folder) as wan:
             server = Row(wan, files, folder)
             for i in range(rounds):

@@ -595,3 +595,23 @@ def test_the_descriptors_do_not_grow_with_the_files(lab):
     assert process.wait().rc == 0
     assert 0 < most <= 256
     assert all_are_there(lab, contents)
+
+
+def test_over_http2_many_short_files_share_a_connection(lab):
+    contents = files(lab, 200, 2000)
+    depot = lab.depot(certificate=lab.certificate(), delay=30)
+    run = lab.xdownload("-v", manifest(lab, [depot], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert depot.connections() == 1
+    assert "up to 50 requests at a time" in run.err
+
+
+def test_fewer_streams_are_no_reason_for_more_connections(lab):
+    contents = files(lab, 200, 2000)
+    depot = lab.depot(certificate=lab.certificate(), delay=30,
+                      config="http2_max_concurrent_streams 2;")
+    run = lab.xdownload(manifest(lab, [depot], contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert depot.connections() <= 6

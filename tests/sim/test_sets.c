@@ -26,13 +26,16 @@ struct took {
     uint64_t in_vain; /* bytes on the wire */
 };
 
-/* `lanes` are asked for, or 0. */
-static struct took fetch(const char *text, uint64_t size, uint64_t object,
-                         unsigned lanes)
+/* `lanes` are asked for, or 0; so many streams, if a connection can have them. */
+static struct took fetch_over(const char *text, uint64_t size, uint64_t object,
+                              unsigned lanes, unsigned streams, bool has_http2)
 {
     const struct xd_sim_options o = {
         .sched = {.policy = &xd_policy_adaptive,
-                  .lanes_per_depot = lanes > 0 ? lanes : 6,
+                  .lanes_per_depot = streams > 0 ? streams
+                                     : lanes > 0 ? lanes
+                                                 : 6,
+                  .connections_per_depot = lanes > 0 ? lanes : 6,
                   .first_lanes = lanes > 0 ? 0 : 2,
                   .max_open = 64,
                   .block_bytes = MIB,
@@ -40,6 +43,8 @@ static struct took fetch(const char *text, uint64_t size, uint64_t object,
                   .patience = 120 * XD_SECOND},
         .size = size,
         .object_bytes = object,
+        .has_http2 = has_http2,
+        .has_tls = has_http2,
         .seed = 1,
         .silence = 5 * XD_SECOND};
     struct xd_error err = {0};
@@ -58,6 +63,12 @@ static struct took fetch(const char *text, uint64_t size, uint64_t object,
     xd_sim_result_fini(&result);
     xd_scenario_fini(&s);
     return took;
+}
+
+static struct took fetch(const char *text, uint64_t size, uint64_t object,
+                         unsigned lanes)
+{
+    return fetch_over(text, size, object, lanes, 0, false);
 }
 
 START_TEST(sixty_objects_take_no_longer_than_one_that_is_as_long)
@@ -99,6 +110,29 @@ START_TEST(short_objects_come_over_all_connections_that_there_may_be)
 }
 END_TEST
 
+/* Handshakes with TLS, and the answer by which it is seen that they share. */
+START_TEST(short_objects_share_a_connection_fifty_at_a_time)
+{
+    const unsigned n = 2000;
+    struct took t =
+        fetch_over("client rate=1000mbit queue=1m\n"
+                   "depot a 1.1.1.1 rate=200mbit rtt=40ms queue=512k\n",
+                   n * 10 * KIB, 10 * KIB, 0, 50, true);
+
+    ck_assert_double_le(t.seconds, 1.3 * n / 50 * 0.04);
+}
+END_TEST
+
+/* The rules hold that there are no more connections than there may be. */
+START_TEST(without_a_shared_connection_there_are_no_more_requests)
+{
+    struct took with = fetch_over(mirrors, 5 * MIB, 10 * KIB, 0, 50, false);
+    struct took without = fetch(mirrors, 5 * MIB, 10 * KIB, 0);
+
+    ck_assert_double_eq(with.seconds, without.seconds);
+}
+END_TEST
+
 /* On a third connection TCP would look for its speed once more, and lose. */
 START_TEST(a_mebibyte_is_not_short_however_far_it_comes)
 {
@@ -122,6 +156,8 @@ int main(void)
     tcase_add_test(t, a_few_megabytes_are_begun_on_two_connections_at_once);
     tcase_add_test(t,
                    short_objects_come_over_all_connections_that_there_may_be);
+    tcase_add_test(t, short_objects_share_a_connection_fifty_at_a_time);
+    tcase_add_test(t, without_a_shared_connection_there_are_no_more_requests);
     tcase_add_test(t, a_mebibyte_is_not_short_however_far_it_comes);
     return run_suite("sim.sets", t);
 }

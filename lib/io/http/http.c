@@ -319,6 +319,17 @@ static const struct xd_transport_ops http_ops = {
 /* Kept ones, and for each slot two that are being made. */
 #define SOCKETS_PER_SLOT 4
 
+/* Where a server allows fewer requests on a connection than are made, libcurl
+ * would open others. */
+static bool bound_connections(struct http *h,
+                              const struct xd_transport_config *config)
+{
+    return config->n_connections == 0 ||
+           config->n_connections >= config->n_slots ||
+           curl_multi_setopt(h->base.multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+                             (long)config->n_connections) == CURLM_OK;
+}
+
 static int set_up(struct http *h, const struct xd_transport_config *config,
                   struct xd_error *err)
 {
@@ -345,14 +356,18 @@ int xd_http_new(struct xd_transport **out,
                 struct xd_error *err)
 {
     struct http *h = xd_alloc(1, sizeof *h);
+    const unsigned n_connections =
+        config->n_connections > 0 ? config->n_connections : config->n_slots;
     int rc;
 
     if (h == NULL)
         return xd_fail_nomem(err);
-    /* Two for each slot, which is what the engine reckons with: one in use and
-     * one to where a redirect came from. */
+    /* Two for each slot that may have one, which is what the engine reckons with:
+     * one in use and one to where a redirect came from. */
     rc = xd_curl_transport_init(&h->base, &http_ops, config, handler,
-                                2 * config->n_slots, err);
+                                2 * n_connections, err);
+    if (rc == 0 && !bound_connections(h, config))
+        rc = xd_fail_nomem(err);
     if (rc == 0)
         rc = set_up(h, config, err);
     if (rc < 0) {

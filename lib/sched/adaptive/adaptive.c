@@ -86,7 +86,8 @@ static void *adaptive_new(const struct xd_book *book)
     if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
         p->depots == NULL ||
         xd_connections_init(&p->connections, book->n_depots, book->n_fetches,
-                            book->o.lanes_per_depot, book->o.first_lanes) < 0) {
+                            book->o.connections_per_depot,
+                            book->o.first_lanes) < 0) {
         adaptive_free(p);
         return NULL;
     }

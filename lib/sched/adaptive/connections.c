@@ -352,10 +352,14 @@ static unsigned bound_of(const struct xd_connections *c,
                          const struct xd_connections_depot *d,
                          const struct xd_connections_facts *f)
 {
+    unsigned most = c->lanes_per_depot;
+
+    if (f->is_short && shares(d) && f->n_streams > most)
+        most = f->n_streams;
     return f->ceiling > 0 && f->ceiling_spreads == d->spreads &&
-                   f->ceiling < c->lanes_per_depot
+                   f->ceiling < most
                ? f->ceiling
-               : c->lanes_per_depot;
+               : most;
 }
 
 /* How many connections have to be in use before more are tried. */

@@ -13,7 +13,8 @@
  *              of use
  *
  * Where objects are so short that a connection waits longer for one than it takes
- * to come, a depot has all that it may have as well, for as long as they are.
+ * to come, a depot has all that it may have as well, for as long as they are; and
+ * more, if its requests share a connection.
  *
  * A depot that is far begins with all that it may have: TCP sends twice as much
  * after each round trip, so twice as many connections are at full speed one round
@@ -129,6 +130,8 @@ struct xd_connections_facts {
     unsigned first_lane;  /* of its lanes */
     unsigned n_running;   /* connections, or requests that share one, */
     unsigned n_usual;     /* as many as there always are */
+    unsigned n_streams;   /* requests for short objects may share one, if more
+                             than there may be connections */
     bool can_share;       /* its requests can share one connection */
     xd_usec latency;      /* of the depot; 0: not known */
     double time_left;     /* seconds that the download goes on */

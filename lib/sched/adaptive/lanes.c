@@ -132,6 +132,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .first_lane = slot * p->book->o.lanes_per_depot,
         .n_running = xd_lanes_in_use(p, depot),
         .n_usual = usual_of(p, depot),
+        .n_streams = p->book->o.lanes_per_depot,
         .can_share = p->book->depots[depot].shares,
         .is_far = p->is_far,
         .is_short = p->depots[depot].is_short,
@@ -216,7 +217,7 @@ static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
 
     if (p->depots[depot].is_short)
-        return p->book->o.lanes_per_depot;
+        return p->book->o.connections_per_depot;
     return bytes < LEAST_LANES * WORTH ? LEAST_LANES
                                        : (unsigned)(bytes / WORTH);
 }

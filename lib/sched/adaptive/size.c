@@ -70,7 +70,7 @@ bool xd_opens_both(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
 
-    return b->o.window_bytes == 0 && b->o.lanes_per_depot > 1 &&
+    return b->o.window_bytes == 0 && b->o.connections_per_depot > 1 &&
            xd_range_length(b->wanted) >= WORTH_BOTH;
 }
 
@@ -84,7 +84,7 @@ static double least_first(const struct xd_adaptive *p)
 static bool are_many_given(const struct xd_adaptive *p)
 {
     return p->book->o.first_lanes == 0 &&
-           p->book->o.lanes_per_depot >= MANY_GIVEN;
+           p->book->o.connections_per_depot >= MANY_GIVEN;
 }
 
 /* Into how many first requests what one depot has to deliver is cut. */

@@ -131,6 +131,28 @@ START_TEST(a_depot_of_short_objects_has_all_as_long_as_they_are)
 }
 END_TEST
 
+START_TEST(short_objects_that_share_a_connection_have_more_requests)
+{
+    facts.is_short = facts.can_share = true;
+    facts.n_streams = 50;
+    decide(0);
+    expect(0, 50);
+    expect_why(XD_LANES_SHORT);
+    facts.ceiling = 20;
+    facts.ceiling_spreads = true;
+    decide(0);
+    expect(0, 50);
+    facts.is_short = false;
+    decide(0);
+    expect(0, 2);
+    facts.can_share = false;
+    facts.is_short = true;
+    facts.ceiling_spreads = false;
+    decide(1);
+    expect(1, 6);
+}
+END_TEST
+
 START_TEST(short_objects_need_no_more_than_are_served_or_a_limit_allows)
 {
     facts.is_short = true;
@@ -778,6 +800,7 @@ int main(void)
     tcase_add_test(t, a_depot_begins_with_the_first_lanes);
     tcase_add_test(t, a_depot_that_is_far_begins_with_all);
     tcase_add_test(t, a_depot_of_short_objects_has_all_as_long_as_they_are);
+    tcase_add_test(t, short_objects_that_share_a_connection_have_more_requests);
     tcase_add_test(
         t, short_objects_need_no_more_than_are_served_or_a_limit_allows);
     tcase_add_test(t, it_has_no_more_than_it_serves);
