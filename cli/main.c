@@ -49,7 +49,7 @@ static int run(const struct args *a)
     case COMMAND_VERIFY:
         return present_verify(a);
     case COMMAND_PLAY:
-        return play_input(a);
+        return play_inputs(a);
     case COMMAND_SERVE:
         return serve_inputs(a);
     case COMMAND_BENCH:

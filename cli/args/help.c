@@ -52,14 +52,15 @@ static const struct page {
      "  xdownload show --format exnode -o data.xnd data.meta4\n",
      "  xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
      "  xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"},
-    {COMMAND_PLAY, "play a film while it arrives",
+    {COMMAND_PLAY, "play films and music while they arrive",
      "  xdownload play film.xnd\n"
      "  xdownload play --player vlc film.xnd -- --play-and-exit\n"
      "  xdownload play --browser film.xnd\n"
      "  xdownload play --simulate --rate 15Mbit/s film.xnd\n",
-     "  xdownload play [OPTION...] MANIFEST-OR-URL [-- PLAYER-ARGUMENT...]\n"
-     "  xdownload play --browser [OPTION...] MANIFEST-OR-URL\n"
-     "  xdownload play --simulate --rate RATE [OPTION...] MANIFEST-OR-URL\n"},
+     "  xdownload play [OPTION...] MANIFEST-OR-URL... [-- PLAYER-ARGUMENT...]\n"
+     "  xdownload play --browser [OPTION...] MANIFEST-OR-URL...\n"
+     "  xdownload play --simulate --rate RATE [OPTION...] "
+     "MANIFEST-OR-URL...\n"},
     {COMMAND_SERVE, "offer files as URLs while they arrive",
      "  xdownload serve film.xnd\n"
      "  xdownload serve --keep film.mkv film.xnd\n"

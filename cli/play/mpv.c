@@ -20,7 +20,8 @@
 
 /* By number, of which 0 is none to mpv. */
 enum property {
-    TIME = 1,
+    PATH = 1, /* what comes together comes in this order */
+    TIME,
     DURATION,
     VIDEO_RATE,
     AUDIO_RATE,
@@ -33,6 +34,7 @@ enum property {
 };
 
 static const char *const names[PROPERTIES_END] = {
+    [PATH] = "path",
     [TIME] = "time-pos",
     [DURATION] = "duration",
     [VIDEO_RATE] = "video-bitrate",
@@ -80,6 +82,8 @@ static enum xd_play_state state_of(const struct mpv *m)
 
 static void report_state(struct mpv *m, enum xd_play_state state)
 {
+    if (m->viewer == NULL)
+        return;
     const double rate = rate_of(m);
     const double byte = m->time_s > 0 ? m->time_s * rate : 0;
     const double speed = m->speed > 0 ? m->speed : 1;
@@ -108,12 +112,38 @@ static double number(const char *data)
     return data != NULL && end != data && x >= 0 && x < 1e12 ? x : -1;
 }
 
+/* What is known of the file before it is not true of this one. */
+static void turn_to(struct mpv *m, const char *url)
+{
+    m->time_s = m->duration_s = m->video_rate = m->audio_rate = -1;
+    m->has_moved = m->moves;
+    m->waits = m->is_seeking = false;
+    m->viewer = m->turn(m->user, url);
+    report_state(m, state_of(m));
+}
+
+/* Ours need no escapes. */
+static void set_path(struct mpv *m, const char *data)
+{
+    char url[MPV_LINE];
+    const size_t len =
+        data != NULL && *data == '"' ? strcspn(data + 1, "\"") : 0;
+
+    if (len == 0)
+        return; /* it plays nothing */
+    snprintf(url, sizeof url, "%.*s", (int)len, data + 1);
+    turn_to(m, url);
+}
+
 static void set(struct mpv *m, enum property p, const char *data)
 {
     const bool is = data != NULL && strncmp(data, "true", 4) == 0;
     const bool is_not = data != NULL && strncmp(data, "false", 5) == 0;
 
     switch (p) {
+    case PATH:
+        set_path(m, data);
+        return;
     case TIME:
         m->time_s = number(data);
         return;
@@ -154,7 +184,7 @@ static void take_line(struct mpv *m, const char *line)
     if (value_of(line, "\"event\":\"property-change\"") == NULL || id == NULL)
         return;
     const long p = strtol(id, NULL, 10);
-    if (p < TIME || p >= PROPERTIES_END)
+    if (p < PATH || p >= PROPERTIES_END)
         return;
     set(m, (enum property)p, value_of(line, "\"data\":"));
 }
@@ -188,7 +218,8 @@ static void shut(int *fd)
     *fd = -1;
 }
 
-int mpv_init(struct mpv *m, struct xd_reader *viewer)
+int mpv_init(struct mpv *m, struct xd_reader *viewer, mpv_turn_fn *turn,
+             void *user)
 {
     int pair[2];
 
@@ -196,7 +227,9 @@ int mpv_init(struct mpv *m, struct xd_reader *viewer)
         words_error("no socket for mpv: %s", strerror(errno));
         return STATUS_LOCAL;
     }
-    *m = (struct mpv){.viewer = viewer,
+    *m = (struct mpv){.turn = turn,
+                      .user = user,
+                      .viewer = viewer,
                       .fd = pair[0],
                       .theirs = pair[1],
                       .time_s = -1,
@@ -223,7 +256,7 @@ void mpv_begin(struct mpv *m)
     char line[200];
 
     shut(&m->theirs);
-    for (int p = TIME; p < PROPERTIES_END; p++) {
+    for (int p = PATH; p < PROPERTIES_END; p++) {
         const int n = snprintf(line, sizeof line,
                                "{\"command\":[\"observe_property\",%d,\"%s\"]}"
                                "\n",

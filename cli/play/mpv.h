@@ -13,11 +13,17 @@
 
 #define MPV_LINE 4096
 
+/* It plays the file at this URL from now on.  Returns the reader that gets its
+ * reports; NULL: they are dropped. */
+typedef struct xd_reader *mpv_turn_fn(void *user, const char *url);
+
 struct mpv {
-    struct xd_reader *viewer; /* constant */
-    int fd, theirs;           /* -1: closed */
-    char option[40];          /* for mpv: where it finds its socket */
-    char line[MPV_LINE];      /* what came of one */
+    mpv_turn_fn *turn; /* constant */
+    void *user;        /* its; constant */
+    struct xd_reader *viewer;
+    int fd, theirs;      /* -1: closed */
+    char option[40];     /* for mpv: where it finds its socket */
+    char line[MPV_LINE]; /* what came of one */
     size_t len;
     bool is_too_long; /* it is passed over */
     /* As mpv said last; < 0: it does not know. */
@@ -33,10 +39,12 @@ struct mpv {
 /* Whether the program understands this. */
 bool mpv_is(const char *program);
 
-/* The clock begins: the user wants to see a picture.  Returns 0, or a status
+/* The clock begins: the user wants to see a picture.  `viewer`, which may be NULL,
+ * is that of the first file; `turn` is called for each.  Returns 0, or a status
  * after the reason was said.
  * Ownership: after 0, to release with mpv_fini(). */
-int mpv_init(struct mpv *m, struct xd_reader *viewer);
+int mpv_init(struct mpv *m, struct xd_reader *viewer, mpv_turn_fn *turn,
+             void *user);
 void mpv_fini(struct mpv *m);
 
 /* It was started with the option: ask it. */

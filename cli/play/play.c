@@ -3,7 +3,6 @@
 
 #include <xdownload/stream.h>
 
-#include "args/choose.h"
 #include "args/inputs.h"
 #include "common/log.h"
 #include "common/signals.h"
@@ -12,7 +11,7 @@
 #include "play/mpv.h"
 #include "play/play_served.h"
 #include "play/play_simulated.h"
-#include "play/playback.h"
+#include "play/playlist.h"
 #include "serve/catalog.h"
 #include "trace/trace.h"
 
@@ -50,72 +49,63 @@ static int keep_on(struct xd_source *s)
     return status_of(rc);
 }
 
-/* By a simulated player, or a real one; then the account. */
-static int play_viewed(const struct args *a, const struct catalog *catalog,
-                       struct xd_reader *viewer, struct log *log)
+/* By a simulated player, or a real one; each file's account follows it. */
+static int play_viewed(struct playlist *p, struct log *log)
 {
-    const struct catalog_file *f = &catalog->files[0];
-    struct xd_playback p = {.struct_size = sizeof p};
-    int rc = 0, status = STATUS_COMPLETE;
+    const struct args *a = p->args;
+    const bool has_viewer = a->simulate || (!a->browser && mpv_is(a->player));
+    int status = has_viewer ? playlist_turn_to(p, &p->catalog->files[0]) : 0;
 
-    if (a->simulate) {
+    if (status != 0 && p->catalog->n == 1)
+        return status;
+    if (a->simulate || a->browser)
         signals_watch();
-        status = play_simulated(a, viewer, f->trace);
-        xd_reader_playback(viewer, &p);
-    } else {
-        if (a->browser)
-            signals_watch();
-        else
-            signals_watch_each(); /* the player is seen to */
-        rc = play_served(&status, a, catalog, viewer, log);
-        if (a->browser)
-            viewer = f->viewer.reader;
-        p.blocked_s = (double)f->blocked_ms / 1e3;
-    }
+    else
+        signals_watch_each(); /* the player is seen to */
+    int rc = 0;
+    if (a->simulate)
+        status = play_simulated_list(p);
+    else
+        rc = play_served(&status, p, log);
     signals_restore();
-    if (rc != 0)
-        return rc;
-    playback_put(stdout, a,
-                 &(struct playback){
-                     .name = f->name[0] != '\0' ? f->name : NULL,
-                     .source = f->source,
-                     .viewer = viewer,
-                     .blocked_s = p.blocked_s,
-                 });
-    return status;
+    if (rc == 0 && !has_viewer)
+        playlist_put_read(p);
+    return rc != 0 ? rc : status;
 }
 
-static int play_catalog(const struct args *a, const struct catalog *catalog,
-                        struct log *log)
+static int keep_first(struct catalog *s)
 {
-    struct xd_source *source = catalog->files[0].source;
-    struct xd_reader *viewer = NULL;
+    struct catalog_source *of;
     struct xd_error err;
-    int rc = 0;
+    int rc = catalog_enter(s, &s->files[0], CATALOG_OTHER, &of, &err);
 
-    if (a->simulate || (!a->browser && mpv_is(a->player)))
-        rc = xd_reader_new(&viewer, source, &err);
-    if (rc < 0) {
-        words_error("%s", err.msg);
+    if (rc < 0)
         return status_of(rc);
-    }
-    trace_viewer(catalog->files[0].trace, viewer);
-    int status = play_viewed(a, catalog, viewer, log);
-    trace_viewer(catalog->files[0].trace, NULL);
-    xd_reader_free(viewer);
+    signals_watch();
+    rc = keep_on(of->source);
+    signals_restore();
+    catalog_leave(s, of, CATALOG_OTHER);
+    return rc;
+}
+
+static int play_catalog(struct catalog *catalog, struct log *log)
+{
+    struct playlist p;
+
+    playlist_init(&p, catalog);
+    int status = play_viewed(&p, log);
+    playlist_fini(&p);
     /* Wrong bytes that were played are put right in what is kept. */
     if ((status == STATUS_COMPLETE || status == STATUS_CORRUPT) &&
-        args_value(a, "keep") != NULL) {
-        signals_watch();
-        const int kept = keep_on(source);
-        signals_restore();
+        args_value(catalog->args, "keep") != NULL) {
+        const int kept = keep_first(catalog);
         if (kept != STATUS_COMPLETE)
             status = kept;
     }
     return status;
 }
 
-static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
+static int play_files(const struct args *a, const struct inputs *in)
 {
     struct catalog catalog;
     struct log log;
@@ -123,41 +113,23 @@ static int play_file(const struct args *a, struct xd_manifest *m, size_t i)
     log_init(&log, a->quiet, false);
     log_forward(&log, trace_log, a->tracer);
     xd_options_set_log(a->options, log_print, &log);
-    catalog_init(&catalog, NULL);
-    int status = catalog_add(&catalog, a, m, i);
+    catalog_init(&catalog, a);
+    int status = catalog_fill(&catalog, in);
     if (status == 0)
-        status = play_catalog(a, &catalog, &log);
+        status = play_catalog(&catalog, &log);
     catalog_fini(&catalog);
     log_take(&log, stderr);
     log_fini(&log);
     return status;
 }
 
-static int play_manifest(const struct args *a, const struct inputs *in)
-{
-    struct xd_manifest *m;
-    size_t i = 0;
-
-    int status = inputs_require_manifest(in, 0, &m);
-    if (status != 0)
-        return status;
-    if (a->file != NULL)
-        status = choose_file(&i, a, m, a->inputs[0]);
-    if (status == 0)
-        status = play_file(a, m, i);
-    xd_manifest_unref(m);
-    return status;
-}
-
-int play_input(const struct args *a)
+int play_inputs(const struct args *a)
 {
     struct inputs in;
 
     int status = inputs_init(&in, a, NULL);
-    if (status == 0 && in.n != 1)
-        status = words_usage("play takes one manifest, not %zu", in.n);
-    else if (status == 0)
-        status = play_manifest(a, &in);
+    if (status == 0)
+        status = play_files(a, &in);
     inputs_fini(&in);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload play: a file is played while it arrives.
+ * xdownload play: files are played while they arrive.
  */
 #ifndef CLI_PLAY_H
 #define CLI_PLAY_H
@@ -8,6 +8,6 @@
 #include "args/args.h"
 
 /* Returns a status. */
-int play_input(const struct args *a);
+int play_inputs(const struct args *a);
 
 #endif

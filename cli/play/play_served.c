@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/signals.h"
@@ -16,6 +17,20 @@
 
 #define TICK_NS (PLAYER_TICK_MS * 1000000L)
 
+/* More URLs than this are not a player's words, but in a playlist. */
+#define URLS_MOST 100
+
+/* What is played, and by what. */
+struct session {
+    /* Constant. */
+    struct playlist *list;
+    struct log *log;
+    struct server *server;
+    const char *authority; /* of our URLs */
+
+    struct mpv *mpv; /* that tells of itself; or NULL */
+};
+
 /* Ctrl-Z stops the player too. */
 static void obey_stop(struct mpv *mpv)
 {
@@ -26,27 +41,31 @@ static void obey_stop(struct mpv *mpv)
         mpv_continue(mpv);
 }
 
-/* Until the player has ended; `mpv` is one that tells of itself, or NULL. */
-static void follow(struct player *p, struct mpv *mpv, struct server *server,
-                   const struct catalog *catalog, struct log *log)
+static void look(const struct session *s)
+{
+    log_take(s->log, stderr);
+    catalog_print_failures(s->list->catalog);
+    server_look(s->server);
+}
+
+/* Until the player has ended. */
+static void follow(struct player *p, const struct session *s)
 {
     const struct timespec tick = {0, TICK_NS};
 
     while (!p->has_ended) {
-        if (mpv != NULL)
-            mpv_listen(mpv, PLAYER_TICK_MS);
+        if (s->mpv != NULL)
+            mpv_listen(s->mpv, PLAYER_TICK_MS);
         else
             nanosleep(&tick, NULL);
-        log_take(log, stderr);
-        catalog_print_failures(catalog);
-        server_look(server);
+        look(s);
         if (signals_stop_came())
-            obey_stop(mpv);
+            obey_stop(s->mpv);
         player_look(p);
     }
 }
 
-static int status_after(const struct player *p, const struct catalog *catalog)
+static int status_after(const struct player *p, struct catalog *catalog)
 {
     if (signals_came())
         return STATUS_INTERRUPTED;
@@ -57,72 +76,153 @@ static int status_after(const struct player *p, const struct catalog *catalog)
         words_error("the player %s ended with status %d", p->program,
                     p->status);
     catalog_print_failures(catalog);
-    return p->status != 0 ? p->status : catalog->files[0].status;
+    return p->status != 0 ? p->status : catalog_status(catalog);
 }
 
-/* The words of its command line, ended by NULL: ours come first, so that the
- * user's overrule them.  To be freed; NULL without memory. */
-static const char **new_command(const struct args *a, const struct mpv *mpv,
-                                const char *url)
+/* ---- its command line ---- */
+
+static char *new_url(const struct session *s, const char *link)
 {
+    const size_t size =
+        strlen("http://") + strlen(s->authority) + strlen(link) + 1;
+    char *url = malloc(size);
+
+    if (url != NULL)
+        snprintf(url, size, "http://%s%s", s->authority, link);
+    return url;
+}
+
+/* Of each file, or one that leads to all.  Returns how many; 0 without memory,
+ * which may leave some: all that are not NULL are to be freed. */
+static size_t make_urls(char **urls, const struct session *s)
+{
+    const struct catalog *catalog = s->list->catalog;
+    char list[sizeof catalog->root + sizeof "playlist.m3u"];
+    size_t n = 0;
+
+    if (catalog->n > URLS_MOST) {
+        snprintf(list, sizeof list, "%splaylist.m3u", catalog->root);
+        urls[0] = new_url(s, list);
+        return urls[0] != NULL;
+    }
+    while (n < catalog->n &&
+           (urls[n] = new_url(s, catalog->files[n].link)) != NULL)
+        n++;
+    return n == catalog->n ? n : 0;
+}
+
+/* Ours come first, so that the user's overrule them; then NULL.  To be freed;
+ * NULL without memory. */
+static const char **new_command(const struct session *s, char *const *urls,
+                                size_t n_urls)
+{
+    const struct args *a = s->list->args;
     size_t n = 0, n_args = 0;
 
     while (a->player_args != NULL && a->player_args[n_args] != NULL)
         n_args++;
-    const char **words = calloc(n_args + 6, sizeof *words);
+    const char **words = calloc(n_args + n_urls + 6, sizeof *words);
     if (words == NULL)
         return NULL;
     words[n++] = a->player;
-    if (mpv != NULL) {
+    if (s->mpv != NULL) {
         words[n++] = "--ytdl=no"; /* the URL is the film, no page with one */
         /* Once more at once, as after a long pause, and no more: a read that
          * has failed here has tried every depot. */
         words[n++] = "--stream-lavf-o-append=reconnect_delay_max=0";
-        words[n++] = mpv->option;
+        words[n++] = s->mpv->option;
+        if (s->list->catalog->n > 1)
+            words[n++] = "--prefetch-playlist=yes";
     }
     for (size_t i = 0; i < n_args; i++)
         words[n++] = a->player_args[i];
-    words[n++] = url;
+    for (size_t i = 0; i < n_urls; i++)
+        words[n++] = urls[i];
     return words;
 }
 
-static int run(int *out, const struct args *a, const char *url, struct mpv *mpv,
-               struct server *server, const struct catalog *catalog,
-               struct log *log)
+static int start(struct player *p, const struct session *s)
 {
-    const char **command = new_command(a, mpv, url);
-    struct player p;
+    char *urls[URLS_MOST] = {NULL};
+    const size_t n_urls = make_urls(urls, s);
+    const char **command = n_urls > 0 ? new_command(s, urls, n_urls) : NULL;
+    int status = STATUS_FAILED;
 
-    if (command == NULL) {
+    if (command != NULL)
+        status = player_start(p, command);
+    else
         words_error("out of memory");
-        return STATUS_FAILED;
-    }
-    const int status = player_start(&p, command);
     free(command);
+    for (size_t i = 0; i < URLS_MOST; i++)
+        free(urls[i]);
+    return status;
+}
+
+/* ---- what plays ---- */
+
+static int run(int *out, const struct session *s)
+{
+    struct player p;
+    const int status = start(&p, s);
+
     if (status != 0)
         return status;
-    if (mpv != NULL)
-        mpv_begin(mpv);
-    follow(&p, mpv, server, catalog, log);
-    *out = status_after(&p, catalog);
+    if (s->mpv != NULL)
+        mpv_begin(s->mpv);
+    follow(&p, s);
+    *out = status_after(&p, s->list->catalog);
     return 0;
 }
 
-/* Until a signal comes: a browser does not tell when its user has left. */
-static int browse(int *out, const char *page, struct server *server,
-                  const struct catalog *catalog, struct log *log)
+/* The file of the URL, if it is one of ours, and the viewer of it. */
+static struct xd_reader *turn(void *user, const char *url)
+{
+    const struct session *s = user;
+    struct playlist *list = s->list;
+    const size_t len = strlen(s->authority);
+    struct catalog_file *f = NULL;
+
+    if (strncmp(url, "http://", 7) == 0 &&
+        strncmp(url + 7, s->authority, len) == 0)
+        f = catalog_find_link(list->catalog, url + 7 + len);
+    if (f == NULL || list->now == NULL || list->now->file != f)
+        playlist_leave(list);
+    if (f != NULL && list->now == NULL)
+        (void)playlist_turn_to(list, f); /* its clients fail, too */
+    return list->viewer;
+}
+
+static int run_mpv(int *out, struct session *s)
+{
+    struct mpv mpv;
+    const int status = mpv_init(&mpv, s->list->viewer, turn, s);
+
+    if (status != 0)
+        return status;
+    s->mpv = &mpv;
+    const int rc = run(out, s);
+    mpv_fini(&mpv);
+    return rc;
+}
+
+/* Until a signal: a browser does not tell when its user has left. */
+static int browse(int *out, const struct session *s)
 {
     const struct timespec tick = {0, TICK_NS};
+    const struct catalog *catalog = s->list->catalog;
+    char page[sizeof catalog->root + 100];
     struct player p;
-    const int status = browser_open(&p, page);
 
+    snprintf(page, sizeof page, "http://%s%s#play", s->authority,
+             catalog->root);
+    if (!s->list->args->quiet)
+        fprintf(stderr, "xdownload: playing at %s until Ctrl-C\n", page);
+    const int status = browser_open(&p, page);
     if (status != 0)
         return status;
     while (!signals_came()) {
         nanosleep(&tick, NULL);
-        log_take(log, stderr);
-        catalog_print_failures(catalog);
-        server_look(server);
+        look(s);
         browser_look(&p);
         if (signals_stop_came())
             signals_stop();
@@ -131,44 +231,26 @@ static int browse(int *out, const char *page, struct server *server,
     return 0;
 }
 
-static int play_at(int *out, const struct args *a, const char *authority,
-                   struct server *server, const struct catalog *catalog,
-                   struct xd_reader *viewer, struct log *log)
+static int play_by(int *out, struct session *s)
 {
-    char url[CATALOG_PATH + 100];
-    struct mpv mpv;
+    const struct args *a = s->list->args;
 
-    if (a->browser) {
-        snprintf(url, sizeof url, "http://%s%s#play", authority, catalog->root);
-        if (!a->quiet)
-            fprintf(stderr, "xdownload: playing at %s until Ctrl-C\n", url);
-        return browse(out, url, server, catalog, log);
-    }
-    snprintf(url, sizeof url, "http://%s%s", authority, catalog->files[0].link);
-    if (viewer == NULL)
-        return run(out, a, url, NULL, server, catalog, log);
-    int status = mpv_init(&mpv, viewer);
-    if (status != 0)
-        return status;
-    status = run(out, a, url, &mpv, server, catalog, log);
-    mpv_fini(&mpv);
-    return status;
+    if (a->browser)
+        return browse(out, s);
+    return mpv_is(a->player) ? run_mpv(out, s) : run(out, s);
 }
 
-int play_served(int *out, const struct args *a, const struct catalog *catalog,
-                struct xd_reader *viewer, struct log *log)
+int play_served(int *out, struct playlist *list, struct log *log)
 {
     struct listener l;
-    int status = listener_open(&l, a->listen);
+    int status = listener_open(&l, list->args->listen);
 
     if (status != 0)
         return status;
-    struct server *server = server_start(&l, catalog, NULL);
-    if (server != NULL)
-        status = play_at(out, a, l.authority, server, catalog, viewer, log);
-    else
-        status = STATUS_LOCAL;
-    server_stop(server);
+    struct session s = {.list = list, .log = log, .authority = l.authority};
+    s.server = server_start(&l, list->catalog, NULL);
+    status = s.server != NULL ? play_by(out, &s) : STATUS_LOCAL;
+    server_stop(s.server);
     listener_close(&l);
     return status;
 }

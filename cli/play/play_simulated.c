@@ -10,6 +10,7 @@
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
+#include "serve/prefetch.h"
 
 /* Media is consumed in portions of this time, each at its very moment. */
 #define PORTION_S 0.01
@@ -20,8 +21,11 @@
 #define LOOK_MS 100
 
 struct viewer {
+    struct catalog *catalog; /* of what is played next; or NULL */
+    struct prefetch *prefetch;
     struct xd_reader *r;
     struct trace_run *trace;
+    double looked_s;      /* moment_s() when files were looked at */
     double rate;          /* bytes per second */
     double due_s;         /* when the next portion is to be shown */
     double reported_s;    /* of the last report to the library */
@@ -30,10 +34,22 @@ struct viewer {
     size_t room;
 };
 
-/* Until the moment, or a signal, which is seen within LOOK_MS. */
-static void sleep_until(const struct viewer *p, double at_s)
+/* Time passes: for the trace, and for what is played next. */
+static void look(struct viewer *p)
 {
-    for (;; trace_look(p->trace)) {
+    trace_look(p->trace);
+    if (p->catalog == NULL || moment_s() - p->looked_s < LOOK_MS / 1e3)
+        return;
+    if (p->catalog->n > 1)
+        catalog_print_failures(p->catalog);
+    prefetch_look(p->prefetch);
+    p->looked_s = moment_s();
+}
+
+/* Until the moment, or a signal, which is seen within LOOK_MS. */
+static void sleep_until(struct viewer *p, double at_s)
+{
+    for (;; look(p)) {
         const double left = at_s - moment_s();
         if (left <= 0 || signals_came())
             return;
@@ -57,7 +73,7 @@ static int64_t read_patiently(struct viewer *p, unsigned char *to, size_t len)
 
     do {
         n = xd_reader_read(p->r, to, len, LOOK_MS);
-        trace_look(p->trace);
+        look(p);
     } while (n == XD_E_AGAIN && !signals_came());
     return n;
 }
@@ -120,29 +136,107 @@ static int64_t prebuffer(struct viewer *p, double seconds)
     return n == XD_E_AGAIN ? 0 : n;
 }
 
+/* Behind another file there is no time to wait but for its first byte. */
+static int64_t begin_at_once(struct viewer *p)
+{
+    report_state(p, XD_WAITING);
+    int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
+    if (n == XD_E_AGAIN)
+        n = read_patiently(p, p->bytes, 1);
+    if (n > 0)
+        p->shown = (uint64_t)n;
+    p->due_s = moment_s();
+    return n;
+}
+
+/* Returns 0, or why it ended early. */
+static int play_file(struct viewer *p, const struct args *a, bool is_first,
+                     struct xd_error *err)
+{
+    p->shown = 0;
+    int64_t n = is_first ? prebuffer(p, a->prebuffer) : begin_at_once(p);
+    if (n >= 0 && !signals_came()) {
+        report_state(p, XD_PLAYING);
+        n = play_on(p);
+    }
+    xd_reader_error(p->r, err);
+    report_state(p, XD_ENDED);
+    return n < 0 && !signals_came() ? (int)n : 0;
+}
+
+static int make_viewer(struct viewer *p, const struct args *a)
+{
+    *p = (struct viewer){.rate = a->rate};
+    p->room = (size_t)(p->rate * PORTION_S) + 1;
+    p->bytes = malloc(p->room);
+    if (p->bytes == NULL)
+        words_error("out of memory");
+    return p->bytes != NULL ? 0 : STATUS_FAILED;
+}
+
 int play_simulated(const struct args *a, struct xd_reader *r,
                    struct trace_run *trace)
 {
-    struct viewer p = {.r = r, .trace = trace, .rate = a->rate};
+    struct viewer p;
     struct xd_error err;
+    const int status = make_viewer(&p, a);
 
-    p.room = (size_t)(p.rate * PORTION_S) + 1;
-    p.bytes = malloc(p.room);
-    if (p.bytes == NULL) {
-        words_error("out of memory");
-        return STATUS_FAILED;
-    }
-    int64_t n = prebuffer(&p, a->prebuffer);
-    if (n >= 0) {
-        report_state(&p, XD_PLAYING);
-        n = play_on(&p);
-    }
-    xd_reader_error(r, &err);
-    report_state(&p, XD_ENDED);
+    if (status != 0)
+        return status;
+    p.r = r;
+    p.trace = trace;
+    const int rc = play_file(&p, a, true, &err);
     free(p.bytes);
     if (signals_came())
         return STATUS_INTERRUPTED;
-    if (n < 0)
+    if (rc < 0)
         words_error("%s", err.msg);
-    return status_of((int)n);
+    return status_of(rc);
+}
+
+/* The file that the list has been turned to; one that failed before its turn has
+ * been named. */
+static void play_next(struct viewer *p, struct playlist *list, bool is_first)
+{
+    struct catalog_file *f = list->now->file;
+    struct xd_error err;
+
+    p->r = list->viewer;
+    p->trace = list->now->trace;
+    const int rc = play_file(p, list->args, is_first, &err);
+    if (rc == 0 || f->status != 0)
+        return;
+    words_error("%s", err.msg);
+    f->status = status_of(rc);
+}
+
+static int play_all(struct viewer *p, struct playlist *list)
+{
+    struct catalog *s = list->catalog;
+
+    for (size_t i = 0; i < s->n && !signals_came(); i++) {
+        /* One that cannot be opened has been named. */
+        if (i > 0)
+            (void)playlist_turn_to(list, &s->files[i]);
+        if (list->now != NULL)
+            play_next(p, list, i == 0);
+    }
+    return signals_came() ? STATUS_INTERRUPTED : catalog_status(s);
+}
+
+int play_simulated_list(struct playlist *list)
+{
+    struct prefetch prefetch;
+    struct viewer p;
+    int status = make_viewer(&p, list->args);
+
+    if (status != 0)
+        return status;
+    prefetch_init(&prefetch, list->catalog);
+    p.catalog = list->catalog;
+    p.prefetch = &prefetch;
+    status = play_all(&p, list);
+    prefetch_fini(&prefetch);
+    free(p.bytes);
+    return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/playback.h"
 
-#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -70,25 +69,22 @@ static void put_members(struct json *j, struct xd_reader *r,
     put_levels(j, r);
 }
 
-static void put_json(FILE *to, const struct playback *b,
+static void put_json(struct json *j, const struct playback *b,
                      const struct xd_playback *p)
 {
     struct xd_progress g = {.struct_size = sizeof g};
-    struct json j;
 
     xd_download_progress(xd_source_download(b->source), &g);
-    json_init(&j, to);
-    json_open_object(&j, NULL);
-    json_string(&j, "file", b->name);
+    json_open_object(j, NULL);
+    json_string(j, "file", b->name);
     if (b->viewer != NULL)
-        put_members(&j, b->viewer, p);
-    json_number(&j, "blocked_s", b->blocked_s);
-    json_string(&j, "algorithm", g.algorithm);
-    json_count(&j, "block_size", g.block_bytes);
-    json_count(&j, "bytes_received", g.bytes_received);
-    json_count(&j, "bytes_redundant", g.bytes_redundant);
-    json_close_object(&j);
-    json_end(&j);
+        put_members(j, b->viewer, p);
+    json_number(j, "blocked_s", b->blocked_s);
+    json_string(j, "algorithm", g.algorithm);
+    json_count(j, "block_size", g.block_bytes);
+    json_count(j, "bytes_received", g.bytes_received);
+    json_count(j, "bytes_redundant", g.bytes_redundant);
+    json_close_object(j);
 }
 
 static void put_text(FILE *to, const struct playback *b,
@@ -130,9 +126,28 @@ static void put_text(FILE *to, const struct playback *b,
             p->rebuffer_ratio * 100, p->quality);
 }
 
-void playback_put(FILE *to, const struct args *a, const struct playback *b)
+/* Without a picture it has failed: that is no gap. */
+static void count_gap(struct playback_list *l, const struct xd_playback *p)
 {
-    struct xd_playback p = {.struct_size = sizeof p};
+    if (l->n == 0 || p->startup_s < 0)
+        return;
+    l->gaps_s += p->startup_s;
+    if (p->startup_s > l->longest_s)
+        l->longest_s = p->startup_s;
+}
+
+void playback_begin(struct playback_list *l, FILE *to, const struct args *a,
+                    bool is_list)
+{
+    *l = (struct playback_list){.args = a, .to = to, .is_list = is_list};
+    json_init(&l->json, to);
+    if (a->json && is_list)
+        json_open_array(&l->json, NULL);
+}
+
+void playback_put(struct playback_list *l, const struct playback *b)
+{
+    struct xd_playback p = {.struct_size = sizeof p, .startup_s = -1};
 
     if (b->viewer != NULL)
         xd_reader_playback(b->viewer, &p);
@@ -142,8 +157,23 @@ void playback_put(FILE *to, const struct args *a, const struct playback *b)
         p.stall_least_s = p.stall_s;
     if (p.rebuffer_least > p.rebuffer_ratio)
         p.rebuffer_least = p.rebuffer_ratio;
-    if (a->json)
-        put_json(to, b, &p);
-    else if (!a->quiet)
-        put_text(to, b, &p);
+    count_gap(l, &p);
+    l->n++;
+    if (l->args->json)
+        put_json(&l->json, b, &p);
+    else if (!l->args->quiet)
+        put_text(l->to, b, &p);
+    fflush(l->to);
+}
+
+void playback_end(struct playback_list *l)
+{
+    if (l->args->json && l->is_list)
+        json_close_array(&l->json);
+    if (l->args->json)
+        json_end(&l->json);
+    else if (!l->args->quiet && l->gaps_s > 0)
+        fprintf(l->to,
+                "between the files: %.2f s together, the longest %.2f s\n",
+                l->gaps_s, l->longest_s);
 }

@@ -15,15 +15,21 @@
 /* What is read at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)128 << 10)
 
+/* A client that read no more of a file before its end may have looked for an
+ * index. */
+#define INDEX_BYTES ((uint64_t)256 << 10)
+
 /* How often its position is recorded. */
 #define TRACE_EVERY_S 0.1
 
 /* A file on its way to a client. */
 struct stream {
     struct disconnects *disconnects;
-    struct catalog_file *file;
+    struct catalog *catalog;
+    struct catalog_source *of; /* entered */
     struct xd_reader *reader;
     uint64_t size;   /* of the file */
+    uint64_t begin;  /* of what is sent */
     unsigned traced; /* its number in the trace */
     double traced_s; /* moment_s() of its last counter */
 };
@@ -83,7 +89,7 @@ static const char *sentence(unsigned status)
     case MHD_HTTP_CONFLICT:
         return "Another page plays this file.\n";
     case MHD_HTTP_SERVICE_UNAVAILABLE:
-        return "Too many pages are open.\n";
+        return "Too many pages, or files, are open.\n";
     default:
         return "";
     }
@@ -125,7 +131,7 @@ struct answer answer_options(void)
     return a;
 }
 
-struct answer answer_page(const struct catalog *s)
+struct answer answer_page(struct catalog *s)
 {
     char *text = NULL;
     size_t len = 0;
@@ -245,13 +251,15 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
     (void)at;
     const int64_t n = xd_reader_read(s->reader, to, room, -1);
     if (moment_s() - s->traced_s >= TRACE_EVERY_S) {
-        trace_reader_at(s->file->trace, s->traced,
-                        xd_reader_position(s->reader));
+        trace_reader_at(s->of->trace, s->traced, xd_reader_position(s->reader));
         s->traced_s = moment_s();
     }
     if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
                    xd_reader_read(s->reader, &none, 1, -1) != 0))
         return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (xd_reader_position(s->reader) == s->size &&
+        (s->begin == 0 || s->size - s->begin > INDEX_BYTES))
+        s->of->is_read_out = true;
     return (ssize_t)n;
 }
 
@@ -262,16 +270,20 @@ static void end_stream(void *user)
 
     disconnects_remove(s->disconnects, s->reader);
     if (s->traced != 0)
-        trace_reader_end(s->file->trace, s->traced,
+        trace_reader_end(s->of->trace, s->traced,
                          xd_reader_position(s->reader));
     xd_reader_playback(s->reader, &p);
-    atomic_fetch_add(&s->file->blocked_ms, (uint_least64_t)(p.blocked_s * 1e3));
+    atomic_fetch_add(&s->of->file->blocked_ms,
+                     (uint_least64_t)(p.blocked_s * 1e3));
     xd_reader_free(s->reader);
+    catalog_leave(s->catalog, s->of, CATALOG_CLIENT);
     free(s);
 }
 
+/* A client of the file from now on.  NULL without memory. */
 static struct stream *begin_stream(struct MHD_Connection *c,
-                                   struct catalog_file *f,
+                                   struct catalog *catalog,
+                                   struct catalog_source *of,
                                    struct disconnects *l)
 {
     const union MHD_ConnectionInfo *info =
@@ -281,8 +293,8 @@ static struct stream *begin_stream(struct MHD_Connection *c,
 
     if (s == NULL)
         return NULL;
-    *s = (struct stream){.disconnects = l, .file = f};
-    if (xd_reader_new(&s->reader, f->source, &err) < 0) {
+    *s = (struct stream){.disconnects = l, .catalog = catalog, .of = of};
+    if (xd_reader_new(&s->reader, of->source, &err) < 0) {
         free(s);
         return NULL;
     }
@@ -291,21 +303,21 @@ static struct stream *begin_stream(struct MHD_Connection *c,
 }
 
 /* The range of a file that has not changed since the client saw it. */
-static enum http_range asked_range(struct MHD_Connection *c,
-                                   const struct catalog_file *f, uint64_t size,
-                                   uint64_t *out_begin, uint64_t *out_end)
+static enum http_range asked_range(struct MHD_Connection *c, const char *etag,
+                                   uint64_t size, uint64_t *out_begin,
+                                   uint64_t *out_end)
 {
     const char *range =
         MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
     const char *if_range = MHD_lookup_connection_value(
         c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_RANGE);
 
-    if (if_range != NULL && strcmp(if_range, f->etag) != 0)
+    if (if_range != NULL && strcmp(if_range, etag) != 0)
         return HTTP_RANGE_NONE;
     return http_range(range, size, out_begin, out_end);
 }
 
-static struct answer answer_outside(const struct catalog_file *f, uint64_t size)
+static struct answer answer_outside(const char *etag, uint64_t size)
 {
     const struct answer a = answer_status(MHD_HTTP_RANGE_NOT_SATISFIABLE);
     char range[60];
@@ -313,19 +325,20 @@ static struct answer answer_outside(const struct catalog_file *f, uint64_t size)
     snprintf(range, sizeof range, "bytes */%" PRIu64, size);
     if (a.response != NULL) {
         answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
-        answer_header(a.response, MHD_HTTP_HEADER_ETAG, f->etag);
+        answer_header(a.response, MHD_HTTP_HEADER_ETAG, etag);
     }
     return a;
 }
 
-/* The stream is the response's then, or freed. */
-static struct answer answer_bytes(struct stream *s,
-                                  const struct catalog_file *f, uint64_t begin,
+/* The stream is the response's then, or ended. */
+static struct answer answer_bytes(struct stream *s, uint64_t begin,
                                   uint64_t end)
 {
+    const struct catalog_source *of = s->of;
     struct answer a = {.status = MHD_HTTP_OK};
 
-    s->traced = trace_reader_begin(f->trace, begin);
+    s->begin = begin;
+    s->traced = trace_reader_begin(of->trace, begin);
     if (xd_reader_seek(s->reader, begin) >= 0)
         a.response = MHD_create_response_from_callback(
             end - begin, PORTION, send_next, s, end_stream);
@@ -334,21 +347,18 @@ static struct answer answer_bytes(struct stream *s,
         return a;
     }
     answer_header(a.response, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
-    answer_header(a.response, MHD_HTTP_HEADER_CONTENT_TYPE, f->type);
-    answer_header(a.response, MHD_HTTP_HEADER_ETAG, f->etag);
+    answer_header(a.response, MHD_HTTP_HEADER_CONTENT_TYPE, of->file->type);
+    answer_header(a.response, MHD_HTTP_HEADER_ETAG, of->etag);
     answer_header(a.response, "X-Content-Type-Options", "nosniff");
     return a;
 }
 
-struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
-                          bool is_get, struct disconnects *l)
+static struct answer answer_stream(struct stream *s, struct MHD_Connection *c,
+                                   bool is_get)
 {
-    struct stream *s = begin_stream(c, f, l);
     enum http_range kind = HTTP_RANGE_NONE;
-
-    if (s == NULL)
-        return (struct answer){0};
     const int64_t size = xd_reader_size(s->reader, -1);
+
     if (size < 0) {
         end_stream(s);
         return answer_status(MHD_HTTP_BAD_GATEWAY);
@@ -356,12 +366,13 @@ struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
     uint64_t begin = 0, end = (uint64_t)size;
     s->size = end;
     if (is_get)
-        kind = asked_range(c, f, end, &begin, &end);
+        kind = asked_range(c, s->of->etag, end, &begin, &end);
     if (kind == HTTP_RANGE_OUTSIDE) {
+        const struct answer a = answer_outside(s->of->etag, (uint64_t)size);
         end_stream(s);
-        return answer_outside(f, (uint64_t)size);
+        return a;
     }
-    struct answer a = answer_bytes(s, f, begin, end);
+    struct answer a = answer_bytes(s, begin, end);
     if (a.response != NULL && kind == HTTP_RANGE_SOME) {
         char range[100];
         snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%" PRId64,
@@ -370,4 +381,22 @@ struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
         a.status = MHD_HTTP_PARTIAL_CONTENT;
     }
     return a;
+}
+
+struct answer answer_file(struct MHD_Connection *c, struct catalog *catalog,
+                          struct catalog_file *f, bool is_get,
+                          struct disconnects *l)
+{
+    struct catalog_source *of;
+    struct xd_error err;
+
+    const int rc = catalog_enter(catalog, f, CATALOG_CLIENT, &of, &err);
+    if (rc < 0)
+        return answer_status(rc == XD_E_AGAIN ? MHD_HTTP_SERVICE_UNAVAILABLE
+                                              : MHD_HTTP_BAD_GATEWAY);
+    struct stream *s = begin_stream(c, catalog, of, l);
+    if (s != NULL)
+        return answer_stream(s, c, is_get);
+    catalog_leave(catalog, of, CATALOG_CLIENT);
+    return (struct answer){0};
 }

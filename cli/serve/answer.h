@@ -32,7 +32,7 @@ struct answer answer_refusal(unsigned status);
 /* To OPTIONS: what pages of other origins ask before they ask for a range. */
 struct answer answer_options(void);
 
-struct answer answer_page(const struct catalog *s);
+struct answer answer_page(struct catalog *s);
 
 /* What the page loads: one of page_files, or 404. */
 struct answer answer_page_file(const char *name);
@@ -48,12 +48,14 @@ struct answer answer_player(struct MHD_Connection *c, struct board *b,
 struct answer answer_playlist(const struct catalog *s, const char *host);
 
 /*
- * The file, or with `is_get` the range of it that the request asks for.
- * Blocks: until its size is known, or the client has gone.  `l` lives as long as
- *         the answer.
+ * The file, or with `is_get` the range of it that the request asks for; 503 if
+ * too many are open.
+ * Blocks: until its size is known, or the client has gone.  `catalog` and `l`
+ *         live as long as the answer.
  */
-struct answer answer_file(struct MHD_Connection *c, struct catalog_file *f,
-                          bool is_get, struct disconnects *l);
+struct answer answer_file(struct MHD_Connection *c, struct catalog *catalog,
+                          struct catalog_file *f, bool is_get,
+                          struct disconnects *l);
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value);
 

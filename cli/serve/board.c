@@ -35,6 +35,7 @@ struct past_request {
 };
 
 struct board_file {
+    unsigned opening; /* of the file that this is of; 0: none yet */
     struct snapshot snapshot;
     struct past_request *past; /* a ring of PAST_REQUESTS; NULL: none ended */
     size_t n_past;             /* that there ever were */
@@ -42,49 +43,59 @@ struct board_file {
 
 struct board {
     /* Constant. */
-    const struct catalog *catalog;
+    struct catalog *catalog;
     struct events *events;
 
     pthread_mutex_t lock;
-    /* Guarded by lock, as are the viewers of the catalog's files. */
-    struct board_file *files;
-    size_t first;       /* of the next event */
-    double published_s; /* moment_s() of the last one */
+    /* Guarded by lock, as are the viewers of the catalog's sources. */
+    struct board_file files[CATALOG_OPEN]; /* as the catalog's sources */
+    size_t first;                          /* of the next event */
+    double published_s;                    /* moment_s() of the last one */
 };
 
-struct board *board_new(const struct catalog *s, struct events *e)
+struct board *board_new(struct catalog *s, struct events *e)
 {
     struct board *b = calloc(1, sizeof *b);
 
     if (b == NULL)
         return NULL;
-    b->files = calloc(s->n + 1, sizeof *b->files);
-    if (b->files == NULL) {
-        free(b);
-        return NULL;
-    }
     b->catalog = s;
     b->events = e;
     pthread_mutex_init(&b->lock, NULL);
-    for (size_t i = 0; i < s->n; i++) {
-        snapshot_init(&b->files[i].snapshot);
-        trace_leave_records(s->files[i].trace, true);
-    }
     return b;
+}
+
+static void forget(struct board_file *f)
+{
+    if (f->opening != 0)
+        snapshot_fini(&f->snapshot);
+    free(f->past);
+    *f = (struct board_file){.opening = 0};
 }
 
 void board_free(struct board *b)
 {
     if (b == NULL)
         return;
-    for (size_t i = 0; i < b->catalog->n; i++) {
-        trace_leave_records(b->catalog->files[i].trace, false);
-        snapshot_fini(&b->files[i].snapshot);
-        free(b->files[i].past);
-    }
-    free(b->files);
+    for (size_t i = 0; i < CATALOG_OPEN; i++)
+        forget(&b->files[i]);
     pthread_mutex_destroy(&b->lock);
     free(b);
+}
+
+/* The i-th file that is open, to be left; NULL: there is none. */
+static struct catalog_source *look_at_locked(struct board *b, size_t i)
+{
+    struct catalog_source *of = catalog_look(b->catalog, i);
+    struct board_file *f = &b->files[i];
+
+    if (of == NULL || of->opening == f->opening)
+        return of;
+    forget(f);
+    f->opening = of->opening;
+    snapshot_init(&f->snapshot);
+    trace_leave_records(of->trace, true);
+    return of;
 }
 
 bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
@@ -97,9 +108,10 @@ bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
 /* ---- players ---- */
 
 /* The reader that knows of the page's player; NULL: another page has one. */
-static struct xd_reader *viewer_locked(struct catalog_file *f, const char *id)
+static struct xd_reader *viewer_locked(struct catalog_source *of,
+                                       const char *id)
 {
-    struct catalog_viewer *v = &f->viewer;
+    struct catalog_viewer *v = &of->viewer;
     struct xd_reader *fresh;
     struct xd_error err;
 
@@ -110,36 +122,48 @@ static struct xd_reader *viewer_locked(struct catalog_file *f, const char *id)
     if (v->reader != NULL && v->state != XD_ENDED &&
         moment_s() - v->said_s < VIEWER_S)
         return NULL;
-    if (xd_reader_new(&fresh, f->source, &err) < 0)
+    if (xd_reader_new(&fresh, of->source, &err) < 0)
         return NULL;
-    trace_viewer(f->trace, fresh);
+    trace_viewer(of->trace, fresh);
     xd_reader_free(v->reader);
     v->reader = fresh;
     snprintf(v->id, sizeof v->id, "%s", id);
     return fresh;
 }
 
-bool board_play(struct board *b, const struct board_player *p)
+static bool play_locked(struct catalog_source *of, const struct board_player *p)
 {
-    struct catalog_file *f = &b->catalog->files[p->file];
     struct xd_progress g = {.struct_size = sizeof g};
 
-    xd_download_progress(xd_source_download(f->source), &g);
+    xd_download_progress(xd_source_download(of->source), &g);
     const double size =
         g.bytes_total != XD_SIZE_UNKNOWN ? (double)g.bytes_total : 0;
     const double rate = p->of_s > 0 ? size / p->of_s : 0;
     const double at_s = p->at_s < p->of_s ? p->at_s : p->of_s;
+    struct xd_reader *viewer = viewer_locked(of, p->id);
 
+    if (viewer == NULL)
+        return false;
+    xd_reader_playhead(viewer, (uint64_t)(at_s * rate), rate * p->speed,
+                       p->state);
+    of->viewer.state = p->state;
+    of->viewer.said_s = moment_s();
+    return true;
+}
+
+bool board_play(struct board *b, const struct board_player *p)
+{
+    struct catalog_source *of;
+    struct xd_error err;
+
+    if (catalog_enter(b->catalog, &b->catalog->files[p->file], CATALOG_OTHER,
+                      &of, &err) < 0)
+        return false;
     pthread_mutex_lock(&b->lock);
-    struct xd_reader *viewer = viewer_locked(f, p->id);
-    if (viewer != NULL) {
-        xd_reader_playhead(viewer, (uint64_t)(at_s * rate), rate * p->speed,
-                           p->state);
-        f->viewer.state = p->state;
-        f->viewer.said_s = moment_s();
-    }
+    const bool is_taken = play_locked(of, p);
     pthread_mutex_unlock(&b->lock);
-    return viewer != NULL;
+    catalog_leave(b->catalog, of, CATALOG_OTHER);
+    return is_taken;
 }
 
 /* ---- requests ---- */
@@ -156,7 +180,7 @@ static void keep_locked(struct board_file *f, const struct xd_fetch_record *r)
 }
 
 static void take_records_locked(struct board_file *f,
-                                const struct catalog_file *of)
+                                const struct catalog_source *of)
 {
     struct xd_download *d = xd_source_download(of->source);
     struct xd_fetch_record r = {.struct_size = sizeof r};
@@ -306,45 +330,48 @@ static void put_progress(struct json *j, const struct xd_progress *p)
     json_string(j, "verified", p->verified);
 }
 
-static void put_file_locked(struct json *j, struct board *b, size_t i, int rc,
-                            const struct xd_error *err)
+static void put_file_locked(struct json *j, struct board_file *shown,
+                            const struct catalog_source *of, size_t number)
 {
-    const struct catalog_file *f = &b->catalog->files[i];
-    struct xd_download *d = xd_source_download(f->source);
-    struct board_file *shown = &b->files[i];
+    struct xd_download *d = xd_source_download(of->source);
+    struct xd_error err;
+    const int rc = xd_download_wait(d, 0, &err);
 
+    if (rc == XD_E_STATE)
+        return; /* it has not been read */
     snapshot_glance(&shown->snapshot, d);
     json_open_object(j, NULL);
-    json_count(j, "file", i + 1);
+    json_count(j, "file", number);
     json_string(j, "state", state_name(rc));
-    json_string(j, "error", rc < 0 && rc != XD_E_AGAIN ? err->msg : NULL);
-    json_bool(j, "has_pieces", f->has_pieces);
+    json_string(j, "error", rc < 0 && rc != XD_E_AGAIN ? err.msg : NULL);
+    json_bool(j, "has_pieces", of->file->has_pieces);
     put_progress(j, &shown->snapshot.progress);
     put_parts(j, d);
-    put_readers(j, f->source);
+    put_readers(j, of->source);
     put_depots(j, &shown->snapshot);
     put_requests(j, shown, d);
-    put_player(j, &f->viewer);
+    put_player(j, &of->viewer);
     json_close_object(j);
 }
 
 /* Files that have not been read are as the page has them. */
 static void put_files_locked(FILE *to, struct board *b)
 {
-    const size_t n = b->catalog->n, first = b->first;
-    struct xd_error err;
+    const size_t first = b->first;
     struct json j;
 
     json_init(&j, to);
     json_open_object(&j, NULL);
     json_open_array(&j, "files");
-    for (size_t k = 0; k < n && ftell(to) < EVENT_MOST; k++) {
-        const size_t i = (first + k) % n;
-        const int rc = xd_download_wait(
-            xd_source_download(b->catalog->files[i].source), 0, &err);
-        if (rc != XD_E_STATE)
-            put_file_locked(&j, b, i, rc, &err);
-        b->first = (i + 1) % n;
+    for (size_t k = 0; k < CATALOG_OPEN && ftell(to) < EVENT_MOST; k++) {
+        const size_t i = (first + k) % CATALOG_OPEN;
+        struct catalog_source *of = look_at_locked(b, i);
+        b->first = (i + 1) % CATALOG_OPEN;
+        if (of == NULL)
+            continue;
+        put_file_locked(&j, &b->files[i], of,
+                        (size_t)(of->file - b->catalog->files) + 1);
+        catalog_leave(b->catalog, of, CATALOG_OTHER);
     }
     json_close_array(&j);
     json_close_object(&j);
@@ -373,9 +400,13 @@ void board_look(struct board *b)
     const double now = moment_s();
 
     pthread_mutex_lock(&b->lock);
-    for (size_t i = 0; i < b->catalog->n; i++) {
-        take_records_locked(&b->files[i], &b->catalog->files[i]);
-        trace_look(b->catalog->files[i].trace);
+    for (size_t i = 0; i < CATALOG_OPEN; i++) {
+        struct catalog_source *of = look_at_locked(b, i);
+        if (of == NULL)
+            continue;
+        take_records_locked(&b->files[i], of);
+        trace_look(of->trace);
+        catalog_leave(b->catalog, of, CATALOG_OTHER);
     }
     if (now - b->published_s >= EVERY_S && events_are_wanted(b->events)) {
         b->published_s = now;

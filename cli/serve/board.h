@@ -27,7 +27,7 @@ struct board;
  * traces, until board_free().  NULL without memory.
  * Ownership: `s` and `e` are the caller's, and live until board_free().
  */
-struct board *board_new(const struct catalog *s, struct events *e);
+struct board *board_new(struct catalog *s, struct events *e);
 void board_free(struct board *b); /* NULL does nothing */
 
 /* Look at the files for the traces, and for pages that listen: to be called ten

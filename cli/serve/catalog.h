@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that are served: each one source, which all its readers share.
+ * The files that are served, and the sources of those that are open.
+ *
+ *     files   | 1 | 2 | 3 | 4 | 5 | ...   all that the manifests describe
+ *     open          |   |       |         at most CATALOG_OPEN
+ *
+ * A file is opened when a client asks for it, or before (prefetch.h); all its
+ * clients share one source.  It stays open until another is to be opened, and
+ * it is the one that has not been used for the longest time.
+ *
+ * Threads: any, but for init, fill and fini.
  */
 #ifndef CLI_CATALOG_H
 #define CLI_CATALOG_H
@@ -10,13 +19,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pthread.h>
+
 #include <xdownload/stream.h>
 
 #include "args/args.h"
 #include "args/inputs.h"
 #include "trace/trace.h"
 
-#define CATALOG_PATH 1000 /* a name is at most 255 bytes, encoded 765 */
+/* Files at a time, each of which may have a thread for each of its depots. */
+#define CATALOG_OPEN 64
 
 /* The player of a page, which says where it is. */
 struct catalog_viewer {
@@ -28,46 +40,100 @@ struct catalog_viewer {
 };
 
 struct catalog_file {
-    char name[260];          /* "" if it has none */
-    char path[CATALOG_PATH]; /* "/TOKEN/1/a film.mkv" */
-    char link[CATALOG_PATH]; /* the same encoded: "/TOKEN/1/a%20film.mkv" */
-    char etag[200];          /* with its quotes */
+    /* Constant. */
+    char *name; /* "" if it has none */
+    char *path; /* "/TOKEN/1/a film.mkv" */
+    char *link; /* the same encoded: "/TOKEN/1/a%20film.mkv" */
     const char *type;
+    struct xd_manifest *manifest;
+    size_t number;   /* in the manifest */
+    uint64_t size;   /* or XD_SIZE_UNKNOWN */
+    bool has_pieces; /* with hashes: what readers get has been proved */
+
+    atomic_int status; /* not 0: it could not be fetched, which was reported */
+    atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
+    struct catalog_source *open; /* guarded by the catalog's lock; or NULL */
+};
+
+/* A file that is open. */
+struct catalog_source {
+    /* Constant while it is entered. */
+    struct catalog_file *file; /* NULL: none is here */
+    unsigned opening;          /* its number, of all that there were */
     struct xd_source *source;
     struct trace_run *trace; /* or NULL */
     struct xd_reader *pace;  /* reads nothing: it tells the rate; or NULL */
-    struct catalog_viewer viewer; /* the server's while it runs */
-    bool has_pieces; /* with hashes: what readers get has been proved */
-    int status;      /* not 0: it cannot be fetched, which was reported */
-    atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
+    char etag[200];          /* with its quotes */
+
+    /* Guarded by the catalog's lock. */
+    unsigned n_clients, n_others; /* by which it is entered */
+    uint64_t used;                /* the catalog's uses, at the last one */
+
+    struct catalog_viewer viewer; /* the board's while it runs */
+    atomic_bool is_read_out;      /* a client has got all of it; until that was
+                                looked at */
 };
 
 struct catalog {
+    /* Constant after fill(). */
+    const struct args *args;
     char root[100]; /* "/" or "/TOKEN/" */
     struct catalog_file *files;
     size_t n;
+    size_t most_idle; /* open files that are not entered */
+
+    pthread_mutex_t lock;
+    /* Guarded by lock. */
+    struct catalog_source sources[CATALOG_OPEN];
+    unsigned n_openings;
+    uint64_t n_uses;
 };
 
-/* `token`: what all paths begin with, or NULL. */
-void catalog_init(struct catalog *s, const char *token);
+/* `a` must live until catalog_fini(). */
+void catalog_init(struct catalog *s, const struct args *a);
 
 /* Ends all sources, and what they fetch. */
 void catalog_fini(struct catalog *s);
 
-/* One file of a manifest.  Returns 0, or a status after the reason was said. */
-int catalog_add(struct catalog *s, const struct args *a, struct xd_manifest *m,
-                size_t i);
+/* All files that the arguments mean, of which one at least can be opened.
+ * Returns 0, or a status after the reason was said. */
+int catalog_fill(struct catalog *s, const struct inputs *in);
 
-/* All files that the arguments mean.  Returns 0, or a status after the reason
- * was said. */
-int catalog_fill(struct catalog *s, const struct args *a,
-                 const struct inputs *in);
+/*
+ * Use a file, which is opened if it is not, until catalog_leave(); as one of its
+ * clients, or on behalf of them.
+ * Errors: AGAIN (too many others are in use), and those of xd_source_new(),
+ *         which have been said.
+ * Blocks: for less than a second, where another file is closed for it.
+ */
+enum catalog_use { CATALOG_CLIENT, CATALOG_OTHER };
+int catalog_enter(struct catalog *s, struct catalog_file *f,
+                  enum catalog_use use, struct catalog_source **out,
+                  struct xd_error *err);
+void catalog_leave(struct catalog *s, struct catalog_source *of,
+                   enum catalog_use use);
+
+/* Enter the i-th of CATALOG_OPEN sources, or that of a file, to look at it;
+ * NULL: none is open there.  To be left as CATALOG_OTHER. */
+struct catalog_source *catalog_look(struct catalog *s, size_t i);
+struct catalog_source *catalog_look_at(struct catalog *s,
+                                       const struct catalog_file *f);
+
+bool catalog_has_clients(struct catalog *s, const struct catalog_source *of);
 
 /* Say once of each file that it has failed, if it has: its clients are only
  * broken off. */
-void catalog_print_failures(const struct catalog *s);
+void catalog_print_failures(struct catalog *s);
 
-/* The file at this path, or NULL. */
+/* That of the first file that has failed, in their order; or 0. */
+int catalog_status(const struct catalog *s);
+
+/* The file of this path, that of this link, and the one behind another; or
+ * NULL. */
 struct catalog_file *catalog_find(const struct catalog *s, const char *path);
+struct catalog_file *catalog_find_link(const struct catalog *s,
+                                       const char *link);
+struct catalog_file *catalog_next(const struct catalog *s,
+                                  const struct catalog_file *f);
 
 #endif

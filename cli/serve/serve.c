@@ -24,8 +24,8 @@ static bool print_urls(const struct catalog *catalog, const char *authority)
     return fflush(stdout) == 0;
 }
 
-static void wait_for_signal(struct server *server,
-                            const struct catalog *catalog, struct log *log)
+static void wait_for_signal(struct server *server, struct catalog *catalog,
+                            struct log *log)
 {
     const struct timespec tick = {0, TICK_NS};
 
@@ -39,7 +39,7 @@ static void wait_for_signal(struct server *server,
     }
 }
 
-static int serve_catalog(const struct args *a, const struct catalog *catalog,
+static int serve_catalog(const struct args *a, struct catalog *catalog,
                          struct listener *l, struct log *log)
 {
     struct server *server = server_start(l, catalog, a->allow_origin);
@@ -66,8 +66,8 @@ static int serve_at(const struct args *a, const struct inputs *in,
     log_init(&log, a->quiet, false);
     log_forward(&log, trace_log, a->tracer);
     xd_options_set_log(a->options, log_print, &log);
-    catalog_init(&catalog, a->token);
-    int status = catalog_fill(&catalog, a, in);
+    catalog_init(&catalog, a);
+    int status = catalog_fill(&catalog, in);
     if (status == 0)
         status = serve_catalog(a, &catalog, l, &log);
     catalog_fini(&catalog);

@@ -29,19 +29,13 @@ static const char head[] =
     "<a href=\"?\">load it again</a>.</p></noscript>\n"
     "</header>\n<main>\n";
 
-static void put_depots(FILE *to, struct xd_download *d)
+/* The rows of depots.  Returns how many it leaves out. */
+static size_t put_depot_rows(FILE *to, struct xd_download *d)
 {
     struct xd_depot_stats depot = {.struct_size = sizeof depot};
     char rate[UNITS_SIZE], bytes[UNITS_SIZE];
     size_t i = 0, n = 0;
 
-    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-          "aria-label=\"Depots\"><table>\n<caption>Depots</caption>\n"
-          "<thead><tr><th scope=\"col\">depot<th scope=\"col\">state"
-          "<th scope=\"col\">rate<th scope=\"col\">bytes"
-          "<th scope=\"col\">connections<th scope=\"col\">failures</thead>\n"
-          "<tbody>\n",
-          to);
     for (; xd_download_depot(d, i, &depot) == 0; i++) {
         if (!board_lists_depot(i, depot.state, depot.requests, n))
             continue;
@@ -53,9 +47,23 @@ static void put_depots(FILE *to, struct xd_download *d)
             units_rate(rate, depot.bytes_per_s), units_size(bytes, depot.bytes),
             depot.connections, depot.failures);
     }
+    return i - n;
+}
+
+/* `d`: NULL, the file is not open. */
+static void put_depots(FILE *to, struct xd_download *d)
+{
+    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+          "aria-label=\"Depots\"><table>\n<caption>Depots</caption>\n"
+          "<thead><tr><th scope=\"col\">depot<th scope=\"col\">state"
+          "<th scope=\"col\">rate<th scope=\"col\">bytes"
+          "<th scope=\"col\">connections<th scope=\"col\">failures</thead>\n"
+          "<tbody>\n",
+          to);
+    const size_t n_more = d != NULL ? put_depot_rows(to, d) : 0;
     fputs("</tbody></table></div>\n<p class=\"more\">", to);
-    if (i > n)
-        fprintf(to, "and %zu more, in reserve", i - n);
+    if (n_more > 0)
+        fprintf(to, "and %zu more, in reserve", n_more);
     fputs("</p>\n", to);
 }
 
@@ -88,22 +96,23 @@ static void put_player(FILE *to, const struct catalog_file *f)
     fprintf(to, "\"></%s>\n<p class=\"stalls\"></p></div>\n", element);
 }
 
-static void put_summary(FILE *to, struct xd_download *d)
+static void put_summary(FILE *to, const struct catalog_file *f,
+                        struct xd_download *d)
 {
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p = {.struct_size = sizeof p, .bytes_total = f->size};
     char here[UNITS_SIZE], all[UNITS_SIZE], rate[UNITS_SIZE];
 
-    xd_download_progress(d, &p);
+    if (d != NULL)
+        xd_download_progress(d, &p);
     fprintf(to, "<p class=\"summary\">%s", units_size(here, p.bytes_done));
     if (p.bytes_total != XD_SIZE_UNKNOWN)
         fprintf(to, " of %s", units_size(all, p.bytes_total));
     fprintf(to, " here, %s</p>\n", units_rate(rate, p.bytes_per_s));
 }
 
-static void put_file(FILE *to, const struct catalog_file *f, size_t number)
+static void put_file(FILE *to, const struct catalog_file *f, size_t number,
+                     struct xd_download *d)
 {
-    struct xd_download *d = xd_source_download(f->source);
-
     fprintf(to,
             "<section data-file=\"%zu\" aria-labelledby=\"name-%zu\">\n"
             "<h2 id=\"name-%zu\"><a href=\"%s\">",
@@ -112,17 +121,22 @@ static void put_file(FILE *to, const struct catalog_file *f, size_t number)
     fputs("</a></h2>\n", to);
     put_player(to, f);
     fputs("<div class=\"figures\">\n", to);
-    put_summary(to, d);
+    put_summary(to, f, d);
     fputs("<div class=\"charts\"></div>\n", to);
     put_depots(to, d);
     fputs("</div>\n</section>\n", to);
 }
 
-void serve_page_put(FILE *to, const struct catalog *s)
+void serve_page_put(FILE *to, struct catalog *s)
 {
     fputs(head, to);
-    for (size_t i = 0; i < s->n; i++)
-        put_file(to, &s->files[i], i + 1);
+    for (size_t i = 0; i < s->n; i++) {
+        struct catalog_source *of = catalog_look_at(s, &s->files[i]);
+        put_file(to, &s->files[i], i + 1,
+                 of != NULL ? xd_source_download(of->source) : NULL);
+        if (of != NULL)
+            catalog_leave(s, of, CATALOG_OTHER);
+    }
     fputs("</main>\n</body>\n</html>\n", to);
 }
 

@@ -9,7 +9,7 @@
 
 #include "serve/catalog.h"
 
-void serve_page_put(FILE *to, const struct catalog *s);
+void serve_page_put(FILE *to, struct catalog *s);
 
 /* `host` is how the client calls us: "127.0.0.1:8080". */
 void serve_playlist_put(FILE *to, const struct catalog *s, const char *host);

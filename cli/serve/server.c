@@ -15,6 +15,7 @@
 #include "serve/answer.h"
 #include "serve/board.h"
 #include "serve/events.h"
+#include "serve/prefetch.h"
 #include "serve/timeouts.h"
 #include "serve/disconnects.h"
 
@@ -40,7 +41,8 @@ struct server {
     struct timeouts *timeouts;
     struct events *events;
     struct board *board;
-    const struct catalog *catalog;
+    struct prefetch prefetch;
+    struct catalog *catalog;
     const char *origin;
 };
 
@@ -96,7 +98,7 @@ static struct answer answer_path(const struct server *s,
     const char *name = behind_root(s, path);
 
     if (file != NULL)
-        return answer_file(c, file, is_get, s->disconnects);
+        return answer_file(c, s->catalog, file, is_get, s->disconnects);
     if (name == NULL)
         return answer_status(MHD_HTTP_NOT_FOUND);
     if (*name == '\0')
@@ -268,7 +270,7 @@ static bool start_threads(struct server *s)
     return s->daemon != NULL;
 }
 
-struct server *server_start(struct listener *l, const struct catalog *catalog,
+struct server *server_start(struct listener *l, struct catalog *catalog,
                             const char *origin)
 {
     struct server *s = calloc(1, sizeof *s);
@@ -284,6 +286,7 @@ struct server *server_start(struct listener *l, const struct catalog *catalog,
         free(s);
         return NULL;
     }
+    prefetch_init(&s->prefetch, catalog);
     l->fd = -1;
     return s;
 }
@@ -291,6 +294,7 @@ struct server *server_start(struct listener *l, const struct catalog *catalog,
 void server_look(struct server *s)
 {
     board_look(s->board);
+    prefetch_look(&s->prefetch);
 }
 
 void server_stop(struct server *s)
@@ -299,6 +303,7 @@ void server_stop(struct server *s)
         return;
     events_end(s->events);
     MHD_stop_daemon(s->daemon);
+    prefetch_fini(&s->prefetch);
     free_parts(s);
     free(s);
 }

@@ -22,13 +22,13 @@ struct server;
  * Begin.  `origin` may read the answers, or every page ("*"), or (NULL) no
  * other.  Returns NULL after the reason was said.
  * Ownership: the socket is the server's now; `catalog` and `origin` are the
- *            caller's and must stay as they are until server_stop().
+ *            caller's and must live until server_stop().
  */
-struct server *server_start(struct listener *l, const struct catalog *catalog,
+struct server *server_start(struct listener *l, struct catalog *catalog,
                             const char *origin);
 
-/* Look at the files, for their traces and for pages: to be called ten times a
- * second, by one thread. */
+/* Look at the files, for their traces, for pages, and for what is read next: to
+ * be called ten times a second, by one thread. */
 void server_look(struct server *s);
 
 /* End it, and all connections.  Blocks: for less than half a second.  NULL does

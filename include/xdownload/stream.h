@@ -154,6 +154,16 @@ XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
  * first n.  Returns how many there are.  With n = 0 `out` may be NULL.  Blocks: no. */
 XD_API size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n);
 
+/*
+ * Whether its readers need nothing more to come: each has all that is wanted
+ * ahead of it, and of one that is the rest of the file; or the file is complete.
+ * Then a program may begin what its user plays next, with a reader of that
+ * file's source, and takes nothing from this one.  A reader that has only looked
+ * at the end of the file, as players do for an index, does not count as one that
+ * has the rest.  Blocks: no.
+ */
+XD_API bool xd_source_has_rest(struct xd_source *s);
+
 /* A reader at byte 0, for which nothing is fetched before it reads.
  * Ownership: *out is the caller's, to release with xd_reader_free(); it holds a
  *            reference to `s`.

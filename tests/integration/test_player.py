@@ -37,7 +37,7 @@ option = [w for w in sys.argv if w.startswith("--input-ipc-client=fd://")][0]
 ipc = socket.socket(fileno=int(option.rpartition("/")[2]))
 lines = ipc.makefile("r")
 ids = {}
-while len(ids) < 9:
+while len(ids) < 10:
     command, number, name = json.loads(lines.readline())["command"]
     ids[name] = number
 def say(**properties):

@@ -315,7 +315,10 @@ class Player {
         on("seeked", () => media.paused && this.state !== null &&
             this.set("paused"));
         on("pause", () => this.set(media.ended ? "ended" : "paused"));
-        on("ended", set("ended"));
+        on("ended", () => {
+            this.set("ended");
+            playNext(media);
+        });
         on("error", () => setText(file.stalls,
             `The player has given up: ${media.error.message || "error"}`));
         window.addEventListener("pagehide", () => this.state !== null &&
@@ -378,5 +381,10 @@ for (const section of document.querySelectorAll("section[data-file]")) {
 listen();
 
 /* play --browser: the browser may want a click first. */
-if (location.hash === "#play")
-    document.querySelector("video, audio")?.play().catch(() => {});
+function playNext(after) {
+    const media = [...document.querySelectorAll("video, audio")];
+
+    if (location.hash === "#play")
+        media[media.indexOf(after) + 1]?.play().catch(() => {});
+}
+playNext(null);

@@ -10,6 +10,7 @@
 #include "engine/lifetime.h"
 #include "engine/readers/look.h"
 #include "engine/readers/reader.h"
+#include "engine/readers/window.h"
 
 /* A source is an engine that feeds readers. */
 static struct xd_engine *engine_of(struct xd_source *s)
@@ -84,6 +85,17 @@ size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n)
     }
     xd_engine_unlock(e);
     return all;
+}
+
+bool xd_source_has_rest(struct xd_source *s)
+{
+    struct xd_engine *e = engine_of(s);
+    bool has_rest;
+
+    xd_engine_lock(e);
+    has_rest = xd_windows_have_rest_locked(e);
+    xd_engine_unlock(e);
+    return has_rest;
 }
 
 int xd_reader_new(struct xd_reader **out, struct xd_source *s,

@@ -167,3 +167,37 @@ void xd_windows_share_locked(struct xd_engine *e)
         r->ahead = all->shares[i].ahead;
     }
 }
+
+/* Not one that has just looked at an index at the end. */
+static bool streams(const struct xd_reader *r)
+{
+    return r->arrived_at == 0 || r->position - r->arrived_at >= XD_PROBE_BYTES;
+}
+
+/* From where it is in its window on. */
+static struct xd_range rest_of_window(const struct xd_reader *r)
+{
+    struct xd_range rest = r->demand.range;
+    uint64_t at = window_begin(r);
+
+    if (rest.begin < at)
+        rest.begin = at < rest.end ? at : rest.end;
+    return rest;
+}
+
+bool xd_windows_have_rest_locked(const struct xd_engine *e)
+{
+    bool has_end = false;
+
+    if (xd_engine_is_over_locked(e))
+        return e->error.code == XD_OK;
+    for (size_t i = 0; i < e->readers.n; i++) {
+        const struct xd_reader *r = e->readers.list[i];
+        struct xd_range rest = rest_of_window(r);
+
+        if (!xd_ledger_has(&e->ledger, XD_BYTES_READABLE, rest))
+            return false;
+        has_end |= r->has_begun && streams(r) && rest.end == e->wanted.end;
+    }
+    return has_end;
+}

@@ -40,6 +40,10 @@ struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r);
 /* What a reader wants now. */
 struct xd_demand xd_window_demand(const struct xd_reader *r);
 
+/* Whether all windows are full, and that of a reader which streams has the end
+ * of the file; or the file is complete. */
+bool xd_windows_have_rest_locked(const struct xd_engine *e);
+
 /* Share a store in memory out among all readers: one's window is the smaller
  * for the others'. */
 void xd_windows_share_locked(struct xd_engine *e);

@@ -333,6 +333,74 @@ START_TEST(what_lies_ahead_of_the_picture_is_needed_later)
 }
 END_TEST
 
+/* ---- whether anything is to come ---- */
+
+static void expect_rest(void)
+{
+    for (int i = 0; i < 3000 && is_well() && !xd_source_has_rest(source); i++)
+        rest();
+    ck_assert(xd_source_has_rest(source));
+}
+
+START_TEST(a_source_has_the_rest_when_its_window_has_come_to_the_end)
+{
+    set("lookahead", "8m");
+    open_source();
+    ck_assert(!xd_source_has_rest(source));
+    read_on(SIZE - 12 * MIB);
+    expect_here(SIZE - 12 * MIB, SIZE - 6 * MIB); /* but not the last */
+    ck_assert(!xd_source_has_rest(source));
+    read_on(6 * MIB);
+    expect_rest();
+    read_on(6 * MIB);
+    expect_rest();
+}
+END_TEST
+
+START_TEST(who_has_looked_at_the_tail_has_no_rest)
+{
+    set("lookahead", "8m");
+    set("spool", "none");
+    open_source();
+    go_to(SIZE - 200000);
+    read_on(200000);
+    ck_assert(!xd_source_has_rest(source));
+    go_to(SIZE - MIB);
+    read_on(MIB / 2);
+    expect_rest();
+}
+END_TEST
+
+START_TEST(what_another_reader_waits_for_is_still_to_come)
+{
+    struct xd_reader *other;
+
+    set("lookahead", "4m");
+    open_source();
+    go_to(SIZE - 2 * MIB);
+    read_on(MIB);
+    expect_rest();
+    xd_download_pause(xd_source_download(source));
+    ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
+    ck_assert_int_eq(xd_reader_seek(other, SIZE / 2), (int64_t)SIZE / 2);
+    (void)!xd_reader_read(other, &(char){0}, 1, 0);
+    ck_assert(!xd_source_has_rest(source));
+    xd_download_resume(xd_source_download(source));
+    expect_rest(); /* once its window is full, too */
+}
+END_TEST
+
+START_TEST(a_file_that_is_complete_has_its_rest_though_nobody_reads)
+{
+    open_source();
+    read_on(SIZE);
+    ck_assert_int_eq(
+        xd_download_wait(xd_source_download(source), 20000, &error), 0);
+    xd_reader_free(reader);
+    ck_assert(xd_source_has_rest(source));
+}
+END_TEST
+
 START_TEST(a_download_takes_no_seconds)
 {
     struct xd_manifest *m;
@@ -368,6 +436,11 @@ int main(void)
     tcase_add_test(t, who_finds_nothing_has_its_window_there);
     tcase_add_test(t, in_memory_who_looks_elsewhere_finds_all_where_it_was);
     tcase_add_test(t, what_lies_ahead_of_the_picture_is_needed_later);
+    tcase_add_test(t,
+                   a_source_has_the_rest_when_its_window_has_come_to_the_end);
+    tcase_add_test(t, who_has_looked_at_the_tail_has_no_rest);
+    tcase_add_test(t, what_another_reader_waits_for_is_still_to_come);
+    tcase_add_test(t, a_file_that_is_complete_has_its_rest_though_nobody_reads);
     tcase_add_test(t, a_download_takes_no_seconds);
     return run_suite("engine.lookahead", t);
 }
