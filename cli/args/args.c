@@ -17,6 +17,7 @@
 #include "args/help.h"
 #include "args/quantity.h"
 #include "common/http_words.h"
+#include "common/nearest.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
@@ -189,6 +190,32 @@ static void hide_secret(const char *name, char *value)
             memset(value, '*', strlen(value));
 }
 
+static int complain_of_setting(const char *name)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+    struct nearest nearest;
+
+    nearest_init(&nearest, name, strlen(name));
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
+        nearest_consider(&nearest, info.name);
+    if (nearest.name != NULL)
+        return words_usage("--set: there is no option '%s': did you mean '%s'?",
+                           name, nearest.name);
+    return words_usage("--set: there is no option '%s': see OPTIONS in "
+                       "libxdownload(3)",
+                       name);
+}
+
+static bool is_of_library(const char *name)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
 /* "NAME=VALUE" */
 static int set_any(struct args *a, char *setting)
 {
@@ -199,6 +226,8 @@ static int set_any(struct args *a, char *setting)
         return words_usage("--set takes NAME=VALUE, not %s", setting);
     memcpy(name, setting, len);
     name[len] = '\0';
+    if (!is_of_library(name))
+        return complain_of_setting(name);
     const int status = set_library(a, name, setting + len + 1);
     hide_secret(name, setting + len + 1);
     return status;
@@ -206,11 +235,6 @@ static int set_any(struct args *a, char *setting)
 
 static int set_row(struct args *a, const struct option_row *row, char *value)
 {
-    const char *advice =
-        value != NULL ? foreign_value_advice(row->name, value) : NULL;
-
-    if (advice != NULL)
-        return words_usage("invalid %s '%s': %s", row->name, value, advice);
     if (value == NULL)
         return set_library(a, row->name, "yes");
     const int status = set_library(a, row->name, value);
@@ -323,8 +347,12 @@ static int set_token(struct args *a, char *value)
 /* Obey one option. */
 static int take(struct args *a, const struct option_row *row, char *value)
 {
+    const char *advice =
+        value != NULL ? foreign_value_advice(row->name, value) : NULL;
     int status;
 
+    if (advice != NULL)
+        return words_usage("invalid %s '%s': %s", row->name, value, advice);
     switch (row->id) {
     case OPTION_OUTPUT:
         return set_once(&a->output, value, row->name);
@@ -468,6 +496,10 @@ static int take_options(struct args *a, struct grammar *g, int argc,
         const struct option_row *row = grammar_row(g, got);
         if (row == NULL)
             return grammar_complain(g, got, argv[optind - 1]);
+        const char *advice =
+            optind < argc ? foreign_word_advice(argv[optind]) : NULL;
+        if (advice != NULL) /* getopt() stands within it */
+            return words_usage("unknown option %s: %s", argv[optind], advice);
         if (row->id == OPTION_HELP)
             return print_help(a, argv[optind]);
         const int status = take(a, row, optarg);

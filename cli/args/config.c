@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/nearest.h"
 #include "common/status.h"
 #include "common/words.h"
 
@@ -90,12 +91,10 @@ static const struct option_row *find(const struct option_row *rows, size_t n,
     return NULL;
 }
 
-/* Why the setting cannot be used; or NULL. */
+/* Why the setting of an option cannot be used; or NULL. */
 static const char *objection(const struct option_row *row,
                              const struct setting *s)
 {
-    if (row == NULL)
-        return "there is no such option";
     if (!is_allowed(s))
         return "not allowed in a config file; give it on the command line";
     if (row->argument == NULL && s->value != NULL)
@@ -121,6 +120,21 @@ static bool is_overridden(const struct args *a, const char *name)
     return args_is_given(a, name);
 }
 
+static int complain_of_unknown(const char *path, unsigned line,
+                               const char *name)
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, name, strlen(name));
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        nearest_consider(&nearest, allowed[i]);
+    return words_usage("%s, line %u: %s: there is no such option%s%s%s", path,
+                       line, name,
+                       nearest.name != NULL ? ": did you mean " : "",
+                       nearest.name != NULL ? nearest.name : "",
+                       nearest.name != NULL ? "?" : "");
+}
+
 /* What is to be obeyed, and what -v says of it. */
 struct obedience {
     struct args *args;
@@ -134,10 +148,13 @@ struct obedience {
 static int obey(struct obedience *o, const struct setting *s, unsigned line)
 {
     struct option_row all[OPTIONS_MAX];
-    const char *why = objection(find(all, options_table(all), s->name), s);
+    const struct option_row *any = find(all, options_table(all), s->name);
     const struct option_row *row =
         find(o->grammar->rows, o->grammar->n, s->name);
 
+    if (any == NULL)
+        return complain_of_unknown(o->path, line, s->name);
+    const char *why = objection(any, s);
     if (why != NULL)
         return words_usage("%s, line %u: %s: %s", o->path, line, s->name, why);
     if (row == NULL || is_overridden(o->typed, s->name))

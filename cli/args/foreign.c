@@ -2,7 +2,9 @@
 #include "args/foreign.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct foreign options[] = {
     /* curl */
@@ -43,6 +45,12 @@ struct advice {
     const char *name, *sentence;
 };
 
+#define NOT_RECURSIVE                                               \
+    "no links of a page are followed: write the URLs into a file, " \
+    "for --input-file"
+#define GROWS "leave it out: the pauses between attempts grow by themselves"
+#define IS_RELIEVED "leave it out: a slow depot gives its bytes to others"
+
 static const struct advice names[] = {
     {"split", "use -t N, which is the number of connections to each depot"},
     {"timeout", "use --silence TIME for a pause between bytes, "
@@ -57,17 +65,32 @@ static const struct advice names[] = {
     {"http-proxy", "use --proxy URL"},
     {"https-proxy", "use --proxy URL"},
     {"no-proxy", "use --proxy '' for no proxy, or --noproxy HOSTS"},
+    {"proxy-user", "use --proxy http://NAME:PASSWORD@HOST:PORT"},
     {"cookie", "use --header 'Cookie: NAME=VALUE'"},
     {"load-cookies", "use --header 'Cookie: NAME=VALUE'"},
     {"fail", "leave it out: an answer that is an error is never saved"},
     {"compressed", "leave it out: the file is stored as it is"},
     {"metalink-file", "give the Metalink without an option"},
     {"input-metalink", "give the Metalink without an option"},
+    {"continue-at", "use --continue"},
+    {"create-dirs", "make the folder first"},
+    {"timestamping", "leave it out: a file that is there is compared with the "
+                     "server's"},
+    {"spider", "use xdownload show URL"},
+    {"head", "use xdownload show URL"},
+    {"recursive", NOT_RECURSIVE},
+    {"mirror", NOT_RECURSIVE},
+    {"retry-delay", GROWS},
+    {"waitretry", GROWS},
+    {"retry-max-time", "use --max-time TIME"},
+    {"speed-limit", IS_RELIEVED},
+    {"speed-time", IS_RELIEVED},
+    {"no-verbose", "use --quiet"},
+    {"check-integrity", "use xdownload verify MANIFEST FILE"},
     {"max-download-limit", "use --limit-rate RATE, which is for all depots "
                            "together"},
     {"min-split-size", "use --block-size SIZE"},
-    {"lowest-speed-limit", "leave it out: a slow depot gives its bytes to "
-                           "others"},
+    {"lowest-speed-limit", IS_RELIEVED},
     {"file-allocation", "leave it out: the space is reserved if the disk "
                         "allows it"},
 };
@@ -91,6 +114,17 @@ static const struct {
     {'e', "use --referer URL"},
     {'f', "leave it out: an answer that is an error is never saved"},
     {'#', "use --progress bar"},
+    {'I', "use xdownload show URL"},
+    {'N', "leave it out: a file that is there is compared with the server's"},
+    {'X', "leave it out: each file is asked for with GET"},
+};
+
+/* Of wget: here each would be several options. */
+static const struct advice words[] = {
+    {"-nc", "leave it out: no file is replaced without --force"},
+    {"-nv", "use -q to print nothing but errors"},
+    {"-nd", "leave it out: no folders are made for a URL"},
+    {"-nH", "leave it out: no folders are made for a URL"},
 };
 
 const char *foreign_advice(const char *name, size_t len)
@@ -110,8 +144,19 @@ const char *foreign_letter_advice(int letter)
     return NULL;
 }
 
+const char *foreign_word_advice(const char *word)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].name, word) == 0)
+            return words[i].sentence;
+    return NULL;
+}
+
 /* Of this many digits no host is named. */
 #define COUNT_DIGITS 4
+
+/* As options.def says. */
+#define MOST_THREADS 16
 
 static bool is_count(const char *value)
 {
@@ -126,17 +171,35 @@ static bool is_folder(const char *value)
            strstr(value, "auto") == NULL;
 }
 
+/* What in another program takes no value has taken the URL for one. */
+static bool is_url(const char *value)
+{
+    return strncasecmp(value, "http://", 7) == 0 ||
+           strncasecmp(value, "https://", 8) == 0 ||
+           strncasecmp(value, "ftp://", 6) == 0;
+}
+
 const char *foreign_value_advice(const char *name, const char *value)
 {
     if (strcmp(name, "proxy") == 0 && is_count(value))
         return "-x is the proxy: use -t N for N connections to each depot";
-    if (strcmp(name, "redundancy") == 0 && strstr(value, "://") != NULL)
+    if (strcmp(name, "redundancy") == 0 && is_url(value))
         return "-R is the redundancy of an algorithm: use --remote-time for "
                "the time of the file";
-    if (strcmp(name, "location") == 0 &&
-        (*value == '-' || strstr(value, "://") != NULL))
+    if (strcmp(name, "location") == 0 && (*value == '-' || is_url(value)))
         return "--location takes country codes: redirects are followed without "
                "it";
+    if ((strcmp(name, "range") == 0 || strcmp(name, "max-time") == 0) &&
+        is_url(value))
+        return NOT_RECURSIVE;
+    if (strcmp(name, "input-file") == 0 && is_url(value))
+        return "-i takes the name of a list: give the URL without it";
+    if (strcmp(name, "threads-per-depot") == 0 && is_count(value) &&
+        strtol(value, NULL, 10) > MOST_THREADS)
+        return "-t is the number of connections to each depot, at most 16: use "
+               "--retry N for attempts, --silence TIME for a pause";
+    if (strcmp(name, "block-size") == 0 && strchr(value, '=') != NULL)
+        return "-b is the size of blocks: use --header 'Cookie: NAME=VALUE'";
     if (strcmp(name, "progress-number") == 0 && is_folder(value))
         return "-P is the progress number of an algorithm: use -d DIR for the "
                "folder of the file";

@@ -22,6 +22,10 @@ const struct foreign *foreign_option(size_t i);
 const char *foreign_advice(const char *name, size_t len);
 const char *foreign_letter_advice(int letter);
 
+/* What to use in place of a word of wget's, such as -nc, that would be several
+ * letters here; or NULL. */
+const char *foreign_word_advice(const char *word);
+
 /* What to use in place of our option `name`, if `value` shows that another
  * program's option with the same letter is meant; or NULL. */
 const char *foreign_value_advice(const char *name, const char *value);

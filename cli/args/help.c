@@ -245,16 +245,24 @@ static void put_all(enum command command)
     fputs(status, stdout);
 }
 
+const char *help_topic(size_t i)
+{
+    if (i < N_GROUPS)
+        return groups[i].name;
+    i -= N_GROUPS;
+    if (i < N_PAGES)
+        return grammar_name(pages[i].command);
+    return i == N_PAGES ? "all" : NULL;
+}
+
 static int complain_of_topic(const char *topic)
 {
     struct nearest nearest;
+    const char *known;
 
     nearest_init(&nearest, topic, strlen(topic));
-    nearest_consider(&nearest, "all");
-    for (size_t i = 0; i < N_GROUPS; i++)
-        nearest_consider(&nearest, groups[i].name);
-    for (size_t i = 0; i < N_PAGES; i++)
-        nearest_consider(&nearest, grammar_name(pages[i].command));
+    for (size_t i = 0; (known = help_topic(i)) != NULL; i++)
+        nearest_consider(&nearest, known);
     if (nearest.name != NULL)
         return words_usage("there is no help on '%s': did you mean '--help "
                            "%s'?",

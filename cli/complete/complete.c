@@ -8,6 +8,7 @@
 #include <xdownload/options.h>
 
 #include "args/grammar.h"
+#include "args/help.h"
 #include "args/options.h"
 #include "common/status.h"
 
@@ -73,33 +74,96 @@ static const char *range_of(const struct option_row *row)
     return range;
 }
 
-static void put_names(const struct typed *t)
+/* "auto" of "0 to 1000000, or auto"; or NULL. */
+static const char *last_word(const char *range)
 {
-    struct xd_option_info info = {.struct_size = sizeof info};
+    const char *word = NULL;
+    size_t step;
 
-    for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
-        put(t, info.name, strlen(info.name), "=", info.sentence);
+    for (const char *s = range; (s = strstr(s, ", or ")) != NULL;)
+        word = s += strlen(", or ");
+    return word != NULL && listed_word(word, &step) == strlen(word) ? word
+                                                                    : NULL;
 }
 
-static void put_values(const struct typed *t, const struct option_row *row)
+static bool takes_file(const struct option_row *row, const char *range)
 {
-    const char *range = range_of(row);
+    return strstr(row->argument, "FILE") != NULL ||
+           strstr(row->argument, "DIR") != NULL ||
+           strstr(range, "the name of ") != NULL ||
+           row->id == OPTION_CHECKSUM || row->id == OPTION_VIRTUAL;
+}
+
+static void put_listed(const struct typed *t, const char *range)
+{
     size_t step = 0;
 
-    if (row->id == OPTION_SET) {
-        put_names(t);
-        return;
-    }
+    for (; *range != '\0'; range += step)
+        put(t, range, listed_word(range, &step), "", "");
+}
+
+/* Behind what of the word ends with `len` bytes. */
+static struct typed behind(const struct typed *t, size_t len)
+{
+    return t->n_before > 0
+               ? (struct typed){t->before, t->n_before + len, t->word + len}
+               : (struct typed){t->word, len, t->word + len};
+}
+
+static void put_values(const struct grammar *g, const struct typed *t,
+                       const struct option_row *row)
+{
+    const char *range = range_of(row), *comma = strrchr(t->word, ',');
+    const char *word = last_word(range);
+
     if (is_list(range)) {
-        for (; *range != '\0'; range += step) {
-            const size_t len = listed_word(range, &step);
-            put(t, range, len, "", "");
-        }
+        const bool has_more = comma != NULL && g->command == COMMAND_BENCH;
+        const struct typed rest =
+            behind(t, has_more ? (size_t)(comma + 1 - t->word) : 0);
+        put_listed(&rest, range);
         return;
     }
-    if (strstr(row->argument, "FILE") != NULL ||
-        strstr(row->argument, "DIR") != NULL || row->id == OPTION_CHECKSUM)
+    if (word != NULL)
+        put(t, word, strlen(word), "", "");
+    if (takes_file(row, range))
         puts(FILES);
+}
+
+/* "NAME=VALUE" */
+static void put_setting(const struct grammar *g, const struct typed *t)
+{
+    struct xd_option_info info = {.struct_size = sizeof info};
+    const size_t len = strcspn(t->word, "=");
+    const struct typed value = behind(t, len + 1);
+
+    for (size_t i = 0; xd_option_info(i, &info) == 0; i++) {
+        const struct option_row row = {
+            .id = OPTION_LIBRARY, .name = info.name, .argument = info.argument};
+        if (t->word[len] == '\0')
+            put(t, info.name, strlen(info.name), "=", info.sentence);
+        else if (strlen(info.name) == len && info.argument != NULL &&
+                 strncmp(info.name, t->word, len) == 0)
+            put_values(g, &value, &row);
+    }
+}
+
+static void put_topics(const struct typed *t)
+{
+    const char *topic;
+
+    for (size_t i = 0; (topic = help_topic(i)) != NULL; i++)
+        put(t, topic, strlen(topic), "", "");
+}
+
+static void put_wanted(const struct grammar *g, const struct typed *t,
+                       const struct option_row *row)
+{
+    if (row->id == OPTION_HELP)
+        put_topics(t);
+    else if (row->id == OPTION_SET)
+        put_setting(g, t);
+    else
+        put_values(g, t, row);
 }
 
 static void put_options(const struct grammar *g, const char *word)
@@ -111,14 +175,20 @@ static void put_options(const struct grammar *g, const char *word)
             g->rows[i].sentence);
 }
 
+/* Also by the name that it has in another program. */
 static const struct option_row *row_named(const struct grammar *g,
                                           const char *name, size_t len)
 {
-    for (size_t i = 0; i < g->n; i++)
-        if (strlen(g->rows[i].name) == len &&
-            strncmp(g->rows[i].name, name, len) == 0)
-            return &g->rows[i];
+    for (size_t i = 0; i < g->n_longs; i++)
+        if (strlen(g->longs[i].name) == len &&
+            strncmp(g->longs[i].name, name, len) == 0)
+            return grammar_row(g, g->longs[i].val);
     return NULL;
+}
+
+static bool takes_word(const struct option_row *row)
+{
+    return row != NULL && (row->argument != NULL || row->id == OPTION_HELP);
 }
 
 /* The option whose value is the word behind this one, or NULL. */
@@ -131,13 +201,13 @@ static const struct option_row *wants_next(const struct grammar *g,
         return NULL;
     if (word[1] == '-') {
         row = row_named(g, word + 2, strlen(word + 2));
-        return row != NULL && row->argument != NULL ? row : NULL;
+        return takes_word(row) ? row : NULL;
     }
     for (word++; *word != '\0'; word++) {
         row = grammar_row(g, (unsigned char)*word);
         if (row == NULL)
             return NULL;
-        if (row->argument != NULL) /* in this word, if anything is left of it */
+        if (takes_word(row)) /* in this word, if anything is left of it */
             return word[1] == '\0' ? row : NULL;
     }
     return NULL;
@@ -154,7 +224,7 @@ static void put_last(const struct grammar *g, const char *word, bool is_first)
             row_named(g, word + 2, (size_t)(equals - word) - 2);
         t = (struct typed){word, (size_t)(equals - word) + 1, equals + 1};
         if (row != NULL && row->argument != NULL)
-            put_values(&t, row);
+            put_wanted(g, &t, row);
         return;
     }
     if (word[0] == '-') {
@@ -186,7 +256,7 @@ int complete_print(int n, char **words)
     if (only_files)
         puts(FILES);
     else if (wanting != NULL)
-        put_values(&(struct typed){"", 0, words[n - 1]}, wanting);
+        put_wanted(&g, &(struct typed){"", 0, words[n - 1]}, wanting);
     else
         put_last(&g, words[n - 1], n == 1);
     return 0;

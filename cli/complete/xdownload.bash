@@ -1,19 +1,29 @@
 # Completion for bash: the command itself knows what may stand there.
 _xdownload()
 {
-    local words=() word files=
-    # bash cuts --name=value in three.
+    local words=() word files= kept=
+    # bash cuts --name=value in three, and name=value too.
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-        [[ $word == = && ${words[-1]-} == --* ]] || words+=("$word")
+        if [[ $word == = && ${words[-1]-} == --* ]]; then
+            continue
+        elif [[ ${words[-1]-} == [!-]*= || ${words[-1]+$word} == = ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
     done
-    [[ ${COMP_WORDS[COMP_CWORD]} != = ]] || words+=('')
+    if [[ ${words[-1]} == [!-]*=* ]]; then
+        kept=${words[-1]%"${words[-1]##*=}"}
+    elif [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
+        words+=('')
+    fi
 
     COMPREPLY=()
     while IFS=$'\t' read -r word _; do
         if [[ $word == / ]]; then
             files=yes
         else
-            COMPREPLY+=("$word")
+            COMPREPLY+=("${word#"$kept"}")
             [[ $word != *= ]] || compopt -o nospace
         fi
     done < <("$1" __complete "${words[@]}" 2>/dev/null)

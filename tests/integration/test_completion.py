@@ -111,6 +111,17 @@ def offered(*words):
     ("-- fed", "-- fedora.meta4 "),
     ("--set max-dep", "--set max-depots="),
     ("--js", "--js"),  # is not of get
+    ("--progress-number au", "--progress-number auto "),
+    ("--spool no", "--spool none "),
+    ("--set algorithm=agg", "--set algorithm=aggressive "),
+    ("--set progress-number=", "--set progress-number=auto "),
+    ("bench -a basic,agg", "bench -a basic,aggressive "),
+    ("bench --algorithm=basic,agg", "bench --algorithm=basic,aggressive "),
+    ("--help netw", "--help network "),
+    ("-h be", "-h bench "),
+    ("--output-document fil", "--output-document films.xnd "),
+    ("--public-key fil", "--public-key films.xnd "),
+    ("--tries fed", "--tries fed"),
 ])
 def test_a_word_is_completed(shell, typed, completed):
     assert shell.line_after(f"xdownload {typed}", "\t") == \
@@ -154,6 +165,11 @@ def test_bash_keeps_a_name_with_a_blank_together(folder):
     ("--algorithm=pro", ["--algorithm=progress"]),
     ("ver", ["verify"]),
     ("show fed", ["fedora.meta4"]),
+    ("show --format ", ["exnode", "metalink"]),
+    ("show --format=ex", ["--format=exnode"]),
+    ("--progress j", ["json"]),
+    ("--set algorithm=agg", ["algorithm=aggressive"]),
+    ("--help netw", ["network"]),
 ])
 def test_fish_is_told_the_same(folder, typed, found):
     shell = shutil.which("fish")
@@ -165,6 +181,26 @@ def test_fish_is_told_the_same(folder, typed, found):
             **os.environ, "HOME": str(folder),
             "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}).stdout
     assert [line.partition("\t")[0] for line in said.splitlines()] == found
+
+
+def words_of_help(pattern):
+    """Each option with a list of words that the help has: its words."""
+    text = subprocess.run([COMMAND, "--help", "all"], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    text = re.sub(r"\n {20,}", " ", text)
+    return {name: re.split(", | or ", listed) for name, listed in re.findall(
+        r"--([a-z-]+) [A-Z].*: (%s)(?: \(default.*)?$" % pattern, text, re.M)}
+
+
+def test_each_option_with_a_set_of_words_offers_them():
+    listed = words_of_help(r"[a-z]+(?:, [a-z]+)* or [a-z]+")
+    assert {"progress", "format"} <= set(listed)
+    listed["algorithm"] = ["adaptive", "basic", "aggressive", "progress"]
+    for name, words in listed.items():
+        command = ["show"] if name == "format" else []
+        assert offered(*command, f"--{name}", "") == set(words)
+        assert offered(*command, f"--{name}=") == {
+            f"--{name}={word}" for word in words}
 
 
 def test_the_table_is_the_only_list():

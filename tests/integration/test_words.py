@@ -65,6 +65,13 @@ def test_the_help_of_a_command_has_its_options_and_no_others(lab):
     assert "limit-rate" not in options_in(out(lab, "show", "--help", "network"))
 
 
+@pytest.mark.parametrize("setting, meant", [
+    ("retyr=3", "did you mean 'retry'?"), ("nonsense=3", "libxdownload(3)")])
+def test_an_option_to_set_that_there_is_not_names_the_nearest(
+        lab, setting, meant):
+    assert meant in refused(lab, "--set", setting, "http://127.0.0.1:9/f")
+
+
 def test_help_before_another_option_is_the_overview(lab):
     assert out(lab, "--help", "-v") == out(lab, "--help")
 
@@ -130,7 +137,17 @@ def test_they_are_our_options_under_another_name(lab, words, ours):
     (["-P", "folder"], "use -d DIR"), (["-P", "/tmp"], "use -d DIR"),
     (["--split=5"], "unknown option --split: use -t N"),
     (["--timeout", "5"], "use --silence TIME"),
-    (["--http-user=me"], "use --user NAME:PASSWORD")])
+    (["--http-user=me"], "use --user NAME:PASSWORD"),
+    (["-nc"], "unknown option -nc: leave it out: no file is replaced"),
+    (["-q", "-nv"], "unknown option -nv: use -q"),
+    (["-I"], "use xdownload show URL"), (["-X", "GET"], "asked for with GET"),
+    (["-r"], "no links of a page are followed"),
+    (["-m"], "no links of a page are followed"),
+    (["--recursive"], "no links of a page are followed"),
+    (["-b", "a=b"], "use --header 'Cookie: NAME=VALUE'"),
+    (["-t", "60"], "-t is the number of connections to each depot"),
+    (["-i"], "-i takes the name of a list"),
+    (["--speed-limit", "1"], "a slow depot gives its bytes to others")])
 def test_where_programs_differ_a_sentence_names_our_option(lab, words, advice):
     said = refused(lab, *words, "http://127.0.0.1:9/f")
     assert advice in said
@@ -251,7 +268,7 @@ def test_the_folder_of_config_files_may_be_another(lab):
     ("allow-private-redirs", "not allowed"), ("report r.json", "not allowed"),
     ("set insecure=yes", "not allowed"),
     ("proxy http://me:secret@proxy.example", "not allowed"),
-    ("retyr 3", "there is no such option"), ("q", "there is no such option"),
+    ("retyr 3", "there is no such option: did you mean retry?"), ("q", "there is no such option"),
     ("retry", "needs a value"), ("retry =", "needs a value"),
     ("quiet yes", "takes no value"), ("retry many", "invalid retry 'many'")])
 def test_what_a_config_file_may_not_set_ends_the_run(lab, line, why):
