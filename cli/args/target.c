@@ -40,9 +40,14 @@ int target_init(struct target *t, const struct args *a, const char *inner,
         return 0;
     }
     if (name == NULL)
-        return words_usage("%s does not name the file: give -o FILE, or let "
-                           "the server name it with --content-disposition",
-                           input);
+        return words_usage("%s does not name the file: %s%s", input,
+                           a->list != NULL ? "write out=NAME in an indented "
+                                             "line below it"
+                                           : "give -o FILE",
+                           args_is_on(a, "content-disposition")
+                               ? ""
+                               : ", or let the server name it with "
+                                 "--content-disposition");
     t->path = join(a->directory, name, "");
     t->part = join(a->directory, name, ".part");
     if (a->output == NULL)

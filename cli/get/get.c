@@ -364,7 +364,8 @@ static void get_files(struct get *g, const struct xd_list *list)
 static int read_list(struct xd_list **out, const struct args *a)
 {
     struct xd_error err;
-    const int rc = xd_list_read(out, a->list, &err);
+    const int rc =
+        xd_list_read(out, a->list, args_is_on(a, "content-disposition"), &err);
 
     if (rc < 0)
         words_error("%s", err.msg);

@@ -24,6 +24,7 @@
 #ifndef XDOWNLOAD_LIST_H
 #define XDOWNLOAD_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <xdownload/error.h>
 
@@ -36,7 +37,7 @@ struct xd_listed {
     const char *const *urls; /* http, https and ftp */
     size_t n_urls;           /* at least 1 */
     /* The path of the file within the folder that the program chooses, as in
-     * xd_file: that of `directory` and `name`. */
+     * xd_file: that of `directory` and `name`.  NULL: its server names it. */
     const char *path;
     const char *directory; /* of dir=; "" if there is none */
     const char *name;      /* of out=; NULL: that of the first URL */
@@ -47,7 +48,9 @@ XD_BEGIN_DECLS
 
 /*
  * Parse `len` bytes at `data`.  `origin` is where the text came from, for error
- * sentences: a path, or "-" for standard input.
+ * sentences: a path, or "-" for standard input.  `servers_name`: files that no
+ * out= names will have the names that their servers give them (the option
+ * content-disposition), so that URLs need not name them, and may end alike.
  *
  * Ownership: *out is the caller's, to release with xd_list_free(); it is NULL
  *            after an error.  Nothing passed in is kept.
@@ -58,12 +61,12 @@ XD_BEGIN_DECLS
  */
 XD_API XD_MUST_CHECK int xd_list_parse(struct xd_list **out, const void *data,
                                        size_t len, const char *origin,
-                                       struct xd_error *err);
+                                       bool servers_name, struct xd_error *err);
 
 /* The same of a file; "-" is standard input.  At most 64 MiB are read.
  * Errors: also IO.  Blocks: on the disk, or on what writes to the pipe. */
 XD_API XD_MUST_CHECK int xd_list_read(struct xd_list **out, const char *path,
-                                      struct xd_error *err);
+                                      bool servers_name, struct xd_error *err);
 
 /* How many files; at least 1. */
 XD_API size_t xd_list_n_files(const struct xd_list *l);

@@ -45,6 +45,7 @@ struct reader {
     struct xd_list *list;
     const char *said; /* where the text came from */
     size_t line;
+    bool servers_name; /* the files that no out= names */
     struct xd_error *err;
 };
 
@@ -129,11 +130,28 @@ static int fail_url(const struct reader *r, const char *url,
     return rc;
 }
 
+/* With its blanks escaped, unless they separate URLs; NULL without memory. */
+static const char *copy_url(struct reader *r, struct xd_span text)
+{
+    struct xd_text quoted = {.s = NULL};
+    const char *copy = xd_pool_copy(&r->list->pool, text);
+    const char *blank = copy ? strchr(copy, ' ') : NULL;
+    if (!blank || strstr(blank, "://"))
+        return copy;
+    for (const char *c = copy; *c; c++)
+        xd_text_add(&quoted, *c == ' ' ? "%20" : c, *c == ' ' ? 3 : 1);
+    copy = quoted.failed
+               ? NULL
+               : xd_pool_copy(&r->list->pool, xd_span(quoted.s, quoted.len));
+    xd_text_fini(&quoted);
+    return copy;
+}
+
 static int add_url(struct reader *r, struct xd_span text)
 {
     struct xd_list *l = r->list;
     struct xd_url parsed;
-    const char *url = xd_pool_copy(&l->pool, text);
+    const char *url = copy_url(r, text);
     const char **more =
         xd_grow(l->urls, l->n_urls, &l->urls_capacity, sizeof *more);
     if (more)
@@ -321,6 +339,8 @@ static int make_path(struct reader *r, struct row *row)
     f->urls = r->list->urls + row->first_url;
     f->directory = f->directory ? f->directory : "";
     r->line = f->line;
+    if (!f->name && r->servers_name)
+        return 0;
     if (f->name) {
         strcpy(name, f->name);
     } else if (!xd_name_from_url(&row->first, name)) {
@@ -346,13 +366,16 @@ static int check_paths_differ(struct reader *r)
 {
     struct xd_list *l = r->list;
     const struct xd_listed **files = xd_alloc(l->n, sizeof *files);
+    size_t n = 0;
     int rc = 0;
     if (!files)
         return xd_fail_nomem(r->err);
-    for (size_t i = 0; i < l->n; i++)
-        files[i] = &l->rows[i].file;
-    qsort(files, l->n, sizeof *files, by_path);
-    for (size_t i = 1; rc == 0 && i < l->n; i++) {
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->rows[i].file.path)
+            files[n++] = &l->rows[i].file;
+    }
+    qsort(files, n, sizeof *files, by_path);
+    for (size_t i = 1; rc == 0 && i < n; i++) {
         r->line = files[i]->line;
         if (strcmp(files[i - 1]->path, files[i]->path) == 0)
             rc = fail(r,
@@ -392,11 +415,12 @@ static int check_text(const struct reader *r, struct xd_span text)
 }
 
 int xd_list_parse(struct xd_list **out, const void *data, size_t len,
-                  const char *origin, struct xd_error *err)
+                  const char *origin, bool servers_name, struct xd_error *err)
 {
     struct xd_span text = xd_span(data, len);
     struct reader r = {.said =
                            strcmp(origin, "-") == 0 ? "standard input" : origin,
+                       .servers_name = servers_name,
                        .err = err};
     *out = NULL;
     r.list = xd_alloc(1, sizeof *r.list);

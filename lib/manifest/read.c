@@ -34,14 +34,15 @@ static int read_all(struct xd_input *out, const char *path,
     return rc;
 }
 
-int xd_list_read(struct xd_list **out, const char *path, struct xd_error *err)
+int xd_list_read(struct xd_list **out, const char *path, bool servers_name,
+                 struct xd_error *err)
 {
     struct xd_input in;
     *out = NULL;
     int rc = read_all(&in, path, err);
     if (rc < 0)
         return rc;
-    rc = xd_list_parse(out, in.front.s, in.front.len, path, err);
+    rc = xd_list_parse(out, in.front.s, in.front.len, path, servers_name, err);
     xd_input_fini(&in);
     return rc;
 }

@@ -268,13 +268,14 @@ static bool parse(const uint8_t *data, size_t len, const char *origin)
     return rc == 0;
 }
 
-/* Each file of a list has a path within its folder, and URLs. */
-static void parse_list(const uint8_t *data, size_t len)
+/* Each file of a list has a path within its folder, or none if its server names
+ * it, and URLs. */
+static void parse_list(const uint8_t *data, size_t len, bool servers_name)
 {
     struct xd_listed f = {.struct_size = sizeof f};
     struct xd_error error = {.code = XD_OK};
     struct xd_list *list = NULL;
-    int rc = xd_list_parse(&list, data, len, "list", &error);
+    int rc = xd_list_parse(&list, data, len, "list", servers_name, &error);
 
     FUZZ_CHECK((rc == 0) == (list != NULL));
     if (rc < 0) {
@@ -311,7 +312,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     parse(data, len, "http://origin.example/a/b?secret");
     parse(data, len, NULL);
-    parse_list(data, len);
+    parse_list(data, len, false);
+    parse_list(data, len, true);
     if (xd_manifest_recognise(data, len) > 0)
         FUZZ_CHECK(xd_manifest_may_begin(data, len) &&
                    xd_manifest_may_begin(data, len / 2));

@@ -112,6 +112,34 @@ def test_lines_of_a_list_have_the_names_of_their_servers(lab):
     assert names(lab) == ["mine.bin", "one.bin"]
 
 
+def test_urls_of_a_list_that_end_alike_have_the_names_of_their_servers(lab):
+    """As those of a program that serves downloads by their number do."""
+    one, two, none = (lab.odd(named(d)) for d in (
+        "attachment; filename=one.bin", "attachment; filename=two.bin",
+        "inline"))
+    lab.path("list.xml").write_text(
+        f"{one.url('get')}?id=1\n{two.url('get')}?id=2\n{one.url('')}\n"
+        "  dir=there\n")
+    run = lab.xdownload("-i", "list.xml", "--content-disposition")
+    assert run.rc == 0, run.err
+    assert names(lab) == ["one.bin", "two.bin"]
+    assert lab.read("there/one.bin") == DATA
+    lab.path("list.xml").write_text(f"{none.url('')}\n")
+    run = lab.xdownload("-i", "list.xml", "--content-disposition")
+    assert run.rc == 2 and "does not name the file" in run.err
+    assert "out=NAME" in run.err
+
+
+def test_of_two_files_with_one_name_the_first_stays(lab):
+    one = lab.odd(named("attachment; filename=a.bin"))
+    two = lab.odd(with_header("Content-Disposition: inline; filename=a.bin",
+                              data=DATA[::-1]))
+    lab.path("list.xml").write_text(f"{one.url('x')}\n{two.url('y')}\n")
+    run = lab.xdownload("-i", "list.xml", "--content-disposition")
+    assert run.rc == 5 and "exists already" in run.err
+    assert names(lab) == ["a.bin"] and lab.read("a.bin") == DATA
+
+
 def test_a_name_that_a_server_chose_replaces_no_file(lab):
     lab.path("a.bin").write_bytes(b"mine")
     run = fetch(lab, "attachment; filename=a.bin")

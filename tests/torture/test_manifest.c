@@ -247,7 +247,7 @@ END_TEST
 static int parse_list(void)
 {
     static const char text[] =
-        "http://a/x\thttp://b/x\n out=.y\n dir=d\n"
+        "http://a/x y\thttp://b/x\n out=.y\n dir=d\n"
         " checksum=md5=d41d8cd98f00b204e9800998ecf8427e\n"
         " split=5\nhttp://a/z\n";
     struct xd_list *l = NULL;
@@ -255,7 +255,7 @@ static int parse_list(void)
     int rc;
 
     torture_begin();
-    rc = xd_list_parse(&l, text, strlen(text), "l", &error);
+    rc = xd_list_parse(&l, text, strlen(text), "l", false, &error);
     torture_end();
     ck_assert((rc == 0) == (l != NULL));
     ck_assert_int_eq(rc, error.code);

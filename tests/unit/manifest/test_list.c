@@ -22,7 +22,7 @@ static int parse_bytes(const char *text, size_t len)
 {
     forget();
     error = (struct xd_error){.code = XD_OK};
-    return xd_list_parse(&list, text, len, "l.txt", &error);
+    return xd_list_parse(&list, text, len, "l.txt", false, &error);
 }
 
 static void parse(const char *text)
@@ -127,8 +127,7 @@ static const struct refused {
     {"www.example.com/x\n", "line 1: \"www.example.com/x\" is no URL"},
     {"/home/me/x.meta4\n", "is no URL"},
     {"<?xml version='1.0'?>\n", "line 1: this is XML or HTML, and no list"},
-    {"http://a/x http://b/x\n", "tabs separate the URLs"},
-    {"http://a/my file\n", "is written as %20"},
+    {"http://a/x http://b/x\n", "tabs separate the URLs on one line"},
     {"http://a/x\thttp://u:secret@b b/x\n", "is no URL"},
     {"http://a/x\td.iso\n", "line 1: \"d.iso\" is no URL"},
     {"file:///etc/passwd\n", "only URLs with http, https, ftp and ftps"},
@@ -198,6 +197,33 @@ START_TEST(a_path_is_not_longer_than_a_manifest_may_have_it)
 }
 END_TEST
 
+START_TEST(blanks_of_a_url_are_escaped)
+{
+    parse("http://a/my own file \thttp://b/c d?e f\n");
+    ck_assert_str_eq(file_at(0).urls[0], "http://a/my%20own%20file");
+    ck_assert_str_eq(file_at(0).urls[1], "http://b/c%20d?e%20f");
+    ck_assert_str_eq(file_at(0).path, "my own file");
+}
+END_TEST
+
+START_TEST(files_that_servers_name_need_no_names_and_may_end_alike)
+{
+    static const char text[] = "http://a/get?1\nhttp://a/get?2\nhttp://a/\n"
+                               "http://a/z\n out=o\n";
+    static const char alike[] = "http://a/z\n out=o\nhttp://a/\n out=o\n";
+
+    ck_assert_int_eq(
+        xd_list_parse(&list, text, strlen(text), "l", true, &error), 0);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_ptr_null(file_at(i).path);
+    ck_assert_str_eq(file_at(3).path, "o");
+    forget();
+    ck_assert_int_eq(
+        xd_list_parse(&list, alike, strlen(alike), "l", true, &error),
+        XD_E_INVAL);
+}
+END_TEST
+
 START_TEST(a_file_and_standard_input_are_read)
 {
     FILE *f = fopen("list.tmp", "w");
@@ -205,13 +231,14 @@ START_TEST(a_file_and_standard_input_are_read)
     ck_assert_ptr_nonnull(f);
     fputs("http://a/x\nno\n", f);
     fclose(f);
-    ck_assert_int_eq(xd_list_read(&list, "list.tmp", &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_list_read(&list, "list.tmp", false, &error),
+                     XD_E_INVAL);
     ck_assert_ptr_nonnull(strstr(error.msg, "list.tmp: line 2: "));
     ck_assert_ptr_nonnull(freopen("list.tmp", "r", stdin));
-    ck_assert_int_eq(xd_list_read(&list, "-", &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_list_read(&list, "-", false, &error), XD_E_INVAL);
     ck_assert_ptr_nonnull(strstr(error.msg, "standard input: line 2: "));
     ck_assert_int_eq(remove("list.tmp"), 0);
-    ck_assert_int_eq(xd_list_read(&list, "list.tmp", &error), XD_E_IO);
+    ck_assert_int_eq(xd_list_read(&list, "list.tmp", false, &error), XD_E_IO);
     ck_assert_ptr_null(list);
 }
 END_TEST
@@ -227,6 +254,8 @@ int main(void)
     tcase_add_test(t, options_belong_to_the_file_above_them);
     tcase_add_test(t, other_options_are_told_and_passed_over);
     tcase_add_test(t, more_warnings_than_a_hundred_are_not_kept);
+    tcase_add_test(t, blanks_of_a_url_are_escaped);
+    tcase_add_test(t, files_that_servers_name_need_no_names_and_may_end_alike);
     tcase_add_loop_test(t, what_cannot_be_meant_is_refused_with_its_line, 0, n);
     tcase_add_test(t, what_is_no_text_is_refused);
     tcase_add_test(t, a_path_is_not_longer_than_a_manifest_may_have_it);
