@@ -13,8 +13,10 @@
 #include "report/summary.h"
 #include "report/view.h"
 
-/* From the cursor on, which stands at the start of the picture. */
-#define CLEAR "\r\033[J"
+/* From the cursor on, which stands at the start of the picture.  tmux keeps what
+ * is cleared from the very first column of the screen on, and people would see it
+ * when they scroll back; so it is from the second one on, and then the line. */
+#define CLEAR "\r \033[J\r\033[K"
 
 /* Between two lines. */
 #define PLAIN_SECONDS 5

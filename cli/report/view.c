@@ -169,8 +169,8 @@ static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
 
 #define WAITS_SIZE 300
 
-/* Why nothing comes, if nothing does: what is waited for, or in the words of the first depot that has
- * any; or NULL. */
+/* Why nothing comes, if nothing does: what is waited for, or the error of the
+ * first depot that has one; or NULL. */
 static const char *trouble(const struct snapshot *s, char *waits, size_t size)
 {
     if (snapshot_waits(s, waits, size))

@@ -10,7 +10,8 @@ When its size changes it does as one of three families do:
     cut     rows are cut at the new width; where there is no room, those below
             the cursor are dropped before any scrolls away (xterm)
     reflow  lines that are too long go on in the next row, and come together
-            again; rows are dropped likewise (VTE, tmux)
+            again; rows are dropped likewise; what a program clears from the
+            first column of the first row on scrolls away (VTE, tmux)
     bottom  the same, but the last rows stay, as far as the cursor allows
 """
 import codecs
@@ -103,6 +104,9 @@ class Screen:
         elif what == "K" and number in ("", "0"):  # clear to the end of the row
             row.text, row.goes_on = row.text[:self.column], False
         elif what == "J" and number in ("", "0"):  # and all rows below
+            if self.family == "reflow" and (self.row, self.column) == (0, 0):
+                self.gone += self.rows[:len(self.shown())]
+                row = self.rows[0] = Row()
             row.text, row.goes_on = row.text[:self.column], False
             self.rows[self.row + 1:] = [
                 Row() for _ in range(self.height - self.row - 1)]

@@ -237,12 +237,14 @@ def test_a_terminal_of_few_rows_has_what_fits(lab, terminal, rows):
     assert re.fullmatch(summary("f.bin"), lines[3]) and len(lines) == 7
 
 
-def test_nothing_of_the_picture_stays_where_the_list_is_longer(lab, terminal):
+@pytest.mark.parametrize("family", ["cut", "reflow"])
+def test_nothing_of_the_picture_stays_where_the_list_is_longer(
+        lab, terminal, family):
     """Also of what scrolled out of sight."""
     lab.file("f.bin", SIZE)
     depots = [lab.depot(rate=20_000) for _ in range(10)]
     shown = terminal(80, 8, lab.exnode("f.bin", [*depots, lab.dead()]), "-b",
-                     "4k", "--max-depots", "11")
+                     "4k", "--max-depots", "11", family=family)
     shown.wait_for(whole(), *[r"127\.0\.0\.1:\d+ .*"] * 6, r"\+\d+ more.*")
     assert shown.finish().rc == 0
     lines = shown.screen.lines()
