@@ -19,6 +19,11 @@
 #include "base/range.h"
 #include "base/number.h"
 
+#ifdef __APPLE__ /* which has these under other names, or not at all */
+#define st_mtim st_mtimespec
+#define fdatasync fsync
+#endif
+
 #define LONGEST_PATH \
     ((size_t)4096) /* with its NUL; Linux opens no longer one */
 
