@@ -546,9 +546,8 @@ static int recognize_urls(struct args *a)
     for (size_t i = 1; i < a->n_inputs; i++)
         if (args_is_url(a->inputs[i]) != a->urls)
             return words_usage(
-                "%s is a %s, but %s is a %s: give either files or URLs",
-                a->inputs[0], a->urls ? "URL" : "file", a->inputs[i],
-                a->urls ? "file" : "URL");
+                "%s is a URL and %s is not: give either URLs or files",
+                a->inputs[a->urls ? 0 : i], a->inputs[a->urls ? i : 0]);
     return 0;
 }
 
@@ -603,7 +602,8 @@ static int check_show(const struct args *a)
 static int check_verify(struct args *a)
 {
     if (a->n_inputs != 2)
-        return words_usage("verify needs a manifest and a file");
+        return words_usage("verify needs a manifest and a file: xdownload "
+                           "verify MANIFEST FILE");
     a->output = a->inputs[1];
     a->n_inputs = 1;
     return 0;
@@ -657,8 +657,8 @@ static int check_serve(struct args *a)
 static int check_trace(const struct args *a)
 {
     if (a->n_inputs != 1)
-        return words_usage("trace takes one file, which --trace has written, "
-                           "not %zu",
+        return words_usage("trace takes one file, which --trace has written: "
+                           "%zu are given",
                            a->n_inputs);
     if (a->in_words && a->scenario != NULL)
         return words_usage("--summary and --scenario exclude each other");
@@ -926,6 +926,7 @@ int args_parse(struct args *out, int argc, char **argv)
     if (named != 0) {
         out->command = named;
         optind = 2;
+        words_set_command(argv[1]);
     }
     int status = take_options(out, &grammar, argc, argv);
     if (status != 0 || out->done)

@@ -216,7 +216,8 @@ int grammar_complain(const struct grammar *g, int got, const char *word)
     const struct option_row *row = grammar_row(g, optopt);
 
     if (got == ':' && row != NULL)
-        return words_usage("--%s needs its %s", row->name, row->argument);
+        return words_usage("--%s needs a value: --%s %s", row->name, row->name,
+                           row->argument);
     if (row != NULL)
         return words_usage("--%s takes no value", row->name);
     const size_t len = strcspn(word, "=");

@@ -147,7 +147,7 @@ int inputs_checksums(struct xd_checksums **out, const struct args *a,
         rc = add_checksum(*out, a->checksums[i], a, err);
     if (rc == 0)
         return 0;
-    words_error("%s", err->msg);
+    advice_print(err);
     return status_of(rc);
 }
 

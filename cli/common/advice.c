@@ -41,6 +41,11 @@ static const char *advice_on_network(const struct xd_error *err)
         return "no server listens there: check the host and the port";
     if (err->os_errno == ENETUNREACH || err->os_errno == EHOSTUNREACH)
         return "check whether this machine is online";
+    if (strstr(err->msg, "wrong version number") != NULL)
+        return "the server does not speak TLS there: use http://";
+    if (strstr(err->msg, "Couldn't bind to") != NULL)
+        return "--interface takes the name of a network interface, or an "
+               "address of this machine";
     if (strstr(err->msg, "certificate") != NULL)
         return "if the server is one of yours, name its authority with "
                "--cacert FILE";

@@ -79,6 +79,13 @@ void words_error(const char *format, ...)
     va_end(args);
 }
 
+static const char *command = ""; /* that was given, whose help is named */
+
+void words_set_command(const char *name)
+{
+    command = name;
+}
+
 int words_usage(const char *format, ...)
 {
     va_list args;
@@ -86,7 +93,8 @@ int words_usage(const char *format, ...)
     va_start(args, format);
     print("", format, args);
     va_end(args);
-    fputs("try 'xdownload --help'\n", stderr);
+    fprintf(stderr, "try 'xdownload%s%s --help'\n",
+            command[0] != '\0' ? " " : "", command);
     return STATUS_USAGE;
 }
 

@@ -13,6 +13,10 @@
 /* "xdownload: " and a sentence. */
 void words_error(const char *format, ...) XD_PRINTF(1, 2);
 
+/* Before anything is printed: the command that was given, of which the name
+ * lasts. */
+void words_set_command(const char *name);
+
 /* A mistake on the command line, and where to read on.  Returns
  * STATUS_USAGE. */
 int words_usage(const char *format, ...) XD_PRINTF(1, 2);

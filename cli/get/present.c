@@ -129,7 +129,7 @@ static void describe_mismatch(struct xd_error *why, const struct job *job,
     why->code = XD_E_IO;
     snprintf(why->msg, sizeof why->msg,
              "%.80s exists already, and %.290s: %s--force replaces it, and "
-             "'xdownload verify --repair' fetches what is wrong of it",
+             "'xdownload verify --repair' fetches only what is wrong",
              path, what, is_part ? "-c goes on with it, " : "");
 }
 
@@ -184,13 +184,9 @@ static int adopt(const struct job *job, struct xd_check *check,
                  struct xd_error *err)
 {
     size_t n;
-    int rc = compare(job, check, &n, err);
+    const int rc = compare(job, check, &n, err);
 
-    if (rc == 0)
-        rc = xd_check_reopen(check, err);
-    if (rc == 0)
-        print_status(job->args, job->name, "continued", NULL, n, false);
-    return rc;
+    return rc == 0 ? xd_check_reopen(check, err) : rc;
 }
 
 /* Whether all is well with the file that is there, or an error says what is
@@ -275,19 +271,50 @@ static void print_wrong(const char *path, const struct xd_checked *c)
                     path, c->n_wrong, c->n_wrong == 1 ? "place" : "places");
 }
 
+static int fail(const struct xd_error *err)
+{
+    words_error("%s", err->msg);
+    return status_of(err->code);
+}
+
+/* What counts as wrong. */
+static int refetch(const struct job *job, struct xd_check *check)
+{
+    struct xd_error err;
+
+    return xd_check_reopen(check, &err) < 0 ? fail(&err) : fetch_file(job);
+}
+
 static int repair(const struct job *job, struct xd_check *check)
 {
     struct xd_error err;
     size_t n;
 
     /* If nothing agrees, all of it is fetched. */
-    int rc = compare(job, check, &n, &err);
-    if (rc == 0 || rc == XD_E_CORRUPT)
-        rc = xd_check_reopen(check, &err);
-    if (rc == 0)
-        return fetch_file(job);
-    words_error("%s", err.msg);
-    return status_of(rc);
+    const int rc = compare(job, check, &n, &err);
+    return rc == 0 || rc == XD_E_CORRUPT ? refetch(job, check) : fail(&err);
+}
+
+/* No hash tells: samples of the depots do. */
+static int verify_samples(const struct job *job, struct xd_check *check)
+{
+    struct xd_error err;
+    size_t n;
+    const int rc = compare(job, check, &n, &err);
+
+    if (rc == XD_E_CORRUPT && job->args->repair)
+        return refetch(job, check);
+    if (rc == 0) {
+        print_status(job->args, job->target->path, "present", NULL, n, false);
+        return STATUS_COMPLETE;
+    }
+    if (rc == XD_E_CORRUPT)
+        put_wrong(check);
+    if (err.code < 0)
+        return fail(&err);
+    words_error("%s.aria2 says that aria2 has not finished the file",
+                job->target->path);
+    return STATUS_CORRUPT;
 }
 
 /* What it holds is all that is to be said, where no hash is wrong. */
@@ -321,6 +348,8 @@ static int verify(const struct job *job)
     xd_check_get(check, &checked);
     if (args_wants_signed(job->args) && checked.n_wrong == 0)
         status = verify_signature(job, check, &checked);
+    else if (checked.is_right && checked.algorithm == NULL)
+        status = verify_samples(job, check);
     else if (checked.is_right) {
         print_status(job->args, job->target->path, "complete",
                      checked.algorithm, 0, false);

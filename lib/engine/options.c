@@ -602,8 +602,11 @@ int xd_options_wanted(const struct xd_options *o, uint64_t size,
     if (span->first == XD_AUTO)
         begin = span->count < size ? size - span->count : 0;
     if (begin >= size && !xd_options_want_all(o))
-        return xd_fail(err, XD_E_INVAL, "range: the file has only %llu bytes",
-                       (unsigned long long)size);
+        return xd_fail(
+            err, XD_E_INVAL,
+            "range: the file has only %llu bytes, and none from %llu "
+            "on",
+            (unsigned long long)size, (unsigned long long)begin);
     out->begin = begin;
     out->end = span->last < size ? span->last + 1 : size;
     return 0;

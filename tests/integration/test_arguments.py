@@ -100,8 +100,8 @@ def test_files_and_urls_do_not_mix(lab):
                  [depot.url("f.bin"), manifest]):
         run = lab.xdownload(*args, report=False)
         assert run.rc == 2
-        assert f"{manifest} is a file" in run.err
-        assert f"{depot.url('f.bin')} is a URL" in run.err
+        assert (f"{depot.url('f.bin')} is a URL and {manifest} is not"
+                in run.err)
     assert depot.requests() == []
 
 

@@ -92,7 +92,7 @@ def test_a_list_comes_through_standard_input(lab):
     (["-", "--checksum", "-"], "read once, and is given 2 times"),
     (["-", "-"], "read once, and is given 2 times"),
     (["show", "-i", "l.txt"], "--input-file means nothing to show"),
-    (["-i"], "--input-file needs its FILE"),
+    (["-i"], "--input-file needs a value: --input-file FILE"),
 ])
 def test_what_does_not_go_with_a_list_is_usage(lab, words, said):
     lab.write("l.txt", "http://a/x\nhttp://a/y\n")

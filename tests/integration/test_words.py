@@ -21,7 +21,9 @@ def out(lab, *words):
 def refused(lab, *words):
     run = lab.xdownload(*words, report=False)
     assert run.rc == 2, run.err
-    assert run.err.endswith("try 'xdownload --help'\n")
+    command = words[0] if words[0] in COMMANDS else ""
+    assert run.err.endswith(f"try 'xdownload {command}".rstrip()
+                            + " --help'\n"), run.err
     return run.err
 
 
@@ -352,6 +354,7 @@ def test_of_many_copies_none_has_advice_of_its_own(lab):
     ("http://127.0.0.1:99999/x", 1, "a port is a number up to 65535"),
     ("http://127.0.0.1:1/x", 1, "no server listens there: check the host"),
     ("http://no.such.invalid/x", 1, "check the name, and whether this"),
+    ("https://PLAIN/x", 1, "does not speak TLS there: use http://"),
     ("htp://a.example/x", 2, "only URLs with http, https, ftp and ftps")])
 def test_an_input_that_is_none_is_told_what_it_may_have_been(
         lab, word, rc, advice):
@@ -360,6 +363,7 @@ def test_an_input_that_is_none_is_told_what_it_may_have_been(
     lab.path("binary").write_bytes(b"\x7fELF\0\0")
     lab.write("page.html", "<html><body>Not found</body></html>")
     lab.write("words.txt", "no URL here\n")
+    word = word.replace("PLAIN", lab.depot().host)
     assert advice in failed(lab, rc, word)
 
 

@@ -438,7 +438,9 @@ static int reopen_as(const struct xd_check *c, int folder, const char *part,
     int rc, fd;
 
     if (xd_file_exists(folder, part) || xd_file_exists(folder, journal))
-        return xd_fail(err, XD_E_IO, "%s: there is an unfinished file already",
+        return xd_fail(err, XD_E_IO,
+                       "%s: an unfinished download is there, which the repair "
+                       "would replace: remove it first",
                        part);
     rc = xd_file_own(&fd, &size, folder, c->path, err);
     if (rc < 0)
