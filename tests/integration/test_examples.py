@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab import wait_until
+from test_playlist import NAMES, Far, manifest_of, put
 
 SOURCE = Path(os.environ["XD_SOURCE"])
 EXAMPLES = Path(os.environ["XD_BUILD"]) / "examples"
@@ -45,6 +46,19 @@ def test_a_program_says_why_it_failed(lab, program):
     done = run(lab, program, "none.xnd", "out")
     assert done.returncode == 1
     assert "none.xnd" in done.stderr
+
+
+def test_a_playlist_begins_each_file_before_its_turn(lab):
+    files = put(lab)
+    far = Far(lab, files, 0.2)
+    with open(lab.path("out"), "wb") as out:
+        done = subprocess.run([EXAMPLES / "playlist",
+                               manifest_of(lab, far.depot)], cwd=lab.work,
+                              stdout=out, stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert lab.read("out") == b"".join(files.values())
+    assert far.asked() == NAMES
 
 
 def sweep_of(done):

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Read all files of a manifest one after another, and write them to standard
+ * output: the next one is begun when all of the present one is here, so that
+ * there is no wait between them.
+ */
+#include <stdio.h>
+#include <xdownload/xdownload.h>
+
+struct track {
+    struct xd_source *source; /* NULL: it has not been begun */
+    struct xd_reader *reader;
+};
+
+/* What is fetched ahead of a reader is fetched from its first read on, which need
+ * not wait for anything. */
+static int begin(struct track *t, struct xd_manifest *m, size_t file,
+                 struct xd_error *err)
+{
+    char byte;
+    int rc = xd_source_new(&t->source, m, file, NULL, err);
+
+    if (rc == 0)
+        rc = xd_reader_new(&t->reader, t->source, err);
+    if (rc < 0)
+        return rc;
+    (void)!xd_reader_read(t->reader, &byte, 1, 0); /* a later one fails, too */
+    return xd_reader_seek(t->reader, 0) < 0 ? XD_E_BUG : 0;
+}
+
+static void end(struct track *t)
+{
+    xd_reader_free(t->reader);
+    xd_source_unref(t->source);
+    *t = (struct track){NULL, NULL};
+}
+
+/* To the end of file number `file`, of which `now` is; `next` is begun
+ * meanwhile, if there is one behind it. */
+static int play(struct track *now, struct track *next, struct xd_manifest *m,
+                size_t file, struct xd_error *err)
+{
+    static unsigned char bytes[1 << 16];
+    int64_t n;
+
+    while ((n = xd_reader_read(now->reader, bytes, sizeof bytes, -1)) > 0) {
+        if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
+            return XD_E_PIPE;
+        if (file + 1 < xd_manifest_n_files(m) && next->source == NULL &&
+            xd_source_has_rest(now->source) &&
+            (n = begin(next, m, file + 1, err)) < 0)
+            return (int)n;
+    }
+    xd_reader_error(now->reader, err);
+    return (int)n;
+}
+
+static int play_all(struct xd_manifest *m, struct xd_error *err)
+{
+    struct track now = {NULL, NULL}, next = {NULL, NULL};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < xd_manifest_n_files(m); i++) {
+        if (now.source == NULL)
+            rc = begin(&now, m, i, err);
+        if (rc == 0)
+            rc = play(&now, &next, m, i, err);
+        end(&now);
+        now = next;
+        next = (struct track){NULL, NULL};
+    }
+    end(&now);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct xd_manifest *m;
+    struct xd_error err;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: playlist MANIFEST\n");
+        return 2;
+    }
+    int rc = xd_manifest_read(&m, argv[1], &err);
+    if (rc == 0) {
+        rc = play_all(m, &err);
+        xd_manifest_unref(m); /* each source has its own reference */
+    }
+    if (rc < 0)
+        fprintf(stderr, "playlist: %s\n",
+                rc == XD_E_PIPE ? "the output cannot be written" : err.msg);
+    return rc < 0;
+}
