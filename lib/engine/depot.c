@@ -147,10 +147,10 @@ static int by_promise(const void *a, const void *b)
 }
 
 /* Replica number `k` of the file `f`, which has the extent's. */
-static int add_entry(struct entries *e, const struct xd_extent *extent,
+static int add_entry(struct entries *e, const struct xd_model_extent *extent,
                      const struct xd_model_file *f, size_t k)
 {
-    const struct xd_replica *replica = &f->replicas[k];
+    const struct xd_model_replica *replica = &f->replicas[k];
     const struct xd_url *url = &f->urls[k];
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
@@ -172,11 +172,11 @@ static int add_entry(struct entries *e, const struct xd_extent *extent,
         .object_offset = replica->offset,
         .object_size = replica->object_size,
         .url = *url,
-        .framing = replica->framing,
+        .framing = replica->more ? replica->more->framing : NULL,
         .location = replica->location,
         .priority = replica->priority,
         .max_connections = replica->max_connections,
-        .reach = f->reaches ? f->reaches[k] : XD_REACH_MACHINE,
+        .reach = f->rare->reaches ? f->rare->reaches[k] : XD_REACH_MACHINE,
         .is_preferred = xd_choice_prefers(e->choice, replica->location),
         .order = e->n};
     if (extent->length != XD_SIZE_UNKNOWN)
@@ -189,19 +189,19 @@ static int collect_entries(const struct xd_model_file *f, struct entries *e)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < f->row.n_extents; i++)
-        n += f->extents[i].row.n_replicas;
+    for (size_t i = 0; i < f->n_extents; i++)
+        n += f->extents[i].n_replicas;
     e->list = xd_alloc(n, sizeof *e->list);
     if (!e->list)
         return XD_E_NOMEM;
-    for (size_t i = 0; i < f->row.n_extents; i++) {
+    for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *extent = &f->extents[i];
 
-        for (size_t j = 0; j < extent->row.n_replicas; j++) {
+        for (size_t j = 0; j < extent->n_replicas; j++) {
             size_t k;
             const struct xd_model_file *in = xd_model_replica(f, extent, j, &k);
 
-            if (add_entry(e, &extent->row, in, k) < 0)
+            if (add_entry(e, extent, in, k) < 0)
                 return XD_E_NOMEM;
         }
     }

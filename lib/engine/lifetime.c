@@ -373,7 +373,7 @@ static void cancel(void *user)
 /* What the manifest has that is not for us. */
 static void log_torrents_locked(struct xd_engine *e)
 {
-    const size_t n = e->depots.manifest->files[e->depots.file].n_torrents;
+    const size_t n = e->depots.manifest->files[e->depots.file].rare->n_torrents;
 
     if (n > 0)
         xd_engine_log_locked(e, XD_LOG_INFO,

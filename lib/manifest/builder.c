@@ -209,23 +209,40 @@ void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part)
     d->last_part = part;
 }
 
+/* Most files share one that has nothing. */
+static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
+                      const struct xd_model_rare *rare)
+{
+    bool is_plain = !rare->signature && !rare->reaches && !rare->mappings &&
+                    !rare->parts && !rare->is_exnode && !rare->metaurls &&
+                    rare->n_torrents == 0;
+    struct xd_model_rare *kept =
+        is_plain ? NULL : xd_pool_alloc(&b->manifest->pool, sizeof *kept);
+    f->rare = &xd_model_plain;
+    if (kept)
+        *kept = *rare;
+    if (kept)
+        f->rare = kept;
+    else if (!is_plain)
+        b->out_of_memory = true;
+}
+
 static int make_file(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
-    f->row.struct_size = sizeof f->row;
-    f->row.path = d->path;
-    f->row.name = d->path ? xd_path_name(d->path) : NULL;
-    f->row.size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
-    f->row.max_connections = d->max_connections;
-    f->row.signature = d->signature.s;
-    f->row.signature_bytes = d->signature.len;
-    f->is_exnode = d->is_exnode;
-    f->metaurls = d->metaurls;
-    f->n_torrents = d->n_torrents;
+    struct xd_model_rare rare = {.signature = d->signature.s,
+                                 .signature_bytes = d->signature.len,
+                                 .is_exnode = d->is_exnode,
+                                 .metaurls = d->metaurls,
+                                 .n_torrents = d->n_torrents};
+    f->path = d->path;
+    f->size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
+    f->max_connections = d->max_connections;
     if (!xd_hashes_take(b, f))
         b->out_of_memory = true;
-    int rc = xd_extents_take(b, f);
-    f->parts = d->parts;
+    int rc = xd_extents_take(b, f, &rare);
+    rare.parts = d->parts; /* also what was merged */
+    keep_rare(b, f, &rare);
     return b->out_of_memory ? xd_fail_nomem(b->err) : rc;
 }
 
@@ -254,7 +271,7 @@ int xd_builder_end_file(struct xd_builder *b)
         return xd_fail_nomem(b->err);
     m->files = more;
     struct xd_model_file *f = &m->files[m->n_files++];
-    *f = (struct xd_model_file){.pieces = NULL};
+    *f = (struct xd_model_file){.rare = &xd_model_plain};
     int rc = make_file(b, f);
     reset_draft(d);
     return rc;
@@ -275,8 +292,8 @@ static int check_paths_differ(struct xd_builder *b)
     if (!paths)
         return xd_fail_nomem(b->err);
     for (size_t i = 0; i < m->n_files; i++) {
-        if (m->files[i].row.path)
-            paths[n++] = m->files[i].row.path;
+        if (m->files[i].path)
+            paths[n++] = m->files[i].path;
     }
     qsort(paths, n, sizeof *paths, compare_strings);
     for (size_t i = 1; rc == 0 && i < n; i++) {

@@ -297,13 +297,14 @@ struct applying {
 static const char *whole_piece(const struct xd_model_file *f,
                                const char *algorithm)
 {
-    if (f->row.n_pieces == 1 && strcmp(f->row.piece_algorithm, algorithm) == 0)
-        return f->pieces;
-    for (size_t i = 0; i < f->row.n_extents; i++) {
-        const struct xd_extent *e = &f->extents[i].row;
+    if (f->pieces && f->pieces->n == 1 &&
+        strcmp(f->pieces->algorithm, algorithm) == 0)
+        return f->pieces->hex;
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
         if (e->offset > 0)
             break;
-        if (e->length == f->row.size && e->sha256 &&
+        if (e->length == f->size && e->sha256 &&
             strcmp(algorithm, "sha-256") == 0)
             return e->sha256;
     }
@@ -337,7 +338,7 @@ static int give(struct applying *a, const struct entry *e)
     bool is_there = false;
     if (piece && strcmp(piece, e->hex) != 0)
         return contradict(a, e, piece);
-    for (size_t i = 0; i < f->row.n_hashes; i++) {
+    for (size_t i = 0; i < f->n_hashes; i++) {
         struct xd_hash *h = &f->hashes[i];
         if (strcmp(h->algorithm, e->algorithm->name) != 0)
             continue;
@@ -362,7 +363,7 @@ static int give(struct applying *a, const struct entry *e)
  * are not whole names. */
 static size_t agreement(const struct applying *a, const struct entry *e)
 {
-    struct xd_span path = a->file->row.n_extents > 0
+    struct xd_span path = a->file->n_extents > 0
                               ? xd_url_path(&a->file->urls[0])
                               : xd_span_of("");
     size_t len = strlen(e->path);
@@ -393,7 +394,7 @@ static int64_t give_best(struct applying *a, const char *name, size_t origin)
 
 static int apply_origin(struct applying *a, size_t origin)
 {
-    const char *name = a->file->row.name, *said = a->c->origins[origin];
+    const char *name = xd_model_name(a->file), *said = a->c->origins[origin];
     int64_t nameless = give_best(a, "", origin), named = 0;
     if (nameless >= 0 && name)
         named = give_best(a, name, origin);
@@ -417,10 +418,9 @@ static int apply_all(const struct xd_checksums *c, struct xd_manifest *m,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->n_files; i++) {
         struct xd_model_file *f = &m->files[i];
-        struct applying a = {.c = c,
-                             .file = f,
-                             .name = f->row.name ? f->row.name : "the file",
-                             .err = err};
+        const char *name = xd_model_name(f);
+        struct applying a = {
+            .c = c, .file = f, .name = name ? name : "the file", .err = err};
         bool is_meant = file == XD_ALL_FILES || file == i;
         if (xd_model_take_hashes(m, i, is_meant ? XD_ALGORITHMS : 0) < 0)
             return xd_fail_nomem(err);
@@ -435,7 +435,7 @@ static int apply_all(const struct xd_checksums *c, struct xd_manifest *m,
 static int keep_strings(struct xd_manifest *m)
 {
     for (size_t i = 0; i < m->n_files; i++) {
-        for (size_t k = 0; k < m->files[i].row.n_hashes; k++) {
+        for (size_t k = 0; k < m->files[i].n_hashes; k++) {
             struct xd_hash *h = &m->files[i].hashes[k];
             const bool is_signed = h->signed_by != NULL;
             if (!h->is_given)

@@ -111,15 +111,32 @@ static const char *agreed_sha256(struct xd_builder *b,
     return sha256;
 }
 
-static void take_replica(struct xd_model_file *f, size_t i,
-                         const struct xd_mapping *m)
+/* What a struct of the model holds of it, or all. */
+static const struct xd_replica *keep_more(struct xd_builder *b,
+                                          const struct xd_replica *row)
 {
-    f->replicas[i] = m->row;
+    if (!row->framing && !row->expires && !row->functions &&
+        row->expires_at == 0 && row->rights == XD_MAY_READ)
+        return NULL;
+    struct xd_replica *more = xd_pool_alloc(&b->manifest->pool, sizeof *more);
+    if (more)
+        *more = *row;
+    else
+        b->out_of_memory = true;
+    return more;
+}
+
+static void take_replica(struct xd_builder *b, struct xd_model_file *f,
+                         size_t i, const struct xd_mapping *m)
+{
     f->urls[i] = m->url;
-    if (f->reaches)
-        f->reaches[i] = m->reach;
-    if (f->mappings)
-        f->mappings[i] = m->part;
+    f->replicas[i] =
+        (struct xd_model_replica){.offset = m->row.offset,
+                                  .object_size = m->row.object_size,
+                                  .priority = m->row.priority,
+                                  .max_connections = m->row.max_connections,
+                                  .location = m->row.location,
+                                  .more = keep_more(b, &m->row)};
 }
 
 static void make_extents(struct xd_builder *b, struct xd_model_file *f,
@@ -130,15 +147,14 @@ static void make_extents(struct xd_builder *b, struct xd_model_file *f,
             if (compare_bytes(&m[i], &m[i + same]))
                 break;
         }
-        f->extents[f->row.n_extents++] = (struct xd_model_extent){
-            .row = {.struct_size = sizeof(struct xd_extent),
-                    .offset = m[i].offset,
-                    .length = m[i].length,
-                    .n_replicas = same,
-                    .sha256 = agreed_sha256(b, m + i, same)},
-            .first_replica = i};
+        f->extents[f->n_extents++] =
+            (struct xd_model_extent){.offset = m[i].offset,
+                                     .length = m[i].length,
+                                     .sha256 = agreed_sha256(b, m + i, same),
+                                     .n_replicas = (uint32_t)same,
+                                     .first_replica = (uint32_t)i};
         for (size_t k = i; k < i + same; k++)
-            take_replica(f, k, &m[k]);
+            take_replica(b, f, k, &m[k]);
     }
 }
 
@@ -162,14 +178,14 @@ static int fail_for_hole(struct xd_builder *b, uint64_t begin, uint64_t end)
 static int check_cover(struct xd_builder *b, const struct xd_model_file *f)
 {
     uint64_t covered = 0;
-    for (size_t i = 0; i < f->row.n_extents; i++) {
-        const struct xd_extent *e = &f->extents[i].row;
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
         if (e->offset > covered)
             return fail_for_hole(b, covered, e->offset);
         if (e->offset + e->length > covered)
             covered = e->offset + e->length;
     }
-    return covered < f->row.size ? fail_for_hole(b, covered, f->row.size) : 0;
+    return covered < f->size ? fail_for_hole(b, covered, f->size) : 0;
 }
 
 /* Sources of the whole file learn what that is. */
@@ -182,39 +198,44 @@ static void resolve_whole(struct xd_draft *d, uint64_t size)
     }
 }
 
-static bool has_parts(const struct xd_draft *d)
+/* In the order of the replicas; NULL where none has one. */
+static const struct xd_exnode_part **list_parts(struct xd_builder *b, size_t n)
 {
-    for (size_t i = 0; i < d->n_mappings; i++) {
-        if (d->mappings[i].part)
-            return true;
+    const struct xd_mapping *m = b->draft.mappings;
+    const struct xd_exnode_part **list = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (m[i].part && !list)
+            list = xd_pool_array(&b->manifest->pool, n, sizeof(void *));
+        if (m[i].part && list)
+            list[i] = m[i].part;
+        else if (m[i].part)
+            b->out_of_memory = true;
     }
-    return false;
+    return list;
 }
 
-static bool has_reaches(const struct xd_draft *d)
+/* Likewise; NULL where all are as near as can be. */
+static const enum xd_reach *list_reaches(struct xd_builder *b, size_t n)
 {
-    for (size_t i = 0; i < d->n_mappings; i++) {
-        if (d->mappings[i].reach != XD_REACH_MACHINE)
-            return true;
-    }
-    return false;
+    const struct xd_mapping *m = b->draft.mappings;
+    size_t near = 0;
+    while (near < n && m[near].reach == XD_REACH_MACHINE)
+        near++;
+    if (near == n)
+        return NULL;
+    enum xd_reach *list = xd_pool_array(&b->manifest->pool, n, sizeof *list);
+    if (!list)
+        b->out_of_memory = true;
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = m[i].reach;
+    return list;
 }
 
-/* What not every file has; false when memory is out. */
-static bool alloc_rare(const struct xd_draft *d, struct xd_model_file *f,
-                       size_t n)
-{
-    if (has_parts(d))
-        f->mappings = xd_alloc(n, sizeof *f->mappings);
-    if (has_reaches(d))
-        f->reaches = xd_alloc(n, sizeof *f->reaches);
-    return (f->mappings || !has_parts(d)) && (f->reaches || !has_reaches(d));
-}
-
-int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
+int xd_extents_take(struct xd_builder *b, struct xd_model_file *f,
+                    struct xd_model_rare *rare)
 {
     struct xd_draft *d = &b->draft;
-    resolve_whole(d, f->row.size);
+    resolve_whole(d, f->size);
     size_t n = sort_and_drop_twins(d);
     size_t n_extents = n > 0;
     for (size_t i = 1; i < n; i++)
@@ -222,16 +243,19 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f)
     if (n == 0 && d->metaurls) /* they are to name sources */
         return 0;
     /* An empty file is empty everywhere. */
-    if (n == 0 || f->row.size == 0)
+    if (n == 0 || f->size == 0)
         return check_cover(b, f);
-    f->extents = xd_alloc(n_extents, sizeof *f->extents);
-    f->replicas = xd_alloc(n, sizeof *f->replicas);
-    f->urls = xd_alloc(n, sizeof *f->urls);
-    if (!f->extents || !f->replicas || !f->urls || !alloc_rare(d, f, n))
+    struct xd_pool *pool = &b->manifest->pool;
+    f->extents = xd_pool_array(pool, n_extents, sizeof *f->extents);
+    f->replicas = xd_pool_array(pool, n, sizeof *f->replicas);
+    f->urls = xd_pool_array(pool, n, sizeof *f->urls);
+    rare->mappings = list_parts(b, n);
+    rare->reaches = list_reaches(b, n);
+    if (!f->extents || !f->replicas || !f->urls)
         b->out_of_memory = true;
     else
         make_extents(b, f, d->mappings, n);
-    if (b->out_of_memory || f->row.size == XD_SIZE_UNKNOWN)
+    if (b->out_of_memory || f->size == XD_SIZE_UNKNOWN)
         return 0;
     return check_cover(b, f);
 }

@@ -11,6 +11,7 @@
  * bytes become one extent, the same URL twice one replica.
  * Errors: MANIFEST (a hole), NOMEM.
  */
-int xd_extents_take(struct xd_builder *b, struct xd_model_file *f);
+int xd_extents_take(struct xd_builder *b, struct xd_model_file *f,
+                    struct xd_model_rare *rare);
 
 #endif

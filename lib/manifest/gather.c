@@ -21,8 +21,8 @@ static int add(struct xd_manifest *to, struct xd_manifest *m, size_t file,
         return xd_fail_nomem(err);
     *f = m->files[file];
     if (path)
-        f->row.path = xd_pool_copy(&to->pool, xd_span_of(path));
-    if (path && !f->row.path)
+        f->path = xd_pool_copy(&to->pool, xd_span_of(path));
+    if (path && !f->path)
         return xd_fail_nomem(err);
     to->n_files++;
     return 0;

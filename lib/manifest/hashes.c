@@ -94,8 +94,9 @@ bool xd_hash_read(const struct xd_algorithm *algorithm, struct xd_span hex,
     return true;
 }
 
-static void add_hash(struct xd_builder *b, const char *algorithm,
-                     struct xd_span hex)
+/* The name of one that is known need not be copied. */
+static void add_hash(struct xd_builder *b, const struct xd_algorithm *known,
+                     const char *algorithm, struct xd_span hex)
 {
     struct xd_draft *d = &b->draft;
     size_t i = 0;
@@ -113,7 +114,8 @@ static void add_hash(struct xd_builder *b, const char *algorithm,
                         algorithm);
     } else {
         h->struct_size = sizeof *h;
-        h->algorithm = xd_builder_copy(b, xd_span_of(algorithm));
+        h->algorithm =
+            known ? known->name : xd_builder_copy(b, xd_span_of(algorithm));
         h->hex = xd_builder_copy(b, hex);
         d->n_hashes += h->algorithm && h->hex;
     }
@@ -133,7 +135,7 @@ void xd_builder_hash(struct xd_builder *b, struct xd_span type,
     } else {
         memcpy(word, type.s, type.len);
         word[type.len] = '\0';
-        add_hash(b, known ? known->name : word, xd_span_of(value));
+        add_hash(b, known, known ? known->name : word, xd_span_of(value));
     }
 }
 
@@ -231,6 +233,25 @@ static bool fits(struct xd_builder *b, const struct xd_piece_list *l,
     return false;
 }
 
+static bool keep_pieces(struct xd_builder *b, struct xd_model_file *f,
+                        const struct xd_piece_list *l)
+{
+    struct xd_pool *pool = &b->manifest->pool;
+    struct xd_model_pieces *p = xd_pool_alloc(pool, sizeof *p);
+    const size_t stride = l->algorithm->hex_len + 1;
+    char *hex = xd_pool_array(pool, l->n, stride);
+    if (!p || !hex)
+        return false;
+    memcpy(hex, l->hex, l->n * stride);
+    *p = (struct xd_model_pieces){.algorithm = l->algorithm->name,
+                                  .piece_bytes = l->piece_bytes,
+                                  .n = l->n,
+                                  .hex = hex,
+                                  .stride = stride};
+    f->pieces = p;
+    return true;
+}
+
 static void take_pieces(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
@@ -238,18 +259,12 @@ static void take_pieces(struct xd_builder *b, struct xd_model_file *f)
     for (size_t i = 0; i < d->n_lists; i++) {
         struct xd_piece_list *l = &d->lists[i];
         /* The table of algorithms has the strongest first. */
-        if (!l->bad && fits(b, l, f->row.size) &&
+        if (!l->bad && fits(b, l, f->size) &&
             (!best || l->algorithm < best->algorithm))
             best = l;
     }
-    if (!best || best->n == 0)
-        return;
-    f->row.n_pieces = best->n;
-    f->row.piece_bytes = best->piece_bytes;
-    f->row.piece_algorithm = best->algorithm->name;
-    f->pieces = best->hex;
-    f->piece_stride = best->algorithm->hex_len + 1;
-    best->hex = NULL;
+    if (best && best->n > 0 && !keep_pieces(b, f, best))
+        b->out_of_memory = true;
 }
 
 static size_t rank(const char *algorithm)
@@ -275,7 +290,7 @@ bool xd_draft_has_strong_hash(const struct xd_draft *d)
 
 void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash)
 {
-    size_t at = f->row.n_hashes++, own = rank(hash->algorithm);
+    size_t at = f->n_hashes++, own = rank(hash->algorithm);
     for (; at > 0 && rank(f->hashes[at - 1].algorithm) > own; at--)
         f->hashes[at] = f->hashes[at - 1];
     f->hashes[at] = *hash;
@@ -287,7 +302,8 @@ bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f)
     take_pieces(b, f);
     if (d->n_hashes == 0)
         return true;
-    f->hashes = xd_alloc(d->n_hashes, sizeof *f->hashes);
+    f->hashes =
+        xd_pool_array(&b->manifest->pool, d->n_hashes, sizeof *f->hashes);
     if (!f->hashes)
         return false;
     for (size_t i = 0; i < d->n_hashes; i++) {

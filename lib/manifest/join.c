@@ -18,7 +18,7 @@ static unsigned strength_of(const struct xd_hash *hash)
 static const struct xd_hash *find_hash(const struct xd_model_file *f,
                                        bool is_given)
 {
-    for (size_t i = 0; i < f->row.n_hashes; i++)
+    for (size_t i = 0; i < f->n_hashes; i++)
         if (f->hashes[i].is_given == is_given && strength_of(&f->hashes[i]) > 0)
             return &f->hashes[i];
     return NULL;
@@ -28,15 +28,14 @@ static size_t count_given(const struct xd_model_file *f)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < f->row.n_hashes; i++)
+    for (size_t i = 0; i < f->n_hashes; i++)
         n += f->hashes[i].is_given && strength_of(&f->hashes[i]) > 0;
     return n;
 }
 
 static unsigned strength_of_pieces(const struct xd_model_file *f)
 {
-    return f->row.n_pieces > 0 ? xd_algorithm_strength(f->row.piece_algorithm)
-                               : 0;
+    return f->pieces ? xd_algorithm_strength(f->pieces->algorithm) : 0;
 }
 
 static struct xd_joined_proof proof_by_whole(const struct xd_model_file *f,
@@ -44,16 +43,16 @@ static struct xd_joined_proof proof_by_whole(const struct xd_model_file *f,
                                              const char *hex)
 {
     return (struct xd_joined_proof){
-        .algorithm = algorithm, .piece_bytes = f->row.size, .n = 1, .hex = hex};
+        .algorithm = algorithm, .piece_bytes = f->size, .n = 1, .hex = hex};
 }
 
 static struct xd_joined_proof proof_by_pieces(const struct xd_model_file *f)
 {
-    return (struct xd_joined_proof){.algorithm = f->row.piece_algorithm,
-                                    .piece_bytes = f->row.piece_bytes,
-                                    .n = f->row.n_pieces,
-                                    .hex = f->pieces,
-                                    .stride = f->piece_stride};
+    return (struct xd_joined_proof){.algorithm = f->pieces->algorithm,
+                                    .piece_bytes = f->pieces->piece_bytes,
+                                    .n = f->pieces->n,
+                                    .hex = f->pieces->hex,
+                                    .stride = f->pieces->stride};
 }
 
 /* Every byte has one hash.  False: two would have to be compared, since all that
@@ -77,8 +76,8 @@ static bool choose_proof(const struct xd_model_file *f,
         *out = proof_by_pieces(f);
     else if (own)
         *out = proof_by_whole(f, own->algorithm, own->hex);
-    else if (f->extents[0].row.sha256)
-        *out = proof_by_whole(f, "sha-256", f->extents[0].row.sha256);
+    else if (f->extents[0].sha256)
+        *out = proof_by_whole(f, "sha-256", f->extents[0].sha256);
     return true;
 }
 
@@ -87,8 +86,8 @@ bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
 {
     const struct xd_model_file *all = &m->files[0], *f = NULL;
 
-    if (extent < all->row.n_extents)
-        f = all->extents[extent].joined;
+    if (extent < all->n_extents && all->rare->joined)
+        f = all->rare->joined[extent];
     if (f)
         choose_proof(f, out);
     return f != NULL;
@@ -104,30 +103,29 @@ bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
     if (file >= m->n_files)
         return false;
     f = &m->files[file];
-    return f->row.size > 0 && f->row.n_extents == 1 &&
-           f->extents[0].row.offset == 0 &&
-           f->extents[0].row.length == f->row.size && choose_proof(f, &proof) &&
-           (proof.n > 0 ? f->row.size != XD_SIZE_UNKNOWN
-                        : f->extents[0].row.n_replicas == 1);
+    return f->size > 0 && f->n_extents == 1 && f->extents[0].offset == 0 &&
+           f->extents[0].length == f->size && choose_proof(f, &proof) &&
+           (proof.n > 0 ? f->size != XD_SIZE_UNKNOWN
+                        : f->extents[0].n_replicas == 1);
 }
 
 static uint64_t place_of(const struct xd_model_file *f)
 {
-    return f->row.size != XD_SIZE_UNKNOWN ? f->row.size : XD_JOINED_PLACE;
+    return f->size != XD_SIZE_UNKNOWN ? f->size : XD_JOINED_PLACE;
 }
 
 /* `to` has room for it. */
 static void append(struct xd_model_file *to, const struct xd_model_file *f)
 {
-    struct xd_model_extent *e = &to->extents[to->row.n_extents++];
-
-    *e = (struct xd_model_extent){.row = f->extents[0].row, .joined = f};
-    e->row.offset = to->row.size;
-    e->row.length = place_of(f);
-    e->row.sha256 = NULL; /* xd_manifest_joined_proof() says */
-    to->row.size += place_of(f);
-    to->row.max_connections =
-        xd_stricter_limit(to->row.max_connections, f->row.max_connections);
+    /* Of its hash xd_manifest_joined_proof() says. */
+    to->rare->joined[to->n_extents] = f;
+    to->extents[to->n_extents++] =
+        (struct xd_model_extent){.offset = to->size,
+                                 .length = place_of(f),
+                                 .n_replicas = f->extents[0].n_replicas};
+    to->size += place_of(f);
+    to->max_connections =
+        xd_stricter_limit(to->max_connections, f->max_connections);
 }
 
 /* Each file is not; a sum of their sizes could run over. */
@@ -149,16 +147,16 @@ static bool is_too_long(const struct xd_manifest *m, const size_t *files,
 static int fill(struct xd_manifest *to, const struct xd_manifest *m,
                 const size_t *files, size_t n)
 {
-    struct xd_model_file *f;
+    struct xd_model_file *f = to->files = xd_alloc(1, sizeof *to->files);
+    struct xd_model_rare *rare = xd_pool_alloc(&to->pool, sizeof *rare);
 
-    to->files = xd_alloc(1, sizeof *to->files);
-    if (!to->files)
+    if (!f || !rare)
         return XD_E_NOMEM;
     to->n_files = 1;
-    f = &to->files[0];
-    f->row.struct_size = sizeof f->row;
-    f->extents = xd_alloc(n, sizeof *f->extents);
-    if (!f->extents)
+    f->rare = rare;
+    f->extents = xd_pool_array(&to->pool, n, sizeof *f->extents);
+    rare->joined = xd_pool_array(&to->pool, n, sizeof *rare->joined);
+    if (!f->extents || !rare->joined)
         return XD_E_NOMEM;
     for (size_t i = 0; i < n; i++)
         append(f, &m->files[files[i]]);

@@ -6,30 +6,10 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/copy_out.h"
+#include "manifest/names.h"
 #include "manifest/signed_texts.h"
 
-static void fini_copies(struct xd_model_file *f)
-{
-    xd_free(f->extents);
-    xd_free(f->replicas);
-    xd_free(f->urls);
-    xd_free(f->reaches);
-}
-
-static void fini_file(struct xd_model_file *f)
-{
-    xd_free(f->hashes);
-    fini_copies(f);
-    xd_free(f->mappings);
-    xd_free(f->pieces);
-}
-
-static void fini_derived_file(struct xd_model_file *f)
-{
-    xd_free(f->hashes);
-    if (f->owns_copies)
-        fini_copies(f);
-}
+const struct xd_model_rare xd_model_plain = {.signature = NULL};
 
 struct xd_manifest *xd_manifest_ref(struct xd_manifest *m)
 {
@@ -42,12 +22,6 @@ void xd_manifest_unref(struct xd_manifest *m)
     /* Release and acquire: the thread that frees sees all that others did before. */
     if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; i < m->n_files; i++) {
-        if (m->of)
-            fini_derived_file(&m->files[i]);
-        else if (!m->is_gathered)
-            fini_file(&m->files[i]);
-    }
     xd_free(m->files);
     if (!m->of || m->warnings_capacity > 0)
         xd_free(m->warnings);
@@ -81,8 +55,7 @@ int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of)
         const struct xd_model_file *g = &of->files[m->n_files];
         *f = *g;
         f->hashes = NULL;
-        f->row.n_hashes = 0;
-        f->owns_copies = false;
+        f->n_hashes = 0;
     }
     *out = m;
     return 0;
@@ -92,15 +65,15 @@ int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more)
 {
     struct xd_model_file *f = &m->files[file];
     const struct xd_model_file *g = &m->of->files[file];
-    size_t n = g->row.n_hashes;
+    size_t n = g->n_hashes;
     if (n + more == 0)
         return 0;
-    f->hashes = xd_alloc(n + more, sizeof *f->hashes);
+    f->hashes = xd_pool_array(&m->pool, n + more, sizeof *f->hashes);
     if (!f->hashes)
         return XD_E_NOMEM;
     if (n > 0)
         memcpy(f->hashes, g->hashes, n * sizeof *f->hashes);
-    f->row.n_hashes = n;
+    f->n_hashes = (uint32_t)n;
     return 0;
 }
 
@@ -127,13 +100,16 @@ int xd_model_sign(struct xd_manifest **out, struct xd_manifest *m, size_t file,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < made->n_files; i++)
         rc = xd_model_take_hashes(made, i, 0);
-    struct xd_file *row = &made->files[file].row;
-    row->signature = xd_pool_copy(&made->pool, signature);
-    row->signature_bytes = signature.len;
-    if (rc < 0 || !row->signature) {
+    struct xd_model_rare *rare = xd_pool_alloc(&made->pool, sizeof *rare);
+    const char *copy = xd_pool_copy(&made->pool, signature);
+    if (rc < 0 || !rare || !copy) {
         xd_manifest_unref(made);
         return XD_E_NOMEM;
     }
+    *rare = *made->files[file].rare;
+    rare->signature = copy;
+    rare->signature_bytes = signature.len;
+    made->files[file].rare = rare;
     *out = made;
     return 0;
 }
@@ -200,18 +176,38 @@ static int copy_row(void *out, const void *row, size_t row_size)
     return 0;
 }
 
+const char *xd_model_name(const struct xd_model_file *f)
+{
+    return f->path ? xd_path_name(f->path) : NULL;
+}
+
 int xd_manifest_file(const struct xd_manifest *m, size_t file,
                      struct xd_file *out)
 {
     if (file >= m->n_files)
         return XD_E_INVAL;
-    return copy_row(out, &m->files[file].row, sizeof m->files[file].row);
+    const struct xd_model_file *f = &m->files[file];
+    struct xd_file row = {.struct_size = sizeof row,
+                          .name = xd_model_name(f),
+                          .size = f->size,
+                          .n_extents = f->n_extents,
+                          .n_hashes = f->n_hashes,
+                          .max_connections = f->max_connections,
+                          .path = f->path,
+                          .signature = f->rare->signature,
+                          .signature_bytes = f->rare->signature_bytes};
+    if (f->pieces) {
+        row.n_pieces = f->pieces->n;
+        row.piece_bytes = f->pieces->piece_bytes;
+        row.piece_algorithm = f->pieces->algorithm;
+    }
+    return copy_row(out, &row, sizeof row);
 }
 
 int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
                      struct xd_hash *out)
 {
-    if (file >= m->n_files || hash >= m->files[file].row.n_hashes)
+    if (file >= m->n_files || hash >= m->files[file].n_hashes)
         return XD_E_INVAL;
     return copy_row(out, &m->files[file].hashes[hash], sizeof *out);
 }
@@ -219,38 +215,66 @@ int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
 int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
                        struct xd_extent *out)
 {
-    if (file >= m->n_files || extent >= m->files[file].row.n_extents)
+    if (file >= m->n_files || extent >= m->files[file].n_extents)
         return XD_E_INVAL;
-    return copy_row(out, &m->files[file].extents[extent].row, sizeof *out);
+    const struct xd_model_extent *e = &m->files[file].extents[extent];
+    struct xd_extent row = {.struct_size = sizeof row,
+                            .offset = e->offset,
+                            .length = e->length,
+                            .n_replicas = e->n_replicas,
+                            .sha256 = e->sha256};
+    return copy_row(out, &row, sizeof row);
 }
 
 const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
                                              const struct xd_model_extent *e,
                                              size_t i, size_t *out_place)
 {
-    *out_place = i + (e->joined ? e->joined->extents[0].first_replica
-                                : e->first_replica);
-    return e->joined ? e->joined : f;
+    if (f->rare->joined) {
+        f = f->rare->joined[e - f->extents];
+        e = &f->extents[0];
+    }
+    *out_place = i + e->first_replica;
+    return f;
+}
+
+struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
+                                       size_t place)
+{
+    const struct xd_model_replica *r = &f->replicas[place];
+    if (r->more)
+        return *r->more;
+    return (struct xd_replica){.struct_size = sizeof(struct xd_replica),
+                               .url = xd_url_secret_text(&f->urls[place]),
+                               .offset = r->offset,
+                               .object_size = r->object_size,
+                               .priority = r->priority,
+                               .location = r->location,
+                               .max_connections = r->max_connections,
+                               .rights = XD_MAY_READ};
 }
 
 int xd_manifest_replica(const struct xd_manifest *m, size_t file, size_t extent,
                         size_t replica, struct xd_replica *out)
 {
-    if (file >= m->n_files || extent >= m->files[file].row.n_extents)
+    if (file >= m->n_files || extent >= m->files[file].n_extents)
         return XD_E_INVAL;
     const struct xd_model_file *f = &m->files[file];
     const struct xd_model_extent *e = &f->extents[extent];
     size_t place;
-    if (replica >= e->row.n_replicas)
+    if (replica >= e->n_replicas)
         return XD_E_INVAL;
     f = xd_model_replica(f, e, replica, &place);
-    return copy_row(out, &f->replicas[place], sizeof *out);
+    const struct xd_replica row = xd_model_replica_row(f, place);
+    return copy_row(out, &row, sizeof row);
 }
 
 const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                               size_t piece)
 {
-    if (file >= m->n_files || piece >= m->files[file].row.n_pieces)
+    const struct xd_model_pieces *pieces =
+        file < m->n_files ? m->files[file].pieces : NULL;
+    if (!pieces || piece >= pieces->n)
         return NULL;
-    return m->files[file].pieces + piece * m->files[file].piece_stride;
+    return pieces->hex + piece * pieces->stride;
 }

@@ -4,9 +4,8 @@
  *
  *     xd_manifest > xd_model_file > extents --first_replica--> replicas
  *
- * The rows are kept as the public structs, so that a getter is a copy.  Made
- * by manifest/builder.h; immutable from then on.  Strings lie in the pool,
- * arrays belong to the file they stand in.
+ * Getters make the public structs of it.  Made by manifest/builder.h; immutable
+ * from then on.  All but the list of files lies in the pool.
  */
 #ifndef XD_MANIFEST_MODEL_H
 #define XD_MANIFEST_MODEL_H
@@ -38,33 +37,64 @@ struct xd_metaurl {
     const struct xd_metaurl *next;
 };
 
+/* The fields of struct xd_extent. */
 struct xd_model_extent {
-    struct xd_extent row;
-    size_t first_replica;               /* index into the file's replicas */
-    const struct xd_model_file *joined; /* the file that it is (join.h), and
-                                           that has its replicas; or NULL */
+    uint64_t offset, length;
+    const char *sha256;
+    uint32_t n_replicas, first_replica; /* of the file's replicas */
 };
 
-struct xd_model_file {
-    struct xd_file row;
-    struct xd_hash *hashes;
-    struct xd_model_extent *extents;
-    struct xd_replica *replicas; /* of all extents, extent by extent */
-    struct xd_url *urls;         /* of each replica, parsed */
-    enum xd_reach *reaches; /* how near the server of each may be; NULL: of all
-                               as near as can be */
+/* The fields of struct xd_replica, but for its URL, that most have. */
+struct xd_model_replica {
+    uint64_t offset, object_size;
+    unsigned priority, max_connections;
+    const char *location;
+    const struct xd_replica *more; /* with all of them; or NULL: the others are
+                                      as of a plain URL */
+};
+
+struct xd_model_pieces {
+    const char *algorithm;
+    uint64_t piece_bytes;
+    size_t n;
+    char *hex;     /* strings, each with its NUL, in a row */
+    size_t stride; /* from one to the next */
+};
+
+/* What few files have. */
+struct xd_model_rare {
+    const void *signature;
+    size_t signature_bytes;
+    const enum xd_reach *reaches; /* how near the server of each replica may be;
+                                     NULL: of all as near as can be */
     /* Of an exNode, so that it can be written again: the mapping of each
      * replica, or NULL where its rows say all, or NULL where all do; and in a
      * list all other parts that the rows do not hold. */
     const struct xd_exnode_part **mappings;
     const struct xd_exnode_part *parts;
     bool is_exnode;
-    const struct xd_metaurl *metaurls; /* in a list, in the pool; or NULL */
+    const struct xd_metaurl *metaurls; /* in a list; or NULL */
     size_t n_torrents; /* that it names, which are passed over */
-    bool owns_copies; /* of a derived manifest: its extents, and what they have,
-                         are its own */
-    char *pieces;     /* hex strings, each with its NUL, in a row */
-    size_t piece_stride; /* from one to the next */
+    const struct xd_model_file **joined; /* of each extent: the file that it is
+                                            (join.h), and that has its replicas;
+                                            or NULL */
+};
+
+extern const struct xd_model_rare xd_model_plain; /* has nothing of that */
+
+/* No more than is needed, as there may be 100 000: no manifest is so long that
+ * 32 bits could not count what is in it. */
+struct xd_model_file {
+    const char *path;
+    uint64_t size;
+    uint32_t n_extents, n_hashes;
+    unsigned max_connections;
+    struct xd_hash *hashes;
+    struct xd_model_extent *extents;
+    struct xd_model_replica *replicas;    /* of all extents, extent by extent */
+    struct xd_url *urls;                  /* of each replica, parsed */
+    const struct xd_model_pieces *pieces; /* or NULL */
+    const struct xd_model_rare *rare;     /* never NULL */
 };
 
 struct xd_manifest {
@@ -103,5 +133,12 @@ int xd_model_warn(struct xd_manifest *m, const char *sentence);
 const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
                                              const struct xd_model_extent *e,
                                              size_t i, size_t *out_place);
+
+/* Of all replicas of `f`, the one at `place`. */
+struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
+                                       size_t place);
+
+/* The last component of its path, or NULL. */
+const char *xd_model_name(const struct xd_model_file *f);
 
 #endif

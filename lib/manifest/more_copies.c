@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/offer.h"
 #include "base/text.h"
@@ -14,7 +13,7 @@ bool xd_manifest_has_strong_hash(const struct xd_manifest *m, size_t file)
 {
     const struct xd_model_file *f = &m->files[file];
 
-    for (size_t i = 0; i < f->row.n_hashes; i++) {
+    for (size_t i = 0; i < f->n_hashes; i++) {
         if (xd_algorithm_is_strong(f->hashes[i].algorithm))
             return true;
     }
@@ -25,9 +24,9 @@ bool xd_manifest_has_strong_hash(const struct xd_manifest *m, size_t file)
 static const char *refuse(const struct xd_model_file *f,
                           const struct xd_model_file *other)
 {
-    const char *why = xd_described_refuse(other, f->row.size);
+    const char *why = xd_described_refuse(other, f->size);
 
-    for (size_t i = 0; !why && i < f->row.n_hashes; i++) {
+    for (size_t i = 0; !why && i < f->n_hashes; i++) {
         if (xd_described_contradicts(other, f->hashes[i].algorithm,
                                      f->hashes[i].hex))
             why = XD_DESCRIBED_CONTRADICTS;
@@ -53,7 +52,7 @@ static int warn(struct xd_manifest *m, const struct xd_more_copies *more,
 
 static size_t n_copies(const struct xd_model_file *f)
 {
-    return f->row.n_extents > 0 ? f->extents[0].row.n_replicas : 0;
+    return f->n_extents > 0 ? f->extents[0].n_replicas : 0;
 }
 
 /* As many as are looked through for one that is there already. */
@@ -65,29 +64,24 @@ static size_t n_more(const struct xd_model_file *other)
 /* The arrays of a file's copies, while they are made. */
 struct copies {
     struct xd_model_extent *extent;
-    struct xd_replica *replicas;
+    struct xd_model_replica *replicas;
     struct xd_url *urls;
+    struct xd_model_rare *rare;
     enum xd_reach *reaches;
 };
 
-static void free_copies(struct copies *c)
+/* They live as long as `m`.  Errors: NOMEM. */
+static int alloc_copies(struct xd_manifest *m, struct copies *c, size_t n)
 {
-    xd_free(c->extent);
-    xd_free(c->replicas);
-    xd_free(c->urls);
-    xd_free(c->reaches);
-}
-
-static int alloc_copies(struct copies *c, size_t n)
-{
-    *c = (struct copies){.extent = xd_alloc(1, sizeof *c->extent),
-                         .replicas = xd_alloc(n, sizeof *c->replicas),
-                         .urls = xd_alloc(n, sizeof *c->urls),
-                         .reaches = xd_alloc(n, sizeof *c->reaches)};
-    if (c->extent && c->replicas && c->urls && c->reaches)
-        return 0;
-    free_copies(c);
-    return XD_E_NOMEM;
+    *c = (struct copies){
+        .extent = xd_pool_alloc(&m->pool, sizeof *c->extent),
+        .replicas = xd_pool_array(&m->pool, n, sizeof *c->replicas),
+        .urls = xd_pool_array(&m->pool, n, sizeof *c->urls),
+        .rare = xd_pool_alloc(&m->pool, sizeof *c->rare),
+        .reaches = xd_pool_array(&m->pool, n, sizeof *c->reaches)};
+    return c->extent && c->replicas && c->urls && c->rare && c->reaches
+               ? 0
+               : XD_E_NOMEM;
 }
 
 static void take_own(struct copies *c, const struct xd_model_file *f)
@@ -95,86 +89,102 @@ static void take_own(struct copies *c, const struct xd_model_file *f)
     size_t n = n_copies(f);
 
     if (n == 0) {
-        *c->extent = (struct xd_model_extent){
-            .row = {.struct_size = sizeof c->extent->row,
-                    .length = f->row.size}};
+        *c->extent = (struct xd_model_extent){.length = f->size};
         return;
     }
     *c->extent = f->extents[0];
     memcpy(c->replicas, f->replicas, n * sizeof *c->replicas);
     memcpy(c->urls, f->urls, n * sizeof *c->urls);
-    if (f->reaches)
-        memcpy(c->reaches, f->reaches, n * sizeof *c->reaches);
+    if (f->rare->reaches)
+        memcpy(c->reaches, f->rare->reaches, n * sizeof *c->reaches);
 }
 
-static bool has(const struct copies *c, const char *url)
+static bool has(const struct copies *c, const struct xd_url *url)
 {
-    for (size_t i = 0; i < c->extent->row.n_replicas; i++) {
-        if (strcmp(c->replicas[i].url, url) == 0)
+    for (size_t i = 0; i < c->extent->n_replicas; i++) {
+        if (xd_url_compare(&c->urls[i], url) == 0)
             return true;
     }
     return false;
 }
 
+/* Copy `i` of `other`, which is of a file of `size` bytes, no better than
+ * `least`. */
+static int take_copy(struct xd_manifest *m, struct xd_model_replica *out,
+                     const struct xd_model_file *other, size_t i, uint64_t size,
+                     unsigned least)
+{
+    struct xd_replica *more;
+
+    *out = other->replicas[i];
+    out->object_size = size;
+    if (out->priority < least)
+        out->priority = least;
+    if (!out->more)
+        return 0;
+    more = xd_pool_alloc(&m->pool, sizeof *more);
+    if (!more)
+        return XD_E_NOMEM;
+    *more = *out->more;
+    more->object_size = out->object_size;
+    more->priority = out->priority;
+    out->more = more;
+    return 0;
+}
+
 /* Behind those that are there, which stay first. */
-static void take_more(struct copies *c, const struct xd_model_file *f,
-                      const struct xd_model_file *other, enum xd_reach reach)
+static int take_more(struct xd_manifest *m, struct copies *c, uint64_t size,
+                     const struct xd_model_file *other, enum xd_reach reach)
 {
     unsigned least = 1;
 
-    if (c->extent->row.n_replicas > 0)
-        least = c->replicas[c->extent->row.n_replicas - 1].priority;
+    if (c->extent->n_replicas > 0)
+        least = c->replicas[c->extent->n_replicas - 1].priority;
     for (size_t i = 0; i < n_more(other); i++) {
-        const size_t at = c->extent->row.n_replicas;
+        const size_t at = c->extent->n_replicas;
 
-        if (has(c, other->replicas[i].url) ||
-            !xd_scheme_is_web(other->urls[i].scheme))
+        if (has(c, &other->urls[i]) || !xd_scheme_is_web(other->urls[i].scheme))
             continue;
-        c->replicas[at] = other->replicas[i];
-        c->replicas[at].object_size = f->row.size;
-        if (c->replicas[at].priority < least)
-            c->replicas[at].priority = least;
+        if (take_copy(m, &c->replicas[at], other, i, size, least) < 0)
+            return XD_E_NOMEM;
         c->urls[at] = other->urls[i];
         c->reaches[at] = reach;
-        c->extent->row.n_replicas++;
+        c->extent->n_replicas++;
     }
+    return 0;
 }
 
 static void give(struct xd_model_file *f, const struct copies *c)
 {
-    if (f->owns_copies)
-        free_copies(
-            &(struct copies){f->extents, f->replicas, f->urls, f->reaches});
-    f->owns_copies = true;
-    f->row.n_extents = 1;
+    *c->rare = *f->rare;
+    c->rare->reaches = c->reaches;
+    f->rare = c->rare;
+    f->n_extents = 1;
     f->extents = c->extent;
     f->replicas = c->replicas;
     f->urls = c->urls;
-    f->reaches = c->reaches;
 }
 
 static int add(struct xd_manifest *m, const struct xd_more_copies *more)
 {
     struct xd_model_file *f = &m->files[more->file];
+    const char *name = more->from->name, *why;
     const struct xd_model_file *other;
-    const char *why;
     struct copies c;
 
     if (!more->manifest)
         return warn(m, more, more->why.msg);
-    other = xd_described_file(
-        more->manifest, more->from->name ? more->from->name : f->row.name);
+    other = xd_described_file(more->manifest, name ? name : xd_model_name(f));
     why = refuse(f, other);
     if (why)
         return warn(m, more, why);
     if (xd_model_hold(m, more->manifest) < 0 ||
-        alloc_copies(&c, n_copies(f) + n_more(other)) < 0)
+        alloc_copies(m, &c, n_copies(f) + n_more(other)) < 0)
         return XD_E_NOMEM;
     take_own(&c, f);
-    take_more(&c, f, other, more->reach);
-    if (c.extent->row.n_replicas == n_copies(f))
-        free_copies(&c);
-    else
+    if (take_more(m, &c, f->size, other, more->reach) < 0)
+        return XD_E_NOMEM;
+    if (c.extent->n_replicas > n_copies(f))
         give(f, &c);
     return 0;
 }

@@ -57,33 +57,34 @@ static const char *refuse(const struct xd_model_file *f, uint64_t size,
     return why;
 }
 
-static void add_pieces(struct xd_builder *b, const struct xd_model_file *f)
+static void add_pieces(struct xd_builder *b, const struct xd_model_pieces *p)
 {
-    if (f->row.n_pieces == 0)
+    if (!p)
         return;
-    xd_builder_pieces(b, xd_span_of(f->row.piece_algorithm),
-                      f->row.piece_bytes);
-    for (size_t i = 0; i < f->row.n_pieces; i++)
-        xd_builder_piece(b, xd_span_of(f->pieces + i * f->piece_stride));
+    xd_builder_pieces(b, xd_span_of(p->algorithm), p->piece_bytes);
+    for (size_t i = 0; i < p->n; i++)
+        xd_builder_piece(b, xd_span_of(p->hex + i * p->stride));
 }
 
 /* Its name in it is that of another manifest's file, if it has none. */
 static void add_metaurls(struct xd_builder *b, const struct xd_model_file *f,
                          enum xd_reach reach)
 {
-    for (const struct xd_metaurl *m = f->metaurls; m; m = m->next)
+    const char *name = xd_model_name(f);
+
+    for (const struct xd_metaurl *m = f->rare->metaurls; m; m = m->next)
         xd_builder_metaurl(b, xd_span_of(xd_url_secret_text(&m->url)),
-                           xd_span_of(m->name ? m->name : f->row.name), reach);
+                           xd_span_of(m->name ? m->name : name), reach);
 }
 
 static void add_described(struct xd_builder *b, const struct xd_model_file *f,
                           enum xd_reach reach)
 {
-    for (size_t i = 0; i < f->row.n_hashes; i++)
+    for (size_t i = 0; i < f->n_hashes; i++)
         add_hash(b, f->hashes[i].algorithm, f->hashes[i].hex);
-    if (f->row.size != XD_SIZE_UNKNOWN)
-        xd_builder_size(b, f->row.size);
-    add_pieces(b, f);
+    if (f->size != XD_SIZE_UNKNOWN)
+        xd_builder_size(b, f->size);
+    add_pieces(b, f->pieces);
     add_metaurls(b, f, reach);
 }
 
@@ -91,13 +92,14 @@ static void add_described_sources(struct xd_builder *b,
                                   const struct xd_model_file *f,
                                   enum xd_reach reach)
 {
-    for (size_t i = 0; i < f->extents[0].row.n_replicas; i++) {
-        const struct xd_replica *r = &f->replicas[i];
+    for (size_t i = 0; i < f->extents[0].n_replicas; i++) {
+        const struct xd_model_replica *r = &f->replicas[i];
         unsigned priority = r->priority < XD_PRIORITY_NONE - OTHER_PRIORITY
                                 ? OTHER_PRIORITY + r->priority - 1
                                 : XD_PRIORITY_NONE;
 
-        add_source(b, r->url, priority, r->location, reach);
+        add_source(b, xd_url_secret_text(&f->urls[i]), priority, r->location,
+                   reach);
     }
 }
 

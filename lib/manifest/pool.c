@@ -74,3 +74,10 @@ void *xd_pool_alloc(struct xd_pool *p, size_t size)
     chunk->used = begin + size;
     return memset(chunk->bytes + begin, 0, size);
 }
+
+void *xd_pool_array(struct xd_pool *p, size_t n, size_t size)
+{
+    if (n > SIZE_MAX / 2 / size)
+        return NULL;
+    return xd_pool_alloc(p, n * size);
+}

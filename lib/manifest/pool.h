@@ -24,4 +24,7 @@ char *xd_pool_copy(struct xd_pool *p, struct xd_span s);
  * NULL when memory is out. */
 void *xd_pool_alloc(struct xd_pool *p, size_t size);
 
+/* The same for `n` of them; also NULL if they are more than memory can hold. */
+void *xd_pool_array(struct xd_pool *p, size_t n, size_t size);
+
 #endif

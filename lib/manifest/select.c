@@ -9,17 +9,18 @@
 static int build(struct xd_manifest **out, const struct xd_model_file *f,
                  const bool *keeps, uint64_t size, struct xd_error *err)
 {
+    const char *name = xd_model_name(f);
     struct xd_builder b;
     int rc = xd_builder_init(&b, NULL, err);
 
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < f->extents[0].row.n_replicas; i++) {
+    for (size_t i = 0; i < f->extents[0].n_replicas; i++) {
         if (keeps[i])
-            xd_urls_add(&b, xd_span_of(f->replicas[i].url));
+            xd_urls_add(&b, xd_span_of(xd_url_secret_text(&f->urls[i])));
     }
-    if (f->row.name)
-        xd_builder_name(&b, xd_span_of(f->row.name));
+    if (name)
+        xd_builder_name(&b, xd_span_of(name));
     if (size != XD_SIZE_UNKNOWN)
         xd_builder_size(&b, size);
     rc = xd_builder_end_file(&b);
@@ -32,17 +33,17 @@ static int build(struct xd_manifest **out, const struct xd_model_file *f,
 static int copy_hashes(struct xd_manifest *m, const struct xd_model_file *of)
 {
     struct xd_model_file *f = &m->files[0];
-    size_t n = of->row.n_hashes;
+    size_t n = of->n_hashes;
 
     if (n == 0)
         return 0;
-    f->hashes = xd_alloc(n, sizeof *f->hashes);
+    f->hashes = xd_pool_array(&m->pool, n, sizeof *f->hashes);
     if (!f->hashes)
         return XD_E_NOMEM;
-    for (; f->row.n_hashes < n; f->row.n_hashes++) {
-        struct xd_hash *h = &f->hashes[f->row.n_hashes];
+    for (; f->n_hashes < n; f->n_hashes++) {
+        struct xd_hash *h = &f->hashes[f->n_hashes];
 
-        *h = of->hashes[f->row.n_hashes];
+        *h = of->hashes[f->n_hashes];
         h->algorithm = xd_pool_copy(&m->pool, xd_span_of(h->algorithm));
         h->hex = xd_pool_copy(&m->pool, xd_span_of(h->hex));
         if (!h->algorithm || !h->hex)

@@ -38,7 +38,7 @@ void xd_write_escaped(struct xd_text *to, const char *s)
 
 const char *xd_write_name(const struct xd_model_file *f)
 {
-    return f->row.path ? f->row.path : "(a file without a name)";
+    return f->path ? f->path : "(a file without a name)";
 }
 
 static bool can_stand_in_xml(const char *s)
@@ -59,10 +59,10 @@ static bool can_stand_in_xml(const char *s)
 static int check_urls(const struct xd_model_file *f, struct xd_error *err)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->row.n_extents; i++)
-        n += f->extents[i].row.n_replicas;
+    for (size_t i = 0; i < f->n_extents; i++)
+        n += f->extents[i].n_replicas;
     for (size_t i = 0; i < n; i++) {
-        if (!can_stand_in_xml(f->replicas[i].url))
+        if (!can_stand_in_xml(xd_url_secret_text(&f->urls[i])))
             return xd_fail(err, XD_E_INVAL,
                            "%s: URL number %zu is not UTF-8, as XML must be",
                            xd_write_name(f), i + 1);
@@ -132,14 +132,15 @@ int xd_manifest_write_secrets(char **out, const struct xd_manifest *m,
 
 static bool file_has_secrets(const struct xd_model_file *f)
 {
-    for (const struct xd_exnode_part *p = f->parts; p; p = p->next) {
+    for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next) {
         if (p->n_secrets > 0)
             return true;
     }
-    for (size_t i = 0; i < f->row.n_extents && f->mappings; i++) {
+    for (size_t i = 0; i < f->n_extents && f->rare->mappings; i++) {
         const struct xd_model_extent *e = &f->extents[i];
-        for (size_t k = 0; k < e->row.n_replicas; k++) {
-            const struct xd_exnode_part *p = f->mappings[e->first_replica + k];
+        for (size_t k = 0; k < e->n_replicas; k++) {
+            const struct xd_exnode_part *p =
+                f->rare->mappings[e->first_replica + k];
             if (p && p->n_secrets > 0)
                 return true;
         }

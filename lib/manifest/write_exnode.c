@@ -41,22 +41,22 @@ static void write_limit(struct xd_text *to, enum place place, unsigned n)
 
 static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 {
+    const struct xd_model_pieces *p = f->pieces;
     char name[64];
-    for (size_t i = 0; i < f->row.n_hashes; i++) {
+    for (size_t i = 0; i < f->n_hashes; i++) {
         const struct xd_hash *h = &f->hashes[i];
         bool is_sha256 = strcmp(h->algorithm, "sha-256") == 0;
         snprintf(name, sizeof name, XD_EXNODE_HASH "%s", h->algorithm);
         write_string(to, FILE_METADATA, is_sha256 ? XD_EXNODE_SHA256 : name,
                      h->hex);
     }
-    if (f->row.n_pieces == 0)
+    if (!p)
         return;
-    snprintf(name, sizeof name, "%s %llu", f->row.piece_algorithm,
-             (ull)f->row.piece_bytes);
+    snprintf(name, sizeof name, "%s %llu", p->algorithm, (ull)p->piece_bytes);
     write_string(to, FILE_METADATA, XD_EXNODE_PIECES, name);
-    for (size_t i = 0; i < f->row.n_pieces; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         snprintf(name, sizeof name, XD_EXNODE_PIECE "%zu", i);
-        write_string(to, FILE_METADATA, name, f->pieces + i * f->piece_stride);
+        write_string(to, FILE_METADATA, name, p->hex + i * p->stride);
     }
 }
 
@@ -71,7 +71,7 @@ static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 
-static void write_mapping(struct xd_text *to, const struct xd_extent *e,
+static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
                           const struct xd_replica *r, enum xd_scheme scheme)
 {
     xd_text_addf(to, "  <exnode:mapping>\n");
@@ -111,13 +111,15 @@ static void write_part(struct xd_text *to, const struct xd_exnode_part *p,
 static void write_extent(struct xd_text *to, const struct xd_model_file *f,
                          const struct xd_model_extent *e, bool with_secrets)
 {
-    for (size_t k = 0; k < e->row.n_replicas; k++) {
+    for (size_t k = 0; k < e->n_replicas; k++) {
         size_t i = e->first_replica + k;
-        const struct xd_exnode_part *part = f->mappings ? f->mappings[i] : NULL;
+        const struct xd_exnode_part *part =
+            f->rare->mappings ? f->rare->mappings[i] : NULL;
+        const struct xd_replica row = xd_model_replica_row(f, i);
         if (part)
             write_part(to, part, with_secrets);
         else
-            write_mapping(to, &e->row, &f->replicas[i], f->urls[i].scheme);
+            write_mapping(to, e, &row, f->urls[i].scheme);
     }
 }
 
@@ -125,9 +127,9 @@ static void write_extent(struct xd_text *to, const struct xd_model_file *f,
 static void write_head(struct xd_text *to, const struct xd_model_file *f)
 {
     write_string(to, FILE_METADATA, "Version", "3.0");
-    if (f->row.path)
-        write_string(to, FILE_METADATA, "filename", f->row.path);
-    write_number(to, FILE_METADATA, "size", f->row.size);
+    if (f->path)
+        write_string(to, FILE_METADATA, "filename", f->path);
+    write_number(to, FILE_METADATA, "size", f->size);
 }
 
 static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
@@ -138,19 +140,19 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
                        "the manifest has %zu files, but an exNode holds one: "
                        "choose one",
                        n);
-    if (f->row.size == XD_SIZE_UNKNOWN)
+    if (f->size == XD_SIZE_UNKNOWN)
         return xd_fail(err, XD_E_INVAL,
                        "%s: its size is not known, but an exNode has to say it",
                        xd_write_name(f));
     xd_text_addf(to, "%s<exnode xmlns:exnode=\"%s\">\n", XD_XML_DECLARATION,
                  XD_EXNODE_URI);
-    if (!f->is_exnode)
+    if (!f->rare->is_exnode)
         write_head(to, f);
-    for (const struct xd_exnode_part *p = f->parts; p; p = p->next)
+    for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next)
         write_part(to, p, with_secrets);
-    write_limit(to, FILE_METADATA, f->row.max_connections);
+    write_limit(to, FILE_METADATA, f->max_connections);
     write_hashes(to, f);
-    for (size_t i = 0; i < f->row.n_extents; i++)
+    for (size_t i = 0; i < f->n_extents; i++)
         write_extent(to, f, &f->extents[i], with_secrets);
     xd_text_addf(to, "</exnode>\n");
     return 0;

@@ -14,17 +14,15 @@ typedef unsigned long long ull;
 /* Whether each replica is a whole copy. */
 static int check_whole(const struct xd_model_file *f, struct xd_error *err)
 {
-    if (f->row.n_extents > 1)
-        return xd_fail(
-            err, XD_E_INVAL,
-            "%s: bytes %llu-%llu have copies of their own, but a "
-            "Metalink has only copies of the whole file",
-            xd_write_name(f), (ull)f->extents[0].row.offset,
-            (ull)(f->extents[0].row.offset + f->extents[0].row.length - 1));
-    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
-         i++) {
-        const struct xd_replica *r = &f->replicas[i];
-        if (r->framing)
+    if (f->n_extents > 1)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: bytes %llu-%llu have copies of their own, but a "
+                       "Metalink has only copies of the whole file",
+                       xd_write_name(f), (ull)f->extents[0].offset,
+                       (ull)(f->extents[0].offset + f->extents[0].length - 1));
+    for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++) {
+        const struct xd_model_replica *r = &f->replicas[i];
+        if (r->more && r->more->framing)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy is stored in frames, which a Metalink "
                            "cannot say",
@@ -34,21 +32,19 @@ static int check_whole(const struct xd_model_file *f, struct xd_error *err)
                            "%s: a copy begins at byte %llu of what lies at its "
                            "URL, which a Metalink cannot say",
                            xd_write_name(f), (ull)r->offset);
-        if (r->object_size != XD_SIZE_UNKNOWN && r->object_size != f->row.size)
+        if (r->object_size != XD_SIZE_UNKNOWN && r->object_size != f->size)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy is %llu of the %llu bytes that lie at "
                            "its URL, which a Metalink cannot say",
-                           xd_write_name(f), (ull)f->row.size,
-                           (ull)r->object_size);
+                           xd_write_name(f), (ull)f->size, (ull)r->object_size);
     }
     return 0;
 }
 
 static bool limits_connections(const struct xd_model_file *f)
 {
-    bool limits = f->row.max_connections > 0;
-    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
-         i++)
+    bool limits = f->max_connections > 0;
+    for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++)
         limits |= f->replicas[i].max_connections > 0;
     return limits;
 }
@@ -67,22 +63,22 @@ static void write_hash(struct xd_text *to, const char *algorithm,
 
 static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 {
+    const struct xd_model_pieces *p = f->pieces;
     /* That of the only extent is one of the file. */
-    const char *sha256 = f->row.n_extents > 0 ? f->extents->row.sha256 : NULL;
-    for (size_t i = 0; i < f->row.n_hashes; i++) {
+    const char *sha256 = f->n_extents > 0 ? f->extents->sha256 : NULL;
+    for (size_t i = 0; i < f->n_hashes; i++) {
         write_hash(to, f->hashes[i].algorithm, f->hashes[i].hex);
         if (sha256 && strcmp(f->hashes[i].hex, sha256) == 0)
             sha256 = NULL;
     }
     if (sha256)
         write_hash(to, "sha-256", sha256);
-    if (f->row.n_pieces == 0)
+    if (!p)
         return;
     xd_text_addf(to, "    <pieces length=\"%llu\" type=\"%s\">\n",
-                 (ull)f->row.piece_bytes, f->row.piece_algorithm);
-    for (size_t i = 0; i < f->row.n_pieces; i++)
-        xd_text_addf(to, "      <hash>%s</hash>\n",
-                     f->pieces + i * f->piece_stride);
+                 (ull)p->piece_bytes, p->algorithm);
+    for (size_t i = 0; i < p->n; i++)
+        xd_text_addf(to, "      <hash>%s</hash>\n", p->hex + i * p->stride);
     xd_text_addf(to, "    </pieces>\n");
 }
 
@@ -90,15 +86,16 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 static void write_signature(struct xd_text *to, const struct xd_model_file *f)
 {
     static const char armor[] = "-----BEGIN PGP SIGNATURE-----";
-    if (f->row.signature_bytes < sizeof armor ||
-        memcmp(f->row.signature, armor, sizeof armor - 1) != 0)
+    if (f->rare->signature_bytes < sizeof armor ||
+        memcmp(f->rare->signature, armor, sizeof armor - 1) != 0)
         return;
     xd_text_addf(to, "    <signature mediatype=\"%s\">", XD_METALINK_OPENPGP);
-    xd_write_escaped(to, f->row.signature);
+    xd_write_escaped(to, f->rare->signature);
     xd_text_addf(to, "</signature>\n");
 }
 
-static void write_url(struct xd_text *to, const struct xd_replica *r)
+static void write_url(struct xd_text *to, const struct xd_model_replica *r,
+                      const struct xd_url *url)
 {
     xd_text_addf(to, "    <url");
     if (r->priority != XD_PRIORITY_NONE)
@@ -107,27 +104,26 @@ static void write_url(struct xd_text *to, const struct xd_replica *r)
         xd_text_addf(to, " location=\"%s\"", r->location);
     write_connections(to, r->max_connections);
     xd_text_addf(to, ">");
-    xd_write_escaped(to, r->url);
+    xd_write_escaped(to, xd_url_secret_text(url));
     xd_text_addf(to, "</url>\n");
 }
 
 static void write_file(struct xd_text *to, const struct xd_model_file *f)
 {
     xd_text_addf(to, "  <file");
-    if (f->row.path) {
+    if (f->path) {
         xd_text_addf(to, " name=\"");
-        xd_write_escaped(to, f->row.path);
+        xd_write_escaped(to, f->path);
         xd_text_addf(to, "\"");
     }
-    write_connections(to, f->row.max_connections);
+    write_connections(to, f->max_connections);
     xd_text_addf(to, ">\n");
-    if (f->row.size != XD_SIZE_UNKNOWN)
-        xd_text_addf(to, "    <size>%llu</size>\n", (ull)f->row.size);
+    if (f->size != XD_SIZE_UNKNOWN)
+        xd_text_addf(to, "    <size>%llu</size>\n", (ull)f->size);
     write_hashes(to, f);
     write_signature(to, f);
-    for (size_t i = 0; f->row.n_extents > 0 && i < f->extents->row.n_replicas;
-         i++)
-        write_url(to, &f->replicas[i]);
+    for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++)
+        write_url(to, &f->replicas[i], &f->urls[i]);
     xd_text_addf(to, "  </file>\n");
 }
 

@@ -24,7 +24,7 @@ struct followed {
 static void collect_of(struct followed *out, const struct xd_manifest *m,
                        size_t file)
 {
-    const struct xd_metaurl *u = m->files[file].metaurls;
+    const struct xd_metaurl *u = m->files[file].rare->metaurls;
 
     if (!u || !xd_manifest_has_strong_hash(m, file))
         return;
@@ -34,7 +34,7 @@ static void collect_of(struct followed *out, const struct xd_manifest *m,
         out->more[out->n] = (struct xd_more_copies){.file = file, .from = u};
         out->n++;
     }
-    out->must |= m->files[file].row.n_extents == 0;
+    out->must |= m->files[file].n_extents == 0;
 }
 
 /* Those that stand in front of others are asked. */

@@ -82,7 +82,8 @@ static int run(struct xd_probe *p, const struct xd_options *o,
 static void add_request(struct xd_probe *p, const struct xd_model_file *f,
                         size_t i)
 {
-    const struct xd_exnode_part *part = f->mappings ? f->mappings[i] : NULL;
+    const struct xd_exnode_part *part =
+        f->rare->mappings ? f->rare->mappings[i] : NULL;
     const char *manage = part ? part->manage : NULL;
     struct xd_url *url = &p->urls[p->n_asked];
     const struct xd_transport_kind *kind;
@@ -106,8 +107,8 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
 {
     const struct xd_model_file *f = &p->manifest->files[p->file];
 
-    for (size_t i = 0; i < f->row.n_extents; i++)
-        p->n += f->extents[i].row.n_replicas;
+    for (size_t i = 0; i < f->n_extents; i++)
+        p->n += f->extents[i].n_replicas;
     if (p->n == 0)
         return 0;
     p->rows = xd_alloc(p->n, sizeof *p->rows);
@@ -169,10 +170,10 @@ int xd_probe_get(const struct xd_probe *p, size_t extent, size_t replica,
     const struct xd_model_file *f = &p->manifest->files[p->file];
     const struct xd_model_extent *e;
 
-    if (extent >= f->row.n_extents)
+    if (extent >= f->n_extents)
         return XD_E_INVAL;
     e = &f->extents[extent];
-    if (replica >= e->row.n_replicas)
+    if (replica >= e->n_replicas)
         return XD_E_INVAL;
     xd_copy_out(out, &p->rows[e->first_replica + replica], sizeof *out);
     return 0;

@@ -298,7 +298,7 @@ static void expect_joined(const struct xd_manifest *of, const size_t *files,
         }
         size += f.size;
     }
-    ck_assert_uint_eq(joined->files[0].row.size, size);
+    ck_assert_uint_eq(joined->files[0].size, size);
 }
 
 START_TEST(the_joined_file_has_an_extent_for_each)
@@ -338,8 +338,7 @@ START_TEST(replicas_stay_those_of_their_files)
     for (size_t i = 0; i < 2; i++) {
         const struct xd_model_file *f = &manifest->files[files[i]];
         const struct xd_model_file *all = &joined->files[0];
-        const size_t last =
-            f->row.n_extents > 0 ? f->extents[0].row.n_replicas : 0;
+        const size_t last = f->n_extents > 0 ? f->extents[0].n_replicas : 0;
 
         ck_assert_ptr_eq(
             xd_model_replica(all, &all->extents[i], last - 1, &place), f);
@@ -408,7 +407,7 @@ START_TEST(parsed_urls_stand_in_the_order_of_the_replicas)
     join_and_forget(some, 3);
     f = &manifest->files[0];
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < f->extents[i].row.n_replicas; k++) {
+        for (size_t k = 0; k < f->extents[i].n_replicas; k++) {
             const struct xd_model_file *in =
                 xd_model_replica(f, &f->extents[i], k, &place);
 
@@ -437,13 +436,13 @@ START_TEST(the_strictest_limit_of_connections_is_that_of_all)
               LIMITED("g", "") "</files></metalink>");
     ck_assert_uint_eq(file_at(2).max_connections, 3);
     ck_assert_int_eq(join(all, 5), 0);
-    ck_assert_uint_eq(joined->files[0].row.max_connections, 3);
+    ck_assert_uint_eq(joined->files[0].max_connections, 3);
     ck_assert_int_eq(join(back, 5), 0);
-    ck_assert_uint_eq(joined->files[0].row.max_connections, 3);
+    ck_assert_uint_eq(joined->files[0].max_connections, 3);
     ck_assert_int_eq(join(last, 2), 0);
-    ck_assert_uint_eq(joined->files[0].row.max_connections, 5);
+    ck_assert_uint_eq(joined->files[0].max_connections, 5);
     ck_assert_int_eq(join(&last[1], 1), 0);
-    ck_assert_uint_eq(joined->files[0].row.max_connections, 0);
+    ck_assert_uint_eq(joined->files[0].max_connections, 0);
 }
 END_TEST
 

@@ -32,7 +32,7 @@ static void add_from(const char *own, const char *other, enum xd_reach reach)
     xd_manifest_unref(before);
     before = xd_manifest_ref(manifest);
     parse(other);
-    more.from = before->files[0].metaurls;
+    more.from = before->files[0].rare->metaurls;
     more.manifest = manifest;
     ck_assert_int_eq(xd_manifest_add_copies(&with, before, &more, 1, &error),
                      0);
@@ -57,11 +57,11 @@ START_TEST(copies_stand_behind_those_that_were_there)
     ck_assert_str_eq(replica_at(0, 0, 2).location, "de");
     ck_assert_uint_eq(replica_at(0, 0, 2).object_size, 5);
     ck_assert_uint_eq(replica_at(0, 0, 3).priority, 11);
-    ck_assert_int_eq(manifest->files[0].reaches[1], XD_REACH_MACHINE);
-    ck_assert_int_eq(manifest->files[0].reaches[2], XD_REACH_PUBLIC);
+    ck_assert_int_eq(manifest->files[0].rare->reaches[1], XD_REACH_MACHINE);
+    ck_assert_int_eq(manifest->files[0].rare->reaches[2], XD_REACH_PUBLIC);
     ck_assert_str_eq(hash_at(0, 0).hex, SHA256("a"));
     ck_assert_uint_eq(n_warnings(), 0);
-    ck_assert_uint_eq(before->files[0].extents[0].row.n_replicas, 2);
+    ck_assert_uint_eq(before->files[0].extents[0].n_replicas, 2);
 }
 END_TEST
 
@@ -69,7 +69,7 @@ START_TEST(a_file_may_have_no_copies_but_those)
 {
     add_from(ONE("<size>5</size>" HASH META), ONE(HASH "<url>http://c/x</url>"),
              XD_REACH_MACHINE);
-    ck_assert_uint_eq(before->files[0].row.n_extents, 0);
+    ck_assert_uint_eq(before->files[0].n_extents, 0);
     expect_bytes(0, 0, 5, 1);
     expect_url(0, 0, 0, "http://c/x");
 }
@@ -119,7 +119,7 @@ START_TEST(several_manifests_name_copies_of_one_file)
     parse(ONE(HASH META META "<url>http://a/x</url>"));
     before = xd_manifest_ref(manifest);
     parse(ONE("<url>http://c/x</url>"));
-    more[0].from = before->files[0].metaurls;
+    more[0].from = before->files[0].rare->metaurls;
     more[1] = more[0];
     more[0].manifest = manifest;
     ck_assert_ptr_nonnull(more[0].from->next);
@@ -155,7 +155,7 @@ END_TEST
 static size_t n_metaurls(void)
 {
     size_t n = 0;
-    for (const struct xd_metaurl *m = manifest->files[0].metaurls; m;
+    for (const struct xd_metaurl *m = manifest->files[0].rare->metaurls; m;
          m = m->next)
         n++;
     return n;
@@ -171,10 +171,11 @@ START_TEST(a_metaurl_is_known_by_its_media_type)
         "<metaurl mediatype='text/plain'>http://m/p</metaurl>"
         "<metaurl>http://m/none</metaurl>"));
     ck_assert_uint_eq(n_metaurls(), 1);
-    ck_assert_str_eq(xd_url_secret_text(&manifest->files[0].metaurls->url),
-                     "http://m/x");
-    ck_assert_ptr_null(manifest->files[0].metaurls->name);
-    ck_assert_uint_eq(manifest->files[0].n_torrents, 2);
+    ck_assert_str_eq(
+        xd_url_secret_text(&manifest->files[0].rare->metaurls->url),
+        "http://m/x");
+    ck_assert_ptr_null(manifest->files[0].rare->metaurls->name);
+    ck_assert_uint_eq(manifest->files[0].rare->n_torrents, 2);
     ck_assert_uint_eq(n_warnings(), 0);
 }
 END_TEST
