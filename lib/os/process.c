@@ -20,6 +20,10 @@
 
 #define CHILDS_FD3 3
 
+/* The status of a child whose program could not be run (posix_spawn() of POSIX);
+ * most systems say it sooner, but qemu, for one, does not. */
+#define NOT_RUN 127
+
 int xd_process_init(struct xd_process *p)
 {
     *p = (struct xd_process){.input = -1, .outputs = {-1, -1}};
@@ -33,17 +37,20 @@ static void close_at(int *fd)
     *fd = -1;
 }
 
-/* Once it is reaped, its number may be that of another. */
-static void reap(struct xd_process *p)
+/* Once it is reaped, its number may be that of another.  Returns how it ended. */
+static int reap(struct xd_process *p)
 {
+    int status = 0;
+
     xd_mutex_lock(&p->lock);
     if (p->pid > 0) {
         (void)kill(p->pid, SIGKILL);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+        while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
             ;
     }
     p->pid = 0;
     xd_mutex_unlock(&p->lock);
+    return status;
 }
 
 /* What it said stays. */
@@ -57,7 +64,7 @@ static void close_all(struct xd_process *p)
 
 void xd_process_abandon(struct xd_process *p)
 {
-    reap(p);
+    (void)reap(p);
     close_all(p);
     for (int i = 0; i < XD_PROCESS_OUTPUTS; i++)
         xd_text_fini(&p->said[i]);
@@ -302,14 +309,18 @@ int xd_process_feed(struct xd_process *p, const void *data, size_t len,
 
 int xd_process_end(struct xd_process *p, struct xd_error *err)
 {
-    int rc;
+    const char *name = p->name;
+    int rc, status;
 
     close_at(&p->input);
     rc = serve(p, NULL, 0, true, err);
     if (rc < 0)
         return rc;
     /* It has closed its outputs; what else it does is of no interest. */
-    reap(p);
+    status = reap(p);
     close_all(p);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
+        return xd_fail(err, XD_E_IO, "%s cannot be run: is it installed?",
+                       name);
     return is_stopped(p) ? xd_fail(err, XD_E_CANCELED, "canceled") : 0;
 }

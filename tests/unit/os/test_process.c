@@ -102,10 +102,23 @@ END_TEST
 START_TEST(a_program_that_is_not_there_is_named)
 {
     const char *const argv[] = {"no-such-program-is-there", NULL};
+    int rc = xd_process_start(&p, argv, 10, &err);
 
-    ck_assert_int_eq(xd_process_start(&p, argv, 10, &err), XD_E_IO);
+    if (rc == 0) /* the system cannot say it at once */
+        rc = xd_process_end(&p, &err);
+    ck_assert_int_eq(rc, XD_E_IO);
     ck_assert_ptr_nonnull(strstr(err.msg, "no-such-program-is-there cannot be "
                                           "run: is it installed?"));
+}
+END_TEST
+
+START_TEST(one_that_a_system_cannot_run_says_so_by_its_status)
+{
+    ck_assert_int_eq(start("exit 127", 10), 0);
+    ck_assert_int_eq(xd_process_end(&p, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "cannot be run: is it installed?"));
+    ck_assert_int_eq(start("exit 126", 10), 0);
+    ck_assert_int_eq(xd_process_end(&p, &err), 0);
 }
 END_TEST
 
@@ -187,6 +200,7 @@ int main(void)
     tcase_add_test(t, one_that_says_too_much_is_ended);
     tcase_add_test(t, it_may_say_as_much_as_is_allowed);
     tcase_add_test(t, a_program_that_is_not_there_is_named);
+    tcase_add_test(t, one_that_a_system_cannot_run_says_so_by_its_status);
     tcase_add_test(t, its_environment_is_the_locale_alone);
     tcase_add_test(t, it_inherits_no_descriptor_of_another_and_no_signal_mask);
     tcase_add_test(t, a_second_run_forgets_the_first);
