@@ -4,6 +4,7 @@
 Hosts of examples are depots of the lab here, players and browsers are scripts
 that read what they are given, and a benchmark begins no second run.
 """
+import json
 import os
 import re
 import shutil
@@ -185,3 +186,66 @@ def test_an_example_works(lab, command, where):
         expected = 5
     assert status == expected, f"{where}: {error}"
     assert "try 'xdownload" not in error
+
+
+# ---- files ----
+
+def block_of(page, begins):
+    """The one verbatim paragraph that begins so."""
+    text = (SOURCE / page).read_text()
+    [found] = [b for b in re.findall(r"(?m)(?:^    .*\n)+", text)
+               if b.startswith("    " + begins)]
+    return re.sub(r"(?m)^    ", "", found)
+
+
+def completed(text):
+    """Hashes, and pieces, of which the manual has only the first."""
+    lines = []
+    for line in text.splitlines():
+        digits = 40 if "piece=" in line else 64
+        if line.strip() == "...":
+            lines += [lines[-1].replace('piece="0"', f'piece="{i}"')
+                      for i in (1, 2, 3)]
+        else:
+            lines.append(re.sub(r"([0-9a-f]{8})[.]{3}",
+                                lambda m: m[1].ljust(digits, "0"), line))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("begins, size, replicas", [
+    ('<?xml version="1.0"?>\n    <exnode', 1000000, 1),
+    ('<?xml version="1.0" encoding="UTF-8"?>\n    <metalink xmlns', 1000000, 2),
+    ('<?xml version="1.0" encoding="UTF-8"?>\n    <metalink version', 1000000,
+     2),
+    ("# copies of one file", None, 3)], ids=["exnode", "4", "3", "urls"])
+def test_a_manifest_of_the_manual_is_understood(lab, begins, size, replicas):
+    lab.write("m", completed(block_of("lib/man/xdownload-manifest.pod",
+                                      begins)))
+    run = lab.xdownload("show", "--json", "m", report=False)
+    assert run.rc == 0 and run.err == "", run.err
+    [file] = json.loads(run.out)["files"]
+    assert file["name"] == "film.mkv" and file["size"] == size
+    assert len(file["extents"][0]["replicas"]) == replicas
+    if "metalink" in begins:
+        assert file["hashes"] and file["pieces"]["count"] == 4
+
+
+def test_the_list_of_the_manual_is_read(lab):
+    text = block_of("cli/xdownload.pod", "# a comment")
+    lab.write("l", text.replace("<TAB>", "\t").replace("HEX", "0" * 64))
+    run = lab.xdownload("--dry-run", "-i", "l", report=False)
+    assert run.rc == 0 and run.err == "", run.err
+    assert re.findall(r"(?m)^\S+$", run.out.decode()) == [
+        "images/disk.iso", "film.mkv"]
+
+
+def test_the_config_file_of_the_manual_is_obeyed(lab):
+    folder = lab.path("home/.config/xdownload")
+    folder.mkdir(parents=True)
+    (folder / "config").write_text(block_of("cli/xdownload.pod", "# at home"))
+    lab.environment["HOME"] = str(lab.path("home"))
+    run = lab.xdownload("-v", "--dry-run", "http://127.0.0.1:9/f",
+                        report=False)
+    assert run.rc == 0, run.err
+    assert run.err.endswith(
+        " sets limit-rate=2MB/s exclude=slow.example no-depot-cache\n")
