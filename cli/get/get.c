@@ -354,7 +354,7 @@ static void get_files(struct get *g, const struct xd_list *list)
     }
     get_set(g);
     n_failed += g->n_failed_in_sets;
-    if (n_failed > 0 && n > 1)
+    if (n_failed > 0 && n > 1 && g->status != STATUS_INTERRUPTED)
         words_error("%s: %zu of %zu lines failed",
                     strcmp(g->args->list, "-") == 0 ? "standard input"
                                                     : g->args->list,

@@ -2,10 +2,11 @@
 """Lists of different files, -i."""
 import hashlib
 import os
+import signal
 
 import pytest
 
-from lab import bytes_of
+from lab import bytes_of, wait_until
 
 SIZE = 300_001
 
@@ -68,6 +69,21 @@ def test_a_mistake_is_told_before_anything_is_fetched(lab):
         assert f"l.txt: line {4 if '..' in last else 3}: " in run.err
     assert depot.requests() == []
     assert os.listdir(lab.work) == ["l.txt"]
+
+
+def test_an_interruption_is_said_once_and_is_no_failure_of_a_line(lab):
+    data = lab.file("a", 6_000_000)
+    lab.file("b", 6_000_000)
+    depot = lab.depot(rate=300_000)
+    lab.write("l.txt", f"{depot.url('a')}\n checksum={sha256(data)}\n"
+              f"{depot.url('b')}\n")
+    process = lab.start("-i", "l.txt")
+    wait_until(lambda: lab.path("a.part").exists()
+               and lab.path("a.part").stat().st_size, "bytes of the first")
+    process.send(signal.SIGINT)
+    run = process.wait()
+    assert run.rc == 130, run.err
+    assert run.err.count("interrupted") == 1 and "failed" not in run.err
 
 
 def test_a_list_comes_through_standard_input(lab):
