@@ -105,7 +105,7 @@ def world(lab):
     for name, of in [("film.xnd", "film.mkv"), ("data.xnd", "disk.iso"),
                      ("show", "d.iso")]:
         os.rename(lab.exnode(of, depots), lab.path(name))
-    for name in "fedora.meta4", "data.meta4":
+    for name in "fedora.meta4", "data.meta4", "album.meta4":
         os.rename(lab.metalink("fedora.iso", depots), lab.path(name))
     lab.write("list.txt", "".join(
         f"{depots[0].url(n)}\n" for n in ("d.iso", "film.mkv")))
