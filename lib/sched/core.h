@@ -32,6 +32,12 @@ struct xd_fetch_state {
     xd_usec began_at;
 };
 
+/* Where each object begins that may be begun, and is not done with. */
+struct xd_horizon {
+    uint64_t *begun; /* NULL: all objects may be */
+    unsigned n;
+};
+
 struct xd_sched {
     struct xd_book book;
     struct xd_fetch_state *fetches;
@@ -39,6 +45,7 @@ struct xd_sched {
     void *policy;
     bool size_is_unknown;
     unsigned windows_capacity;
+    struct xd_horizon horizon;
     struct xd_rangeset
         unavailable;          /* no depot can deliver it; this was reported */
     struct xd_rangeset asked; /* for by any fetch, ever */
@@ -102,6 +109,13 @@ void xd_core_rank_windows(struct xd_sched *s);
  * event may change it. */
 bool xd_core_is_unwanted(const struct xd_sched *s,
                          const struct xd_fetch_state *f);
+
+/* ---- horizon.c ---- */
+
+/* The only window ends where no more objects may be begun: 0 or NOMEM.  It moves
+ * on if that is for what has become of `r`. */
+int xd_core_make_horizon(struct xd_sched *s);
+void xd_core_move_horizon(struct xd_sched *s, struct xd_range r);
 
 /* ---- places.c ---- */
 

@@ -194,6 +194,7 @@ static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
     for (unsigned i = 0; i < s->book.n_windows; i++)
         if (fails_within(s, s->book.windows[i].range, a)) {
             (void)xd_rangeset_add(&s->unavailable, a->range);
+            xd_core_move_horizon(s, a->range);
             return true;
         }
     return false;

@@ -126,6 +126,7 @@ struct xd_sched *xd_sched_new(const struct xd_layout *layout,
     s->covered_to = wanted.begin;
     if (copy_cuts(s, layout) == 0 && copy_depots(s, layout) == 0 &&
         make_lanes(s) == 0 && xd_core_make_window(s) == 0 &&
+        xd_core_make_horizon(s) == 0 &&
         xd_ledger_change(ledger, XD_RELEASE, wanted) == 0 &&
         xd_core_make_room(s) == 0)
         s->policy = s->book.o.policy->new (&s->book);
@@ -155,6 +156,7 @@ void xd_sched_free(struct xd_sched *s)
     xd_free(s->book.backing_off);
     xd_rangeset_fini(&s->unavailable);
     xd_rangeset_fini(&s->asked);
+    xd_free(s->horizon.begun);
     xd_free(s->book.windows);
     xd_free(s->book.depots);
     xd_free(s->book.slots);
@@ -306,6 +308,7 @@ static int accept(struct xd_sched *s, struct xd_range r)
     r = xd_core_clip(r, s->book.wanted);
     if (xd_ledger_change(s->book.ledger, XD_VERIFY, r) < 0)
         return XD_E_NOMEM;
+    xd_core_move_horizon(s, r);
     return have(s, r);
 }
 

@@ -116,6 +116,9 @@ struct xd_sched_options {
     bool has_gaps;         /* bytes that no depot can deliver are reported
                                  once, if a window holds them, and the rest
                                  goes on */
+    unsigned most_objects; /* that are begun and not verified, where what is
+                                 wanted lies in many between cuts and there are
+                                 no readers; 0: any number */
     unsigned max_failures; /* of one depot, in a row */
     xd_usec patience;      /* with the only holder of a byte */
     bool run_losers;       /* let a fetch run on though another has delivered

@@ -101,6 +101,32 @@ static struct xd_window first_window(const struct xd_rules *r)
     return w;
 }
 
+/* Verified, or given up. */
+static bool is_done_with(const struct xd_rules *r, struct xd_range object)
+{
+    return xd_rangeset_contains(&r->verified, object) ||
+           !xd_range_is_empty(xd_rangeset_next(&r->reported, object));
+}
+
+/* Without readers what may be begun is a window. */
+void xd_rules_bound_objects(struct xd_rules *r)
+{
+    struct xd_range object = {r->wanted.begin, r->wanted.begin};
+    unsigned n = 0;
+
+    if (r->o.most_objects == 0 || r->o.window_bytes > 0 || r->size_is_unknown ||
+        r->n_windows == 0)
+        return;
+    for (size_t i = 0; i <= r->n_cuts && n < r->o.most_objects; i++) {
+        object.begin = object.end;
+        object.end = i < r->n_cuts ? r->cuts[i] : r->wanted.end;
+        n += !is_done_with(r, object);
+    }
+    if (!r->objects_are_bounded || object.end > r->windows[0].range.end)
+        r->windows[0].range.end = object.end;
+    r->objects_are_bounded = true;
+}
+
 struct xd_rules *xd_rules_new(const struct xd_layout *l,
                               const struct xd_sched_options *in_force,
                               struct xd_range wanted)
@@ -114,8 +140,10 @@ struct xd_rules *xd_rules_new(const struct xd_layout *l,
     r->size_is_unknown = l->size == UINT64_MAX;
     set_window(r, first_window(r));
     if (!r->failed && copy_depots(r, l) == 0 && copy_cuts(r, l) == 0 &&
-        make_fetches(r) == 0 && xd_paper_init(r) == 0)
+        make_fetches(r) == 0 && xd_paper_init(r) == 0) {
+        xd_rules_bound_objects(r);
         return r;
+    }
     xd_rules_free(r);
     return NULL;
 }
@@ -391,9 +419,13 @@ static int add_depot(struct xd_rules *r)
 
 static int add_cut(struct xd_rules *r, uint64_t at)
 {
+    size_t i;
+
     if (xd_lengthen(&r->cuts, r->n_cuts, r->n_cuts + 1, sizeof *r->cuts) < 0)
         return XD_E_NOMEM;
-    r->cuts[r->n_cuts++] = at;
+    for (i = r->n_cuts++; i > 0 && r->cuts[i - 1] > at; i--)
+        r->cuts[i] = r->cuts[i - 1];
+    r->cuts[i] = at;
     return 0;
 }
 
@@ -506,6 +538,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_VERIFIED:
         put(r, &r->verified, ev->range, true);
         arrive(r, ev->range);
+        xd_rules_bound_objects(r);
         break;
     case XD_EV_HELD:
         arrive(r, ev->range);

@@ -366,6 +366,7 @@ static enum xd_rule check_fail(struct xd_rules *r,
             return XD_RULE_FAIL;
     if (r->o.has_gaps && xd_rangeset_add(&r->reported, a->range) < 0)
         r->failed = true;
+    xd_rules_bound_objects(r);
     return XD_RULE_NONE;
 }
 

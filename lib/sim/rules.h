@@ -81,6 +81,8 @@ struct xd_rules {
     struct xd_range wanted;
     struct xd_window *windows; /* most urgent first */
     size_t n_windows, windows_capacity;
+    bool objects_are_bounded; /* the only window ends behind those that may be
+                                 begun */
     struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
     bool size_is_unknown;
     bool failed; /* out of memory: nothing is known any longer */
@@ -150,6 +152,9 @@ bool xd_rules_could_deliver(const struct xd_rules *r, unsigned depot,
 /* The first byte of `within` that has not arrived and is not coming, nor was
  * given up; within.end. */
 uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within);
+
+/* What was verified, or given up, lets more objects be begun. */
+void xd_rules_bound_objects(struct xd_rules *r);
 
 bool xd_rules_crosses_cut(const struct xd_rules *r, struct xd_range range);
 

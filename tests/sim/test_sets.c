@@ -26,25 +26,33 @@ struct took {
     uint64_t in_vain; /* bytes on the wire */
 };
 
-/* `lanes` are asked for, or 0; so many streams, if a connection can have them. */
-static struct took fetch_over(const char *text, uint64_t size, uint64_t object,
-                              unsigned lanes, unsigned streams, bool has_http2)
+/* How they are asked for. */
+struct how {
+    unsigned lanes;        /* 0: as many as there are by default */
+    unsigned streams;      /* if a connection can have them */
+    unsigned most_objects; /* at a time; 0: any number */
+    bool has_http2;
+};
+
+static struct took fetch_so(const char *text, uint64_t size, uint64_t object,
+                            struct how how)
 {
     const struct xd_sim_options o = {
         .sched = {.policy = &xd_policy_adaptive,
-                  .lanes_per_depot = streams > 0 ? streams
-                                     : lanes > 0 ? lanes
-                                                 : 6,
-                  .connections_per_depot = lanes > 0 ? lanes : 6,
-                  .first_lanes = lanes > 0 ? 0 : 2,
+                  .lanes_per_depot = how.streams > 0 ? how.streams
+                                     : how.lanes > 0 ? how.lanes
+                                                     : 6,
+                  .connections_per_depot = how.lanes > 0 ? how.lanes : 6,
+                  .first_lanes = how.lanes > 0 ? 0 : 2,
                   .max_open = 64,
                   .block_bytes = MIB,
+                  .most_objects = how.most_objects,
                   .max_failures = 5,
                   .patience = 120 * XD_SECOND},
         .size = size,
         .object_bytes = object,
-        .has_http2 = has_http2,
-        .has_tls = has_http2,
+        .has_http2 = how.has_http2,
+        .has_tls = how.has_http2,
         .seed = 1,
         .silence = 5 * XD_SECOND};
     struct xd_error err = {0};
@@ -68,7 +76,7 @@ static struct took fetch_over(const char *text, uint64_t size, uint64_t object,
 static struct took fetch(const char *text, uint64_t size, uint64_t object,
                          unsigned lanes)
 {
-    return fetch_over(text, size, object, lanes, 0, false);
+    return fetch_so(text, size, object, (struct how){.lanes = lanes});
 }
 
 START_TEST(sixty_objects_take_no_longer_than_one_that_is_as_long)
@@ -114,10 +122,10 @@ END_TEST
 START_TEST(short_objects_share_a_connection_fifty_at_a_time)
 {
     const unsigned n = 2000;
-    struct took t =
-        fetch_over("client rate=1000mbit queue=1m\n"
-                   "depot a 1.1.1.1 rate=200mbit rtt=40ms queue=512k\n",
-                   n * 10 * KIB, 10 * KIB, 0, 50, true);
+    struct took t = fetch_so(
+        "client rate=1000mbit queue=1m\n"
+        "depot a 1.1.1.1 rate=200mbit rtt=40ms queue=512k\n",
+        n * 10 * KIB, 10 * KIB, (struct how){.streams = 50, .has_http2 = true});
 
     ck_assert_double_le(t.seconds, 1.3 * n / 50 * 0.04);
 }
@@ -126,7 +134,8 @@ END_TEST
 /* The rules hold that there are no more connections than there may be. */
 START_TEST(without_a_shared_connection_there_are_no_more_requests)
 {
-    struct took with = fetch_over(mirrors, 5 * MIB, 10 * KIB, 0, 50, false);
+    struct took with =
+        fetch_so(mirrors, 5 * MIB, 10 * KIB, (struct how){.streams = 50});
     struct took without = fetch(mirrors, 5 * MIB, 10 * KIB, 0);
 
     ck_assert_double_eq(with.seconds, without.seconds);
@@ -148,6 +157,36 @@ START_TEST(a_mebibyte_is_not_short_however_far_it_comes)
 }
 END_TEST
 
+/* That it is so the rules hold; this is what it costs. */
+START_TEST(few_long_objects_at_a_time_are_divided_as_if_they_were_all)
+{
+    static const struct {
+        unsigned objects;
+        double time;
+    } most[] = {{1, 1.2}, {2, 1.1}, {8, 1}, {64, 1}};
+    const struct took all = fetch(mirrors, 160 * MIB, 20 * MIB, 0);
+    const struct took few =
+        fetch_so(mirrors, 160 * MIB, 20 * MIB,
+                 (struct how){.most_objects = most[_i].objects});
+
+    ck_assert_double_le(few.seconds, most[_i].time * all.seconds);
+    ck_assert_uint_le(few.in_vain, 160 * MIB / 50);
+}
+END_TEST
+
+START_TEST(nothing_is_asked_for_twice_while_short_objects_may_not_be_begun)
+{
+    const unsigned lanes = _i == 0 ? 6 : 16;
+    const struct took all = fetch(mirrors, 300 * 100 * KIB, 100 * KIB, lanes);
+    const struct took few =
+        fetch_so(mirrors, 300 * 100 * KIB, 100 * KIB,
+                 (struct how){.lanes = lanes, .most_objects = 64});
+
+    ck_assert_double_le(few.seconds, 1.05 * all.seconds);
+    ck_assert_uint_le(few.in_vain, all.in_vain + 300 * KIB);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("sets");
@@ -159,5 +198,10 @@ int main(void)
     tcase_add_test(t, short_objects_share_a_connection_fifty_at_a_time);
     tcase_add_test(t, without_a_shared_connection_there_are_no_more_requests);
     tcase_add_test(t, a_mebibyte_is_not_short_however_far_it_comes);
+    tcase_add_loop_test(
+        t, few_long_objects_at_a_time_are_divided_as_if_they_were_all, 0, 4);
+    tcase_add_loop_test(
+        t, nothing_is_asked_for_twice_while_short_objects_may_not_be_begun, 0,
+        2);
     return run_suite("sim.sets", t);
 }

@@ -234,7 +234,7 @@ static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
     uint64_t from = p->book->window->range.begin;
 
     return xd_find_unasked(p, depot, from, out) ||
-           (xd_offer_late(p, depot) == 0 &&
+           (!xd_waits_for_objects(p) && xd_offer_late(p, depot) == 0 &&
             xd_find_unasked(p, depot, from, out));
 }
 

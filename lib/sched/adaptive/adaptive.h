@@ -235,6 +235,10 @@ double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot);
  */
 void xd_take_stock(struct xd_adaptive *p, xd_usec now);
 
+/* Whether short objects are to be begun, but not yet: soon there is something to
+ * ask for that nobody was asked for. */
+bool xd_waits_for_objects(const struct xd_adaptive *p);
+
 /* When a request said something last, or was made; on a connection that is
  * shared, any other of its depot. */
 xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);

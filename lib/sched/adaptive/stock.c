@@ -42,13 +42,37 @@ xd_usec xd_flow_overdue_at(const struct xd_adaptive *p, const struct xd_flow *f)
     return xd_flow_heard_at(p, f) + xd_patience(p, f->depot);
 }
 
-/* Bytes of the windows that nobody was asked for. */
+/* More is wanted than may be begun now. */
+static bool is_bounded(const struct xd_book *b)
+{
+    return b->o.window_bytes == 0 && b->n_windows > 0 &&
+           b->windows[0].range.end < b->wanted.end;
+}
+
+/* Each is divided among requests, on the average. */
+static bool are_objects_long(const struct xd_book *b)
+{
+    const struct xd_range r = b->windows[0].range;
+
+    return r.end - xd_ledger_first_gap(b->ledger, XD_BYTES_DONE, r) >=
+           b->o.block_bytes * b->o.most_objects;
+}
+
+bool xd_waits_for_objects(const struct xd_adaptive *p)
+{
+    return is_bounded(p->book) && !are_objects_long(p->book);
+}
+
+/* Bytes of the windows that nobody was asked for.  Long objects are divided as if
+ * no others came after those that may be begun; of short ones a request takes
+ * one, and others do come. */
 static double unasked(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
     double bytes = 0;
 
-    if (b->o.window_bytes == 0) /* there are no readers */
+    if (b->o.window_bytes == 0 &&
+        (!is_bounded(b) || !are_objects_long(b))) /* there are no readers */
         return (double)(xd_range_length(b->wanted) -
                         xd_ledger_bytes(b->ledger, XD_BYTES_ASSIGNED));
     for (unsigned i = 0; i < b->n_windows; i++) {
