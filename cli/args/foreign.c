@@ -13,6 +13,7 @@ static const struct foreign options[] = {
     {"remote-header-name", "content-disposition"},
     {"silent", "quiet"},
     {"output-dir", "directory"},
+    {"parallel-max", "max-files"},
     /* wget */
     {"output-document", "output"},
     {"directory-prefix", "directory"},
@@ -31,6 +32,7 @@ static const struct foreign options[] = {
     {"dir", "directory"},
     {"out", "output"},
     {"max-tries", "retry"},
+    {"max-concurrent-downloads", "max-files"},
     {"max-connection-per-server", "threads-per-depot"},
     {"max-overall-download-limit", "limit-rate"},
     {"all-proxy", "proxy"},

@@ -141,6 +141,7 @@ static const struct special {
     {"progress-number", 'P', RUNNING, GROUP_ALGORITHMS},
     {"block-size", 'b', RUNNING, GROUP_ALGORITHMS},
     {"threads-per-depot", 't', RUNNING, GROUP_COMMON | GROUP_ALGORITHMS},
+    {"max-files", 'j', COMMAND_GET, GROUP_ALGORITHMS},
     {"content-disposition", 0, COMMAND_GET, GROUP_OUTPUT},
     {"remote-time", 0, COMMAND_GET, GROUP_OUTPUT},
     {"force", 0, FETCHING, GROUP_COMMON | GROUP_OUTPUT},

@@ -15,11 +15,21 @@
 #include "common/words.h"
 #include "get/fetch.h"
 
-/* What is longer is worth to be gone on with after an interruption; what is not
- * has no journal, which the library expects of no longer files. */
-#define SMALL ((uint64_t)4 << 20)
+/* Of what is longer its start and its end cost little.  Alone its bytes are read
+ * once more from the disk before it gets its name, and where it has one hash, and
+ * that is wrong, not all of it is fetched again. */
+#define LONGEST ((uint64_t)64 << 20)
 
 #define COMPARED (1 << 20)
+
+/* What is longer has a journal, also in a set; what an earlier run left of another
+ * one, with a journal, comes alone. */
+#define LEAST_WITH_JOURNAL ((uint64_t)4 << 20)
+
+static bool is_long(uint64_t size)
+{
+    return size > LEAST_WITH_JOURNAL && size != XD_SIZE_UNKNOWN;
+}
 
 /* A trace is of one file, and so are these options. */
 static bool may_be_sets(const struct args *a)
@@ -53,8 +63,7 @@ static bool can_compare(const struct args *a, const struct target *t,
            !has_beside(t->path, ".aria2");
 }
 
-/* What was begun with a journal is looked at by itself, and what is there
- * already, unless it is to be compared. */
+/* What is there already is looked at by itself, unless it is to be compared. */
 static bool can_come(const struct args *a, const char *path, uint64_t size)
 {
     struct target t;
@@ -62,10 +71,22 @@ static bool can_come(const struct args *a, const char *path, uint64_t size)
     if (target_init(&t, a, path, "") != 0)
         return false;
     const bool can = t.part != NULL && t.fd < 0 &&
-                     !has_beside(t.part, ".journal") &&
+                     (is_long(size) || !has_beside(t.part, ".journal")) &&
                      (!target_exists(t.path) || can_compare(a, &t, size));
     target_fini(&t);
     return can;
+}
+
+/* Of a long one a hash has to prove what an earlier run left: else that is compared
+ * with what the depots have, which is for one file alone. */
+static bool has_fit_size(const struct xd_manifest *m, size_t i,
+                         const struct xd_file *file)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    return !is_long(file->size) ||
+           (file->size <= LONGEST &&
+            (file->n_pieces > 0 || xd_manifest_hash(m, i, 0, &hash) == 0));
 }
 
 /* Signatures of files themselves are verified one by one. */
@@ -87,8 +108,7 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
     return path != NULL && may_be_sets(a) &&
            (!args_wants_signed(a) || has_signed_hash(m, i)) &&
            xd_manifest_can_join(m, i) && xd_manifest_file(m, i, &file) == 0 &&
-           (file.size <= SMALL || file.size == XD_SIZE_UNKNOWN) &&
-           can_come(a, path, file.size);
+           has_fit_size(m, i, &file) && can_come(a, path, file.size);
 }
 
 static int by_text(const void *a, const void *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small files that are fetched together: round trips cost more than their bytes.
- * They are gathered one by one, and fetched when the next one is not one of them.
+ * Files that are fetched together: each by itself would have a start and an end in
+ * which connections have nothing to do.  They are gathered one by one, and fetched when the next one is not one of them.
  */
 #ifndef CLI_SET_H
 #define CLI_SET_H
@@ -25,7 +25,7 @@ struct set {
 };
 
 /* Whether file number i of the manifest, which goes to `path`, can be one of a
- * set: it is small, and nothing of it is there, or all of it may be. */
+ * set: it is not very long, and no file of its name is there, or may be it. */
 bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
                const char *path);
 

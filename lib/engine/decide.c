@@ -314,6 +314,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     int rc;
 
     options.has_gaps = e->readers.by_demand || e->dest.output->has_many_files;
+    options.most_objects = xd_set_most_begun(e);
     options.max_pings = e->pings.max;
     options.connections_per_depot = options.lanes_per_depot;
     options.lanes_per_depot = e->workers.n_lanes;

@@ -10,15 +10,21 @@
  * one that a disk or a name server holds up does not hold up the end. */
 #define LEAVING_MOST XD_SECOND
 
+/* When there is something to do though nothing happens. */
+static xd_usec work_at_locked(const struct xd_engine *e)
+{
+    return xd_earlier(e->resume.sync_at, xd_earlier(xd_set_keep_at_locked(e),
+                                                    xd_set_work_at_locked(e)));
+}
+
 /* Until there are bytes to hash or to sync, or the end. */
 static void wait_locked(struct xd_engine *e)
 {
     while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
-           !xd_set_can_work_locked(e) && !xd_engine_is_over_locked(e))
-        xd_engine_wait_locked(
-            e, &e->bytes_ready,
-            xd_earlier(e->resume.sync_at, xd_set_work_at_locked(e)));
+           !xd_set_can_keep_locked(e) && !xd_set_can_work_locked(e) &&
+           !xd_engine_is_over_locked(e))
+        xd_engine_wait_locked(e, &e->bytes_ready, work_at_locked(e));
 }
 
 /* They still account for what they carry, and keep it for the next run. */
@@ -78,6 +84,8 @@ static void *keeper_main(void *arg)
             xd_resume_open_locked(e);
         else if (xd_resume_can_work_locked(e))
             xd_resume_work_locked(e);
+        else if (xd_set_can_keep_locked(e))
+            xd_set_keep_work_locked(e);
         else if (xd_verify_can_work_locked(e))
             xd_verify_work_locked(e);
         else if (xd_repair_can_work_locked(e))
@@ -95,6 +103,7 @@ static void *keeper_main(void *arg)
     if (e->error.code < 0) {
         xd_resume_note_failure_locked(e);
         xd_resume_save_locked(e);
+        xd_set_save_locked(e);
         xd_engine_unlock(e);
         xd_resume_remove_empty(e);
         xd_set_clean_up(e);

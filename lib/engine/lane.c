@@ -197,7 +197,8 @@ static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
         return false;
     /* What came before a failure is kept for the next run. */
     return !xd_engine_is_over_locked(e) ||
-           (e->session.phase == XD_PHASE_FAIL && e->resume.notes_bytes);
+           (e->session.phase == XD_PHASE_FAIL &&
+            (e->resume.notes_bytes || xd_set_keeps(e, lane->range.begin)));
 }
 
 void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane)
@@ -269,6 +270,7 @@ static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
                              is_in_file ? &lane->piece_hash : NULL);
     if (is_in_file)
         xd_resume_written_locked(e, length);
+    xd_set_written_locked(e, write->range);
 }
 
 /* They were not written, or the request was distrusted meanwhile: they do not

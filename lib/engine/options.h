@@ -23,10 +23,10 @@ struct xd_range_option {
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
-        max_depots, allow_file, https_only, no_metalink, same_file, accept_html,
-        content_disposition, remote_time, force, no_continue, no_final_check,
-        no_cancel, whole_blocks, silence, retry, patience, lookahead,
-        lookahead_time /* 0: lookahead says it */, records, max_time;
+        max_depots, max_files, allow_file, https_only, no_metalink, same_file,
+        accept_html, content_disposition, remote_time, force, no_continue,
+        no_final_check, no_cancel, whole_blocks, silence, retry, patience,
+        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time;
     struct xd_range_option range;
     unsigned most_lanes; /* of a depot, by the manifest or the descriptors that
                             are left; 0: any number */

@@ -57,8 +57,17 @@ static unsigned descriptors_of_files(unsigned for_depots)
 
 static int begin_set_locked(struct xd_engine *e, struct xd_error *err)
 {
+    const struct xd_rangeset *held = &e->set.held;
+
     (void)err;
     xd_set_begin_locked(e);
+    if (held->bytes > 0)
+        xd_engine_log_locked(e, XD_LOG_INFO,
+                             "%llu of %llu bytes are there already",
+                             (unsigned long long)held->bytes,
+                             (unsigned long long)xd_range_length(e->wanted));
+    for (size_t i = 0; i < held->n; i++)
+        xd_verify_held_locked(e, held->ranges[i]);
     return 0;
 }
 

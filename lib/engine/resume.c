@@ -2,6 +2,7 @@
 #include "engine/resume.h"
 
 #include <string.h>
+#include <xdownload/checksums.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -34,6 +35,25 @@ void xd_resume_fini(struct xd_resume *r)
     xd_manifest_unref(r->bound);
     xd_rangeset_fini(&r->dropped);
     xd_resume_init(r);
+}
+
+int xd_resume_identify(const struct xd_manifest *m, size_t file,
+                       const char *path, struct xd_text *hashes,
+                       struct xd_journal_identity *out, struct xd_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
+        if (xd_hash_strength(hash.algorithm) >= 0 &&
+            (hashes->len == 0 || hash.is_given))
+            xd_text_addf(hashes, "%s:%s\n", hash.algorithm, hash.hex);
+    }
+    if (hashes->failed)
+        return xd_fail_nomem(err);
+    *out = (struct xd_journal_identity){.name = slash ? slash + 1 : path,
+                                        .hashes = hashes->s ? hashes->s : ""};
+    return 0;
 }
 
 /* ---- while it runs ---- */
@@ -99,23 +119,6 @@ static int note_dropped(struct xd_engine *e, const struct xd_rangeset *dropped,
     return rc;
 }
 
-/*
- * The mark comes first: what is written during the sync may not be in it.  Once
- * a sync has failed the system may take what it had for written, and read back
- * anything.
- */
-static int sync_both(struct xd_engine *e, struct xd_error *err)
-{
-    struct xd_journal *journal = e->resume.journal;
-    uint64_t mark = xd_journal_mark(journal);
-    int rc = xd_file_sink_sync(e->dest.sink, err);
-
-    if (rc == 0)
-        return xd_journal_synced(journal, mark, err);
-    (void)xd_journal_lost(journal, NULL);
-    return rc;
-}
-
 /* A journal that cannot be written anew is as good as before, only long. */
 static void shrink(struct xd_engine *e)
 {
@@ -136,7 +139,8 @@ void xd_resume_work_locked(struct xd_engine *e)
 
     xd_rangeset_init(&r->dropped);
     xd_engine_unlock(e);
-    rc = syncs ? sync_both(e, &error) : note_dropped(e, &dropped, &error);
+    rc = syncs ? xd_journal_sync(r->journal, e->dest.sink, &error)
+               : note_dropped(e, &dropped, &error);
     if (rc == 0)
         shrink(e);
     xd_rangeset_fini(&dropped);
@@ -161,7 +165,7 @@ void xd_resume_save_locked(struct xd_engine *e)
     /* Why the download failed is known; more is not to be said.  What was found
      * wrong is noted first, or the next run would believe it. */
     if (note_dropped(e, &dropped, NULL) == 0)
-        (void)sync_both(e, NULL);
+        (void)xd_journal_sync(r->journal, e->dest.sink, NULL);
     xd_rangeset_fini(&dropped);
     xd_engine_lock(e);
 }

@@ -10,16 +10,11 @@
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
 #include "io/journal/journal.h"
+#include "io/journal/journal_match.h"
 #include "os/file.h"
 #include "transfer/batch.h"
 
 typedef unsigned long long ull;
-
-/* What is fetched again as fast as a journal is read. */
-#define SMALL ((uint64_t)1 << 20)
-
-/* A longer file is not fetched as one of many, and those have no journal. */
-#define LONGEST_OF_SET ((uint64_t)4 << 20)
 
 /* What open() works with, without the lock. */
 struct opening {
@@ -68,25 +63,6 @@ static int check_space(struct opening *o, struct xd_error *err)
                    part_of(o), (ull)needed, (ull)space);
 }
 
-int xd_resume_identify(const struct xd_manifest *m, size_t file,
-                       const char *path, struct xd_text *hashes,
-                       struct xd_journal_identity *out, struct xd_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    struct xd_hash hash = {.struct_size = sizeof hash};
-
-    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
-        if (xd_hash_strength(hash.algorithm) >= 0 &&
-            (hashes->len == 0 || hash.is_given))
-            xd_text_addf(hashes, "%s:%s\n", hash.algorithm, hash.hex);
-    }
-    if (hashes->failed)
-        return xd_fail_nomem(err);
-    *out = (struct xd_journal_identity){.name = slash ? slash + 1 : path,
-                                        .hashes = hashes->s ? hashes->s : ""};
-    return 0;
-}
-
 static int identify(struct opening *o, struct xd_error *err)
 {
     struct xd_engine *e = o->e;
@@ -106,49 +82,17 @@ static int identify(struct opening *o, struct xd_error *err)
 }
 
 /* A .part without a journal is ours if it is small, or may be that of a set that
- * was killed; else it may be anybody's: browsers call unfinished files so too. */
+ * was killed. */
 static int begin_without_journal(struct opening *o, struct xd_error *err)
 {
     uint64_t found = xd_file_sink_found(o->e->dest.sink);
     uint64_t length = xd_range_length(o->identity.wanted);
 
-    if (found >= SMALL && (found > length || length > LONGEST_OF_SET) &&
+    if (found >= XD_JOURNAL_LEAST &&
+        (found > length || length > XD_JOURNAL_LEAST_OF_SET) &&
         !o->e->options.no_continue)
-        return xd_fail(err, XD_E_IO,
-                       "%s: has %llu bytes, and no journal says of what: "
-                       "--no-continue starts it from the beginning",
-                       part_of(o), (ull)found);
+        return xd_journal_fail_unknown(part_of(o), found, err);
     return found > 0 ? xd_file_sink_empty(o->e->dest.sink, err) : 0;
-}
-
-static int fail_other(const struct opening *o, const char *what,
-                      struct xd_error *err)
-{
-    return xd_fail(
-        err, XD_E_IO,
-        "%s: is of another file than the one to be fetched, as %s "
-        "says: its %s differs; --no-continue starts it from the beginning",
-        part_of(o), o->path, what);
-}
-
-static int check_identity(const struct opening *o, struct xd_error *err)
-{
-    const struct xd_journal_contents *contents = &o->contents;
-    const struct xd_journal_identity *identity = &o->identity;
-    const char *hashes = contents->hashes.s ? contents->hashes.s : "";
-
-    if (strcmp(contents->name, identity->name) != 0)
-        return fail_other(o, "name", err);
-    if (contents->size != identity->size)
-        return fail_other(o, "size", err);
-    if (contents->wanted.begin != identity->wanted.begin ||
-        contents->wanted.end != identity->wanted.end)
-        return fail_other(o, "range", err);
-    /* A hash by which an earlier run failed may have been the wrong one. */
-    if (contents->failed.len == 0 &&
-        xd_journal_compare_hashes(hashes, identity->hashes) < 0)
-        return fail_other(o, "hash", err);
-    return 0;
 }
 
 /* Whether a hash of this run tells in the end whether what is there is
@@ -249,7 +193,8 @@ static int believe(struct opening *o, struct xd_error *err)
     }
     if (o->e->options.no_continue)
         return 0;
-    if (check_identity(o, err) < 0)
+    if (xd_journal_match(&o->contents, &o->identity, part_of(o), o->path, err) <
+        0)
         return XD_E_IO;
     rc = bind(o, err);
     if (rc < 0 || !size_is_known(o))
@@ -306,8 +251,8 @@ static int open_all(struct opening *o, struct xd_error *err)
     o->had_journal = xd_file_exists(folder_of(o), o->path);
     if (!o->had_journal)
         rc = begin_without_journal(o, err);
-    if (rc == 0 &&
-        (o->had_journal || xd_range_length(o->identity.wanted) >= SMALL))
+    if (rc == 0 && (o->had_journal ||
+                    xd_range_length(o->identity.wanted) >= XD_JOURNAL_LEAST))
         rc = open_journal(o, err);
     return rc;
 }

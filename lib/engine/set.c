@@ -9,8 +9,11 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
+#include "engine/resume.h"
 #include "engine/set_space.h"
 #include "engine/sched_events.h"
+#include "io/journal/journal_match.h"
+#include "io/part.h"
 #include "manifest/join.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -43,6 +46,28 @@ static int place(struct xd_set *s, size_t i, const struct xd_file *file,
     return p->path ? 0 : xd_fail_nomem(err);
 }
 
+/* A long file whose hash proves what an earlier run left has a journal. */
+static int choose_kept(struct xd_set *s, size_t i, const struct xd_manifest *m,
+                       size_t file, struct xd_error *err)
+{
+    struct xd_set_place *p = &s->places[i];
+    struct xd_journal_identity identity;
+    struct xd_text hashes = {0};
+    int rc;
+
+    if (s->files[i].is_unsized || p->size <= XD_JOURNAL_LEAST_OF_SET ||
+        !xd_manifest_has_proof(m, file))
+        return 0;
+    rc = xd_resume_identify(m, file, p->path, &hashes, &identity, err);
+    if (rc == 0) {
+        p->hashes = xd_strdup(identity.hashes);
+        rc = p->hashes ? 0 : xd_fail_nomem(err);
+    }
+    s->n_kept += rc == 0;
+    xd_text_fini(&hashes);
+    return rc;
+}
+
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
                 const size_t *files, size_t n, const char *directory,
                 struct xd_error *err)
@@ -60,6 +85,8 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 
         xd_manifest_file(m, files[i], &file);
         rc = place(s, i, &file, directory, err);
+        if (rc == 0)
+            rc = choose_kept(s, i, m, files[i], err);
     }
     return rc;
 }
@@ -67,15 +94,31 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 void xd_set_fini(struct xd_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (s->places)
+        if (s->places) {
             xd_free(s->places[i].path);
-        if (s->files)
+            xd_free(s->places[i].hashes);
+        }
+        if (s->files) {
             xd_kept_error_free(s->files[i].error);
+            xd_kept_error_free(s->files[i].refused);
+        }
     }
     xd_free(s->places);
     xd_free(s->files);
     xd_free(s->complete);
+    xd_rangeset_fini(&s->held);
+    xd_rangeset_fini(&s->keep.dropped);
     *s = (struct xd_set){0};
+}
+
+unsigned xd_set_most_begun(const struct xd_engine *e)
+{
+    const uint64_t asked = e->options.max_files;
+    const uint64_t most = asked < e->set.most_open ? asked : e->set.most_open;
+
+    if (!e->dest.output->has_many_files)
+        return 0;
+    return most > 0 ? (unsigned)most : 1;
 }
 
 /* The file that has the byte. */
@@ -86,11 +129,17 @@ static size_t file_at(const struct xd_set *s, uint64_t byte)
            1;
 }
 
+const struct xd_set_place *xd_set_place_of(const struct xd_engine *e,
+                                           uint64_t byte)
+{
+    return &e->set.places[file_at(&e->set, byte)];
+}
+
 uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte)
 {
     const struct xd_set *s = &e->set;
 
-    return s->n > 0 ? s->places[file_at(s, byte)].range.begin : 0;
+    return s->n > 0 ? xd_set_place_of(e, byte)->range.begin : 0;
 }
 
 bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte)
@@ -157,9 +206,13 @@ bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
 
     if (s->n == 0)
         return false;
+    range.begin = xd_set_begin_of(e, range.begin);
     for (size_t i = file_at(s, range.begin);
-         i < s->n && s->places[i].range.begin < range.end; i++)
+         i < s->n && s->places[i].range.begin < range.end; i++) {
         fail_file_locked(e, i, error);
+        if (range.end < s->places[i].range.end)
+            range.end = s->places[i].range.end;
+    }
     for (unsigned i = 0; i < e->depots.n; i++)
         xd_report_lost_locked(e, i, range);
     xd_engine_decide_later_locked(e);
@@ -187,8 +240,61 @@ static void look_at_place(struct xd_set *s, size_t i)
     s->files[i].is_there = is_there && !s->files[i].is_unsized;
 }
 
+static int add_held(struct xd_set *s, size_t i, const struct xd_rangeset *held)
+{
+    const uint64_t begin = s->places[i].range.begin;
+    int rc = 0;
+
+    for (size_t k = 0; rc == 0 && k < held->n; k++)
+        rc = xd_rangeset_add(&s->held,
+                             (struct xd_range){begin + held->ranges[k].begin,
+                                               begin + held->ranges[k].end});
+    return rc;
+}
+
+/* What is there of a file is of it, or the file is refused. */
+static int find_held(struct xd_set *s, size_t i, struct xd_error *err)
+{
+    struct xd_rangeset held = {0};
+    struct xd_error why = {0};
+    int rc = xd_set_sink_find(s->sink, i, &held, &why);
+
+    if (rc == XD_E_NOMEM || (rc == 0 && add_held(s, i, &held) < 0))
+        rc = xd_fail_nomem(err);
+    else if (rc < 0)
+        rc = (s->files[i].refused = xd_error_keep(&why)) ? 0
+                                                         : xd_fail_nomem(err);
+    xd_rangeset_fini(&held);
+    return rc;
+}
+
+static bool has_part(const struct xd_set_place *p)
+{
+    struct xd_text part = {0};
+    bool has;
+
+    xd_part_path(&part, p->path, XD_PART);
+    has = !part.failed && xd_path_exists(part.s);
+    xd_text_fini(&part);
+    return has;
+}
+
+static int find_all_held(struct xd_set *s, struct xd_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && s->n_kept > 0 && i < s->n; i++)
+        if (s->places[i].hashes && !s->files[i].is_there &&
+            has_part(&s->places[i]))
+            rc = find_held(s, i, err);
+    return rc;
+}
+
 int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
 {
+    const struct xd_set_sink_options o = {.replaces = e->options.force,
+                                          .begins_anew = e->options.no_continue,
+                                          .most_open = e->set.most_open};
     struct xd_set *s = &e->set;
     int rc;
 
@@ -197,8 +303,15 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     rc = xd_set_check_space(e, err);
     if (rc < 0)
         return rc;
-    return xd_set_sink_new(out, &s->sink, s->places, s->n, e->options.force,
-                           s->most_open, err);
+    rc = xd_set_sink_new(out, &s->sink, s->places, s->n, &o, err);
+    if (rc < 0)
+        return rc;
+    rc = find_all_held(s, err);
+    if (rc < 0) {
+        xd_sink_free(*out);
+        s->sink = NULL;
+    }
+    return rc;
 }
 
 void xd_set_begin_locked(struct xd_engine *e)
@@ -207,10 +320,14 @@ void xd_set_begin_locked(struct xd_engine *e)
 
     for (size_t i = 0; i < e->set.n; i++) {
         const struct xd_set_place *p = &e->set.places[i];
+        const struct xd_set_file *f = &e->set.files[i];
 
-        if (!e->set.files[i].is_there)
+        if (!f->is_there && !f->refused)
             continue;
-        xd_fail(&error, XD_E_IO, "%s: already exists", p->path);
+        if (f->refused)
+            error = xd_kept_error_get(f->refused);
+        else
+            xd_fail(&error, XD_E_IO, "%s: already exists", p->path);
         xd_set_fail_locked(e, p->range, &error);
     }
 }
@@ -295,7 +412,7 @@ void xd_set_clean_up(struct xd_engine *e)
 
     for (size_t i = 0; s->sink && i < s->n; i++)
         if (s->files[i].state != XD_SET_NAMED)
-            xd_set_sink_remove_file(s->sink, i);
+            xd_set_sink_leave_file(s->sink, i);
 }
 
 static void log_present_locked(struct xd_engine *e)

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "base/time.h"
+#include "engine/set_keep.h"
 #include "io/sinks/set_sink.h"
 
 struct xd_engine;
@@ -31,7 +32,9 @@ enum xd_set_state {
 };
 
 struct xd_set_file {
-    bool is_there; /* before anything was fetched, and is no longer wanted */
+    /* Before anything was fetched; these are no longer wanted. */
+    bool is_there;
+    const struct xd_kept_error *refused; /* NULL: it may be written to */
 
     /* Guarded by lock. */
     enum xd_set_state state;
@@ -44,6 +47,7 @@ struct xd_set {
     /* Constant after new(). */
     size_t n; /* files; 0: it is no set */
     struct xd_set_place *places;
+    size_t n_kept;    /* files with journals */
     size_t most_open; /* at a time, but for those that are written to */
 
     /* Constant after start(). */
@@ -56,6 +60,8 @@ struct xd_set {
     size_t n_complete, n_taken;
     xd_usec name_at; /* those that are complete, and were not taken */
     size_t n_unsized;
+    struct xd_rangeset held; /* what earlier runs left, before start() */
+    struct xd_set_keep keep; /* for the next run */
     uint64_t unused; /* bytes of places behind the ends of their files, */
     uint64_t lost;   /* and of places of files that have failed */
 };
@@ -72,8 +78,16 @@ void xd_set_fini(struct xd_set *s);
 int xd_set_open(struct xd_engine *e, struct xd_sink **out,
                 struct xd_error *err);
 
-/* A file that is there already fails, unless it may be replaced. */
+/* A file that is there already fails, unless it may be replaced; and one of which
+ * something else is there. */
 void xd_set_begin_locked(struct xd_engine *e);
+
+/* At most so many files are begun and not proved at a time; 0: it is no set. */
+unsigned xd_set_most_begun(const struct xd_engine *e);
+
+/* Of the file that has this byte of the line; it is a set. */
+const struct xd_set_place *xd_set_place_of(const struct xd_engine *e,
+                                           uint64_t byte);
 
 /* Where the file begins that this byte of the line is of; 0 if it is no set. */
 uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
@@ -94,7 +108,8 @@ void xd_set_leave_locked(struct xd_engine *e, uint64_t byte);
 /* These bytes are proved. */
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);
 
-/* Those files cannot be had.  False: it is no set. */
+/* The files that have some of the range cannot be had: nothing of them is asked for
+ * any more.  False: it is no set. */
 bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
                         const struct xd_error *error);
 
@@ -112,7 +127,8 @@ bool xd_set_can_work_locked(const struct xd_engine *e);
 xd_usec xd_set_work_at_locked(const struct xd_engine *e);
 void xd_set_work_locked(struct xd_engine *e);
 
-/* It is over: of files that have no name nothing stays.  Without the lock. */
+/* It is over: of files that have no name nothing stays, but for what is kept for
+ * the next run.  Without the lock. */
 void xd_set_clean_up(struct xd_engine *e);
 
 /* No file is to come any more.  Logs how many were there already; returns the

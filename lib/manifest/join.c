@@ -93,6 +93,13 @@ bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
     return f != NULL;
 }
 
+bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file)
+{
+    struct xd_joined_proof proof;
+
+    return choose_proof(&m->files[file], &proof) && proof.n > 0;
+}
+
 /* Without a hash copies are compared, and without a size the hash of a file is
  * that of unknown bytes: both is for one file alone. */
 bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)

@@ -40,6 +40,9 @@ struct xd_joined_proof {
     size_t stride; /* from one hash to the next */
 };
 
+/* Whether a file of `m` that can be joined has any. */
+bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file);
+
 /* Of the file that is that extent of `m`.  False: `m` was not joined. */
 bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
                               struct xd_joined_proof *out);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small files come together, each for itself."""
+import fcntl
 import hashlib
+import itertools
 import math
 import os
 import random
@@ -331,7 +333,7 @@ def test_killed_at_any_moment_it_goes_on(lab, seed):
     chance = random.Random(seed)
     (lab.www / "set").mkdir()
     sizes = [chance.choice([500, 30_000, 200_000, 1_500_000, 3_000_000])
-             for _ in range(30)] + [6_000_000]
+             for _ in range(30)] + [6_000_000, 5_000_000, 9_000_000]
     chance.shuffle(sizes)
     contents = {name: lab.file(name, size, seed=i) for i, (name, size)
                 in enumerate(zip(names(len(sizes)), sizes), 1)}
@@ -419,9 +421,10 @@ def test_what_is_complete_does_not_part_the_others(lab):
 
 
 def test_what_comes_alone_does_not_part_the_others(lab):
-    """Long files, and one that is there and another's."""
+    """Very long files, and one that is there and another's."""
     contents = files(lab, 20)
-    long = {f"set/l{i}": lab.file(f"set/l{i}", 5 << 20, seed=i) for i in (1, 2)}
+    long = {f"set/l{i}": lab.file(f"set/l{i}", (64 << 20) + 1, seed=i)
+            for i in (1, 2)}
     small = list(contents)
     order = [small[0], "set/l1", *small[1:10], "set/l2", *small[10:]]
     (lab.work / "set").mkdir()
@@ -548,23 +551,210 @@ def test_what_is_missing_in_a_list_fails_alone(lab):
     assert "404" in run.err and "1 of 10 lines failed" in run.err
 
 
-def test_long_files_come_by_themselves_and_go_on_after_a_kill(lab):
-    contents = files(lab, 9)
-    long = lab.file("long.bin", 6 << 20)
-    depots = lab.depots(2, rate=2_000_000)
-    made = lab.metalink_of([(n, depots, None)
-                            for n in [*contents, "long.bin"]])
-    process = lab.start(made)
-    part = lab.path("long.bin.part")
-    wait_until(lambda: part.exists() and part.stat().st_size > 1 << 20,
+LONG = 5 << 20
+
+
+def mixed(lab, n_short=8, n_long=3):
+    """Some of them so long that each has a journal, every third one from the
+    first on."""
+    contents = files(lab, n_short)
+    short, order = iter(list(contents)), []
+    for i in range(n_long):
+        name = f"set/l{i}"
+        contents[name] = lab.file(name, LONG, seed=100 + i)
+        order += [name, *itertools.islice(short, 2)]
+    return {name: contents[name] for name in [*order, *short]}
+
+
+def parts(lab, suffix=""):
+    return {p.name[0] for p in lab.path("set").glob("*.part" + suffix)}
+
+
+def wait_for_part(lab, name, least):
+    part = lab.path(name + ".part")
+    wait_until(lambda: part.exists() and part.stat().st_size > least,
                "a part of it is there")
+
+
+def test_longer_files_come_in_their_place(lab):
+    contents = mixed(lab)
+    run = lab.xdownload(manifest(lab, lab.depots(2), contents))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    *each, one = run.reports
+    assert [r["file"] for r in each] == list(contents)
+    assert one["files"] == len(contents)
+
+
+def test_long_files_without_a_hash_come_alone(lab):
+    contents = mixed(lab)
+    run = lab.xdownload(described(lab, lab.depots(1), contents,
+                                  lambda data, i: ""))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert [r["files"] for r in run.reports if r["file"] is None] == [8]
+
+
+@pytest.mark.parametrize("proof", [hash_of, pieces_of])
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGINT])
+def test_long_files_go_on_where_a_run_was_ended(lab, sig, proof):
+    contents = mixed(lab)
+    made = described(lab, lab.depots(2, rate=2_000_000), contents,
+                     lambda data, i: proof("sha-256", data,
+                                           *[1 << 20] * (proof is pieces_of)))
+    process = lab.start(made)
+    wait_for_part(lab, "set/l1", 1 << 20)
+    time.sleep(0.5)
+    process.send(sig)
+    assert process.wait().rc == (-9 if sig == signal.SIGKILL else 130)
+    right_so_far(lab, contents)
+    assert parts(lab, ".journal") <= {"l"}
+    if sig == signal.SIGINT:
+        assert parts(lab) == parts(lab, ".journal") == {"l"}
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    one = run.reports[-1]
+    assert one["bytes_resumed"] > 0
+    missing = sum(r["size"] for r in run.reports[:-1]
+                  if r["outcome"] == "complete")
+    assert sum(d["bytes"] for d in one["depots"]) < missing
+
+
+def test_a_long_file_goes_on_with_what_was_fetched_of_it_alone(lab):
+    contents = mixed(lab)
+    depots = lab.depots(2, rate=2_000_000)
+    made = manifest(lab, depots, contents)
+    process = lab.start(made, "--file", "l1")
+    wait_for_part(lab, "set/l1", 1 << 20)
     time.sleep(0.5)
     process.kill()
     process.wait()
     run = lab.xdownload(made)
     assert run.rc == 0, run.err
-    assert lab.read("long.bin") == long and all_are_there(lab, contents)
+    assert all_are_there(lab, contents)
     assert run.reports[-1]["bytes_resumed"] > 0
+    assert run.reports[-1]["files"] == len(contents)
+
+
+def test_what_was_changed_in_a_part_is_fetched_again(lab):
+    contents = mixed(lab, n_long=1)
+    made = described(lab, lab.depots(2, rate=2_000_000), contents,
+                     lambda data, i: pieces_of("sha-256", data, 1 << 20))
+    process = lab.start(made)
+    wait_for_part(lab, "set/l0", 2 << 20)
+    process.kill()
+    process.wait()
+    part = lab.path("set/l0.part")
+    with part.open("r+b") as f:
+        f.write(bytes(100))
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_nothing_is_taken_over_with_no_continue(lab):
+    contents = mixed(lab, n_long=1)
+    made = manifest(lab, lab.depots(2, rate=2_000_000), contents)
+    process = lab.start(made)
+    wait_for_part(lab, "set/l0", 2 << 20)
+    process.kill()
+    process.wait()
+    run = lab.xdownload("--no-continue", made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert run.reports[-1]["bytes_resumed"] == 0
+
+
+@pytest.mark.parametrize("what", ["unknown", "other", "in use"])
+def test_a_part_that_is_not_of_the_file_costs_no_other_anything(lab, what):
+    contents = mixed(lab)
+    made = manifest(lab, lab.depots(2), contents)
+    (lab.work / "set").mkdir()
+    part = lab.path("set/l1.part")
+    if what != "other":
+        part.write_bytes(bytes(3 << 20))
+    else:
+        other = lab.depot(rate=500_000,
+                          files={"set/l1": bytes_of(LONG + 1, 7)})
+        process = lab.start(lab.metalink_of([("set/l1", [other], LONG + 1)]),
+                            "--no-continue")
+        wait_for_part(lab, "set/l1", 1 << 20)
+        process.kill()
+        process.wait()
+    with part.open("r+b") as f:
+        if what == "in use":
+            fcntl.flock(f, fcntl.LOCK_EX)
+        before = part.read_bytes()
+        run = lab.xdownload(made)
+        assert run.rc == 5, run.err
+        assert part.read_bytes() == before
+    assert {"unknown": "no journal says of what", "other": "its size differs",
+            "in use": "another download writes to it"}[what] in run.err
+    contents.pop("set/l1")
+    right = {n: lab.read(n) for n in contents}
+    assert right == contents
+    assert [r["file"] for r in run.reports if r["outcome"] == "failed"] == \
+        ["set/l1", None]
+
+
+@pytest.mark.parametrize("proof", [hash_of, pieces_of])
+def test_wrong_bytes_of_a_long_file_stop_no_other(lab, proof):
+    contents = mixed(lab)
+    bad = bytearray(contents["set/l1"])
+    bad[2 << 20] ^= 1
+    wrong = lab.depot(files={**contents, "set/l1": bytes(bad)})
+
+    def proofs(data, i):
+        return proof("sha-256", data, *[1 << 20] * (proof is pieces_of))
+    run = lab.xdownload(described(lab, [wrong], contents, proofs))
+    assert run.rc == 4, run.err
+    good = lab.read("set/l0") + lab.read("set/l2")
+    assert good == contents["set/l0"] + contents["set/l2"]
+    assert not lab.path("set/l1").exists()
+    assert "set/l1: sent wrong bytes within" in run.err
+    run = lab.xdownload(described(lab, [wrong, lab.depot()], contents, proofs))
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+
+
+def test_a_full_disk_keeps_what_long_files_have(lab):
+    contents = mixed(lab)
+    made = manifest(lab, lab.depots(2), contents)
+    lab.before = ["prlimit", f"--fsize={3 << 20}", *lab.before]
+    assert lab.xdownload(made).rc == 5
+    lab.before = lab.before[2:]
+    right_so_far(lab, contents)
+    run = lab.xdownload(made)
+    assert run.rc == 0, run.err
+    assert all_are_there(lab, contents)
+    assert run.reports[-1]["bytes_resumed"] > 0
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_more_files_are_begun_at_a_time_than_was_asked_for(lab, n):
+    contents = files(lab, 12, 100_000)
+    process = lab.start("-j", n, manifest(lab, lab.depots(2, rate=300_000),
+                                          contents))
+    most = 0
+    while not lab.path("set/f011").exists():
+        most = max(most, incomplete(lab, 100_000))
+        time.sleep(0.005)
+    run = process.wait()
+    assert run.rc == 0, run.err
+    assert 0 < most <= n
+    assert all_are_there(lab, contents)
+
+
+def incomplete(lab, size):
+    """How many files have some of their bytes, and not all."""
+    n = 0
+    for part in lab.path("set").glob("*.part"):
+        try:
+            n += part.stat().st_size < size
+        except FileNotFoundError: # it has its name
+            pass
+    return n
 
 
 @pytest.mark.parametrize("algorithm", ["basic", "aggressive", "progress"])

@@ -130,14 +130,17 @@ static void drop_copy_locked(struct xd_engine *e, struct xd_depot *d,
                              struct xd_range range, const struct xd_error *why)
 {
     struct xd_depot_source *source;
+    struct xd_range lost = range;
 
-    while ((source = xd_depot_source(d, range)))
+    while ((source = xd_depot_source(d, range))) {
+        lost = source->range;
         xd_depot_lose_source(source, why);
+    }
     xd_depot_note_failure(d, why);
     xd_engine_log_locked(e, XD_LOG_WARN,
                          "%s; it is not asked for that file again", why->msg);
     distrust_lanes_locked(e, range, NULL);
-    xd_report_lost_locked(e, d->number, range);
+    xd_report_lost_locked(e, d->number, lost);
 }
 
 static const char *algorithm_of(const struct xd_engine *e,

@@ -27,6 +27,7 @@ static void discard_now_locked(struct xd_engine *e, struct xd_range range,
         return;
     v->era++;
     xd_resume_dropped_locked(e, range);
+    xd_set_dropped_locked(e, range);
     if (xd_ledger_discard(&e->ledger, range, why) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/sinks/sink.h"
 #include "os/file.h"
 #include "os/thread.h"
 
@@ -68,14 +69,21 @@ static int read_contents(struct xd_journal *j,
     return n < 0 ? (int)n : 0;
 }
 
+/* What it is called while it is written anew. */
+static int name_new(struct xd_text *out, const char *path)
+{
+    xd_text_addf(out, "%s.new", path);
+    return out->failed ? XD_E_NOMEM : 0;
+}
+
 static int name_it(struct xd_journal *j, const char *path)
 {
     struct xd_text name = {0};
+    int rc = name_new(&name, path);
 
-    xd_text_addf(&name, "%s.new", path);
     j->new_path = name.s;
     j->path = xd_strdup(path);
-    return j->path && !name.failed ? 0 : XD_E_NOMEM;
+    return j->path ? rc : XD_E_NOMEM;
 }
 
 static void release(struct xd_journal *j)
@@ -275,6 +283,21 @@ int xd_journal_lost(struct xd_journal *j, struct xd_error *err)
     return begin_session(j, "", err);
 }
 
+/* The mark comes first: what is written during the sync may not be in it.  Once
+ * a sync has failed the system may take what it had for written, and read back
+ * anything. */
+int xd_journal_sync(struct xd_journal *j, struct xd_sink *of,
+                    struct xd_error *err)
+{
+    uint64_t mark = xd_journal_mark(j);
+    int rc = xd_file_sink_sync(of, err);
+
+    if (rc == 0)
+        return xd_journal_synced(j, mark, err);
+    (void)xd_journal_lost(j, NULL);
+    return rc;
+}
+
 /* ---- written anew ---- */
 
 /* A journal that is about to take the place of this one. */
@@ -391,9 +414,26 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
     return sync_name(j, err);
 }
 
+/* A run may have been killed when it wrote the journal anew. */
+static int remove_both(int folder, const char *path, const char *new_path,
+                       struct xd_error *err)
+{
+    (void)xd_file_remove(folder, new_path, NULL);
+    return xd_file_remove(folder, path, err);
+}
+
 int xd_journal_remove(struct xd_journal *j, struct xd_error *err)
 {
-    (void)xd_file_remove(j->folder, j->new_path,
-                         NULL); /* a run was killed over it */
-    return xd_file_remove(j->folder, j->path, err);
+    return remove_both(j->folder, j->path, j->new_path, err);
+}
+
+int xd_journal_remove_at(int folder, const char *path, struct xd_error *err)
+{
+    struct xd_text new_path = {0};
+    int rc = name_new(&new_path, path) < 0
+                 ? xd_fail_nomem(err)
+                 : remove_both(folder, path, new_path.s, err);
+
+    xd_text_fini(&new_path);
+    return rc;
 }

@@ -21,6 +21,7 @@
 #include <xdownload/error.h>
 
 struct xd_journal;
+struct xd_sink;
 
 /*
  * Open the journal at `path`, in `folder` (os/file.h), or make an empty one,
@@ -68,6 +69,11 @@ uint64_t xd_journal_mark(struct xd_journal *j);
 int xd_journal_synced(struct xd_journal *j, uint64_t mark,
                       struct xd_error *err);
 
+/* Sync the file sink that it is of, and say so; or, if that fails, that what was
+ * not synced before is lost.  Errors: IO. */
+int xd_journal_sync(struct xd_journal *j, struct xd_sink *of,
+                    struct xd_error *err);
+
 /*
  * The bytes that were not synced are on no disk, and will not be: none of them
  * is used by another run.  Errors: IO.
@@ -84,6 +90,8 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err);
 
 /* The file is complete: take the journal away.  Errors: IO. */
 int xd_journal_remove(struct xd_journal *j, struct xd_error *err);
+/* That of `path` in `folder`, which is not open, if there is one. */
+int xd_journal_remove_at(int folder, const char *path, struct xd_error *err);
 
 void xd_journal_free(struct xd_journal *j); /* NULL does nothing */
 

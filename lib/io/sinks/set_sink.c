@@ -7,6 +7,8 @@
 #include "base/array.h"
 #include "base/check.h"
 #include "base/error.h"
+#include "io/journal/journal.h"
+#include "io/sinks/set_journal.h"
 #include "os/disk.h"
 #include "os/file.h"
 #include "os/thread.h"
@@ -14,8 +16,17 @@
 /* So many files are synced sooner with the whole disk than each by itself. */
 #define WORTH_A_DISK 4
 
+/* Of a file that has a journal. */
+struct kept {
+    struct xd_journal *journal; /* NULL: it is closed; it is open only while the
+                                   file is */
+    uint64_t unsynced;          /* bytes, written since the last sync */
+    uint64_t sync;              /* the number of that */
+};
+
 struct set_file {
     struct xd_sink *sink; /* NULL: it is closed */
+    struct kept *kept;    /* NULL: it has no journal, or was not open yet */
     unsigned n_users;     /* that write to it, or read, now */
     bool was_open;        /* at some time: its .part is ours */
     unsigned made;        /* folders for it */
@@ -27,8 +38,10 @@ struct xd_set_sink {
     struct xd_sink base;
     /* Constant after new(). */
     const struct xd_set_place *places;
-    size_t n, most_open;
-    bool replace;
+    size_t n;
+    struct xd_set_sink_options o;
+    /* Owned by the caller of sync(). */
+    uint64_t n_syncs;
     /* Guarded by lock, which is held while a file is opened or closed. */
     struct xd_mutex lock;
     struct set_file *files;
@@ -37,16 +50,36 @@ struct xd_set_sink {
     uint64_t n_used;
 };
 
+static void close_journal(struct set_file *f)
+{
+    if (!f->kept)
+        return;
+    xd_journal_free(f->kept->journal);
+    f->kept->journal = NULL;
+}
+
+/* Where nothing was written the .part goes with its sink. */
 static void close_locked(struct xd_set_sink *s, size_t place)
 {
     struct set_file *f = &s->files[s->open[place]];
 
+    if (f->kept && f->kept->journal && f->reached == 0) {
+        (void)xd_journal_remove(f->kept->journal, NULL);
+        f->was_open = false;
+    }
+    close_journal(f);
     xd_sink_free(f->sink);
     f->sink = NULL;
     s->open[place] = s->open[--s->n_open];
 }
 
-/* Of those that are not in use; n_open if all are. */
+/* What is not on the disk is synced by the file in which it was written. */
+static bool may_close(const struct set_file *f)
+{
+    return f->n_users == 0 && !(f->kept && f->kept->unsynced > 0);
+}
+
+/* Of those that may be closed; n_open if there is none. */
 static size_t least_recent_locked(const struct xd_set_sink *s)
 {
     size_t oldest = s->n_open;
@@ -54,7 +87,7 @@ static size_t least_recent_locked(const struct xd_set_sink *s)
     for (size_t i = 0; i < s->n_open; i++) {
         const struct set_file *f = &s->files[s->open[i]];
 
-        if (f->n_users == 0 &&
+        if (may_close(f) &&
             (oldest == s->n_open || f->used < s->files[s->open[oldest]].used))
             oldest = i;
     }
@@ -66,18 +99,21 @@ static void close_surplus_locked(struct xd_set_sink *s)
 {
     size_t oldest;
 
-    if (s->n_open <= s->most_open)
+    if (s->n_open <= s->o.most_open)
         return;
     oldest = least_recent_locked(s);
     if (oldest < s->n_open)
         close_locked(s, oldest);
 }
 
-/* What an earlier run left is not known to be of this file.  What this one
- * wrote has to be there: another program may have cut it while it was closed. */
-static int check_found(const struct set_file *f, struct xd_sink *sink,
-                       struct xd_error *err)
+/* What an earlier run left is not known to be of this file, unless a journal will
+ * say so.  What this one wrote has to be there: another program may have cut it
+ * while it was closed. */
+static int check_found(const struct set_file *f, const struct xd_set_place *p,
+                       struct xd_sink *sink, struct xd_error *err)
 {
+    if (!f->was_open && p->hashes)
+        return 0;
     if (!f->was_open)
         return xd_file_sink_found(sink) > 0 ? xd_file_sink_empty(sink, err) : 0;
     if (xd_file_sink_found(sink) < f->reached)
@@ -104,10 +140,10 @@ static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
         return xd_fail_nomem(err);
     s->open = open;
     rc = xd_file_sink_new_beside(&sink, beside, p->path, p->given,
-                                 s->replace || p->is_compared, err);
+                                 s->o.replaces || p->is_compared, err);
     if (rc < 0)
         return rc;
-    rc = check_found(f, sink, err);
+    rc = check_found(f, p, sink, err);
     if (rc < 0) {
         xd_sink_free(sink);
         return rc;
@@ -115,17 +151,52 @@ static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
     if (f->made < xd_file_sink_made(sink))
         f->made = xd_file_sink_made(sink);
     f->sink = sink;
-    f->was_open = true;
+    f->was_open |= p->hashes == NULL;
     s->open[s->n_open++] = i;
     return 0;
 }
 
-static int begin_use(struct xd_set_sink *s, size_t i, struct xd_error *err)
+static enum xd_set_opening how_to_open(const struct xd_set_sink *s,
+                                       const struct set_file *f)
 {
+    if (f->was_open)
+        return XD_SET_AGAIN;
+    return s->o.begins_anew ? XD_SET_FRESH : XD_SET_FIRST;
+}
+
+/* Its journal, too, if it has one.  `held`: what an earlier run left. */
+static int open_with_journal_locked(struct xd_set_sink *s, size_t i,
+                                    struct xd_rangeset *held,
+                                    struct xd_error *err)
+{
+    const struct xd_set_place *p = &s->places[i];
+    struct set_file *f = &s->files[i];
+    int rc = open_locked(s, i, err);
+
+    if (rc < 0 || !p->hashes)
+        return rc;
+    if (!f->kept)
+        f->kept = xd_alloc(1, sizeof *f->kept);
+    if (!f->kept)
+        return xd_fail_nomem(err);
+    if (f->kept->journal)
+        return 0;
+    rc = xd_set_journal_open(&f->kept->journal, held, p, f->sink,
+                             how_to_open(s, f), err);
+    f->was_open |= rc == 0;
+    return rc;
+}
+
+static int begin_use(struct xd_set_sink *s, size_t i, bool writes,
+                     struct xd_error *err)
+{
+    struct xd_rangeset held = {0};
     int rc;
 
     xd_mutex_lock(&s->lock);
-    rc = open_locked(s, i, err);
+    rc = writes ? open_with_journal_locked(s, i, &held, err)
+                : open_locked(s, i, err);
+    xd_rangeset_fini(&held);
     if (rc == 0) {
         s->files[i].n_users++;
         s->files[i].used = ++s->n_used;
@@ -134,15 +205,18 @@ static int begin_use(struct xd_set_sink *s, size_t i, struct xd_error *err)
     return rc;
 }
 
-/* It has bytes up to `reached`. */
-static void end_use(struct xd_set_sink *s, size_t i, uint64_t reached)
+/* It has these bytes, of which so many are new. */
+static void end_use(struct xd_set_sink *s, size_t i, struct xd_range there,
+                    uint64_t written)
 {
     struct set_file *f = &s->files[i];
 
     xd_mutex_lock(&s->lock);
     f->n_users--;
-    if (f->reached < reached)
-        f->reached = reached;
+    if (f->reached < there.end)
+        f->reached = there.end;
+    if (f->kept)
+        f->kept->unsynced += written;
     close_surplus_locked(s);
     xd_mutex_unlock(&s->lock);
 }
@@ -155,6 +229,18 @@ static size_t file_at(const struct xd_set_sink *s, uint64_t offset)
            1;
 }
 
+/* Its journal says so when it is written. */
+static int write_part(struct xd_set_sink *s, size_t i, struct xd_range range,
+                      const void *from, struct xd_error *err)
+{
+    const struct set_file *f = &s->files[i];
+    int rc = xd_sink_write(f->sink, range.begin, from,
+                           (size_t)xd_range_length(range), err);
+
+    return rc == 0 && f->kept ? xd_journal_written(f->kept->journal, range, err)
+                              : rc;
+}
+
 /* Each part in its file. */
 static int use(struct xd_set_sink *s, uint64_t offset, void *to,
                const void *from, size_t len, struct xd_error *err)
@@ -163,19 +249,19 @@ static int use(struct xd_set_sink *s, uint64_t offset, void *to,
     const unsigned char *in = from;
 
     for (size_t i = file_at(s, offset); len > 0; i++) {
-        struct xd_range file = s->places[i].range;
+        const struct xd_range file = s->places[i].range;
+        struct xd_range range = {offset - file.begin, 0};
         size_t part = len;
-        int rc = begin_use(s, i, err);
+        int rc = begin_use(s, i, in != NULL, err);
 
         if (rc < 0)
             return rc;
         if (part > file.end - offset)
             part = (size_t)(file.end - offset);
-        rc = in ? xd_sink_write(s->files[i].sink, offset - file.begin, in, part,
-                                err)
-                : xd_sink_read(s->files[i].sink, offset - file.begin, out, part,
-                               err);
-        end_use(s, i, rc == 0 ? offset - file.begin + part : 0);
+        range.end = range.begin + part;
+        rc = in ? write_part(s, i, range, in, err)
+                : xd_sink_read(s->files[i].sink, range.begin, out, part, err);
+        end_use(s, i, rc == 0 ? range : (struct xd_range){0, 0}, in ? part : 0);
         if (rc < 0)
             return rc;
         if (in)
@@ -215,6 +301,8 @@ static void set_free(struct xd_sink *base)
 
     while (s->n_open > 0)
         close_locked(s, s->n_open - 1);
+    for (size_t i = 0; i < s->n; i++)
+        xd_free(s->files[i].kept);
     xd_mutex_fini(&s->lock);
     xd_free(s->files);
     xd_free(s->open);
@@ -227,8 +315,8 @@ static const struct xd_sink_ops set_ops = {.write = set_write,
                                            .free = set_free};
 
 int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
-                    const struct xd_set_place *places, size_t n, bool replace,
-                    size_t most_open, struct xd_error *err)
+                    const struct xd_set_place *places, size_t n,
+                    const struct xd_set_sink_options *o, struct xd_error *err)
 {
     struct xd_set_sink *s = xd_alloc(1, sizeof *s);
 
@@ -237,8 +325,7 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
     s->base.ops = &set_ops;
     s->places = places;
     s->n = n;
-    s->replace = replace;
-    s->most_open = most_open;
+    s->o = *o;
     s->files = xd_alloc(n, sizeof *s->files);
     if (!s->files || xd_mutex_init(&s->lock) < 0) {
         xd_free(s->files);
@@ -283,6 +370,7 @@ static struct xd_sink *take_locked(struct xd_set_sink *s, size_t i)
             s->open[place] = s->open[--s->n_open];
             break;
         }
+    close_journal(&s->files[i]);
     s->files[i].sink = NULL;
     return sink;
 }
@@ -356,6 +444,21 @@ static bool are_all_compared(const struct xd_set_sink *s, const size_t *files,
     return i == n;
 }
 
+/* The file has its name. */
+static void forget_journal(struct xd_set_sink *s, size_t i,
+                           const struct xd_sink *sink)
+{
+    struct set_file *f = &s->files[i];
+
+    if (!s->places[i].hashes)
+        return;
+    xd_set_journal_remove(sink);
+    xd_mutex_lock(&s->lock);
+    xd_free(f->kept);
+    f->kept = NULL;
+    xd_mutex_unlock(&s->lock);
+}
+
 /* They lie in one folder, whose names are synced once. */
 static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
                           xd_set_ended_fn *ended, void *user)
@@ -378,8 +481,11 @@ static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
     }
     if (last && !are_all_compared(s, files, n))
         rc = xd_file_sink_sync_name(last, &error);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (rc == 0 && sinks[i])
+            forget_journal(s, files[i], sinks[i]);
         xd_sink_free(sinks[i]);
+    }
     if (n_named > 0)
         ended(user, named, n_named, rc < 0 ? &error : NULL);
 }
@@ -389,7 +495,7 @@ static size_t count_together(const struct xd_set_sink *s, const size_t *files,
                              size_t n)
 {
     size_t most =
-        s->most_open < XD_SET_MOST_OPEN ? s->most_open : XD_SET_MOST_OPEN;
+        s->o.most_open < XD_SET_MOST_OPEN ? s->o.most_open : XD_SET_MOST_OPEN;
 
     if (most == 0)
         most = 1;
@@ -420,14 +526,118 @@ static void remove_part(const struct xd_set_place *p, unsigned made)
     xd_sink_free(sink);
 }
 
-void xd_set_sink_remove_file(struct xd_set_sink *s, size_t i)
+void xd_set_sink_leave_file(struct xd_set_sink *s, size_t i)
 {
     struct set_file *f = &s->files[i];
 
     xd_mutex_lock(&s->lock);
     close_file_locked(s, i);
-    if (f->was_open)
+    if (f->was_open && !f->kept)
         remove_part(&s->places[i], f->made);
+    xd_free(f->kept);
     *f = (struct set_file){0};
     xd_mutex_unlock(&s->lock);
+}
+
+/* ---- journals ---- */
+
+int xd_set_sink_find(struct xd_set_sink *s, size_t i, struct xd_rangeset *held,
+                     struct xd_error *err)
+{
+    struct set_file *f = &s->files[i];
+    int rc;
+
+    xd_mutex_lock(&s->lock);
+    rc = open_with_journal_locked(s, i, held, err);
+    if (rc == 0 && held->n > 0)
+        f->reached = held->ranges[held->n - 1].end;
+    close_file_locked(s, i);
+    xd_mutex_unlock(&s->lock);
+    return rc;
+}
+
+static int drop_part(struct xd_set_sink *s, size_t i, struct xd_range range,
+                     struct xd_error *err)
+{
+    int rc = begin_use(s, i, true, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_journal_dropped(s->files[i].kept->journal, range, err);
+    end_use(s, i, (struct xd_range){0, 0}, xd_range_length(range));
+    return rc;
+}
+
+/* Of what was never open nothing is noted. */
+static bool was_noted(struct xd_set_sink *s, size_t i)
+{
+    bool was;
+
+    xd_mutex_lock(&s->lock);
+    was = s->files[i].kept && s->files[i].was_open;
+    xd_mutex_unlock(&s->lock);
+    return was;
+}
+
+void xd_set_sink_drop(struct xd_set_sink *s, struct xd_range range,
+                      xd_set_ended_fn *ended, void *user)
+{
+    struct xd_error error = {0};
+
+    for (size_t i = file_at(s, range.begin); !xd_range_is_empty(range); i++) {
+        const struct xd_range file = s->places[i].range;
+        struct xd_range part = {range.begin - file.begin, 0};
+
+        range.begin = file.end < range.end ? file.end : range.end;
+        part.end = range.begin - file.begin;
+        if (was_noted(s, i) && drop_part(s, i, part, &error) < 0)
+            ended(user, &i, 1, &error);
+    }
+}
+
+/* The next open file that this sync has not seen; n: there is none.  It is in use
+ * then. */
+static size_t take_unsynced(struct xd_set_sink *s, uint64_t *out_bytes)
+{
+    size_t found = s->n;
+
+    xd_mutex_lock(&s->lock);
+    for (size_t place = 0; found == s->n && place < s->n_open; place++) {
+        struct set_file *f = &s->files[s->open[place]];
+
+        if (!f->kept || f->kept->unsynced == 0 || f->kept->sync == s->n_syncs)
+            continue;
+        found = s->open[place];
+        f->n_users++;
+        f->kept->sync = s->n_syncs;
+        *out_bytes = f->kept->unsynced;
+    }
+    xd_mutex_unlock(&s->lock);
+    return found;
+}
+
+static void give_synced(struct xd_set_sink *s, size_t i, uint64_t bytes)
+{
+    xd_mutex_lock(&s->lock);
+    s->files[i].kept->unsynced -= bytes;
+    s->files[i].n_users--;
+    close_surplus_locked(s);
+    xd_mutex_unlock(&s->lock);
+}
+
+void xd_set_sink_sync(struct xd_set_sink *s, xd_set_ended_fn *ended, void *user)
+{
+    uint64_t bytes = 0;
+    size_t i;
+
+    s->n_syncs++;
+    while (i = take_unsynced(s, &bytes), i < s->n) {
+        const struct set_file *f = &s->files[i];
+        struct xd_error error = {0};
+        int rc = xd_set_journal_sync(f->kept->journal, f->sink, &error);
+
+        give_synced(s, i, bytes);
+        if (rc < 0)
+            ended(user, &i, 1, &error);
+    }
 }

@@ -65,8 +65,10 @@ static void teardown(void)
 
 static void open_set(size_t n, size_t most_open, bool replace)
 {
-    ck_assert_int_eq(
-        xd_set_sink_new(&sink, &set, places, n, replace, most_open, &error), 0);
+    const struct xd_set_sink_options o = {.replaces = replace,
+                                          .most_open = most_open};
+
+    ck_assert_int_eq(xd_set_sink_new(&sink, &set, places, n, &o, &error), 0);
 }
 
 /* Not the same in any two files. */
@@ -466,17 +468,17 @@ START_TEST(of_a_removed_file_nothing_is_left)
     put_file(0);
     put_file(1);
     put_file(2);
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 1);
     ck_assert(!is_there(mine));
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 1);
     ck_assert(!is_there(mine));
-    xd_set_sink_remove_file(set, 3);
+    xd_set_sink_leave_file(set, 3);
     expect_text(parts[3], "another's"); /* never opened */
 
     /* What it had does not come back with it. */
     put(LENGTH + 5, 1);
     ck_assert_int_eq(xd_sink_read(sink, LENGTH + 6, mine, 1, &error), XD_E_IO);
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 1);
     for (size_t i = 0; i < 3; i += 2) {
         finish(i);
         expect_finished(i);
@@ -489,7 +491,7 @@ START_TEST(a_finished_file_stays_when_it_is_removed)
     open_set(2, 2, _i);
     put_file(0);
     finish(0);
-    xd_set_sink_remove_file(set, 0);
+    xd_set_sink_leave_file(set, 0);
     expect_finished(0);
 }
 END_TEST
@@ -504,7 +506,7 @@ START_TEST(a_file_that_exists_fails_alone)
     put_file(2);
     expect_failed(write_bytes(LENGTH, 1, &error), paths[1], "already exists");
     expect_failed(try_to_finish(1), paths[1], "already exists");
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 1);
     finish(0);
     finish(2);
     expect_finished(0);
@@ -538,7 +540,7 @@ START_TEST(a_name_that_another_took_meanwhile_is_not_taken_from_it)
     expect_failed(try_to_finish(0), paths[0], "exists");
     expect_text(paths[0], "other");
     ck_assert(is_there(parts[0]));
-    xd_set_sink_remove_file(set, 0);
+    xd_set_sink_leave_file(set, 0);
     ck_assert(!is_there(parts[0]));
     expect_text(paths[0], "other");
     finish(1);
@@ -559,8 +561,8 @@ START_TEST(a_part_that_is_cut_or_removed_while_it_is_closed_fails)
     expect_nothing_of(0);
     expect_failed(try_to_finish(1), parts[1], "cut or removed");
     ck_assert(is_there(parts[1]));
-    xd_set_sink_remove_file(set, 0);
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 0);
+    xd_set_sink_leave_file(set, 1);
     expect_nothing_of(1);
     put(3 * LENGTH - 1, 1);
     finish(2);
@@ -717,7 +719,7 @@ START_TEST(a_file_that_differs_fails_and_stays)
         there[_i < 3 ? 0 : LENGTH - 1] ^= 1;
     ck_assert_int_eq(compare_with(there, len), XD_E_IO);
     ck_assert_ptr_nonnull(strstr(error.msg, "exists already"));
-    xd_set_sink_remove_file(set, 1);
+    xd_set_sink_leave_file(set, 1);
     ck_assert(!is_there(parts[1]));
     ck_assert(is_there(paths[1]));
 }
