@@ -10,6 +10,8 @@ static const struct foreign options[] = {
     /* curl */
     {"remote-name", NULL},
     {"show-error", NULL},
+    {"fail", NULL},    /* an answer that is an error is never saved */
+    {"globoff", NULL}, /* nothing in a URL stands for more than one */
     {"remote-header-name", "content-disposition"},
     {"silent", "quiet"},
     {"output-dir", "directory"},
@@ -32,9 +34,9 @@ static const struct foreign options[] = {
     {"dir", "directory"},
     {"out", "output"},
     {"max-tries", "retry"},
-    {"max-concurrent-downloads", "max-files"},
     {"max-connection-per-server", "threads-per-depot"},
     {"max-overall-download-limit", "limit-rate"},
+    {"max-concurrent-downloads", "max-files"},
     {"all-proxy", "proxy"},
 };
 
@@ -70,7 +72,6 @@ static const struct advice names[] = {
     {"proxy-user", "use --proxy http://NAME:PASSWORD@HOST:PORT"},
     {"cookie", "use --header 'Cookie: NAME=VALUE'"},
     {"load-cookies", "use --header 'Cookie: NAME=VALUE'"},
-    {"fail", "leave it out: an answer that is an error is never saved"},
     {"compressed", "leave it out: the file is stored as it is"},
     {"metalink-file", "give the Metalink without an option"},
     {"input-metalink", "give the Metalink without an option"},

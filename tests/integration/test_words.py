@@ -114,10 +114,11 @@ def test_a_file_may_be_named_nearly_like_a_command(lab):
 def test_what_means_one_thing_everywhere_is_taken(lab):
     data = lab.file("f.bin", SIZE)
     lab.path("in").mkdir()
-    run = lab.xdownload("--silent", "--show-error",
+    run = lab.xdownload("--silent", "--show-error", "--fail", "--globoff",
                         "--no-clobber", "--directory-prefix", "in",
                         "--output-document=out", "--tries", "3",
                         "--inet4-only", "--max-overall-download-limit=8MB/s",
+                        "--max-concurrent-downloads=2",
                         lab.depot().url("f.bin"))
     assert run.rc == 0 and run.err == "", run.err
     assert lab.path("in/out").read_bytes() == data
