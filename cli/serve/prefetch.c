@@ -130,9 +130,15 @@ static void go_on(struct prefetch *p, struct prefetched *f)
         (void)!xd_reader_read(f->reader, &byte, 1, 0);
 }
 
+/* A client may have got all of a file between two looks. */
 static void look_at_clients(struct prefetch *p, struct catalog_source *of)
 {
-    if (atomic_exchange(&of->is_read_out, false) ||
+    const bool is_read_out = atomic_exchange(&of->is_read_out, false);
+    struct prefetched *f = is_read_out ? find(p, of->file) : NULL;
+
+    if (f != NULL)
+        end(p, f);
+    if (is_read_out ||
         (catalog_has_clients(p->catalog, of) && xd_source_has_rest(of->source)))
         want_behind(p, of->file, 1);
 }

@@ -289,6 +289,46 @@ def test_so_many_files_are_open_at_a_time(lab, spool):
     assert run.rc == 130 and run.err.count("error") == 0
 
 
+def test_files_that_were_read_last_stay_open(lab):
+    names = [f"{i:03}.bin" for i in range(80)]
+    files = put(lab, names, 1000)
+    depot = lab.depot()
+    served = Served(lab, manifest_of(lab, depot, names))
+    paths = [path_of(served.url()) for _ in names]
+    for path in reversed(paths):
+        assert served.ask(path)[0].status == 200
+    before = len(depot.requests())
+    for i in range(30):
+        assert served.ask(paths[i])[1] == files[names[i]]
+    assert len(depot.requests()) == before
+
+
+def test_in_memory_the_last_file_stays_open(lab):
+    files = put(lab, ["a.mkv"])
+    depot = lab.depot()
+    served = Served(lab, "--spool", "none", manifest_of(lab, depot, ["a.mkv"]))
+    assert served.ask()[1] == files["a.mkv"]
+    before = len(depot.requests())
+    assert served.ask()[1] == files["a.mkv"]
+    assert len(depot.requests()) == before
+
+
+def test_what_is_ahead_of_a_client_ends_when_it_has_come(lab):
+    put(lab)
+    served = Served(lab, manifest_of(lab, lab.depot()))
+    paths = [path_of(served.url()) for _ in NAMES]
+
+    def readers():
+        with listening(served) as events:
+            return {f["file"]: len(f["readers"]) for f in next(events)["files"]}
+    served.ask(paths[0])
+    wait_until(lambda: readers() == {1: 0, 2: 1, 3: 1}, "two are ahead")
+    served.ask(paths[1])
+    wait_until(lambda: readers() == {1: 0, 2: 0, 3: 1}, "one is ahead")
+    served.ask(paths[2])
+    wait_until(lambda: readers() == {1: 0, 2: 0, 3: 0}, "none is ahead")
+
+
 def test_a_file_too_many_has_to_wait(lab):
     names = [f"{i:03}.bin" for i in range(65)]
     put(lab, names, 1000)
