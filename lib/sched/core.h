@@ -32,9 +32,10 @@ struct xd_fetch_state {
     xd_usec began_at;
 };
 
-/* Where each object begins that may be begun, and is not done with. */
+/* The objects that may be begun, and are not done with; a depot that joins may
+ * cut them, and they are what they were. */
 struct xd_horizon {
-    uint64_t *begun; /* NULL: all objects may be */
+    struct xd_range *begun; /* NULL: all objects may be */
     unsigned n;
 };
 

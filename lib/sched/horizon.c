@@ -17,11 +17,6 @@ static bool is_bounded(const struct xd_sched *s)
     return s->horizon.begun != NULL;
 }
 
-static struct xd_range object_at(const struct xd_book *b, uint64_t begin)
-{
-    return xd_book_cut(b, (struct xd_range){begin, b->wanted.end});
-}
-
 /* It is verified, or never will be. */
 static bool is_done_with(const struct xd_sched *s, struct xd_range object)
 {
@@ -35,10 +30,11 @@ static void move_on(struct xd_sched *s)
     struct xd_range *window = &b->windows[0].range;
 
     while (s->horizon.n < b->o.most_objects && window->end < b->wanted.end) {
-        struct xd_range next = object_at(b, window->end);
+        struct xd_range next =
+            xd_book_cut(b, (struct xd_range){window->end, b->wanted.end});
 
         if (!is_done_with(s, next))
-            s->horizon.begun[s->horizon.n++] = next.begin;
+            s->horizon.begun[s->horizon.n++] = next;
         window->end = next.end;
         s->all_have_holders = false;
     }
@@ -66,11 +62,11 @@ void xd_core_move_horizon(struct xd_sched *s, struct xd_range r)
     if (!is_bounded(s))
         return;
     for (unsigned i = 0; i < s->horizon.n; i++) {
-        struct xd_range object = object_at(&s->book, s->horizon.begun[i]);
+        const struct xd_range object = s->horizon.begun[i];
 
         if (object.begin >= r.end || r.begin >= object.end ||
             !is_done_with(s, object))
-            s->horizon.begun[n++] = object.begin;
+            s->horizon.begun[n++] = object;
     }
     s->horizon.n = n;
     move_on(s);

@@ -108,23 +108,45 @@ static bool is_done_with(const struct xd_rules *r, struct xd_range object)
            !xd_range_is_empty(xd_rangeset_next(&r->reported, object));
 }
 
-/* Without readers what may be begun is a window. */
+static uint64_t next_cut(const struct xd_rules *r, uint64_t at)
+{
+    for (size_t i = 0; i < r->n_cuts; i++)
+        if (r->cuts[i] > at && r->cuts[i] < r->wanted.end)
+            return r->cuts[i];
+    return r->wanted.end;
+}
+
 void xd_rules_bound_objects(struct xd_rules *r)
 {
-    struct xd_range object = {r->wanted.begin, r->wanted.begin};
+    struct xd_range *window = &r->windows[0].range;
     unsigned n = 0;
 
+    if (!r->begun)
+        return;
+    for (unsigned i = 0; i < r->n_begun_objects; i++)
+        if (!is_done_with(r, r->begun[i]))
+            r->begun[n++] = r->begun[i];
+    for (; n < r->o.most_objects && window->end < r->wanted.end;
+         window->end = next_cut(r, window->end)) {
+        r->begun[n].begin = window->end;
+        r->begun[n].end = next_cut(r, window->end);
+        n += !is_done_with(r, r->begun[n]);
+    }
+    r->n_begun_objects = n;
+}
+
+/* Without readers what may be begun is a window. */
+static int init_objects(struct xd_rules *r)
+{
     if (r->o.most_objects == 0 || r->o.window_bytes > 0 || r->size_is_unknown ||
         r->n_windows == 0)
-        return;
-    for (size_t i = 0; i <= r->n_cuts && n < r->o.most_objects; i++) {
-        object.begin = object.end;
-        object.end = i < r->n_cuts ? r->cuts[i] : r->wanted.end;
-        n += !is_done_with(r, object);
-    }
-    if (!r->objects_are_bounded || object.end > r->windows[0].range.end)
-        r->windows[0].range.end = object.end;
-    r->objects_are_bounded = true;
+        return 0;
+    r->begun = xd_alloc(r->o.most_objects, sizeof *r->begun);
+    if (!r->begun)
+        return XD_E_NOMEM;
+    r->windows[0].range.end = r->wanted.begin;
+    xd_rules_bound_objects(r);
+    return 0;
 }
 
 struct xd_rules *xd_rules_new(const struct xd_layout *l,
@@ -140,10 +162,8 @@ struct xd_rules *xd_rules_new(const struct xd_layout *l,
     r->size_is_unknown = l->size == UINT64_MAX;
     set_window(r, first_window(r));
     if (!r->failed && copy_depots(r, l) == 0 && copy_cuts(r, l) == 0 &&
-        make_fetches(r) == 0 && xd_paper_init(r) == 0) {
-        xd_rules_bound_objects(r);
+        make_fetches(r) == 0 && xd_paper_init(r) == 0 && init_objects(r) == 0)
         return r;
-    }
     xd_rules_free(r);
     return NULL;
 }
@@ -157,6 +177,7 @@ void xd_rules_free(struct xd_rules *r)
     xd_rangeset_fini(&r->arrived);
     xd_rangeset_fini(&r->verified);
     xd_rangeset_fini(&r->reported);
+    xd_free(r->begun);
     xd_free(r->windows);
     xd_free(r->depots);
     xd_free(r->fetches);

@@ -81,8 +81,9 @@ struct xd_rules {
     struct xd_range wanted;
     struct xd_window *windows; /* most urgent first */
     size_t n_windows, windows_capacity;
-    bool objects_are_bounded; /* the only window ends behind those that may be
-                                 begun */
+    struct xd_range *begun; /* objects that are not done with, before the end of
+                               the only window; NULL: any may be begun */
+    unsigned n_begun_objects;
     struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
     bool size_is_unknown;
     bool failed; /* out of memory: nothing is known any longer */

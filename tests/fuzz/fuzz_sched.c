@@ -86,6 +86,7 @@ static struct xd_sched_options draw_options(struct world *w, unsigned n_depots)
         .max_open = fuzz_between(&w->in, 1, n_depots),
         .block_bytes = fuzz_between(&w->in, 3, 40),
         .window_bytes = flags & 2 ? fuzz_between(&w->in, 1, MOST_BYTES) : 0,
+        .most_objects = flags / 64,
         .max_failures = fuzz_between(&w->in, 1, 6),
         .run_losers = flags & 4,
         .whole_blocks = flags & 4 && flags & 128,
