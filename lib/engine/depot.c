@@ -266,7 +266,7 @@ static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n)
 
 static void fini_source(struct xd_depot_source *s)
 {
-    xd_free(s->alike);
+    xd_free(s->check);
     xd_free(s->validator);
     xd_free(s->stated_by);
     xd_free(s->final_url);

@@ -35,6 +35,25 @@ enum xd_validators {
 /* A server that names each answer anew has no validators. */
 #define XD_ALIKE_MAX 16
 
+struct xd_depot;
+struct xd_depot_source;
+
+/* Of a source of which answers had different validators (trust/validator_check.h).
+ * Guarded by engine.lock. */
+struct xd_source_check {
+    struct xd_depot_source *source;
+    struct xd_depot *depot;
+    struct xd_source_check *next; /* of those that are UNCHECKED */
+    uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
+    unsigned n;      /* how often it was UNCHECKED */
+    xd_usec open_since; /* when OPEN */
+    unsigned n_alike;   /* at most XD_ALIKE_MAX: then all others are ignored */
+    uint64_t
+        alike[XD_ALIKE_MAX]; /* hashes of the validators under which samples
+                                     were the same */
+};
+
+/* No more than is needed, as there may be 100 000. */
 struct xd_depot_source {
     /* Constant, but range.end and object_size, which are set once when a depot
      * has stated the size. */
@@ -42,41 +61,35 @@ struct xd_depot_source {
     uint64_t object_offset, object_size;
     struct xd_url url;                /* its text is the manifest's */
     const struct xd_framing *framing; /* the manifest's, or NULL */
-    bool is_preferred;                /* by its location */
+    const char *location;             /* the manifest's, or NULL */
     unsigned priority;
-    const char *location;     /* the manifest's, or NULL */
     unsigned max_connections; /* to its depot; 0: no limit */
-    enum xd_reach own_reach;  /* how near the server of `url` may be */
     size_t order;             /* in the manifest */
     uint64_t furthest;        /* greatest range.end up to this source */
     struct xd_url *own_url;   /* of one that was added: the text of `url`;
                                  or NULL */
     struct xd_depot_source *next_added;
+    enum xd_reach own_reach; /* how near the server of `url` may be */
+    bool is_preferred;       /* by its location */
+
     /* Guarded by engine.lock. */
-    bool is_gone;                      /* will not do in this run */
+    bool is_gone;             /* will not do in this run */
+    bool is_noted;            /* the journal knows its validator */
+    bool has_answered;        /* with bytes of an object of the right size */
+    bool knows_no_conditions; /* it is sent no validator */
+    bool varies;              /* that it does so is said */
+    bool was_sampled; /* while UNCHECKED: no request waits for what comes out */
+    bool final_url_fails; /* so `url` itself is asked again */
+    enum xd_validators validators;
     const struct xd_kept_error *error; /* why it is gone; NULL: it is not, or
                                           with its depot */
-    bool is_noted;                     /* the journal knows its validator */
-    bool has_answered; /* with bytes of an object of the right size */
-    char *validator;   /* strong, of its first answer, or NULL; constant */
+    char *validator; /* strong, of its first answer, or NULL; constant */
     struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
     int64_t modified; /* as its last answer says, in seconds since 1970; 0: it
                          does not, or nothing asks for it */
-    enum xd_validators validators;
-    bool knows_no_conditions; /* it is sent no validator */
-    bool varies;              /* that it does so is said */
-    uint64_t *alike;  /* hashes of the validators under which samples were the
-                        same; NULL: it was never UNCHECKED */
-    unsigned n_alike; /* at most XD_ALIKE_MAX: then all others are ignored */
-    uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
-    unsigned n_checks;              /* how often it was UNCHECKED */
-    xd_usec open_since;             /* when OPEN */
-    struct xd_depot *checked_depot; /* its depot, while UNCHECKED */
-    bool was_sampled;               /* no request waits for what comes out */
-    struct xd_depot_source *next_unchecked;
-    struct xd_url *final_url; /* where `url` redirected to, or NULL */
-    enum xd_reach reach;      /* of final_url: io/transport.h */
-    bool final_url_fails;     /* so `url` itself is asked again */
+    struct xd_source_check *check; /* NULL: it was never UNCHECKED */
+    struct xd_url *final_url;      /* where `url` redirected to, or NULL */
+    enum xd_reach reach;           /* of final_url: io/transport.h */
 };
 
 struct xd_depot {

@@ -162,7 +162,7 @@ struct xd_engine {
     struct xd_verify verify;   /* proves them */
     struct xd_resume resume;   /* what the journal says of them */
     struct xd_sampler sampler; /* what is compared when nothing is proved */
-    struct xd_depot_source
+    struct xd_source_check
         *unchecked;            /* whose validators differ: validator_check.h */
     struct xd_repair repair;   /* when the whole file is wrong */
     struct xd_readers readers; /* of the file while it arrives */

@@ -47,7 +47,8 @@ static void forget_validator(struct xd_depot_source *s)
 {
     xd_free(s->validator);
     xd_free(s->stated_by);
-    s->n_alike = 0;
+    if (s->check)
+        s->check->n_alike = 0;
     s->validator = NULL;
     s->stated_by = NULL;
     s->validators = XD_VALIDATORS_HOLD;

@@ -65,30 +65,31 @@ uint64_t xd_validator_hash(const char *validator)
     return h != 0 ? h : 1;
 }
 
-static bool is_compared(const struct xd_depot_source *s, uint64_t hash)
+static bool is_compared(const struct xd_source_check *k, uint64_t hash)
 {
-    for (unsigned i = 0; i < s->n_alike; i++)
-        if (s->alike[i] == hash)
+    for (unsigned i = 0; i < k->n_alike; i++)
+        if (k->alike[i] == hash)
             return true;
     return false;
 }
 
 bool xd_validator_is_new(const struct xd_depot_source *s, uint64_t hash)
 {
-    return s->alike && s->n_alike < XD_ALIKE_MAX && !is_compared(s, hash);
+    return s->check && s->check->n_alike < XD_ALIKE_MAX &&
+           !is_compared(s->check, hash);
 }
 
 static void note_alike(struct xd_depot_source *s, uint64_t hash)
 {
     if (xd_validator_is_new(s, hash))
-        s->alike[s->n_alike++] = hash;
+        s->check->alike[s->check->n_alike++] = hash;
 }
 
 /* Where a request has found it, that ends so that its depot is banned. */
 static void drop_if_sampled_locked(struct xd_engine *e,
                                    struct xd_depot_source *s)
 {
-    struct xd_depot *depot = s->checked_depot;
+    struct xd_depot *depot = s->check->depot;
     struct xd_error error = {0};
 
     if (!s->was_sampled || s->validators != XD_VALIDATORS_CHANGED)
@@ -106,23 +107,26 @@ void xd_validator_check_begin_locked(struct xd_engine *e,
                                      struct xd_depot *depot,
                                      struct xd_depot_source *s, uint64_t sought)
 {
-    if (!s->alike)
-        s->alike = xd_alloc(XD_ALIKE_MAX, sizeof *s->alike);
-    if (!s->alike) {
+    struct xd_source_check *k = s->check;
+
+    if (!k)
+        k = s->check = xd_alloc(1, sizeof *k);
+    if (!k) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    s->sought = sought;
-    s->checked_depot = depot;
-    if (s->n_checks == MAX_CHECKS) {
+    k->source = s;
+    k->depot = depot;
+    k->sought = sought;
+    if (k->n == MAX_CHECKS) {
         s->validators = XD_VALIDATORS_CHANGED;
         drop_if_sampled_locked(e, s);
         return;
     }
-    s->n_checks++;
+    k->n++;
     s->validators = XD_VALIDATORS_UNCHECKED;
-    s->next_unchecked = e->unchecked;
-    e->unchecked = s;
+    k->next = e->unchecked;
+    e->unchecked = k;
     xd_sampler_run_locked(e);
 }
 
@@ -182,7 +186,7 @@ static bool is_one_repeated(const struct answers *answers,
                             const struct xd_depot_source *s)
 {
     for (unsigned i = 0; i < answers->n; i++)
-        if (is_compared(s, answers->hashes[i]) ||
+        if (is_compared(s->check, answers->hashes[i]) ||
             count_of(answers, answers->hashes[i]) > 1)
             return true;
     return false;
@@ -196,7 +200,8 @@ static bool are_linked(const struct answers *answers,
     uint64_t own = xd_validator_hash(s->validator);
 
     for (unsigned i = 0; i < answers->n; i++)
-        if (answers->hashes[i] == own || is_compared(s, answers->hashes[i]))
+        if (answers->hashes[i] == own ||
+            is_compared(s->check, answers->hashes[i]))
             return true;
     return false;
 }
@@ -218,7 +223,7 @@ static enum finding judge(struct answers *answers,
         return FOUND_NOTHING;
     if (!are_several(answers))
         return FOUND_ALIKE;
-    if (are_enough(answers, s, is_first ? s->sought : 0))
+    if (are_enough(answers, s, is_first ? s->check->sought : 0))
         return FOUND_EQUAL;
     answers->is_each_another = is_first && !is_one_repeated(answers, s);
     return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
@@ -230,7 +235,7 @@ static bool has_enough(const struct comparison *c)
 {
     return c->n_asked == MAX_ALIKE ||
            are_enough(&c->answers, c->source,
-                      c->place == 0 ? c->source->sought : 0);
+                      c->place == 0 ? c->source->check->sought : 0);
 }
 
 static void end_place_locked(struct comparison *c)
@@ -257,7 +262,7 @@ static bool take_locked(struct xd_engine *e, struct comparison *c,
     if (c->finding != FOUND_EQUAL || c->place == c->n_places)
         return false;
     *q = (struct xd_sampler_question){
-        .depot = c->source->checked_depot,
+        .depot = c->source->check->depot,
         .source = c->source,
         .range = c->places[c->place],
         .request = xd_sampler_request(c->source, c->places[c->place]),
@@ -289,7 +294,7 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
     s->validators = XD_VALIDATORS_CHANGED;
     if (finding == FOUND_NOTHING) {
         s->validators = XD_VALIDATORS_OPEN;
-        s->open_since = xd_now();
+        s->check->open_since = xd_now();
     } else if (finding == FOUND_ALIKE &&
                strcmp(c->answers.validator, s->validator) == 0) {
         /* It never changed: the depot takes every condition for not met. */
@@ -297,7 +302,7 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
         s->knows_no_conditions = true;
     } else if (finding == FOUND_EQUAL) {
         s->validators = XD_VALIDATORS_VARY;
-        s->n_checks = 0;
+        s->check->n = 0;
         note_alike(s, xd_validator_hash(s->validator));
         if (s->varies)
             return;
@@ -312,12 +317,13 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
 
 void xd_validator_check_work_locked(struct xd_engine *e)
 {
-    struct xd_depot_source *s = e->unchecked;
+    struct xd_source_check *k = e->unchecked;
+    struct xd_depot_source *s = k->source;
     struct comparison *c = xd_alloc(1, sizeof *c);
     const struct xd_worker *worker;
     struct xd_sampler_question q;
 
-    e->unchecked = s->next_unchecked;
+    e->unchecked = k->next;
     if (!c) {
         xd_engine_fail_nomem_locked(e);
         return;
@@ -334,7 +340,7 @@ void xd_validator_check_work_locked(struct xd_engine *e)
     drop_if_sampled_locked(e, s);
     s->was_sampled = false;
     xd_free(c);
-    worker = s->checked_depot->worker;
+    worker = k->depot->worker;
     if (worker)
         xd_runner_wakeup(worker->runner);
 }

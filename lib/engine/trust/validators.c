@@ -169,7 +169,7 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
         (s->validators == XD_VALIDATORS_VARY && !is_new(lane)))
         *verdict = XD_VERDICT_STOPPED;
     else if (s->validators == XD_VALIDATORS_OPEN &&
-             lane->started < s->open_since)
+             lane->started < s->check->open_since)
         postpone_locked(lane);
     else if (is_unchecked_locked(e, depot, lane) && !lane->stop)
         return true;
