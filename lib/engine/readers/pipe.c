@@ -35,13 +35,19 @@ static int pass_on(struct xd_engine *e, size_t n, struct xd_error *err)
 /* All was read. */
 static int finish(struct xd_engine *e, struct xd_error *err)
 {
+    struct xd_signature_check check = {.signature = NULL};
     struct xd_pipe *p = &e->pipe;
     int rc;
 
     xd_engine_lock(e);
     rc = xd_verify_judge_locked(e, err);
     if (rc == 0)
-        rc = xd_verify_check_signature_locked(e, err);
+        check = xd_verify_take_signature_locked(e);
+    xd_engine_unlock(e);
+    xd_verify_check_signature(&check);
+    xd_engine_lock(e);
+    if (rc == 0)
+        rc = xd_verify_give_signature_locked(e, &check, err);
     xd_engine_unlock(e);
     return rc < 0 ? rc : xd_output_write(&p->output, p->buffer, p->held, err);
 }

@@ -267,12 +267,13 @@ bool xd_repair_can_work_locked(const struct xd_engine *e)
            e->session.phase == XD_PHASE_COMPARE;
 }
 
-/* The hashes are right.  Some of the file may be missing again, or the download
- * canceled, while the signature is verified. */
-static void judge_signature_locked(struct xd_engine *e)
+/* Some of the file may be missing again, or the download canceled, while the
+ * signature was verified. */
+static void judge_signature_locked(struct xd_engine *e,
+                                   const struct xd_signature_check *check)
 {
     struct xd_error error = {0};
-    int rc = xd_verify_check_signature_locked(e, &error);
+    int rc = xd_verify_give_signature_locked(e, check, &error);
 
     if (e->session.phase != XD_PHASE_CHECK)
         return;
@@ -282,23 +283,30 @@ static void judge_signature_locked(struct xd_engine *e)
         xd_repair_right(&e->repair);
 }
 
-static void judge_locked(struct xd_engine *e)
+/* Whether the hashes are right. */
+static bool judge_hashes_locked(struct xd_engine *e)
 {
     if (xd_verify_judge_locked(e, NULL) == 0)
-        judge_signature_locked(e);
-    else
-        xd_repair_wrong(&e->repair, e->verify.pieces.n == 0 && e->dest.path &&
-                                        e->depots.size != XD_SIZE_UNKNOWN);
+        return true;
+    xd_repair_wrong(&e->repair, e->verify.pieces.n == 0 && e->dest.path &&
+                                    e->depots.size != XD_SIZE_UNKNOWN);
+    return false;
 }
 
 void xd_repair_work_locked(struct xd_engine *e)
 {
+    struct xd_signature_check check;
     struct xd_repair_action a;
     struct xd_error error = {0};
     int rc;
 
-    if (e->session.phase == XD_PHASE_CHECK)
-        judge_locked(e);
+    if (e->session.phase == XD_PHASE_CHECK && judge_hashes_locked(e)) {
+        check = xd_verify_take_signature_locked(e);
+        xd_engine_unlock(e);
+        xd_verify_check_signature(&check);
+        xd_engine_lock(e);
+        judge_signature_locked(e, &check);
+    }
     while (advance_locked(e, &a)) {
         xd_engine_unlock(e);
         rc = carry_out(e, &a, &error);

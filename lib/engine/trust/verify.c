@@ -523,19 +523,29 @@ static const char *name_of(const struct xd_engine *e)
     return slash ? slash + 1 : path;
 }
 
-int xd_verify_check_signature_locked(struct xd_engine *e, struct xd_error *err)
+struct xd_signature_check xd_verify_take_signature_locked(
+    const struct xd_engine *e)
+{
+    return (struct xd_signature_check){.signature = e->verify.signature};
+}
+
+void xd_verify_check_signature(struct xd_signature_check *c)
+{
+    if (c->signature)
+        (void)xd_signature_end(c->signature, c->signer, &c->error);
+}
+
+int xd_verify_give_signature_locked(struct xd_engine *e,
+                                    const struct xd_signature_check *c,
+                                    struct xd_error *err)
 {
     struct xd_verify *v = &e->verify;
-    struct xd_error cause = {0};
-    int rc;
 
-    if (!v->signature)
+    if (!c->signature)
         return 0;
-    xd_engine_unlock(e);
-    rc = xd_signature_end(v->signature, v->signer, &cause);
-    xd_engine_lock(e);
+    memcpy(v->signer, c->signer, sizeof v->signer);
     v->hashed_to = e->wanted.begin;
-    return rc < 0 ? xd_signed_fail(name_of(e), &cause, err) : 0;
+    return c->error.code < 0 ? xd_signed_fail(name_of(e), &c->error, err) : 0;
 }
 
 void xd_verify_stop_locked(struct xd_engine *e)

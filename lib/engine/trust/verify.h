@@ -95,9 +95,24 @@ void xd_verify_work_locked(struct xd_engine *e);
  * be. */
 int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err);
 
-/* Likewise, by the keeper: the signature.  Releases the lock meanwhile.  Errors:
- * those of io/signature/signature.h. */
-int xd_verify_check_signature_locked(struct xd_engine *e, struct xd_error *err);
+/*
+ * Likewise, by the keeper or the thread of a pipe: the signature, which is taken,
+ * held against all that has passed by, without the lock, and given back.
+ */
+struct xd_signature_check {
+    struct xd_signature *signature; /* NULL: the file needs none */
+    char signer[XD_SIGNER_SIZE];
+    struct xd_error error; /* code XD_OK: it is right */
+};
+
+struct xd_signature_check xd_verify_take_signature_locked(
+    const struct xd_engine *e);
+void xd_verify_check_signature(struct xd_signature_check *c);
+
+/* Returns 0, or the code of `err`: those of io/signature/signature.h. */
+int xd_verify_give_signature_locked(struct xd_engine *e,
+                                    const struct xd_signature_check *c,
+                                    struct xd_error *err);
 
 /* The download fails: it is not waited for any more. */
 void xd_verify_stop_locked(struct xd_engine *e);
