@@ -115,6 +115,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     put_proof(&j, p->verified, false);
+    json_string(&j, "signed_by", p->signed_by);
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         json_null(&j, of_all[i]);
     json_open_array(&j, "depots");

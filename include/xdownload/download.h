@@ -170,6 +170,8 @@ struct xd_file_progress {
     struct xd_error error; /* code XD_OK: it has not failed */
     const char *verified; /* the algorithm that proves it, once it has its name;
                               NULL: none does */
+    const char *signed_by; /* likewise the key that signed the text of the hash
+                              that it was held against; or NULL */
 };
 
 XD_BEGIN_DECLS

@@ -12,6 +12,7 @@
 #include "engine/resume.h"
 #include "engine/set_space.h"
 #include "engine/sched_events.h"
+#include "engine/trust/signed.h"
 #include "io/journal/journal_match.h"
 #include "io/part.h"
 #include "manifest/join.h"
@@ -85,6 +86,7 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 
         xd_manifest_file(m, files[i], &file);
         rc = place(s, i, &file, directory, err);
+        s->files[i].signed_by = xd_signed_by(m, files[i]);
         if (rc == 0)
             rc = choose_kept(s, i, m, files[i], err);
     }

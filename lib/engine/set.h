@@ -32,6 +32,10 @@ enum xd_set_state {
 };
 
 struct xd_set_file {
+    /* Constant after new(). */
+    const char *signed_by; /* the key that signed the text of its hash; or NULL:
+                              in the manifest */
+
     /* Before anything was fetched; these are no longer wanted. */
     bool is_there;
     const struct xd_kept_error *refused; /* NULL: it may be written to */

@@ -4,6 +4,10 @@
 #include "base/number.h"
 #include "manifest/names.h"
 
+/* As long as a signature may be from elsewhere (io/signature/signature.h): one
+ * that is longer is of no use, and no reason to refuse what stands beside it. */
+#define SIGNATURE_MAX ((size_t)64 << 10)
+
 int xd_metalink_begin_file(struct xd_xml *x, void *user)
 {
     struct xd_metalink *m = user;
@@ -101,10 +105,11 @@ unsigned xd_metalink_connections(const struct xd_xml *x, struct xd_metalink *m,
                : 0;
 }
 
-void xd_metalink_begin_signature(const struct xd_xml *x, struct xd_metalink *m,
+void xd_metalink_begin_signature(struct xd_xml *x, struct xd_metalink *m,
                                  const char *attribute, const char *openpgp)
 {
     struct xd_span type;
+    xd_xml_bound_text(x, SIGNATURE_MAX);
     m->is_openpgp = xd_xml_attribute(x, NULL, attribute, &type) &&
                     xd_span_is(xd_span_trim(type), openpgp);
 }

@@ -36,7 +36,7 @@ int xd_metalink_take_url(void *user, struct xd_span text);
 int xd_metalink_take_signature(void *user, struct xd_span text);
 
 /* Whether the attribute of a <signature> says that it is one of OpenPGP. */
-void xd_metalink_begin_signature(const struct xd_xml *x, struct xd_metalink *m,
+void xd_metalink_begin_signature(struct xd_xml *x, struct xd_metalink *m,
                                  const char *attribute, const char *openpgp);
 
 /* A source without a priority, but with the location of the <url>. */

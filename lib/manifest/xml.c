@@ -21,6 +21,9 @@ typedef xmlErrorPtr error_pointer;
 struct frame {
     const struct xd_xml_rule *rule;
     size_t text_begin; /* where the element's own text begins in xd_xml.text */
+    size_t text_most;  /* bytes of it */
+    bool is_bounded;   /* xd_xml_bound_text() was called */
+    bool is_too_long;  /* the text, of which nothing is kept then */
 };
 
 /* How far the text has been looked through for tags. */
@@ -102,6 +105,12 @@ bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
     return false;
 }
 
+void xd_xml_bound_text(struct xd_xml *x, size_t most)
+{
+    x->frames[x->depth - 1].text_most = most;
+    x->frames[x->depth - 1].is_bounded = true;
+}
+
 static void describe_root(struct xd_xml *x, const char *name, const char *uri)
 {
     struct xd_xml_root *root = x->root;
@@ -146,7 +155,8 @@ static void begin_element(void *user, const xmlChar *name,
         x->skipped++;
         return;
     }
-    x->frames[x->depth++] = (struct frame){rule, x->text.len};
+    x->frames[x->depth++] = (struct frame){
+        .rule = rule, .text_begin = x->text.len, .text_most = XD_XML_TEXT_MAX};
     int rc = rule->begin ? rule->begin(x, x->user) : 0;
     x->n_attributes = 0;
     if (rc < 0)
@@ -161,6 +171,21 @@ static void end_skipped(struct xd_xml *x)
         rc = x->copy->other(x->user);
     if (rc < 0)
         stop(x, rc);
+}
+
+static int hand_over_text(struct xd_xml *x, const struct frame *f)
+{
+    struct xd_span text = {NULL, x->text.len - f->text_begin};
+    if (f->is_too_long) {
+        xd_builder_warn(x->b,
+                        "the text of <%s> is longer than %zu bytes: it is not "
+                        "used",
+                        f->rule->name, f->text_most);
+        return 0;
+    }
+    if (text.len > 0)
+        text.s = x->text.s + f->text_begin;
+    return f->rule->text(x->user, xd_span_trim(text));
 }
 
 static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
@@ -178,15 +203,24 @@ static void end_element(void *user, const xmlChar *name, const xmlChar *prefix,
         return;
     }
     const struct frame *f = &x->frames[--x->depth];
-    struct xd_span text = {NULL, x->text.len - f->text_begin};
-    if (text.len > 0)
-        text.s = x->text.s + f->text_begin;
-    int rc = f->rule->text ? f->rule->text(x->user, xd_span_trim(text)) : 0;
+    int rc = f->rule->text ? hand_over_text(x, f) : 0;
     if (rc == 0 && f->rule->end)
         rc = f->rule->end(x->user);
     x->text.len = f->text_begin;
     if (rc < 0)
         stop(x, rc);
+}
+
+static void refuse_text(struct xd_xml *x, struct frame *f)
+{
+    note_line(x);
+    if (f->is_bounded) {
+        f->is_too_long = true;
+        x->text.len = f->text_begin;
+        return;
+    }
+    stop(x, xd_builder_fail(x->b, "the text of <%s> is longer than %zu bytes",
+                            f->rule->name, f->text_most));
 }
 
 static void add_text(void *user, const xmlChar *s, int len)
@@ -198,17 +232,14 @@ static void add_text(void *user, const xmlChar *s, int len)
         xd_xml_copy_text(x->copy, (const char *)s, (size_t)len);
     if (x->skipped || x->depth == 0)
         return;
-    const struct frame *f = &x->frames[x->depth - 1];
-    if (!f->rule->text)
+    struct frame *f = &x->frames[x->depth - 1];
+    if (!f->rule->text || f->is_too_long)
         return;
     xd_text_add(&x->text, (const char *)s, (size_t)len);
     if (x->text.failed) {
         stop(x, xd_fail_nomem(x->b->err));
-    } else if (x->text.len - f->text_begin > XD_XML_TEXT_MAX) {
-        note_line(x);
-        stop(x,
-             xd_builder_fail(x->b, "the text of <%s> is longer than %d bytes",
-                             f->rule->name, XD_XML_TEXT_MAX));
+    } else if (x->text.len - f->text_begin > f->text_most) {
+        refuse_text(x, f);
     }
 }
 

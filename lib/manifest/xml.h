@@ -20,7 +20,7 @@
 
 #define XD_XML_DEPTH 32
 #define XD_XML_ATTRIBUTES_MAX 32
-#define XD_XML_TEXT_MAX 16384
+#define XD_XML_TEXT_MAX ((size_t)16 << 10)
 
 struct xd_xml;
 struct xd_xml_copy;
@@ -66,5 +66,9 @@ int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
  * False if it has none of this name. */
 bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
                       const char *name, struct xd_span *out);
+
+/* The text of the element that begins may have `most` bytes, and is passed over,
+ * with a warning, if it has more: it would be an error. */
+void xd_xml_bound_text(struct xd_xml *x, size_t most);
 
 #endif

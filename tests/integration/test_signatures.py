@@ -507,6 +507,9 @@ def test_files_of_a_signed_list_come_as_a_set(lab, gpg):
                         urls)
     assert run.rc == 0, run
     assert all(lab.read(n) == data for n, data in files.items())
+    rows = [r for r in run.reports if r["file"]]
+    assert len(rows) == len(files)
+    assert all(r["signed_by"].endswith(gpg.fingerprint("ann")) for r in rows)
     path = put(lab, "SHA256SUMS", sums(files).encode())
     for n in files:
         lab.path(n).unlink()

@@ -114,6 +114,8 @@ int xd_download_file(struct xd_download *d, size_t i,
     p.error = xd_kept_error_get(e->set.files[i].error);
     if (p.state == XD_FILE_NAMED)
         p.verified = proof_of(e, place->range);
+    if (p.verified)
+        p.signed_by = e->set.files[i].signed_by;
     p.bytes_done =
         xd_ledger_count(&e->ledger, XD_BYTES_DONE,
                         (struct xd_range){place->range.begin,

@@ -220,6 +220,32 @@ START_TEST(texts_that_are_too_long_are_refused)
 }
 END_TEST
 
+/* It may be as long as one from elsewhere: 64 KiB. */
+START_TEST(a_signature_that_is_too_long_is_none_and_costs_nothing_else)
+{
+    static const char begin[] =
+        METALINK "<file name='f'>\n<signature "
+                 "mediatype='application/pgp-signature'>";
+    static const char *const ends[] = {"</signature>" URL "</file></metalink>",
+                                       "y</signature>" URL
+                                       "</file></metalink>"};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = repeat(begin, "y", 64 << 10, ends[i]);
+        parse(text);
+        ck_assert_uint_eq(file_at(0).signature_bytes, i == 0 ? 64 << 10 : 0);
+        ck_assert_uint_eq(n_warnings(), i);
+        free(text);
+    }
+    expect_warning("line 2: the text of <signature> is longer than 65536 "
+                   "bytes: it is not used");
+    char *endless = repeat(begin, "y<x>y</x>", 1000000, ends[0]);
+    parse(endless);
+    expect_url(0, 0, 0, "http://a/x");
+    ck_assert_ptr_null(file_at(0).signature);
+    free(endless);
+}
+END_TEST
+
 START_TEST(text_between_elements_does_not_add_up)
 {
     char *text = repeat(METALINK "<file name='f'>", "<x/> padding ", 100000,
@@ -418,6 +444,8 @@ int main(void)
     tcase_add_test(t, attributes_are_bounded);
     tcase_add_test(t, a_mapping_of_very_many_functions_is_one_sentence);
     tcase_add_test(t, texts_that_are_too_long_are_refused);
+    tcase_add_test(t,
+                   a_signature_that_is_too_long_is_none_and_costs_nothing_else);
     tcase_add_test(t, text_between_elements_does_not_add_up);
     tcase_add_test(t, a_name_of_300_bytes_is_cut);
     tcase_add_test(t, warnings_are_counted_beyond_the_hundredth_place);
