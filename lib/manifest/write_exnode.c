@@ -144,6 +144,11 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
         return xd_fail(err, XD_E_INVAL,
                        "%s: its size is not known, but an exNode has to say it",
                        xd_write_name(f));
+    if (f->n_extents == 0 && f->size > 0)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: only another Metalink names copies of it, which an "
+                       "exNode cannot say",
+                       xd_write_name(f));
     xd_text_addf(to, "%s<exnode xmlns:exnode=\"%s\">\n", XD_XML_DECLARATION,
                  XD_EXNODE_URI);
     if (!f->rare->is_exnode)

@@ -108,6 +108,20 @@ static void write_url(struct xd_text *to, const struct xd_model_replica *r,
     xd_text_addf(to, "</url>\n");
 }
 
+/* Whether it is a Metalink 4 its server says. */
+static void write_metaurl(struct xd_text *to, const struct xd_metaurl *m)
+{
+    xd_text_addf(to, "    <metaurl mediatype=\"%s\"", XD_METALINK4_TYPE);
+    if (m->name) {
+        xd_text_addf(to, " name=\"");
+        xd_write_escaped(to, m->name);
+        xd_text_addf(to, "\"");
+    }
+    xd_text_addf(to, ">");
+    xd_write_escaped(to, xd_url_secret_text(&m->url));
+    xd_text_addf(to, "</metaurl>\n");
+}
+
 static void write_file(struct xd_text *to, const struct xd_model_file *f)
 {
     xd_text_addf(to, "  <file");
@@ -124,6 +138,8 @@ static void write_file(struct xd_text *to, const struct xd_model_file *f)
     write_signature(to, f);
     for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++)
         write_url(to, &f->replicas[i], &f->urls[i]);
+    for (const struct xd_metaurl *m = f->rare->metaurls; m; m = m->next)
+        write_metaurl(to, m);
     xd_text_addf(to, "  </file>\n");
 }
 

@@ -10,6 +10,7 @@
 #include "base/url.h"
 #include "fuzz.h"
 #include "manifest/join.h"
+#include "manifest/more_copies.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
 
@@ -69,6 +70,10 @@ static void check_extents(const struct xd_manifest *m, size_t file,
     struct xd_replica r = {.struct_size = sizeof r};
     uint64_t covered = 0;
 
+    if (f->n_extents == 0 && m->files[file].rare->metaurls) {
+        FUZZ_CHECK(xd_manifest_has_strong_hash(m, file) || f->size == 0);
+        return;
+    }
     for (size_t i = 0; i < f->n_extents; i++, last = e) {
         FUZZ_CHECK(xd_manifest_extent(m, file, i, &e) == 0);
         FUZZ_CHECK(e.length > 0 && e.n_replicas > 0);
@@ -249,6 +254,29 @@ static void gather(struct xd_manifest *m)
     free(from);
 }
 
+/* Its metaurls lead to itself, as a server's own would, and to nothing. */
+static void follow(struct xd_manifest *m)
+{
+    struct xd_more_copies more[2] = {
+        {.manifest = m, .reach = XD_REACH_PUBLIC},
+        {.why = {.code = XD_E_NET, .msg = "it is not there"}}};
+    struct xd_error error = {.code = XD_OK};
+    struct xd_file f = {.struct_size = sizeof f};
+    struct xd_manifest *with = NULL;
+
+    for (size_t i = 0; i < xd_manifest_n_files(m); i++) {
+        if (!m->files[i].rare->metaurls)
+            continue;
+        more[0].file = more[1].file = i;
+        more[0].from = more[1].from = m->files[i].rare->metaurls;
+        FUZZ_CHECK(xd_manifest_add_copies(&with, m, more, 2, &error) == 0);
+        FUZZ_CHECK(xd_manifest_file(with, i, &f) == 0);
+        check_extents(with, i, &f, false);
+        FUZZ_CHECK(with->n_warnings > m->n_warnings);
+        xd_manifest_unref(with);
+    }
+}
+
 static bool parse(const uint8_t *data, size_t len, const char *origin)
 {
     struct xd_manifest *m = NULL;
@@ -257,8 +285,10 @@ static bool parse(const uint8_t *data, size_t len, const char *origin)
 
     if (rc == 0) {
         check_manifest(m, origin && strstr(origin, "://") == NULL);
-        if (!origin) /* once for each text is enough */
+        if (!origin) { /* once for each text is enough */
             gather(m);
+            follow(m);
+        }
     } else {
         FUZZ_CHECK(rc == XD_E_MANIFEST && m == NULL);
         FUZZ_CHECK(error.code == XD_E_MANIFEST);

@@ -364,6 +364,16 @@ def test_a_metaurl_is_enough_of_a_source(lab, host, named):
     assert hosts(run) == {mirror.host}
 
 
+def test_a_metaurl_that_is_the_only_source_may_fail(lab, host):
+    data, far = lab.file(NAME, SIZE), host(b"")
+    far.pages["/far"] = (META4, b"nothing")
+    run = lab.xdownload(written(lab, naming(data, [],
+                                            metaurl(far.url("far")))))
+    assert run.rc == 1 and not lab.path(NAME).exists(), run.err
+    assert "the Metalink of a metaurl is not used" in run.err
+    assert "no replica" in run.err
+
+
 def test_a_server_that_describes_its_file_names_more(lab, host, named):
     data = lab.file(NAME, SIZE)
     mirror, more = lab.depots(2)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was written, read again, says the same. */
+#include "manifest/model.h"
 #include "reading.h"
 #include "same.h"
 
@@ -207,6 +208,27 @@ START_TEST(one_file_of_several_makes_a_metalink)
 }
 END_TEST
 
+START_TEST(what_a_metalink_names_for_more_copies_is_written_again)
+{
+    static const char hash[] = "<hash type='sha-256'>%064d</hash>"
+                               "<metaurl mediatype='application/metalink+xml' "
+                               "name='a&amp;b'>http://m/x?a&amp;b</metaurl>";
+    char inner[400], whole[600];
+
+    snprintf(inner, sizeof inner, hash, 7);
+    snprintf(whole, sizeof whole,
+             METALINK "<file name='f'><size>5</size>%s</file></metalink>",
+             inner);
+    parse(whole);
+    expect_not_sayable("exnode", "only another Metalink names copies of it");
+    expect_round_trip("metalink");
+    const struct xd_metaurl *m = manifest->files[0].rare->metaurls;
+    ck_assert_ptr_nonnull(m);
+    ck_assert_str_eq(m->name, "a&b");
+    ck_assert_str_eq(xd_url_secret_text(&m->url), "http://m/x?a&b");
+}
+END_TEST
+
 START_TEST(a_file_number_or_format_that_is_none_is_refused)
 {
     read_data("several.meta4");
@@ -383,6 +405,7 @@ int main(void)
     tcase_add_test(t, an_exnode_holds_one_file_which_may_be_chosen);
     tcase_add_test(t, a_path_is_written_as_a_whole);
     tcase_add_test(t, one_file_of_several_makes_a_metalink);
+    tcase_add_test(t, what_a_metalink_names_for_more_copies_is_written_again);
     tcase_add_test(t, a_file_number_or_format_that_is_none_is_refused);
     tcase_add_test(t, characters_of_xml_stand_for_themselves_again);
     tcase_add_test(t, a_url_that_xml_cannot_hold_is_named);
