@@ -30,7 +30,33 @@ struct fetch_run {
     struct trace_run *trace; /* or NULL */
     struct display display;
     char waits[300]; /* what was said last of what is waited for, or "" */
+    char files[40];  /* the name of a set */
 };
+
+static size_t count_files(const struct fetch_run *r, enum xd_file_state state)
+{
+    struct xd_file_progress p = {.struct_size = sizeof p};
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->job->n_set && r->download != NULL &&
+                       xd_download_file(r->download, i, &p) == 0;
+         i++)
+        n += p.state == state;
+    return n;
+}
+
+/* Those that leave the set come alone, and have their own lines. */
+static size_t count_kept(const struct fetch_run *r)
+{
+    return r->job->n_set - count_files(r, XD_FILE_LEFT);
+}
+
+static void name_set(struct fetch_run *r)
+{
+    const size_t n = count_kept(r);
+
+    snprintf(r->files, sizeof r->files, "%zu file%s", n, n == 1 ? "" : "s");
+}
 
 /* Each second that nothing comes has a line. */
 static void put_wait(FILE *to, struct fetch_run *r)
@@ -99,6 +125,18 @@ static void print_interrupted(const struct fetch_run *r)
     free(far);
 }
 
+/* How it ended, NULL: that needs no word.  Of files that have failed, each has had
+ * a line. */
+static const char *outcome_to_show(const struct fetch_run *r, int rc)
+{
+    const size_t n = count_kept(r);
+
+    if (rc == XD_E_PIPE ||
+        (n < r->job->n_set && n == count_files(r, XD_FILE_FAILED)))
+        return NULL;
+    return outcome_of(rc);
+}
+
 /* Cancel it at the first signal.  `ticks` since then. */
 static void obey_signals(struct fetch_run *r, unsigned *ticks)
 {
@@ -125,8 +163,8 @@ static int follow(struct fetch_run *r, struct xd_error *err)
         trace_look(r->trace);
         if (rc != XD_E_AGAIN) {
             snapshot_take(&r->snapshot, r->download);
-            display_end(&r->display, &r->snapshot,
-                        rc == XD_E_PIPE ? NULL : outcome_of(rc),
+            name_set(r);
+            display_end(&r->display, &r->snapshot, outcome_to_show(r, rc),
                         above != NULL ? above : "");
             free(above);
             return rc;
@@ -229,7 +267,7 @@ static void report_set(const struct fetch_run *r, int rc, const char *error)
         if (p.state != XD_FILE_LEFT)
             report_put_file(to, &p, file_outcome(&p, rc),
                             file_error(&p, error));
-    report_put_set(to, &r->snapshot, r->job->n_set, outcome_of(rc), error);
+    report_put_set(to, &r->snapshot, count_kept(r), outcome_of(rc), error);
 }
 
 static void report(const struct fetch_run *r, int rc, const char *error)
@@ -257,17 +295,14 @@ static void note_left(const struct fetch_run *r)
             r->job->left[(*r->job->n_left)++] = i;
 }
 
-/* A log line says why each has; false: no file has failed for itself. */
+/* A log line says why each has; false: no file has failed for itself.  For a list
+ * its failed lines are counted. */
 static bool print_failed_files(const struct fetch_run *r)
 {
-    struct xd_file_progress p = {.struct_size = sizeof p};
-    size_t n = 0;
+    const size_t n = count_files(r, XD_FILE_FAILED);
 
-    for (size_t i = 0;
-         r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
-        n += p.state == XD_FILE_FAILED;
-    if (n > 0)
-        words_error("%zu of %zu files failed", n, r->job->n_set);
+    if (n > 0 && r->job->args->list == NULL)
+        words_error("%zu of %zu files failed", n, count_kept(r));
     if (r->job->n_failed != NULL)
         *r->job->n_failed = n;
     return n > 0;
@@ -286,7 +321,9 @@ int fetch_file(const struct job *job)
     const int status = job->n_set > 0 ? 0
                                       : target_open(job->target, job->args,
                                                     err.msg, sizeof err.msg);
-    display_init(&r.display, job->args, job->name, job->target);
+    name_set(&r);
+    display_init(&r.display, job->args, job->n_set > 0 ? r.files : job->name,
+                 job->target);
     signals_watch();
     if (status == 0)
         rc = run(&r, &err);

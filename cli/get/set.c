@@ -194,14 +194,10 @@ static int fetch(const struct set *s, const struct args *a, FILE *report,
                  struct set_outcome *out)
 {
     struct target nowhere = {.fd = -1};
-    char name[40];
-
-    snprintf(name, sizeof name, "%zu files", s->n);
     const struct job job = {.args = a,
                             .manifest = m,
                             .set = files,
                             .n_set = s->n,
-                            .name = name,
                             .target = &nowhere,
                             .report = report,
                             .n_failed = &out->n_failed,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files that are fetched together: each by itself would have a start and an end in
- * which connections have nothing to do.  They are gathered one by one, and fetched when the next one is not one of them.
+ * which connections have nothing to do.  They are gathered one by one, and fetched
+ * when the next one is not one of them.
  */
 #ifndef CLI_SET_H
 #define CLI_SET_H

@@ -178,6 +178,16 @@ void xd_set_leave_locked(struct xd_engine *e, uint64_t byte)
     e->set.files[file_at(&e->set, byte)].leaves = true;
 }
 
+/* Errors of the disk name the file themselves. */
+static void log_failed_locked(struct xd_engine *e, const char *path,
+                              const char *why)
+{
+    const bool is_named = strncmp(why, path, strlen(path)) == 0;
+
+    xd_engine_log_locked(e, XD_LOG_ERROR, "%s%s%s", is_named ? "" : path,
+                         is_named ? "" : ": ", why);
+}
+
 static void fail_file_locked(struct xd_engine *e, size_t i,
                              const struct xd_error *error)
 {
@@ -196,8 +206,7 @@ static void fail_file_locked(struct xd_engine *e, size_t i,
     if (f->leaves)
         return;
     f->error = xd_error_keep(error);
-    xd_engine_log_locked(e, XD_LOG_ERROR, "%s: %s", e->set.places[i].path,
-                         error->msg);
+    log_failed_locked(e, e->set.places[i].path, error->msg);
     xd_engine_raise_locked(e, &e->notifier);
 }
 

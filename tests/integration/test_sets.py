@@ -549,6 +549,22 @@ def test_what_is_missing_in_a_list_fails_alone(lab):
     contents.pop("set/f004")
     assert came(lab, contents)
     assert "404" in run.err and "1 of 10 lines failed" in run.err
+    assert "files failed" not in run.err
+
+
+def test_of_files_that_leave_the_set_nothing_is_said_with_it(lab):
+    """Those of unknown size that are longer than a place: each has its own line."""
+    contents = files(lab, 3, size=(1 << 20) + 5)
+    depot = lab.depot()
+    urls = listed(lab, map(depot.url, contents))
+    (lab.www / "set/f001").unlink()
+    contents.pop("set/f001")
+    run = lab.xdownload(*urls)
+    assert run.rc == 1, run.err
+    assert came(lab, contents)
+    assert not re.search(r"\d files?: ", run.err)
+    assert "f000: complete" in run.err and "f002: complete" in run.err
+    assert "1 of 3 lines failed" in run.err
 
 
 LONG = 5 << 20
@@ -691,6 +707,7 @@ def test_a_part_that_is_not_of_the_file_costs_no_other_anything(lab, what):
         assert part.read_bytes() == before
     assert {"unknown": "no journal says of what", "other": "its size differs",
             "in use": "another download writes to it"}[what] in run.err
+    assert "set/l1: " not in run.err
     contents.pop("set/l1")
     right = {n: lab.read(n) for n in contents}
     assert right == contents
