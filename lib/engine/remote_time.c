@@ -20,6 +20,16 @@ static int64_t older(int64_t a, int64_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
+/* Of bytes that a repair has put in the place of wrong ones it is not known which
+ * depot delivered them: one that has answered, and has not failed. */
+static bool has_bytes_of_locked(const struct xd_engine *e,
+                                const struct xd_depot *depot,
+                                struct xd_range range)
+{
+    return xd_ledger_bytes_of(&e->ledger, depot->number, range) > 0 ||
+           (e->repair.exchanged.n > 0 && depot->state != XD_DEPOT_FAILED);
+}
+
 /* What one depot states of the objects that `range` has its bytes of. */
 static int64_t stated_by_locked(const struct xd_engine *e,
                                 const struct xd_depot *depot,
@@ -30,8 +40,7 @@ static int64_t stated_by_locked(const struct xd_engine *e,
 
     while ((s = xd_depot_next_source(depot, s)) != NULL) {
         const struct xd_range both = xd_range_clip(s->range, range);
-        if (s->modified != 0 &&
-            xd_ledger_bytes_of(&e->ledger, depot->number, both) > 0)
+        if (s->modified != 0 && has_bytes_of_locked(e, depot, both))
             oldest = older(oldest, s->modified);
     }
     return oldest;

@@ -3,6 +3,7 @@
 modified."""
 import os
 import signal
+import time
 
 import pytest
 
@@ -184,10 +185,16 @@ def test_the_oldest_time_of_those_that_delivered_counts(lab):
     assert modified(lab, "f.bin") == THEN - DAY
 
 
-def test_a_depot_of_whose_bytes_none_is_in_the_file_does_not_count(lab):
-    """It lies, and is found out."""
+@pytest.mark.parametrize("wait_s", [0, 0.5])
+def test_a_depot_of_whose_bytes_none_is_in_the_file_does_not_count(lab, wait_s):
+    """It lies, and is found out; also where it alone had delivered the file."""
     lab.file("f.bin", SIZE)
-    good = lab.odd(with_header("Last-Modified: " + DATE))
+    serve_good = with_header("Last-Modified: " + DATE)
+
+    def answer_late(head):
+        time.sleep(wait_s)
+        return serve_good(head)
+    good = lab.odd(answer_late)
     liar = lab.odd(with_header("Last-Modified: " + EARLIER,
                                data=bytes_of(SIZE, seed=2)))
     run = lab.xdownload(lab.metalink("f.bin", [liar, good]),
