@@ -8,7 +8,7 @@
 
 /* Chunks double, so that a small manifest costs little and a large one few
  * allocations. */
-#define FIRST_CHUNK ((size_t)4096)
+#define FIRST_CHUNK ((size_t)512)
 #define LAST_CHUNK ((size_t)1 << 20)
 
 struct xd_pool_chunk {
