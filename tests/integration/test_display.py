@@ -237,7 +237,8 @@ def test_a_terminal_of_few_rows_has_what_fits(lab, terminal, rows):
     assert re.fullmatch(summary("f.bin"), lines[3]) and len(lines) == 7
 
 
-@pytest.mark.parametrize("family", ["cut", "reflow"])
+@pytest.mark.parametrize("family", [
+    pytest.param("cut", marks=pytest.mark.slow), "reflow"])
 def test_nothing_of_the_picture_stays_where_the_list_is_longer(
         lab, terminal, family):
     """Also of what scrolled out of sight."""

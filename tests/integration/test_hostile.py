@@ -304,7 +304,8 @@ def test_a_copy_of_a_file_here_is_no_more_readable(lab):
     assert stat.S_IMODE(lab.path("f.bin").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("cut", [0, 1 << 20])
+@pytest.mark.parametrize("cut", [
+    0, pytest.param(1 << 20, marks=pytest.mark.slow)])
 def test_a_part_that_was_cut_meanwhile_is_no_complete_file(lab, cut):
     lab.file("big.bin", BIG)
     process = lab.start(lab.metalink("big.bin", [lab.depot(rate=1 << 20)]))

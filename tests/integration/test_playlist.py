@@ -60,7 +60,8 @@ def play(lab, *args):
 
 # ---- a simulated player ----
 
-@pytest.mark.parametrize("spool", [[], ["--spool", "none"]])
+@pytest.mark.parametrize("spool", [
+    [], pytest.param(["--spool", "none"], marks=pytest.mark.slow)])
 def test_files_follow_each_other_without_a_stall(lab, spool):
     far = Far(lab, put(lab))
     run, told = play(lab, *SIMULATED, *spool, manifest_of(lab, far.depot))
@@ -102,7 +103,9 @@ def test_people_are_told_what_lay_between_files(lab):
     assert float(between[1]) >= float(between[2]) > 0.2
 
 
-@pytest.mark.parametrize("missing", [0, 1, 2])
+@pytest.mark.parametrize("missing", [
+    pytest.param(0, marks=pytest.mark.slow), 1,
+    pytest.param(2, marks=pytest.mark.slow)])
 def test_a_file_that_is_missing_ends_no_other(lab, missing):
     files = put(lab)
     del files[NAMES[missing]]

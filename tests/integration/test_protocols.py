@@ -105,7 +105,8 @@ def test_without_tls_http_1_1_is_spoken(lab):
     assert depot.connections() == 2
 
 
-@pytest.mark.parametrize("algorithm", ["aggressive", "progress"])
+@pytest.mark.parametrize("algorithm", [
+    pytest.param("aggressive", marks=pytest.mark.slow), "progress"])
 def test_requests_that_are_cut_short_leave_their_connection_whole(lab,
                                                                   algorithm):
     data = lab.file("f.bin", 4 * SIZE)

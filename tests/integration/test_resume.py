@@ -124,7 +124,8 @@ def kill_until_complete(lab, manifest, kills, seed, span, *options):
     return kills
 
 
-@pytest.mark.parametrize("make", ["metalink", "exnode"])
+@pytest.mark.parametrize("make", [
+    "metalink", pytest.param("exnode", marks=pytest.mark.slow)])
 def test_killed_at_random_moments_it_completes(lab, make):
     size = 8 * MIB if SLOW else 4 * MIB
     kills = 60 if SLOW else 25

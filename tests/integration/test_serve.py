@@ -601,7 +601,8 @@ def test_an_address_that_is_taken_is_told(lab, film):
 
 # ---- its end ----
 
-@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sig", [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_it_ends_at_once_while_depots_hang(lab, sig):
     lab.file("f.bin", SIZE)
     silent = [lab.silent() for _ in range(3)]

@@ -326,7 +326,7 @@ def killed_at(lab, command, seconds):
     return process.wait()
 
 
-@pytest.mark.parametrize("seed", range(12 if SLOW else 2))
+@pytest.mark.parametrize("seed", range(12 if SLOW else 1))
 def test_killed_at_any_moment_it_goes_on(lab, seed):
     """What has its name is right; it is not fetched again, for nobody has it any
     more."""
@@ -611,8 +611,10 @@ def test_long_files_without_a_hash_come_alone(lab):
     assert [r["files"] for r in run.reports if r["file"] is None] == [8]
 
 
-@pytest.mark.parametrize("proof", [hash_of, pieces_of])
-@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sig, proof", [
+    (signal.SIGKILL, hash_of), (signal.SIGINT, pieces_of),
+    pytest.param(signal.SIGKILL, pieces_of, marks=pytest.mark.slow),
+    pytest.param(signal.SIGINT, hash_of, marks=pytest.mark.slow)])
 def test_long_files_go_on_where_a_run_was_ended(lab, sig, proof):
     contents = mixed(lab)
     made = described(lab, lab.depots(2, rate=2_000_000), contents,
@@ -748,7 +750,8 @@ def test_a_full_disk_keeps_what_long_files_have(lab):
     assert run.reports[-1]["bytes_resumed"] > 0
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("n", [
+    pytest.param(1, marks=pytest.mark.slow), 3])
 def test_no_more_files_are_begun_at_a_time_than_was_asked_for(lab, n):
     contents = files(lab, 12, 100_000)
     process = lab.start("-j", n, manifest(lab, lab.depots(2, rate=300_000),
