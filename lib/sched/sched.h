@@ -102,31 +102,32 @@ struct xd_sched_options {
     unsigned redundancy;      /* R, >= 1 */
     uint64_t progress;        /* P, or XD_AUTO: twice the number of lanes */
     unsigned lanes_per_depot; /* n, >= 1 */
-    unsigned connections_per_depot; /* adaptive uses more lanes than these only
-                                       where they share a connection and objects
-                                       are short; 0: all */
-    unsigned first_lanes;  /* adaptive begins with so many of them, and uses
-                             more where they help; 0: it uses all */
-    unsigned max_open;     /* depots in use at once, >= 1 */
-    uint64_t block_bytes;  /* b, >= 1 */
-    uint64_t window_bytes; /* how long the window of a reader is; 0: there
+    unsigned first_lanes;     /* adaptive begins with so many of them, and uses
+                                 more where they help; 0: it uses all */
+    unsigned max_open;        /* depots in use at once, >= 1 */
+    uint64_t block_bytes;     /* b, >= 1 */
+    uint64_t window_bytes;    /* how long the window of a reader is; 0: there
                                  are no readers, and all is fetched */
-    bool runs_on;          /* a fetch without ranges goes on to the windows
+    bool runs_on;             /* a fetch without ranges goes on to the windows
                                  before it, over what no reader wants */
-    bool has_gaps;         /* bytes that no depot can deliver are reported
+    bool has_gaps;            /* bytes that no depot can deliver are reported
                                  once, if a window holds them, and the rest
                                  goes on */
-    unsigned most_objects; /* that are begun and not verified, where what is
+    unsigned most_objects;    /* that are begun and not verified, where what is
                                  wanted lies in many between cuts and there are
                                  no readers; 0: any number */
-    unsigned max_failures; /* of one depot, in a row */
-    xd_usec patience;      /* with the only holder of a byte */
-    bool run_losers;       /* let a fetch run on though another has delivered
+    unsigned max_failures;    /* of one depot, in a row */
+    xd_usec patience;         /* with the only holder of a byte */
+    bool run_losers;          /* let a fetch run on though another has delivered
                                  its bytes */
-    bool whole_blocks;     /* the paper's policies: a request for a block that
+    bool whole_blocks;  /* the paper's policies: a request for a block that
                                  another request is for as well asks for all of
                                  it, unless a depot has failed at it */
-    unsigned max_pings;    /* at a time; 0: depots are not pinged */
+    unsigned max_pings; /* at a time; 0: depots are not pinged */
+
+    /* Adaptive uses more lanes than these only where they share a connection and
+     * objects are short; 0: all. */
+    unsigned connections_per_depot;
 };
 
 enum xd_sched_event_kind {
