@@ -128,6 +128,16 @@ void xd_format_line(char *out, size_t size, const char *format, va_list args)
     blot_deceptive(out);
 }
 
+const char *xd_path_name(const char *path)
+{
+    const char *name = path;
+
+    for (; *path != '\0'; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
 char *xd_path_in(const char *directory, const char *path, size_t *out_given)
 {
     const size_t folder = directory ? strlen(directory) : 0;

@@ -23,6 +23,9 @@ void xd_text_clear(struct xd_text *t); /* keeps the memory */
 void xd_text_add(struct xd_text *t, const char *s, size_t len);
 void xd_text_addf(struct xd_text *t, const char *format, ...) XD_PRINTF(2, 3);
 
+/* The last component of a path, within it. */
+const char *xd_path_name(const char *path);
+
 /* DIRECTORY/PATH, or PATH where there is no directory (NULL or ""); *out_given is
  * the length of what comes before PATH.  Ownership: the caller's.  NULL: no
  * memory. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
@@ -41,7 +42,6 @@ int xd_resume_identify(const struct xd_manifest *m, size_t file,
                        const char *path, struct xd_text *hashes,
                        struct xd_journal_identity *out, struct xd_error *err)
 {
-    const char *slash = strrchr(path, '/');
     struct xd_hash hash = {.struct_size = sizeof hash};
 
     for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
@@ -51,7 +51,7 @@ int xd_resume_identify(const struct xd_manifest *m, size_t file,
     }
     if (hashes->failed)
         return xd_fail_nomem(err);
-    *out = (struct xd_journal_identity){.name = slash ? slash + 1 : path,
+    *out = (struct xd_journal_identity){.name = xd_path_name(path),
                                         .hashes = hashes->s ? hashes->s : ""};
     return 0;
 }

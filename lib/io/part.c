@@ -32,8 +32,7 @@ static size_t cut(const char *s, size_t max)
 
 void xd_part_path(struct xd_text *out, const char *path, const char *suffix)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = xd_path_name(path);
     size_t most = NAME_BYTES - strlen(LONGEST_SUFFIX);
 
     if (strlen(name) <= most) {

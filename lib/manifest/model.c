@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/copy_out.h"
+#include "base/text.h"
 #include "manifest/names.h"
 #include "manifest/signed_texts.h"
 

@@ -152,12 +152,6 @@ bool xd_path_inside(struct xd_span given, char out[XD_PATH_MAX + 1])
            join_safe(trimmed, out);
 }
 
-const char *xd_path_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool xd_name_from_url(const struct xd_url *url, char out[XD_NAME_MAX + 1])
 {
     struct xd_span path = xd_url_path(url);

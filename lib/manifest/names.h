@@ -49,10 +49,7 @@ bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1]);
  * is "a").  False where only the last component would remain. */
 bool xd_path_inside(struct xd_span given, char out[XD_PATH_MAX + 1]);
 
-/* The last component of a safe path, within it. */
-const char *xd_path_name(const char *path);
-
-/* The same of the last component of the URL's path, percent-decoded.  False
+/* A safe name of the last component of the URL's path, percent-decoded.  False
  * also for IBP, whose capabilities carry no name. */
 bool xd_name_from_url(const struct xd_url *url, char out[XD_NAME_MAX + 1]);
 

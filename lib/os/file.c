@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/range.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #ifdef __APPLE__ /* which has these under other names, or not at all */
 #define st_mtim st_mtimespec
@@ -27,21 +28,13 @@
 #define LONGEST_PATH \
     ((size_t)4096) /* with its NUL; Linux opens no longer one */
 
-/* What it is called in its folder. */
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static int open_with(int folder, const char *path, int flags, mode_t mode)
 {
     int fd;
 
     do
-        fd =
-            openat(folder, name_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = openat(folder, xd_path_name(path), flags | O_NOFOLLOW | O_CLOEXEC,
+                    mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -54,7 +47,7 @@ static int open_in(int folder, const char *path, int flags)
 /* What stands there itself, and no link's end. */
 static bool look_at(int folder, const char *path, struct stat *out)
 {
-    return fstatat(folder, name_of(path), out, AT_SYMLINK_NOFOLLOW) == 0;
+    return fstatat(folder, xd_path_name(path), out, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static bool is_one(const struct stat *a, const struct stat *b)
@@ -687,7 +680,7 @@ static int fail_rename(const char *from, const char *to, int os_errno,
 
 static int move(int folder, const char *from, const char *to)
 {
-    return renameat(folder, name_of(from), folder, name_of(to));
+    return renameat(folder, xd_path_name(from), folder, xd_path_name(to));
 }
 
 /* Where there are no hard links: take the name with an empty file, which is
@@ -704,7 +697,7 @@ static int rename_over_own(int folder, const char *from, const char *to,
     if (move(folder, from, to) == 0)
         return 0;
     rc = fail_rename(from, to, errno, err);
-    unlinkat(folder, name_of(to), 0);
+    unlinkat(folder, xd_path_name(to), 0);
     return rc;
 }
 
@@ -722,13 +715,13 @@ static int link_and_remove(int folder, const char *from, const char *to,
 {
     int rc;
 
-    if (linkat(folder, name_of(from), folder, name_of(to), 0) != 0)
+    if (linkat(folder, xd_path_name(from), folder, xd_path_name(to), 0) != 0)
         return means_no_links(errno) ? rename_over_own(folder, from, to, err)
                                      : fail_rename(from, to, errno, err);
-    if (unlinkat(folder, name_of(from), 0) == 0)
+    if (unlinkat(folder, xd_path_name(from), 0) == 0)
         return 0;
     rc = fail_rename(from, to, errno, err);
-    unlinkat(folder, name_of(to), 0);
+    unlinkat(folder, xd_path_name(to), 0);
     return rc;
 }
 
@@ -736,7 +729,7 @@ static int link_and_remove(int folder, const char *from, const char *to,
 static bool move_to_new(int folder, const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
-    return renameat2(folder, name_of(from), folder, name_of(to),
+    return renameat2(folder, xd_path_name(from), folder, xd_path_name(to),
                      RENAME_NOREPLACE) == 0;
 #else
     (void)folder, (void)from, (void)to;
@@ -757,7 +750,7 @@ int xd_file_rename(int folder, const char *from, const char *to, bool replace,
 
 int xd_file_remove(int folder, const char *path, struct xd_error *err)
 {
-    if (unlinkat(folder, name_of(path), 0) == 0 || errno == ENOENT)
+    if (unlinkat(folder, xd_path_name(path), 0) == 0 || errno == ENOENT)
         return 0;
     return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be removed", path);
 }
@@ -768,7 +761,7 @@ bool xd_file_remove_empty(int fd, int folder, const char *path)
 
     return fstat(fd, &st) == 0 && st.st_size == 0 &&
            xd_file_has_name(fd, folder, path) &&
-           unlinkat(folder, name_of(path), 0) == 0;
+           unlinkat(folder, xd_path_name(path), 0) == 0;
 }
 
 bool xd_file_is_same(int folder, const char *a, const char *b)

@@ -7,6 +7,7 @@
 #include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
+#include "base/text.h"
 #include "base/url.h"
 #include "fuzz.h"
 #include "manifest/join.h"

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
 #include "engine/readers/window.h"
@@ -517,10 +518,7 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
 /* What a person calls it. */
 static const char *name_of(const struct xd_engine *e)
 {
-    const char *path = e->dest.path ? e->dest.path : "the file";
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
+    return e->dest.path ? xd_path_name(e->dest.path) : "the file";
 }
 
 struct xd_signature_check xd_verify_take_signature_locked(
