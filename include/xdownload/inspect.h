@@ -35,6 +35,12 @@ XD_BEGIN_DECLS
  * `are_manifests`, all are waited for, each for as long as the option `silence`
  * allows between bytes.
  *
+ * Of a single URL the first MiB is asked for.  If that is a file's, it is not
+ * thrown away: its answer waits, with its connection, for a download or a source of
+ * that URL with the same options, which goes on with it.  It is ended after five
+ * seconds, when a further URL is inspected with these options, or when they are
+ * freed.
+ *
  * Ownership: *out is the caller's, to release with xd_inspection_free();
  *            `urls` must live as long.
  * Threads:   any.  Works on a thread of its own, which has ended on return.

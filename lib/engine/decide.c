@@ -32,7 +32,7 @@ static struct xd_worker *free_worker_locked(struct xd_engine *e,
     }
     if (found || e->workers.n == e->workers.max)
         return found;
-    if (xd_worker_new(&found, e) < 0)
+    if (xd_worker_new(&found, e, depot) < 0)
         return NULL;
     e->workers.list[e->workers.n++] = found;
     e->workers.n_serving++;
@@ -328,6 +328,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
+    xd_depots_forget_begun(&e->depots);
     e->session.sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
     if (!e->session.sched || xd_outage_start_locked(e) < 0 ||

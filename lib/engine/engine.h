@@ -128,7 +128,10 @@ struct xd_engine {
     /* Constant after new(). */
     const struct xd_engine_hooks *hooks;
     struct xd_options options;
-    struct xd_net_context *context; /* of all its transports */
+    struct xd_net_context *context; /* of all its transports: `begun`'s or its
+                                       own */
+    struct xd_begun *begun; /* what inspection has begun of its file; or NULL.
+                               Its runner is a worker's, once there is one */
 
     /* Atomic: those of the program, and one of each reader. */
     atomic_uint references;

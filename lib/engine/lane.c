@@ -62,6 +62,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->redundant = 0;
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
+    lane->ahead = 0;
     lane->is_over = lane->waits = false;
     lane->is_refused = false;
     lane->may_be_page = false;
@@ -94,6 +95,35 @@ static bool is_to_end(const struct xd_lane *lane)
 {
     return lane->range.end == XD_SIZE_UNKNOWN ||
            (lane->is_unsized && lane->asks_whole);
+}
+
+/* Whether its slot has an answer that the lane has not been asked for yet. */
+static bool has_begun(const struct xd_worker *w, unsigned slot)
+{
+    return w->begun && slot == w->begun_lane;
+}
+
+/* True: the lane has an answer already, of inspection.  If that is not to this
+ * request, it ends as if it was taken back: it is asked for again at once. */
+static bool goes_on(struct xd_worker *w, unsigned slot,
+                    const struct xd_request *request)
+{
+    struct xd_lane *lane = &w->lanes[slot];
+    const struct xd_url *begun = w->begun;
+
+    if (!has_begun(w, slot))
+        return false;
+    w->begun = NULL;
+    if (!xd_runner_is_busy(w->runner, slot))
+        return false;
+    if (request->offset > 0 || request->if_range || request->framing ||
+        xd_url_compare(request->url, begun) != 0) {
+        xd_runner_stop(w->runner, slot);
+        return true;
+    }
+    lane->ahead = xd_runner_waited(w->runner, slot);
+    xd_runner_go_on(w->runner, slot, request);
+    return true;
 }
 
 static void start(struct xd_worker *w, unsigned slot)
@@ -131,7 +161,8 @@ static void start(struct xd_worker *w, unsigned slot)
         .wants_size = lane->wants_size,
         .framing = source->framing,
         .takes_encoded = lane->takes_encoded};
-    if (xd_runner_start(w->runner, slot, &request, &error) < 0)
+    if (!goes_on(w, slot, &request) &&
+        xd_runner_start(w->runner, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
 
@@ -155,7 +186,7 @@ static void shorten(struct xd_worker *w, unsigned slot)
 {
     const struct xd_lane *lane = &w->lanes[slot];
 
-    if (xd_runner_is_busy(w->runner, slot) &&
+    if (xd_runner_is_busy(w->runner, slot) && !has_begun(w, slot) &&
         lane->range.end != XD_SIZE_UNKNOWN)
         xd_runner_shorten(w->runner, slot,
                           lane->source->object_offset +

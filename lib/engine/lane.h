@@ -53,8 +53,9 @@ struct xd_lane {
     struct xd_intake in;
     uint64_t redundant;
     xd_usec started, first_byte;
-    bool is_over; /* the runner has reported `outcome` */
-    bool waits;   /* what that means is being found out: validator_check.h */
+    xd_usec ahead; /* for so long its answer was waited for before it started */
+    bool is_over;  /* the runner has reported `outcome` */
+    bool waits;    /* what that means is being found out: validator_check.h */
     struct xd_outcome outcome;
     bool is_refused;      /* by us: `outcome` stands already */
     bool may_be_page;     /* its first bytes decide: trust/pages.h */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/begun.h"
 #include "engine/decide.h"
 #include "engine/depot_cache.h"
 #include "engine/engine.h"
@@ -18,6 +19,7 @@
 #include "io/pinger.h"
 #include "manifest/model.h"
 #include "os/descriptors.h"
+#include "transfer/runner.h"
 
 static int init_threads(struct xd_engine *e)
 {
@@ -227,8 +229,43 @@ static void fini_tables(struct xd_engine *e)
     xd_free(e->workers.list);
     xd_free(e->dest.path);
     xd_set_fini(&e->set);
-    xd_net_context_free(e->context);
+    if (!e->begun)
+        xd_net_context_free(e->context);
+    xd_begun_free(e->begun);
     xd_depots_fini(&e->depots);
+}
+
+/* Whether the engine can go on with it: the answer of the only source that holds
+ * the first bytes on its depot. */
+static bool can_go_on(const struct xd_engine *e, const struct xd_begun *b)
+{
+    const struct xd_depot *depot = xd_depots_find(&e->depots, b->url);
+    const struct xd_depot_source *s =
+        depot ? xd_depot_next_source(depot, NULL) : NULL;
+
+    return s && !e->dest.output->has_many_files && s->object_offset == 0 &&
+           s->range.begin == 0 && xd_url_compare(&s->url, b->url) == 0 &&
+           e->workers.n_lanes <= b->n_slots &&
+           xd_now() < b->at + XD_BEGUN_LASTS &&
+           xd_options_have_same_net(&e->options, b->options);
+}
+
+/* What others of its transports have looked up is shared. */
+static int init_context(struct xd_engine *e, struct xd_error *err)
+{
+    struct xd_begun *b = xd_begun_take(e->options.begun);
+
+    if (b && can_go_on(e, b)) {
+        struct xd_depot *depot = xd_depots_find(&e->depots, b->url);
+
+        depot->guess.begun_to = xd_runner_carries(b->runner, b->slot);
+        depot->guess.begun_for = xd_runner_waited(b->runner, b->slot);
+        e->begun = b;
+        e->context = b->context;
+        return 0;
+    }
+    xd_begun_free(b);
+    return xd_net_context_new(&e->context, err);
 }
 
 /* What decides: the scheduler, or the size probe that finds the size first. */
@@ -318,8 +355,6 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                              e->depots.n_files_refused);
     xd_depot_cache_load(e);
     rc = obey_descriptors(e, err);
-    if (rc == 0)
-        rc = xd_net_context_new(&e->context, err);
     if (rc < 0)
         goto fini_tables;
     obey_max_connections(e);
@@ -331,7 +366,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         xd_fail_nomem(err);
         goto fini_tables;
     }
-    rc = init_decisions(e, err);
+    rc = init_context(e, err);
+    if (rc == 0)
+        rc = init_decisions(e, err);
     if (rc < 0)
         goto fini_tables;
     *out = e;

@@ -322,6 +322,7 @@ int xd_options_copy(struct xd_options *out, const struct xd_options *o)
     }
     copy = *o;
     xd_cancel_ref(copy.cancel);
+    xd_begun_place_ref(copy.begun);
     for (size_t i = 0; i < N_ROWS; i++) {
         char **field = is_text(&rows[i]) ? text_of(&copy, &rows[i]) : NULL;
         const char *text = field ? *field : NULL;
@@ -346,6 +347,7 @@ void xd_options_fini(struct xd_options *o)
             xd_free(*text_of(o, &rows[i]));
     }
     xd_cancel_unref(o->cancel);
+    xd_begun_place_unref(o->begun);
 }
 
 int xd_options_new(struct xd_options **out, struct xd_error *err)
@@ -356,6 +358,11 @@ int xd_options_new(struct xd_options **out, struct xd_error *err)
     if (!o)
         return xd_fail_nomem(err);
     xd_options_init(o);
+    o->begun = xd_begun_place_new();
+    if (!o->begun) {
+        xd_options_free(o);
+        return xd_fail_nomem(err);
+    }
     *out = o;
     return 0;
 }
@@ -379,6 +386,28 @@ void xd_options_free(struct xd_options *o)
     if (o)
         xd_options_fini(o);
     xd_free(o);
+}
+
+bool xd_options_have_same_net(const struct xd_options *a,
+                              const struct xd_options *b)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const struct row *row = &rows[i];
+        const char *x = (const char *)a + row->offset,
+                   *y = (const char *)b + row->offset;
+
+        if (row->offset < offsetof(struct xd_options, net))
+            continue;
+        if (is_text(row)) {
+            x = *(char *const *)(const void *)x;
+            y = *(char *const *)(const void *)y;
+            if (!x != !y || (x && strcmp(x, y) != 0))
+                return false;
+        } else if (memcmp(x, y, sizeof(uint64_t)) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* An example beside the limits, where a unit can be forgotten or mistaken. */

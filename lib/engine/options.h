@@ -9,6 +9,7 @@
 
 #include "base/choice.h"
 #include "base/range.h"
+#include "engine/begun.h"
 #include "io/net_options.h"
 #include "transfer/batch.h"
 
@@ -39,7 +40,9 @@ struct xd_options {
     uint64_t set; /* bit i: row i of the table was set by the user */
     xd_log_fn *log;
     void *log_user;
-    struct xd_cancel *cancel; /* NULL: there is none; a reference */
+    struct xd_cancel *cancel;     /* NULL: there is none; a reference */
+    struct xd_begun_place *begun; /* of what was begun with these options, and
+                                     copies of them; or NULL; a reference */
 };
 
 /* The defaults. */
@@ -66,6 +69,10 @@ const char *xd_options_algorithm(const struct xd_options *o);
 
 /* Whether the user has set a row of the table. */
 bool xd_options_is_set(const struct xd_options *o, const char *name);
+
+/* Whether requests are made in the same way. */
+bool xd_options_have_same_net(const struct xd_options *a,
+                              const struct xd_options *b);
 
 /* How a batch of requests is carried out; lives as long as `o`. */
 struct xd_batch_config xd_options_batch(const struct xd_options *o);

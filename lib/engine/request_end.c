@@ -48,8 +48,8 @@ static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
 {
     lane->state = LANE_FREE;
     if (lane->first_byte != XD_NEVER &&
-        lane->first_byte - lane->started < depot->first_byte)
-        depot->first_byte = lane->first_byte - lane->started;
+        lane->first_byte - lane->started + lane->ahead < depot->first_byte)
+        depot->first_byte = lane->first_byte - lane->started + lane->ahead;
     if (--depot->lanes_busy > 0)
         return;
     depot->busy_time += now - depot->busy_since;

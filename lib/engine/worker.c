@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/begun.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/outage.h"
@@ -254,7 +255,23 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static int new_runner(struct xd_worker *w)
+/* What inspection has begun of this depot. */
+static bool take_begun(struct xd_worker *w, const struct xd_depot *depot,
+                       const struct xd_runner_config *config)
+{
+    struct xd_begun *b = w->engine->begun;
+
+    if (!b || !b->runner || xd_depots_find(&w->engine->depots, b->url) != depot)
+        return false;
+    w->runner = b->runner;
+    b->runner = NULL;
+    w->begun = b->url;
+    w->begun_lane = b->slot;
+    xd_runner_take_over(w->runner, config, &w->handler);
+    return true;
+}
+
+static int new_runner(struct xd_worker *w, const struct xd_depot *depot)
 {
     struct xd_engine *e = w->engine;
     struct xd_runner_config config = {.n_slots = w->n_lanes,
@@ -267,10 +284,13 @@ static int new_runner(struct xd_worker *w)
                                       .asks_for_rest = true};
 
     w->handler = xd_lane_handler(w);
+    if (take_begun(w, depot, &config))
+        return 0;
     return xd_runner_new(&w->runner, &config, &w->handler, NULL);
 }
 
-int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
+int xd_worker_new(struct xd_worker **out, struct xd_engine *e,
+                  const struct xd_depot *depot)
 {
     struct xd_worker *w = xd_alloc(1, sizeof *w);
 
@@ -280,7 +300,7 @@ int xd_worker_new(struct xd_worker **out, struct xd_engine *e)
     w->n_lanes = e->workers.n_lanes;
     w->buffer_bytes = xd_intake_buffer((size_t)e->workers.max * w->n_lanes);
     w->lanes = xd_alloc(w->n_lanes, sizeof *w->lanes);
-    if (!w->lanes || new_runner(w) < 0 ||
+    if (!w->lanes || new_runner(w, depot) < 0 ||
         xd_thread_start(&w->thread, worker_main, w) < 0) {
         xd_runner_free(w->runner);
         xd_free(w->lanes);

@@ -28,6 +28,12 @@ struct xd_worker {
     unsigned n_lanes;
     size_t buffer_bytes; /* of each */
 
+    /* Owned by the thread. */
+    const struct xd_url
+        *begun; /* the URL of the answer in lane begun_lane, with
+                                   which that goes on; or NULL */
+    unsigned begun_lane;
+
     /* Guarded by lock. */
     struct xd_depot *depot;  /* NULL: nothing to serve */
     struct xd_depot *served; /* the last one: its connections are still open */
@@ -43,8 +49,9 @@ struct xd_workers {
     unsigned n_serving; /* that have not left yet */
 };
 
-/* Start one.  Errors: NOMEM. */
-int xd_worker_new(struct xd_worker **out, struct xd_engine *e);
+/* Start one, for `depot` first.  Errors: NOMEM. */
+int xd_worker_new(struct xd_worker **out, struct xd_engine *e,
+                  const struct xd_depot *depot);
 
 /* Join it, once the engine is over; then release it, when no thread is left that
  * could wake it. */

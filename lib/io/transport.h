@@ -62,6 +62,8 @@ struct xd_request {
                            nothing */
     bool wants_offer;   /* the head is to have what the server offers beside
                            the bytes */
+    bool takes_whole;   /* in place of the range, which begins at byte 0: all of
+                           it comes then */
     bool takes_encoded; /* the object is known to be a compressed file, or
                                 its bytes are proved later: an encoding does
                                 not matter */
@@ -180,6 +182,8 @@ struct xd_transport_ops {
     void (*resume)(struct xd_transport *t, unsigned slot);
     void (*poll)(struct xd_transport *t, xd_usec timeout);
     void (*wakeup)(struct xd_transport *t);
+    /* NULL: its requests cannot change hands. */
+    void (*head_again)(struct xd_transport *t, unsigned slot);
     /* NULL: there is nothing to connect to. */
     bool (*is_connected)(struct xd_transport *t, unsigned slot);
     /* NULL: it delivers no more than its handler takes anyway. */
@@ -255,6 +259,21 @@ static inline void xd_transport_stop(struct xd_transport *t, unsigned slot)
 static inline void xd_transport_resume(struct xd_transport *t, unsigned slot)
 {
     t->ops->resume(t, slot);
+}
+
+/* Whether a request may change hands while its handler answers with XD_E_AGAIN:
+ * head_again(), and the bytes that come after resume(), tell all to a handler
+ * that has taken none of it. */
+static inline bool xd_transport_can_change_hands(const struct xd_transport *t)
+{
+    return t->ops->head_again != NULL;
+}
+
+/* Call the handler's head() once more.  Not in a callback. */
+static inline void xd_transport_head_again(struct xd_transport *t,
+                                           unsigned slot)
+{
+    t->ops->head_again(t, slot);
 }
 
 /* Move bytes until something happened, wakeup() or `timeout` (XD_NEVER: no

@@ -42,6 +42,10 @@ struct xd_guess {
     double rate;     /* bytes per second */
     xd_usec latency; /* from a request to its first byte */
     struct xd_learned learned;
+    uint64_t begun_to; /* a request for the bytes before this one was made
+                           already; the first that begins at byte 0 goes on with
+                           it.  0: there is none */
+    xd_usec begun_for; /* since so long */
 };
 
 struct xd_layout {

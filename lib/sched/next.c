@@ -416,6 +416,8 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
         if (visits > s->visits)
             s->visits = visits;
     }
+    if (chosen)
+        s->book.depots[depot].guess.begun_to = 0;
     return chosen;
 }
 

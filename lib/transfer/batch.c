@@ -64,6 +64,7 @@ struct xd_batch {
     /* The run's thread's own. */
     struct run *run;
     size_t *slots; /* the item in each, or NO_ITEM */
+    unsigned kept; /* the slot of a request that was kept, or n_slots */
     struct xd_line *line;
     struct xd_routes routes;
 
@@ -98,21 +99,39 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return run->handler->head(run->handler->user, i, head);
 }
 
-static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
-{
-    const struct xd_batch *b = user;
-    const struct run *run = b->run;
-
-    xd_line_received(b->line, slot, xd_now());
-    return run->handler->bytes(run->handler->user, b->slots[slot], data, len);
-}
-
 static void end_item(struct run *run, size_t i,
                      const struct xd_outcome *outcome)
 {
     run->items[i].state = ITEM_HAS_ENDED;
     run->n_ended++;
     run->handler->end(run->handler->user, i, outcome);
+}
+
+/* It waits in its slot, for another thread. */
+static int keep(struct xd_batch *b, unsigned slot)
+{
+    const struct xd_outcome outcome = {.verdict = XD_VERDICT_OK,
+                                       .object_size = XD_SIZE_UNKNOWN};
+    const size_t i = b->slots[slot];
+
+    if (!xd_runner_can_change_hands(b->runner, slot))
+        return XD_E_CANCELED;
+    b->slots[slot] = NO_ITEM;
+    b->kept = slot;
+    xd_line_ended(b->line, slot);
+    end_item(b->run, i, &outcome);
+    return XD_E_AGAIN;
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct xd_batch *b = user;
+    const struct run *run = b->run;
+    int rc;
+
+    xd_line_received(b->line, slot, xd_now());
+    rc = run->handler->bytes(run->handler->user, b->slots[slot], data, len);
+    return rc == XD_E_AGAIN ? keep(b, slot) : rc;
 }
 
 /* It may answer after a pause, which doubles, unless others have answered
@@ -166,11 +185,14 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     struct xd_batch *b = user;
     struct run *run = b->run;
     size_t i = b->slots[slot];
+    bool is_kept = slot == b->kept;
     xd_usec retry_at =
-        run->has_begun ? outlasts_line(b, slot, outcome) : XD_NEVER;
+        run->has_begun && !is_kept ? outlasts_line(b, slot, outcome) : XD_NEVER;
 
     b->slots[slot] = NO_ITEM;
-    if (!run->has_begun)
+    if (is_kept)
+        b->kept = b->n_slots;
+    if (!run->has_begun || is_kept)
         return;
     if (retry_at != XD_NEVER) {
         run->items[i].why = *outcome;
@@ -534,6 +556,22 @@ void xd_batch_cancel(struct xd_batch *b)
     xd_runner_wakeup(b->runner);
 }
 
+struct xd_runner *xd_batch_take_runner(struct xd_batch *b, unsigned *out_slot)
+{
+    struct xd_runner *runner = b->runner;
+
+    *out_slot = b->kept;
+    if (b->kept == b->n_slots)
+        return NULL;
+    b->runner = NULL;
+    return runner;
+}
+
+struct xd_net_context *xd_batch_context(struct xd_batch *b)
+{
+    return b->context;
+}
+
 /* ---- life ---- */
 
 /* All transports at once, so that what is wrong with the options is said
@@ -565,7 +603,7 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
     if (!b)
         return xd_fail_nomem(err);
     b->config = *config;
-    b->n_slots = n_slots;
+    b->n_slots = b->kept = n_slots;
     atomic_init(&b->is_canceled, false);
     xd_routes_open(&b->routes);
     b->line = xd_line_new(n_slots, config->silence, config->patience);

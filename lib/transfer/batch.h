@@ -21,6 +21,8 @@
 #include "io/transport.h"
 
 struct xd_batch;
+struct xd_net_context;
+struct xd_runner;
 
 struct xd_batch_config {
     const struct xd_net_options *net; /* or NULL; outlives the batch */
@@ -48,6 +50,8 @@ struct xd_batch_handler {
     /* As in struct xd_transport_handler.  A head that comes a second time is
      * that of another attempt: what came before it is void. */
     int (*head)(void *user, size_t i, const struct xd_head *head);
+    /* XD_E_AGAIN: the request is kept, for xd_batch_take_runner(); for the run it
+     * has ended, and end() follows. */
     int (*bytes)(void *user, size_t i, const void *data, size_t len);
     /*
      * Exactly once for each request.  `outcome->error` says why it failed:
@@ -95,6 +99,14 @@ int xd_batch_new(struct xd_batch **out, const struct xd_batch_config *config,
 int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
                  size_t n, const struct xd_batch_times *times,
                  const struct xd_batch_handler *handler, struct xd_error *err);
+
+/* The runner, with a request that was kept in slot *out_slot; NULL: none was.
+ * There are no further runs.
+ * Ownership: the caller's, to release before the batch. */
+struct xd_runner *xd_batch_take_runner(struct xd_batch *b, unsigned *out_slot);
+
+/* What the transports have in common; lives as long as the batch. */
+struct xd_net_context *xd_batch_context(struct xd_batch *b);
 
 /* End this run and each further one at once: what they ask is CANCELED.
  * Threads: any.  Blocks: no. */

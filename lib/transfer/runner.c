@@ -25,12 +25,14 @@ struct slot {
     bool is_cut;     /* the rest is asked for by the next poll() */
     bool is_stopped; /* while is_cut */
     bool is_shortened;
-    bool is_held;         /* back by us, */
-    size_t held_bytes;    /* for want of room for these, */
-    xd_usec held_until;   /* or until they are paid for */
-    size_t prepaid;       /* so many are paid for, and have not been taken */
-    uint64_t received;    /* of request.length */
-    uint64_t object_size; /* as its head says */
+    bool has_less;           /* than `request`: of that it is the beginning */
+    bool is_held;            /* back by us, */
+    size_t held_bytes;       /* for want of room for these, */
+    xd_usec held_until;      /* or until they are paid for */
+    size_t prepaid;          /* so many are paid for, and have not been taken */
+    uint64_t received;       /* of request.length */
+    uint64_t object_size;    /* as its head says */
+    xd_usec started, waited; /* until that came */
 };
 
 struct xd_runner {
@@ -62,7 +64,11 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_runner *d = user;
 
-    d->slots[slot].object_size = head->object_size;
+    struct slot *s = &d->slots[slot];
+
+    s->object_size = head->object_size;
+    if (s->waited == 0)
+        s->waited = xd_now() - s->started;
     return d->handler->head(d->handler->user, slot, head);
 }
 
@@ -174,7 +180,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     struct xd_runner *d = user;
     struct slot *s = &d->slots[slot];
 
-    if (d->config.asks_for_rest && outcome->is_cut &&
+    if (d->config.asks_for_rest &&
+        (outcome->is_cut ||
+         (s->has_less && outcome->verdict == XD_VERDICT_OK)) &&
         s->received < s->request.length) {
         s->is_cut = true;
         s->is_held = false;
@@ -309,10 +317,56 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
     *s = (struct slot){.request = *request,
                        .transport = d->current,
                        .is_busy = true,
+                       .started = xd_now(),
                        .object_size = XD_SIZE_UNKNOWN};
     rc = xd_transport_start(s->transport, slot, request, err);
     s->is_busy = rc == 0;
     return rc;
+}
+
+bool xd_runner_can_change_hands(const struct xd_runner *d, unsigned slot)
+{
+    const struct slot *s = &d->slots[slot];
+
+    return s->is_busy && s->received == 0 &&
+           xd_transport_can_change_hands(s->transport);
+}
+
+void xd_runner_take_over(struct xd_runner *d,
+                         const struct xd_runner_config *config,
+                         const struct xd_runner_handler *handler)
+{
+    d->config.budget = config->budget;
+    d->config.asks_for_rest = config->asks_for_rest;
+    d->handler = handler;
+}
+
+void xd_runner_go_on(struct xd_runner *d, unsigned slot,
+                     const struct xd_request *request)
+{
+    struct slot *s = &d->slots[slot];
+
+    const uint64_t carries = xd_runner_carries(d, slot);
+
+    XD_ASSERT(s->is_busy && s->received == 0 && request->offset == 0);
+    s->request = *request;
+    s->is_shortened = request->length < carries;
+    s->has_less = request->length > carries;
+    xd_transport_head_again(s->transport, slot);
+    xd_transport_resume(s->transport, slot);
+}
+
+uint64_t xd_runner_carries(const struct xd_runner *d, unsigned slot)
+{
+    const struct slot *s = &d->slots[slot];
+
+    return s->request.length < s->object_size ? s->request.length
+                                              : s->object_size;
+}
+
+xd_usec xd_runner_waited(const struct xd_runner *d, unsigned slot)
+{
+    return d->slots[slot].waited;
 }
 
 void xd_runner_stop(struct xd_runner *d, unsigned slot)
@@ -346,7 +400,7 @@ static void ask_for_rest(struct xd_runner *d, unsigned slot)
     struct slot *s = &d->slots[slot];
     struct xd_error error = {0};
 
-    s->is_cut = false;
+    s->is_cut = s->has_less = false;
     s->request.offset += s->received;
     if (s->request.length != XD_TO_END)
         s->request.length -=

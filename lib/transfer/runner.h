@@ -35,7 +35,9 @@ struct xd_runner_handler {
     void *user;
     /* Before the first byte of each answer; < 0 refuses the rest. */
     int (*head)(void *user, unsigned slot, const struct xd_head *head);
-    /* The next bytes, in order; < 0 refuses the rest. */
+    /* The next bytes, in order; < 0 refuses the rest.  XD_E_AGAIN: they come
+     * again to the handler that takes the runner over, unless
+     * xd_runner_can_change_hands() says no. */
     int (*bytes)(void *user, unsigned slot, const void *data, size_t len);
     /* Whether bytes() may be called with so many; while it may not, the request
      * is held back, and each poll() asks again.  NULL: always. */
@@ -96,6 +98,27 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
 /* End what is in the slot; the next poll() calls end().  A free slot: does
  * nothing.  Blocks: as xd_transport_stop(). */
 void xd_runner_stop(struct xd_runner *d, unsigned slot);
+
+/* ---- a runner changes hands, with a request that waits for it ---- */
+
+/* Whether what is in the slot can be taken over. */
+bool xd_runner_can_change_hands(const struct xd_runner *d, unsigned slot);
+
+/* The runner is another thread's, which has a handler and a budget of its own;
+ * of `config` the rest is as new() had it, but that there may be fewer slots. */
+void xd_runner_take_over(struct xd_runner *d,
+                         const struct xd_runner_config *config,
+                         const struct xd_runner_handler *handler);
+
+/* As start() does, for what the slot carries already: the answer to a request for
+ * the same URL from byte 0 to another end.  Calls head(). */
+void xd_runner_go_on(struct xd_runner *d, unsigned slot,
+                     const struct xd_request *request);
+
+/* The bytes that its answer has, in all; and the time from its start to its
+ * head. */
+uint64_t xd_runner_carries(const struct xd_runner *d, unsigned slot);
+xd_usec xd_runner_waited(const struct xd_runner *d, unsigned slot);
 
 /* The request ends at byte `end` of the object, sooner than it was asked for:
  * with verdict OK when all before it is here.  A later `end` does nothing. */

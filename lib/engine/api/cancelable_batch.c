@@ -10,7 +10,7 @@
  * connections of them go to one host. */
 #define MAX_SLOTS 16u
 
-static void release(void *user)
+void xd_cancelable_batch_free(void *user)
 {
     struct xd_cancelable_batch *a = user;
 
@@ -55,22 +55,30 @@ int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
         xd_free(a);
         return xd_fail_nomem(err);
     }
+    /* What was begun may hold this. */
+    xd_begun_place_unref(a->options.begun);
+    a->options.begun = NULL;
     o = &a->options;
     a->until = o->max_time > 0 ? xd_now() + o->max_time : XD_NEVER;
     config = xd_options_batch(o);
     if (o->log)
         config.waits = report_wait;
     config.user = &a->options;
-    rc = xd_batch_new(&a->batch, &config,
-                      n_requests < MAX_SLOTS ? (unsigned)n_requests : MAX_SLOTS,
-                      err);
+    a->n_slots = n_requests < MAX_SLOTS ? (unsigned)n_requests : MAX_SLOTS;
+    rc = xd_batch_new(&a->batch, &config, a->n_slots, err);
     if (rc < 0) {
-        release(a);
+        xd_cancelable_batch_free(a);
         return rc;
     }
     xd_cancel_attach(o->cancel, &a->hook, cancel_batch, a->batch);
     *out = a;
     return 0;
+}
+
+void xd_cancelable_batch_keep(struct xd_cancelable_batch *a,
+                              const struct xd_options *o)
+{
+    xd_cancel_detach(o ? o->cancel : NULL, &a->hook);
 }
 
 int xd_cancelable_batch_end(struct xd_cancelable_batch *a,
@@ -80,7 +88,7 @@ int xd_cancelable_batch_end(struct xd_cancelable_batch *a,
     struct xd_cancel *cancel = o ? o->cancel : NULL;
 
     xd_cancel_detach(cancel, &a->hook);
-    xd_cancel_dispose(cancel, &a->cleanup, release, a);
+    xd_cancel_dispose(cancel, &a->cleanup, xd_cancelable_batch_free, a);
     if (cancel && xd_cancel_is_triggered(cancel))
         rc = xd_fail(err, XD_E_CANCELED, "the caller has canceled it");
     return rc;

@@ -22,6 +22,7 @@
 
 struct xd_cancelable_batch {
     struct xd_batch *batch;
+    unsigned n_slots; /* requests at a time */
     xd_usec until; /* as max-time has it, from new() on; XD_NEVER: for ever */
 
     /* Its own. */
@@ -34,6 +35,12 @@ struct xd_cancelable_batch {
 int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
                             const struct xd_options *o, size_t n_requests,
                             struct xd_error *err);
+
+/* Instead of end(): it lives until free(), and nothing is canceled by the
+ * options any more. */
+void xd_cancelable_batch_keep(struct xd_cancelable_batch *a,
+                              const struct xd_options *o);
+void xd_cancelable_batch_free(void *a);
 
 /* Release it, after runs that have returned `rc`, with `o` as new() had it.
  * Returns CANCELED if they were canceled, else `rc`. */

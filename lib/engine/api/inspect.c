@@ -14,6 +14,7 @@
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"
+#include "engine/begun.h"
 #include "manifest/offered.h"
 #include "manifest/parse.h"
 #include "os/clock.h"
@@ -32,6 +33,8 @@ struct item {
     char *file_name;          /* what its server calls it; or NULL */
     bool is_manifest;
     bool may_be_page; /* in place of the file: base/page.h */
+    bool may_go_on;   /* a download may take the answer over */
+    bool needs_whole; /* its first bytes alone will not do, or were refused */
     uint64_t size;
     struct xd_manifest *manifest;
     struct xd_error error;
@@ -44,6 +47,8 @@ struct xd_inspection {
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
+    bool keeps; /* asks for the first bytes of the only URL, and leaves them to
+                   a download if it is a file's */
     struct xd_description described; /* of the only URL, by its server */
 };
 
@@ -79,6 +84,8 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->file_name);
     item->file_name = NULL;
+    item->may_go_on = in->keeps && head->is_range && !head->is_encoded &&
+                      item->size != XD_SIZE_UNKNOWN && !item->may_be_page;
     item->names = head->names;
     xd_free(item->final_url);
     item->final_url =
@@ -102,7 +109,14 @@ static int fail_long(const struct xd_inspection *in, struct item *item)
                        : "64 KiB: no signature is");
 }
 
-/* XD_E_CANCELED ends the request: it is known to be no manifest. */
+/* It is known to be no manifest: XD_E_CANCELED ends the request, XD_E_AGAIN
+ * leaves it to a download, to which nothing that came is lost. */
+static int end_or_keep(const struct item *item, size_t len)
+{
+    return item->may_go_on && item->text.len == len ? XD_E_AGAIN
+                                                    : XD_E_CANCELED;
+}
+
 static int on_bytes(void *user, size_t i, const void *data, size_t len)
 {
     struct xd_inspection *in = user;
@@ -124,7 +138,7 @@ static int on_bytes(void *user, size_t i, const void *data, size_t len)
         return 0;
     return item->text.len >= DECIDES ||
                    !xd_manifest_may_begin(item->text.s, item->text.len)
-               ? XD_E_CANCELED
+               ? end_or_keep(item, len)
                : 0;
 }
 
@@ -138,11 +152,25 @@ static void understand(struct xd_inspection *in, struct item *item)
         item->manifest = NULL;
 }
 
+/* A longer manifest, or a server that refuses a part, perhaps of nothing. */
+static bool needs_whole(const struct item *item,
+                        const struct xd_outcome *outcome)
+{
+    return outcome->verdict == XD_VERDICT_REFUSED_RANGE ||
+           outcome->verdict == XD_VERDICT_NO_RANGES ||
+           outcome->verdict == XD_VERDICT_DIFFERENT ||
+           (outcome->verdict == XD_VERDICT_OK && item->is_manifest &&
+            item->text.len == XD_BEGUN_BYTES && item->size != XD_BEGUN_BYTES);
+}
+
 static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
 {
     struct xd_inspection *in = user;
     struct item *item = item_of(in, i);
 
+    item->needs_whole = in->keeps && needs_whole(item, outcome);
+    if (item->needs_whole)
+        return;
     if (outcome->verdict == XD_VERDICT_OK)
         understand(in, item);
     else if (outcome->error.code < 0)
@@ -178,14 +206,6 @@ fail:
     return XD_E_NOMEM;
 }
 
-/* The same for one URL, which lives as long. */
-static int make_of(struct xd_inspection **out, const struct xd_url *url)
-{
-    const char *text = xd_url_secret_text(url);
-
-    return make(out, &text, 1);
-}
-
 /* Ask the first `n` of in->asked; late ones are left after `grace`. */
 static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
                size_t n, xd_usec grace, struct xd_error *err)
@@ -208,7 +228,8 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
         requests[i] = (struct xd_request){
             .url = &item->url,
             .reach = item->reach,
-            .length = XD_TO_END,
+            .length = in->keeps ? XD_BEGUN_BYTES : XD_TO_END,
+            .takes_whole = in->keeps,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
             .wants_offer = in->takes_offers,
@@ -247,6 +268,10 @@ static int ask_all(struct xd_inspection *in,
         in->asked[i] = i;
     rc = ask(in, a, in->n, in->what == FIND_OUT ? XD_BATCH_GRACE : XD_NEVER,
              err);
+    if (rc == 0 && in->items[0].needs_whole) {
+        in->keeps = false;
+        rc = ask(in, a, in->n, XD_NEVER, err);
+    }
     if (rc < 0 || in->what != FIND_OUT || find(in, true) == in->n)
         return rc;
     for (size_t i = 0; i < in->n; i++) {
@@ -281,48 +306,81 @@ static bool may_describe(const struct item *item, const struct xd_url *url)
  * than a slow copy may: it is of use, but no download waits for it.
  * Errors: NOMEM.
  */
-static int take_described(struct xd_inspection *in,
-                          struct xd_cancelable_batch *a, struct xd_error *err)
+static int take_described(struct xd_inspection *in, const struct xd_options *o,
+                          struct xd_error *err)
 {
-    struct item *item = &in->items[0];
-    const struct xd_offered *o = find_described(&item->offer);
-    struct xd_inspection *about;
-    const xd_usec until = a->until;
+    const struct item *item = &in->items[0];
+    const struct xd_offered *described = find_described(&item->offer);
+    struct xd_named_manifest named = {.reach = item->offer.reach};
     int rc;
 
-    if (is_manifest(item) || item->error.code < 0 || !o ||
-        !may_describe(item, o->url))
+    if (is_manifest(item) || item->error.code < 0 || !described ||
+        !may_describe(item, described->url))
         return 0;
-    if (make_of(&about, o->url) < 0)
-        return xd_fail_nomem(err);
-    about->what = ARE_MANIFESTS;
-    about->items[0].reach = item->offer.reach;
-    a->until = xd_earlier(until, xd_now() + XD_NAMED_GRACE);
-    rc = ask(about, a, 1, XD_NEVER, err);
-    a->until = until;
-    if (rc == 0 && about->items[0].manifest) {
-        in->described.manifest = xd_manifest_ref(about->items[0].manifest);
-        in->described.reach = about->items[0].names;
-    }
-    xd_inspection_free(about);
+    named.url = described->url;
+    rc = xd_named_manifests_fetch(&named, 1, XD_NAMED_GRACE, o, err);
+    in->described = (struct xd_description){.manifest = named.manifest,
+                                            .reach = named.reach};
     return rc;
+}
+
+/* For a download with the same options.  False: there is nothing. */
+static bool put_aside(const struct xd_inspection *in,
+                      struct xd_cancelable_batch *a, const struct xd_options *o)
+{
+    struct xd_begun begun = {.context = xd_batch_context(a->batch),
+                             .options = &a->options,
+                             .at = xd_now(),
+                             .n_slots = a->n_slots,
+                             .owner = a,
+                             .free_owner = xd_cancelable_batch_free};
+    struct xd_begun *kept;
+
+    if (!in->keeps || (o->cancel && xd_cancel_is_triggered(o->cancel)))
+        return false;
+    begun.url = xd_url_copy(&in->items[0].url);
+    kept = begun.url ? xd_alloc(1, sizeof *kept) : NULL;
+    if (kept)
+        begun.runner = xd_batch_take_runner(a->batch, &begun.slot);
+    if (!begun.runner) {
+        xd_free(begun.url);
+        xd_free(kept);
+        return false;
+    }
+    *kept = begun;
+    xd_cancelable_batch_keep(a, o);
+    xd_begun_put(o->begun, kept);
+    return true;
+}
+
+/* A range of FTP has no end of its own, so that its connection is lost. */
+static bool is_http(const struct xd_url *url)
+{
+    return url->is_valid &&
+           (url->scheme == XD_SCHEME_HTTP || url->scheme == XD_SCHEME_HTTPS);
 }
 
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
                    struct xd_error *err)
 {
     struct xd_cancelable_batch *a;
-    int rc = xd_cancelable_batch_new(&a, o, in->n, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     in->accepts_html = o && o->accept_html;
     in->takes_names = in->what == FIND_OUT && o && o->content_disposition;
     in->takes_offers =
         in->what == FIND_OUT && in->n == 1 && !(o && o->no_metalink);
+    in->keeps = in->what == FIND_OUT && in->n == 1 && o && o->begun &&
+                is_http(&in->items[0].url);
+    rc = xd_cancelable_batch_new(&a, o, in->keeps ? xd_options_lanes(o) : in->n,
+                                 err);
+    if (rc < 0)
+        return rc;
     rc = ask_all(in, a, err);
     if (rc == 0 && in->takes_offers)
-        rc = take_described(in, a, err);
+        rc = take_described(in, o, err);
+    if (rc == 0 && put_aside(in, a, o))
+        return 0;
     return xd_cancelable_batch_end(a, o, rc, err);
 }
 

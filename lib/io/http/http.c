@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "io/http/curl_transport.h"
 #include "io/http/http_context.h"
+#include "io/http/http_callbacks.h"
 #include "io/http/http_fetch.h"
 #include "os/clock.h"
 
@@ -77,6 +78,14 @@ static void http_resume(struct xd_transport *t, unsigned slot)
     struct http *h = (struct http *)t;
 
     h->fetches[slot].wants_resume = h->fetches[slot].paused;
+}
+
+static void http_head_again(struct xd_transport *t, unsigned slot)
+{
+    struct xd_http_fetch *f = &((struct http *)t)->fetches[slot];
+
+    if (f->is_busy && f->is_judged && !f->is_decided)
+        xd_http_fetch_report_head(f);
 }
 
 /* Before and after each call of libcurl that may read. */
@@ -309,6 +318,7 @@ static const struct xd_transport_ops http_ops = {
     .start = http_start,
     .stop = http_stop,
     .resume = http_resume,
+    .head_again = http_head_again,
     .poll = http_poll,
     .wakeup = xd_curl_transport_wakeup,
     .limit = http_limit,

@@ -300,9 +300,9 @@ static void judge_whole(const struct xd_http_answer *a,
     bool is_stated = a->has_length && !a->is_chunked;
     uint64_t stated = is_stated ? a->length : XD_SIZE_UNKNOWN;
     uint64_t size = is_stated ? stated : r->object_size;
-    uint64_t end = xd_request_end(r);
+    uint64_t end = r->takes_whole ? XD_TO_END : xd_request_end(r);
     /* All of it may be just what was asked for. */
-    bool is_range = xd_http_asks_for_range(r) &&
+    bool is_range = xd_http_asks_for_range(r) && !r->takes_whole &&
                     (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
 
     if (is_stated && r->object_size != XD_SIZE_UNKNOWN &&

@@ -91,7 +91,7 @@ static enum xd_reach narrowed_reach(const struct xd_http_fetch *f)
     return f->reach < reach ? reach : f->reach;
 }
 
-static void report_head(struct xd_http_fetch *f)
+void xd_http_fetch_report_head(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
     struct xd_head head = {.object_size = f->judgement.object_size,
@@ -178,7 +178,7 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
         xd_http_judge(a, &f->request, f->name.s, &f->judgement);
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         f->outcome.is_cut = f->judgement.outcome.is_cut;
-        report_head(f);
+        xd_http_fetch_report_head(f);
         return;
     }
     f->is_decided = true;

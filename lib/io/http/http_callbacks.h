@@ -14,6 +14,9 @@ bool xd_http_fetch_set_callbacks(struct xd_http_fetch *f);
  * answer. */
 void xd_http_fetch_judge(struct xd_http_fetch *f);
 
+/* Say what the header says, which was what was asked for. */
+void xd_http_fetch_report_head(struct xd_http_fetch *f);
+
 /* What becomes of the request; why, if not OK, the caller writes into
  * outcome.error. */
 void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict);

@@ -330,12 +330,31 @@ static unsigned adaptive_look(void *policy, xd_usec now)
     return p->visits;
 }
 
+/* What a request has of the file that was made already: to ask for less would cost
+ * its connection, and for more a round trip.  True: it is to be gone on with. */
+static bool choose_begun(const struct xd_adaptive *p, unsigned depot,
+                         struct xd_range *out)
+{
+    const struct xd_book *b = p->book;
+    struct xd_range begun = {0, b->depots[depot].guess.begun_to};
+
+    if (begun.end == 0 || b->window->range.begin > 0)
+        return false;
+    if (begun.end > b->window->range.end)
+        begun.end = b->window->range.end;
+    *out =
+        xd_book_cut(b, xd_ledger_next_gap(b->ledger, XD_BYTES_ASSIGNED, begun));
+    return out->begin == 0 && !xd_range_is_empty(*out);
+}
+
 static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
                             xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct xd_adaptive *p = policy;
-    bool chosen = xd_lane_is_allowed(p, fetch, depot) &&
-                  !p->depots[depot].is_overdue && choose(p, fetch, depot, out);
+    const bool is_begun = choose_begun(p, depot, out);
+    bool chosen = is_begun || (xd_lane_is_allowed(p, fetch, depot) &&
+                               !p->depots[depot].is_overdue &&
+                               choose(p, fetch, depot, out));
 
     *visits = p->visits;
     if (!chosen)
@@ -351,7 +370,8 @@ static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
         .range = *out,
         .asked_end = out->end,
         .got = out->begin,
-        .asked_at = p->now};
+        .asked_at =
+            p->now - (is_begun ? p->book->depots[depot].guess.begun_for : 0)};
     return true;
 }
 

@@ -69,6 +69,73 @@ START_TEST(that_second_request_is_no_smaller_than_one_of_an_unknown_depot)
 }
 END_TEST
 
+/* ---- a request that was made before ---- */
+
+START_TEST(a_request_that_was_made_is_gone_on_with)
+{
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK / 2);
+    ck_assert_uint_eq(p.asked[0].begin, 0);
+}
+END_TEST
+
+START_TEST(that_is_the_first_of_its_depot_alone)
+{
+    p.o.lanes_per_depot = 2;
+    guesses[0].rate = 3.0 * BLOCK;
+    guesses[0].latency = 50 * XD_MS;
+    guesses[0].begun_to = 2 * BLOCK;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), 2 * BLOCK);
+    ck_assert_uint_ne(first_of(0), 2 * BLOCK);
+}
+END_TEST
+
+START_TEST(no_more_of_it_than_is_wanted)
+{
+    p.wanted.end = BLOCK / 4;
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK / 4);
+}
+END_TEST
+
+START_TEST(nothing_of_it_if_what_is_wanted_begins_elsewhere)
+{
+    p.wanted.begin = BLOCK / 4;
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK);
+}
+END_TEST
+
+START_TEST(nor_if_its_beginning_is_here)
+{
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    play_range(&p, XD_EV_HELD, 0, 10);
+    ck_assert_uint_eq(first_of(0), BLOCK);
+}
+END_TEST
+
+START_TEST(it_was_asked_for_when_it_was)
+{
+    struct xd_sched_action a;
+
+    guesses[0].begun_to = BLOCK / 2;
+    guesses[0].begun_for = 200 * XD_MS;
+    p.now = XD_SECOND;
+    play_start(&p);
+    do
+        a = play_next(&p);
+    while (a.kind != XD_DO_FETCH || a.depot != 0);
+    play_bytes(&p, a.fetch, 1);
+    /* Half of it was for a connection. */
+    ck_assert_uint_eq(xd_sched_learned(p.s, 0).latency, 100 * XD_MS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("guesses");
@@ -80,5 +147,11 @@ int main(void)
                    until_it_answers_its_second_request_is_for_two_round_trips);
     tcase_add_test(
         tcase, that_second_request_is_no_smaller_than_one_of_an_unknown_depot);
+    tcase_add_test(tcase, a_request_that_was_made_is_gone_on_with);
+    tcase_add_test(tcase, that_is_the_first_of_its_depot_alone);
+    tcase_add_test(tcase, no_more_of_it_than_is_wanted);
+    tcase_add_test(tcase, nothing_of_it_if_what_is_wanted_begins_elsewhere);
+    tcase_add_test(tcase, nor_if_its_beginning_is_here);
+    tcase_add_test(tcase, it_was_asked_for_when_it_was);
     return run_suite("guesses", tcase);
 }

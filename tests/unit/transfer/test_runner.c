@@ -319,6 +319,86 @@ END_TEST
 static const struct toy_answer silent[] = {
     {.is_silent = true, .bytes = 3000, .is_unanswered = true}};
 
+/* ---- a runner that changes hands ---- */
+
+static int leave_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    (void)user;
+    (void)data;
+    (void)len;
+    seen[slot].n_releases++;
+    return XD_E_AGAIN;
+}
+
+static const struct xd_runner_handler first_handler = {
+    .head = on_head, .bytes = leave_bytes, .end = on_end};
+
+/* 10000 bytes were asked for, and `carries` come, of which none was taken; then
+ * another handler goes on with it, for `length`. */
+static void change_hands(uint64_t carries, uint64_t length)
+{
+    struct xd_runner_config config = {
+        .n_slots = N_SLOTS, .silence = 30 * XD_MS, .registry = &registry};
+    struct xd_request request = {
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .length = length,
+        .object_size = XD_SIZE_UNKNOWN};
+
+    xd_runner_free(runner);
+    ck_assert_int_eq(xd_runner_new(&runner, &config, &first_handler, NULL), 0);
+    start(0, 10000);
+    while (seen[0].n_releases == 0) {
+        ck_assert(!xd_runner_can_change_hands(runner, 1));
+        xd_runner_poll(runner, XD_NEVER);
+    }
+    ck_assert(xd_runner_can_change_hands(runner, 0));
+    ck_assert_uint_eq(xd_runner_carries(runner, 0), carries);
+    ck_assert_uint_le(xd_runner_waited(runner, 0), 10 * XD_SECOND);
+    seen[0].n_releases = 0;
+    config.budget = &budget;
+    config.asks_for_rest = true;
+    xd_runner_take_over(runner, &config, &handler);
+    xd_runner_go_on(runner, 0, &request);
+    ck_assert_uint_eq(seen[0].n_heads, 2);
+    finish();
+    assert_bytes(0, 0, length);
+    ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_OK);
+    ck_assert_uint_eq(seen[0].n_ends, 1);
+}
+
+START_TEST(a_request_goes_on_in_other_hands)
+{
+    change_hands(10000, 10000);
+    ck_assert_uint_eq(toy_requests(), 1);
+    ck_assert_int_eq(seen[0].outcome.error.code, XD_OK);
+}
+END_TEST
+
+START_TEST(which_may_want_less_of_it)
+{
+    change_hands(10000, 5000);
+    ck_assert_uint_eq(toy_requests(), 1);
+}
+END_TEST
+
+START_TEST(or_more)
+{
+    change_hands(10000, 50000);
+    ck_assert_uint_eq(toy_requests(), 2);
+    ck_assert_uint_eq(seen[0].n_heads, 3);
+}
+END_TEST
+
+static const struct toy_answer short_object[] = {{.object_size = 7000}};
+
+START_TEST(an_object_may_be_shorter_than_what_was_asked_for)
+{
+    toy_script(short_object, 1);
+    change_hands(7000, 7000);
+    ck_assert_uint_eq(toy_requests(), 1);
+}
+END_TEST
+
 START_TEST(a_silent_request_ends)
 {
     toy_script(silent, 1);
@@ -474,6 +554,10 @@ int main(void)
     tcase_add_test(tests, a_rest_is_not_asked_for_after_a_stop);
     tcase_add_test(tests, a_shortened_request_ends_well_at_its_new_end);
     tcase_add_test(tests, and_at_once_where_more_than_that_is_here);
+    tcase_add_test(tests, a_request_goes_on_in_other_hands);
+    tcase_add_test(tests, which_may_want_less_of_it);
+    tcase_add_test(tests, or_more);
+    tcase_add_test(tests, an_object_may_be_shorter_than_what_was_asked_for);
     tcase_add_test(tests, a_silent_request_ends);
     tcase_add_test(tests, how_long_silence_may_last_can_change);
     tcase_add_test(tests, a_handler_may_refuse);

@@ -277,6 +277,11 @@ static void toy_wakeup(struct xd_transport *t)
     xd_mutex_unlock(&y->lock);
 }
 
+static void toy_head_again(struct xd_transport *t, unsigned slot)
+{
+    answer_head((struct toy *)t, slot);
+}
+
 static bool toy_is_connected(struct xd_transport *t, unsigned slot)
 {
     return ((struct toy *)t)->requests[slot].has_told_head;
@@ -308,6 +313,7 @@ static const struct xd_transport_ops ops = {.start = toy_start,
                                             .resume = toy_resume,
                                             .poll = toy_poll,
                                             .wakeup = toy_wakeup,
+                                            .head_again = toy_head_again,
                                             .is_connected = toy_is_connected,
                                             .limit = toy_limit,
                                             .set_silence = toy_set_silence,
