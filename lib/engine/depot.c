@@ -285,6 +285,7 @@ static void free_depot(struct xd_depot *d)
     xd_free(d->host);
     xd_free(d->shown_url);
     xd_kept_error_free(d->last_error);
+    xd_free(d->addresses);
     for (size_t i = 0; i < d->n_sources; i++)
         fini_source(&d->sources[i]);
     xd_free(d->sources);

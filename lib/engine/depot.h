@@ -134,15 +134,16 @@ struct xd_depot {
     uint64_t bytes_received; /* also what is not written yet */
     unsigned blocks, requests, failures;
     struct xd_rate rate;
-    xd_usec busy_since, busy_time; /* while lanes_busy > 0; before that */
-    xd_usec first_byte;            /* least; XD_NEVER: none came yet */
-    xd_usec last_byte_at;          /* 0: none came yet */
-    bool is_connected;             /* since it became busy */
-    unsigned connections;          /* that its requests use now, */
-    unsigned most_connections;     /* and the most at a time */
-    bool is_pinged;                /* a ping is on its way, */
-    bool is_pinged_for_line;       /* whose answer says that the line is up */
-    bool was_pinged;               /* what came of it, or of a request: */
+    xd_usec busy_since, busy_time;  /* while lanes_busy > 0; before that */
+    xd_usec first_byte;             /* least; XD_NEVER: none came yet */
+    xd_usec last_byte_at;           /* 0: none came yet */
+    bool is_connected;              /* since it became busy */
+    struct xd_addresses *addresses; /* of its host; NULL: none is known yet */
+    unsigned connections;           /* that its requests use now, */
+    unsigned most_connections;      /* and the most at a time */
+    bool is_pinged;                 /* a ping is on its way, */
+    bool is_pinged_for_line;        /* whose answer says that the line is up */
+    bool was_pinged;                /* what came of it, or of a request: */
     enum xd_ping_result ping;
     xd_usec round_trip;
     const struct xd_kept_error *last_error; /* NULL: it has not failed */

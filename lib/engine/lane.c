@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/lane.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/addresses.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
 #include "engine/sched_events.h"
@@ -58,6 +60,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->asks_whole = w->served->knows_no_ranges;
     lane->is_unsized =
         lane->source && xd_set_is_unsized_locked(w->engine, lane->range.begin);
+    xd_addresses_begin_locked(w->served, lane);
     xd_intake_begin(&lane->in, lane->range.begin);
     lane->redundant = 0;
     lane->started = xd_now();
@@ -159,6 +162,7 @@ static void start(struct xd_worker *w, unsigned slot)
         .whole = lane->asks_whole,
         .owns_connection = lane->owns_connection,
         .wants_size = lane->wants_size,
+        .passes_over = &lane->passes_over,
         .framing = source->framing,
         .takes_encoded = lane->takes_encoded};
     if (!goes_on(w, slot, &request) &&
@@ -427,12 +431,19 @@ static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
     return 0;
 }
 
+static void note_address(struct xd_lane *lane, const char *address)
+{
+    if (address)
+        snprintf(lane->address, sizeof lane->address, "%s", address);
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
     struct xd_error error = {0};
 
+    note_address(lane, head->address);
     int rc = xd_validators_learned(w->engine, lane, head);
 
     if (rc < 0)
@@ -544,10 +555,11 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     struct xd_error error = {0};
 
     lane->is_over = true;
+    note_address(lane, outcome->address);
     if (lane->is_refused)
         return;
     lane->outcome = *outcome;
-    lane->outcome.media_type = NULL;
+    lane->outcome.media_type = lane->outcome.address = NULL;
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
         xd_pages_learned(w->engine, lane, outcome->media_type);
     if (outcome->verdict != XD_VERDICT_OK || end >= lane->range.end ||

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <xdownload/download.h>
 
+#include "base/addresses.h"
 #include "base/range.h"
 #include "base/time.h"
 #include "engine/trust/piece_hash.h"
@@ -39,9 +40,12 @@ struct xd_lane {
     xd_usec queued;  /* when it was asked for */
 
     /* Owned by the worker thread while RUNNING. */
-    struct xd_depot_source *source; /* NULL: the depot has none any more */
-    const struct xd_url *url;       /* the source's, or where that led to */
-    const char *if_range;           /* the source's validator, or NULL */
+    struct xd_depot_source *source;     /* NULL: the depot has none any more */
+    const struct xd_url *url;           /* the source's, or where that led to */
+    const char *if_range;               /* the source's validator, or NULL */
+    struct xd_address_list passes_over; /* io/transport.h */
+    bool tries_address;                 /* one that is not known yet: */
+    char address[XD_ADDRESS_TEXT];      /* it went to this one; or "" */
     uint64_t odd_validator;         /* the hash of one that was refused, or 0 */
     struct xd_url *final_url;       /* where `url` led to now, or NULL */
     enum xd_reach reach;            /* of `url`, then of final_url */

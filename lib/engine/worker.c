@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/addresses.h"
 #include "engine/begun.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
@@ -27,6 +28,7 @@ static void fail_locally_locked(struct xd_worker *w,
         if (w->lanes[i].state != LANE_ASKED)
             continue;
         xd_lane_fail_locally_locked(w, &w->lanes[i], error);
+        xd_addresses_end_locked(w->served, &w->lanes[i]);
         xd_request_ended_locked(e, w->served, &w->lanes[i]);
         w->lanes[i].is_over = false;
     }
@@ -194,6 +196,10 @@ static void give_locked(struct xd_worker *w)
 
         if (lane->state != LANE_RUNNING)
             continue;
+        if (!lane->is_over)
+            xd_addresses_look_locked(e, w->served, lane);
+        else if (!lane->waits && !e->session.size_probe)
+            xd_addresses_end_locked(w->served, lane);
         lane->waits =
             lane->is_over && xd_validators_wait_locked(e, w->served, lane);
         if (lane->waits)

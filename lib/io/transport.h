@@ -57,9 +57,11 @@ struct xd_request {
     const struct xd_framing *framing; /* the offsets are those of the data in
                                          these frames; or NULL.  It outlives the
                                          request */
-    bool asks_state;    /* no bytes are wanted, only the head's `state`: of a
+    bool asks_state; /* no bytes are wanted, only the head's `state`: of a
                            transport that can_probe alone; the range says
                            nothing */
+    const struct xd_address_list *passes_over; /* addresses that it is not sent
+                           to while its server has others; or NULL */
     bool wants_offer;   /* the head is to have what the server offers beside
                            the bytes */
     bool takes_whole;   /* in place of the range, which begins at byte 0: all of
@@ -84,6 +86,8 @@ struct xd_head {
     const char *media_type; /* as the depot names it; or NULL */
     const char *file_name;  /* what the depot wants the file called, not
                                        made safe; or NULL */
+    const char *address;    /* of the server, or proxy, that it came from, or
+                               NULL */
     int64_t modified; /* when the object last was, in seconds since 1970; 0: it
                          does not say */
     const struct xd_url *final_url; /* after redirects */
@@ -134,7 +138,10 @@ struct xd_outcome {
     uint64_t object_size; /* with DIFFERENT and NO_RANGES: what it has, or
                               XD_SIZE_UNKNOWN if it did not say */
     const char *media_type; /* with NO_RANGES: as in a head; only in end() */
-    xd_usec name_time;      /* for which it waited for its host's address, */
+    const char *address;  /* of the server, or proxy, that was connected to; or
+                            NULL; only in end() */
+    bool is_only_address; /* its name has none but those of passes_over */
+    xd_usec name_time;    /* for which it waited for its host's address, */
     xd_usec connect_time; /* and then for a connection, with TLS; both 0 for one
                              that was open */
 };

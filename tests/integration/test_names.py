@@ -250,6 +250,148 @@ def test_an_address_that_answers_nothing_is_passed_over(lab, names, kind,
         dark.close()
 
 
+class OtherAddress:
+    """What an address beside a depot's has, at a rate for each connection."""
+
+    def __init__(self, address, data, rate=1 << 30, etag=None, status=206):
+        self.listening = socket.socket()
+        self.listening.bind(address)
+        self.listening.listen(100)
+        self.data, self.rate, self.etag, self.status = data, rate, etag, status
+        self.ranges = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listening.accept()
+                threading.Thread(target=self._one, args=(client,),
+                                 daemon=True).start()
+
+    def _one(self, client):
+        with client, contextlib.suppress(OSError):
+            head = b""
+            while b"\r\n\r\n" not in head:
+                part = client.recv(4096)
+                if not part:
+                    return
+                head += part
+            first, last = asked_range(head.decode())
+            self.ranges.append((first, last))
+            last = min(last, len(self.data) - 1)
+            if self.status != 206:
+                client.sendall(f"HTTP/1.1 {self.status} No\r\n"
+                               "Content-Length: 0\r\n\r\n".encode())
+                return
+            tag = f'ETag: "{self.etag}"\r\n' if self.etag else ""
+            client.sendall(f"HTTP/1.1 206 Part\r\n{tag}Content-Length: "
+                           f"{last + 1 - first}\r\nContent-Range: bytes {first}-"
+                           f"{last}/{len(self.data)}\r\nConnection: close\r\n\r\n"
+                           .encode())
+            for at in range(first, last + 1, 16384):
+                part = self.data[at:min(at + 16384, last + 1)]
+                client.sendall(part)
+                time.sleep(len(part) / self.rate)
+
+    def close(self):
+        self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+
+
+def two_addresses(lab, names, make, **options):
+    """A depot whose name has two addresses: at 127.0.0.1, which is asked first,
+    what make() gives, at 127.0.0.2 nginx with `options`."""
+    for _ in range(20):
+        depot = lab.depot(address="127.0.0.2", **options)
+        with contextlib.suppress(OSError):
+            first = make(("127.0.0.1", int(depot.host.split(":")[1])))
+            break
+    names("answers", addresses={"depot.test": ["127.0.0.1", "127.0.0.2"]})
+    return at("depot.test", depot), first
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_a_faster_address_is_used_for_further_connections(lab, names, hashed):
+    """They stay one depot."""
+    data = lab.file("f.bin", 8_000_000)
+    depot, slow = two_addresses(
+        lab, names, lambda a: OtherAddress(a, data, rate=400_000))
+    manifest = (lab.metalink if hashed else lab.urls)("f.bin", [depot])
+    run = lab.xdownload(manifest, "-o", "f.bin")
+    assert run.rc == 0 and lab.read("f.bin") == data, run.err
+    [row] = run.report["depots"]
+    assert row["failures"] == 0 and row["bytes"] == len(data)
+    sent = sum(r["sent"] for r in depot.requests() if r["status"] == 206)
+    assert sent > 0.7 * len(data), slow.ranges
+    assert len(slow.ranges) <= 4
+    slow.close()
+
+
+def test_a_slower_address_is_tried_once(lab, names):
+    data = lab.file("f.bin", 12_000_000)
+    depot, fast = two_addresses(
+        lab, names, lambda a: OtherAddress(a, data, rate=4_000_000),
+        config="limit_rate 200k;")
+    run = lab.xdownload(lab.metalink("f.bin", [depot]), "-o", "f.bin")
+    assert run.rc == 0 and lab.read("f.bin") == data, run.err
+    assert run.report["depots"][0]["failures"] == 0
+    assert 1 <= depot.connections() <= 2
+    assert depot.bytes_sent() < 0.2 * len(data)
+    fast.close()
+
+
+@pytest.mark.parametrize("how", ["lacks", "is-another"])
+def test_an_address_that_has_no_copy_does_no_harm(lab, names, how):
+    """The other one, when it is tried."""
+    data = lab.file("f.bin", 6_000_000)
+    config = "location / { return 404; }" if how == "lacks" else ""
+    files = {"f.bin": bytes_of(6_000_000, 2)}
+    depot, good = two_addresses(
+        lab, names,
+        lambda a: OtherAddress(a, data, rate=1_500_000, etag="good"),
+        config=config, files=files)
+    run = lab.xdownload(lab.urls("f.bin", [depot]), "-o", "f.bin")
+    assert run.rc == 0 and lab.read("f.bin") == data, run.err
+    [row] = run.report["depots"]
+    assert row["failures"] == 0 and row["bytes"] == len(data)
+    assert len(depot.requests()) == 1
+    good.close()
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_an_address_that_does_not_answer_does_no_harm(lab, names, is_silent):
+    data = lab.file("f.bin", 6_000_000)
+    names("answers",
+          addresses={"depot.test": ["127.0.0.1", "127.0.0.2"]})
+    for _ in range(20):
+        good = OtherAddress(("127.0.0.1", 0), data, rate=1_500_000)
+        port = good.listening.getsockname()[1]
+        with contextlib.suppress(OSError):
+            dark = answers_nothing(("127.0.0.2", port))
+            break
+    if not is_silent:
+        dark.close()
+    run = lab.xdownload(lab.urls("f.bin", [Depot(f"depot.test:{port}")]),
+                        "-o", "f.bin", "--silence", "1s")
+    assert run.rc == 0 and lab.read("f.bin") == data, run.err
+    [row] = run.report["depots"]
+    assert row["failures"] == 0 and row["bytes"] == len(data)
+    if is_silent:
+        assert len(accepted(dark)) == 1
+        dark.close()
+    good.close()
+
+
+def test_one_address_costs_no_second_connection(lab, names):
+    data = lab.file("f.bin", 6_000_000)
+    names("answers", addresses={"depot.test": ["127.0.0.1"]})
+    depot = at("depot.test", lab.depot())
+    run = lab.xdownload(lab.metalink("f.bin", [depot]), "-o", "f.bin", "-t", "2")
+    assert run.rc == 0 and lab.read("f.bin") == data, run.err
+    assert run.report["depots"][0]["failures"] == 0
+    assert depot.connections() <= 2
+
+
 def test_the_only_address_that_answers_nothing_is_not_asked_twice(lab, names):
     lab.file("f.bin", SIZE)
     names("answers", addresses={"depot.test": ["127.0.0.1"]})

@@ -139,6 +139,8 @@ static void finish(struct http *h, struct xd_http_fetch *f)
         xd_http_connect_end(&f->connect, f->easy);
     f->is_busy = false;
     note_times(f);
+    f->outcome.address = xd_http_fetch_address(f);
+    f->outcome.is_only_address = f->connect.has_disobeyed;
     f->outcome.needs_login = f->outcome.error.http_status == 401 ||
                              f->outcome.error.http_status == 407;
     xd_request_locate(&f->outcome, f->first, f->url);

@@ -107,6 +107,7 @@ void xd_http_fetch_report_head(struct xd_http_fetch *f)
     if (a->file_name[0] != '\0')
         head.file_name = a->file_name;
     head.final_url = f->url;
+    head.address = xd_http_fetch_address(f);
     head.reach = f->reach;
     head.names = narrowed_reach(f);
     if (!xd_offer_is_empty(&f->offer))

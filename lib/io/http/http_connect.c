@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include "os/clock.h"
 #include "os/descriptors.h"
 
@@ -20,6 +23,10 @@
 /* For one of several addresses: the first SYN and a second one, a second
  * later, are answered by then on any wire. */
 #define ADDRESS_TIME (2 * XD_SECOND)
+
+/* For one in place of another that is known to answer: what takes longer is not
+ * the better one. */
+#define OTHER_TIME (XD_SECOND / 2)
 
 static bool is_same(const struct sockaddr_storage *a,
                     const struct sockaddr_storage *b)
@@ -58,11 +65,16 @@ static bool is_connected(CURL *easy)
            after > 0;
 }
 
-void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages)
+void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages,
+                             const struct xd_address_list *passes_over)
 {
     struct xd_http_addresses *a = c->addresses;
 
     c->n_silent = 0;
+    c->passes_over.n = c->passes_over.n_left = 0;
+    c->has_disobeyed = false;
+    if (passes_over != NULL)
+        c->passes_over = *passes_over;
     if (a->outages == outages)
         return;
     a->outages = outages;
@@ -80,8 +92,25 @@ bool xd_http_connect_begin(struct xd_http_connect *c)
         a->are_exhausted = a->are_stale = false;
     }
     c->phase = XD_HTTP_WAITS;
-    c->has_passed_over = c->has_tried = false;
+    c->has_passed_over = c->has_tried = c->has_obeyed = c->has_left = false;
     return is_anew;
+}
+
+static bool is_to_be_passed_over(const struct xd_address_list *l,
+                                 const struct sockaddr *address)
+{
+    char text[XD_ADDRESS_TEXT] = "";
+    const void *bytes =
+        address->sa_family == AF_INET6
+            ? (const void *)&(
+                  (const struct sockaddr_in6 *)(const void *)address)
+                  ->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)address)
+                  ->sin_addr;
+
+    return l->n > 0 &&
+           inet_ntop(address->sa_family, bytes, text, sizeof text) != NULL &&
+           xd_address_list_has(l, text);
 }
 
 bool xd_http_connect_try(struct xd_http_connect *c,
@@ -89,6 +118,10 @@ bool xd_http_connect_try(struct xd_http_connect *c,
 {
     struct sockaddr_storage a;
 
+    if (is_to_be_passed_over(&c->passes_over, address)) {
+        c->has_obeyed = true;
+        return false;
+    }
     memset(&a, 0, sizeof a);
     memcpy(&a, address, len < sizeof a ? len : sizeof a);
     if (!c->addresses->are_exhausted && is_silent(c->addresses, &a)) {
@@ -105,7 +138,8 @@ xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
                               xd_usec silence)
 {
     xd_usec names = silence > NAMES_TIME ? silence : NAMES_TIME;
-    xd_usec address = silence / 2 < ADDRESS_TIME ? silence / 2 : ADDRESS_TIME;
+    xd_usec most = c->has_obeyed ? OTHER_TIME : ADDRESS_TIME;
+    xd_usec address = silence / 2 < most ? silence / 2 : most;
 
     switch (c->phase) {
     case XD_HTTP_WAITS:
@@ -147,6 +181,23 @@ bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy)
         return false;
     note_silent(a, &c->current);
     return !a->are_exhausted && c->n_silent++ < XD_HTTP_SILENT_MAX;
+}
+
+bool xd_http_connect_has(struct xd_http_connect *c, const char *address)
+{
+    c->has_left = xd_address_list_leaves(&c->passes_over, address);
+    if (!c->has_left)
+        c->phase = XD_HTTP_ASKED;
+    return !c->has_left;
+}
+
+bool xd_http_connect_disobey(struct xd_http_connect *c)
+{
+    if (!c->has_obeyed || c->phase == XD_HTTP_ASKED)
+        return false;
+    c->passes_over.n = c->passes_over.n_left = 0;
+    c->has_disobeyed = true;
+    return true;
 }
 
 bool xd_http_connect_was_last(struct xd_http_connect *c)

@@ -23,6 +23,7 @@
 
 #include <curl/curl.h>
 
+#include "base/addresses.h"
 #include "base/time.h"
 
 /* What a request waits for. */
@@ -50,14 +51,21 @@ struct xd_http_addresses {
 struct xd_http_connect {
     struct xd_http_addresses *addresses;
     enum xd_http_phase phase;
-    struct sockaddr_storage current; /* CONNECTS: the address tried last */
-    bool has_passed_over;            /* an address, in this attempt */
-    bool has_tried;                  /* `current`, in this attempt */
-    unsigned n_silent; /* addresses, to this request, which began again */
+    struct sockaddr_storage current;    /* CONNECTS: the address tried last */
+    bool has_passed_over;               /* an address, in this attempt */
+    struct xd_address_list passes_over; /* as the request wants it, while that
+                                           leaves any */
+    bool has_obeyed;                    /* that, in this attempt, */
+    bool has_left;      /* or left a connection to one of them */
+    bool has_disobeyed; /* in a later one */
+    bool has_tried;     /* `current`, in this attempt */
+    unsigned n_silent;  /* addresses, to this request, which began again */
 };
 
-/* A request comes, after so many outages of the line; each of its attempts begins with begin(). */
-void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages);
+/* A request comes, after so many outages of the line, that passes over some
+ * addresses, or NULL; each of its attempts begins with begin(). */
+void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages,
+                             const struct xd_address_list *passes_over);
 
 /* An attempt begins; true if its names are to be looked up
  * anew. */
@@ -79,6 +87,14 @@ bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy);
  * the time that silence may last: true if it is to begin again, with another
  * address if there is one. */
 bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy);
+
+/* It has a connection to this address; false: that is to be closed, and it begins
+ * again. */
+bool xd_http_connect_has(struct xd_http_connect *c, const char *address);
+
+/* Its addresses failed: true if it is to begin again, with those that it was to
+ * pass over. */
+bool xd_http_connect_disobey(struct xd_http_connect *c);
 
 /* Its addresses failed: whether it has begun again for a silent one, and there
  * was no other. */

@@ -173,6 +173,10 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
     /* Only the farewell is missing, and the size tells whether all came. */
     if (f->is_ftp && result == CURLE_ABORTED_BY_CALLBACK)
         result = f->answer.has_length ? CURLE_OK : CURLE_PARTIAL_FILE;
+    if (f->connect.has_left && !f->is_decided) {
+        f->begins_again = true;
+        return;
+    }
     if (f->is_ftp)
         conclude_ftp(f, result);
     else
@@ -186,6 +190,8 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else if (f->is_kept_out && !f->is_judged)
         fail_kept_out(f);
+    else if (xd_http_connect_disobey(&f->connect))
+        f->begins_again = true;
     else if (xd_http_connect_was_last(&f->connect))
         fail_silent(f);
     else if (xd_http_connect_retry(&f->connect))

@@ -95,13 +95,12 @@ static int on_asked(void *user, char *to, char *from, int to_port,
 {
     struct xd_http_fetch *f = user;
 
-    (void)to;
     (void)from;
     (void)to_port;
     (void)from_port;
-    f->connect.phase = XD_HTTP_ASKED;
     f->made_progress = true;
-    return CURL_PREREQFUNC_OK;
+    return xd_http_connect_has(&f->connect, to) ? CURL_PREREQFUNC_OK
+                                                : CURL_PREREQFUNC_ABORT;
 }
 
 /* What is the same for all requests. */
@@ -295,7 +294,8 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
 
     f->request = *request;
     f->request.url = f->request.origin = NULL;
-    xd_http_connect_prepare(&f->connect, request->outages);
+    xd_http_connect_prepare(&f->connect, request->outages,
+                            request->passes_over);
     /* Cookies hold for a request and the redirects that it meets: some servers
      * set one and redirect to where it is wanted. */
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");
@@ -314,6 +314,17 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->is_decided = f->made_progress = false;
     reset_answer(f);
     return 0;
+}
+
+const char *xd_http_fetch_address(const struct xd_http_fetch *f)
+{
+    char *address = NULL;
+
+    return curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &address) ==
+                       CURLE_OK &&
+                   address != NULL && address[0] != '\0'
+               ? address
+               : NULL;
 }
 
 bool xd_http_fetch_follow(struct xd_http_fetch *f)

@@ -95,6 +95,9 @@ void xd_http_fetch_fini(struct xd_http_fetch *f);
 /* Of how large steps bytes come, and what the kernel takes in, from now on. */
 bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s);
 
+/* To which it has a connection, or had, as text without a port; or NULL. */
+const char *xd_http_fetch_address(const struct xd_http_fetch *f);
+
 /* Errors: NOMEM. */
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,

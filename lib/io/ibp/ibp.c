@@ -140,7 +140,7 @@ static int ibp_start(struct xd_transport *t, unsigned slot,
     q->wants_probe |= b->has_doubts;
     b->has_doubts = false;
     q->step_bytes = xd_window_step(b->limit_rate);
-    xd_http_connect_prepare(&b->connects[slot].steps, request->outages);
+    xd_http_connect_prepare(&b->connects[slot].steps, request->outages, NULL);
     if (!q->is_decided)
         choose_connection(b, q);
     xd_silence_clock_look(&b->base.clock, 0);
