@@ -328,7 +328,6 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     rc = xd_depots_layout(&e->depots, e->wanted, &layout, err);
     if (rc < 0)
         return rc;
-    xd_depots_forget_begun(&e->depots);
     e->session.sched = xd_sched_new(&layout, &options, e->wanted, &e->ledger);
     xd_layout_fini(&layout);
     if (!e->session.sched || xd_outage_start_locked(e) < 0 ||
@@ -361,6 +360,7 @@ static int replace_sched_locked(struct xd_engine *e, struct xd_error *err)
         struct xd_depot *depot = e->depots.list[i];
 
         depot->guess.learned = xd_depot_cache_learned_locked(e, depot);
+        depot->guess.begun_to = 0;
         if (depot->worker)
             park_locked(e, depot);
     }

@@ -367,12 +367,6 @@ static struct xd_depot_source *copy_source(const struct xd_depot_source *what)
     return NULL;
 }
 
-void xd_depots_forget_begun(struct xd_depots *d)
-{
-    for (size_t i = 0; i < d->n; i++)
-        d->list[i]->guess.begun_to = 0;
-}
-
 struct xd_depot *xd_depots_find(const struct xd_depots *d,
                                 const struct xd_url *url)
 {

@@ -180,9 +180,6 @@ void xd_depots_fini(struct xd_depots *d);
  * priority stand in the order of their promises. */
 void xd_depots_rank(struct xd_depots *d);
 
-/* What was begun before is another scheduler's. */
-void xd_depots_forget_begun(struct xd_depots *d);
-
 /* A depot's state changes; all that make it one that has failed or is in
  * reserve, or is so no longer, do it by this. */
 void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,

@@ -235,16 +235,12 @@ static void fini_tables(struct xd_engine *e)
     xd_depots_fini(&e->depots);
 }
 
-/* Whether the engine can go on with it: the answer of the only source that holds
- * the first bytes on its depot. */
+/* The answer of one of its depots, as far as its lanes, and its options, are
+ * those of that. */
 static bool can_go_on(const struct xd_engine *e, const struct xd_begun *b)
 {
-    const struct xd_depot *depot = xd_depots_find(&e->depots, b->url);
-    const struct xd_depot_source *s =
-        depot ? xd_depot_next_source(depot, NULL) : NULL;
-
-    return s && !e->dest.output->has_many_files && s->object_offset == 0 &&
-           s->range.begin == 0 && xd_url_compare(&s->url, b->url) == 0 &&
+    return xd_depots_find(&e->depots, b->url) &&
+           !e->dest.output->has_many_files &&
            e->workers.n_lanes <= b->n_slots &&
            xd_now() < b->at + XD_BEGUN_LASTS &&
            xd_options_have_same_net(&e->options, b->options);

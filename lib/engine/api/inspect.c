@@ -84,7 +84,7 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->file_name);
     item->file_name = NULL;
-    item->may_go_on = in->keeps && head->is_range && !head->is_encoded &&
+    item->may_go_on = in->keeps && head->is_range &&
                       item->size != XD_SIZE_UNKNOWN && !item->may_be_page;
     item->names = head->names;
     xd_free(item->final_url);

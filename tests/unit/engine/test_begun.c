@@ -158,6 +158,21 @@ START_TEST(it_is_not_for_another_url)
 }
 END_TEST
 
+START_TEST(nor_for_another_of_the_same_host)
+{
+    char url[100];
+    const char *urls[] = {url};
+
+    inspect(&server, file);
+    snprintf(url, sizeof url, "%s/another", mock_url(server));
+    xd_manifest_unref(manifest);
+    ck_assert_int_eq(xd_manifest_from_urls(&manifest, urls, 1, SIZE, &error),
+                     0);
+    download(options);
+    ck_assert_uint_eq(mock_requests(server), 2);
+}
+END_TEST
+
 START_TEST(the_next_one_takes_its_place)
 {
     struct xd_begun *begun;
@@ -232,6 +247,7 @@ int main(void)
                         3);
     tcase_add_test(tcase, what_has_nothing_to_do_with_requests_may_change);
     tcase_add_test(tcase, it_is_not_for_another_url);
+    tcase_add_test(tcase, nor_for_another_of_the_same_host);
     tcase_add_test(tcase, the_next_one_takes_its_place);
     tcase_add_test(tcase, it_does_not_last_for_ever);
     tcase_add_loop_test(tcase, with_fewer_lanes_than_it_has_it_is_of_use, 0, 2);

@@ -119,6 +119,17 @@ START_TEST(nor_if_its_beginning_is_here)
 }
 END_TEST
 
+START_TEST(once)
+{
+    p.layout.n_depots = 1;
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK / 2);
+    play_canceled(&p, 0);
+    ck_assert_uint_eq(first_of(0), BLOCK);
+}
+END_TEST
+
 START_TEST(it_was_asked_for_when_it_was)
 {
     struct xd_sched_action a;
@@ -152,6 +163,7 @@ int main(void)
     tcase_add_test(tcase, no_more_of_it_than_is_wanted);
     tcase_add_test(tcase, nothing_of_it_if_what_is_wanted_begins_elsewhere);
     tcase_add_test(tcase, nor_if_its_beginning_is_here);
+    tcase_add_test(tcase, once);
     tcase_add_test(tcase, it_was_asked_for_when_it_was);
     return run_suite("guesses", tcase);
 }
