@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The answer to the first request for a typed URL, which tells what it leads to,
 is the beginning of the file (lib/engine/begun.h)."""
+import base64
 import hashlib
 import re
 import time
@@ -43,6 +44,27 @@ def test_of_a_longer_file_it_is_the_beginning(lab, scheme):
     # It has ended by itself: its connection is used again.
     first = depot.requests()[0]["connection"]
     assert sum(r["connection"] == first for r in depot.requests()) > 1
+
+
+def test_what_its_head_says_holds_for_its_bytes(lab):
+    """Digest and mirrors come with the first bytes, which count."""
+    data = lab.file(NAME, 5_000_000)
+    mirror = lab.depot()
+    digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+    config = (f"add_header Repr-Digest 'sha-256=:{digest}:';"
+              f"add_header Link '<{mirror.url(NAME)}>; rel=duplicate';")
+    typed = lab.depot(config=config)
+    run = lab.xdownload(typed.url(NAME))
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert "matches the server's digest" in run.err
+    assert "bytes=0-1048575" in ranges(typed)
+    assert begins(typed) == 1 and begins(mirror) == 0
+    assert typed.bytes_sent() + mirror.bytes_sent() <= 1.05 * len(data)
+    assert mirror.bytes_sent() > 0
+    wrong = lab.depot(files={NAME: bytes(5_000_000)},
+                      config=config.replace(mirror.url(NAME), f"/{NAME}"))
+    run = lab.xdownload(wrong.url(NAME), "-o", "wrong")
+    assert run.rc == 4 and not lab.path("wrong").exists(), run.err
 
 
 def test_the_report_says_what_the_first_byte_took(lab):
