@@ -11,6 +11,7 @@
 #include <xdownload/stream.h>
 
 #include "engine/depot.h"
+#include "engine/options.h"
 #include "io/mock_server.h"
 #include "suite.h"
 #include "torture.h"
@@ -392,6 +393,41 @@ START_TEST(an_inspection_that_lacks_something_ends_and_says_so)
 }
 END_TEST
 
+/* What cannot be kept of the answer is asked for again. */
+static int inspect_and_download(void)
+{
+    struct xd_manifest *found = NULL;
+    struct xd_download *d = NULL;
+    const char *urls[1];
+    int rc;
+
+    servers[0] = mock_start(good);
+    urls[0] = mock_url(servers[0]);
+    torture_begin();
+    rc = xd_manifest_fetch(&found, urls, 1, options, &error);
+    if (rc == 0)
+        rc = xd_download_new(&d, found, 0, path, options, &error);
+    if (rc == 0)
+        rc = xd_download_start(d, &error);
+    if (rc == 0)
+        rc = xd_download_wait(d, 20000, &error);
+    torture_end();
+    xd_download_unref(d);
+    xd_manifest_unref(found);
+    xd_begun_free(xd_begun_take(options->begun));
+    mock_stop(servers[0]);
+    unlink(path);
+    unlink(part);
+    unlink(journal);
+    return rc;
+}
+
+START_TEST(a_download_that_goes_on_with_an_inspection_may_lack_something)
+{
+    torture_survivor(inspect_and_download);
+}
+END_TEST
+
 static int check_copies(void)
 {
     struct xd_manifest *list, *checked;
@@ -499,6 +535,8 @@ int main(void)
     tcase_add_test(t, a_source_in_memory_that_lacks_something_fails_or_goes_on);
     tcase_add_test(t, depots_without_memory_are_none);
     tcase_add_test(t, an_inspection_that_lacks_something_ends_and_says_so);
+    tcase_add_test(
+        t, a_download_that_goes_on_with_an_inspection_may_lack_something);
     tcase_add_test(
         t, copies_that_cannot_be_compared_for_want_of_memory_are_no_copies);
     tcase_add_test(t, checksums_that_lack_something_are_not_had_and_it_is_said);
