@@ -336,10 +336,12 @@ static bool choose_begun(const struct xd_adaptive *p, unsigned depot,
                          struct xd_range *out)
 {
     const struct xd_book *b = p->book;
-    struct xd_range begun = {0, b->depots[depot].guess.begun_to};
+    const struct xd_holder *d = &b->depots[depot];
+    struct xd_range begun = {0, d->guess.begun_to};
 
     if (begun.end == 0 || b->window->range.begin > 0)
         return false;
+    begun.end = xd_rangeset_next_gap(&d->held, begun).begin;
     if (begun.end > b->window->range.end)
         begun.end = b->window->range.end;
     *out =

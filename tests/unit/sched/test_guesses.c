@@ -110,6 +110,28 @@ START_TEST(nothing_of_it_if_what_is_wanted_begins_elsewhere)
 }
 END_TEST
 
+START_TEST(nor_if_its_depot_does_not_hold_it)
+{
+    struct xd_range end = {BLOCK, 100 * BLOCK};
+
+    p.holdings[0].held = &end;
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK);
+}
+END_TEST
+
+START_TEST(as_far_as_its_depot_holds_it)
+{
+    struct xd_range beginning = {0, BLOCK / 4};
+
+    p.holdings[0].held = &beginning;
+    guesses[0].begun_to = BLOCK / 2;
+    play_start(&p);
+    ck_assert_uint_eq(first_of(0), BLOCK / 4);
+}
+END_TEST
+
 START_TEST(nor_if_its_beginning_is_here)
 {
     guesses[0].begun_to = BLOCK / 2;
@@ -162,6 +184,8 @@ int main(void)
     tcase_add_test(tcase, that_is_the_first_of_its_depot_alone);
     tcase_add_test(tcase, no_more_of_it_than_is_wanted);
     tcase_add_test(tcase, nothing_of_it_if_what_is_wanted_begins_elsewhere);
+    tcase_add_test(tcase, nor_if_its_depot_does_not_hold_it);
+    tcase_add_test(tcase, as_far_as_its_depot_holds_it);
     tcase_add_test(tcase, nor_if_its_beginning_is_here);
     tcase_add_test(tcase, once);
     tcase_add_test(tcase, it_was_asked_for_when_it_was);
