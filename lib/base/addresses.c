@@ -9,6 +9,10 @@
 /* TCP's luck on one path differs by less. */
 #define FASTER 1.5
 
+/* What flows on one line take from each other is less; it is worth a new
+ * connection. */
+#define MUCH_FASTER 4
+
 static bool is_among(const struct xd_address_list *l, unsigned n,
                      const char *text)
 {
@@ -57,15 +61,20 @@ static double fastest(const struct xd_addresses *a)
 {
     double rate = 0;
 
-    for (unsigned i = 0; i < a->n; i++)
-        if (!a->list[i].is_unfit && a->list[i].rate > rate)
-            rate = a->list[i].rate;
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct xd_address *it = &a->list[i];
+        double its = it->rate > 0 ? it->rate : it->least;
+
+        if (!it->is_unfit && its > rate)
+            rate = its;
+    }
     return rate;
 }
 
-static bool is_slow(const struct xd_addresses *a, const struct xd_address *it)
+static bool is_slower(const struct xd_addresses *a, const struct xd_address *it,
+                      double factor)
 {
-    return it->rate > 0 && it->rate * FASTER < fastest(a);
+    return it->rate > 0 && it->rate * factor < fastest(a);
 }
 
 bool xd_addresses_choose(struct xd_addresses *a, struct xd_address_list *out)
@@ -74,7 +83,7 @@ bool xd_addresses_choose(struct xd_addresses *a, struct xd_address_list *out)
 
     out->n = 0;
     for (unsigned i = 0; i < a->n; i++)
-        if (a->list[i].is_unfit || is_slow(a, &a->list[i]))
+        if (a->list[i].is_unfit || is_slower(a, &a->list[i], FASTER))
             memcpy(out->texts[out->n++], a->list[i].text, XD_ADDRESS_TEXT);
     out->n_left = out->n;
     if (tries)
@@ -88,12 +97,23 @@ void xd_addresses_end_try(struct xd_addresses *a)
     a->is_tried = false;
 }
 
-bool xd_addresses_is_slow(const struct xd_addresses *a, const char *text)
+static bool is_slower_by(const struct xd_addresses *a, const char *text,
+                         double factor)
 {
     for (unsigned i = 0; i < a->n; i++)
         if (strcmp(a->list[i].text, text) == 0)
-            return is_slow(a, &a->list[i]);
+            return is_slower(a, &a->list[i], factor);
     return false;
+}
+
+bool xd_addresses_is_slow(const struct xd_addresses *a, const char *text)
+{
+    return is_slower_by(a, text, FASTER);
+}
+
+bool xd_addresses_is_very_slow(const struct xd_addresses *a, const char *text)
+{
+    return is_slower_by(a, text, MUCH_FASTER);
 }
 
 void xd_addresses_served(struct xd_addresses *a, const char *text,
@@ -106,8 +126,11 @@ void xd_addresses_served(struct xd_addresses *a, const char *text,
         return;
     it->is_proven = true;
     it->is_unfit = false;
-    if (took < LEAST_TIME)
+    rate = (double)bytes * (double)XD_SECOND / (double)LEAST_TIME;
+    if (took < LEAST_TIME) {
+        it->least = it->least > rate ? it->least : rate;
         return;
+    }
     rate = (double)bytes * (double)XD_SECOND / (double)took;
     it->rate = it->rate > 0 ? (it->rate + rate) / 2 : rate;
 }

@@ -34,6 +34,7 @@ struct xd_address_list {
 struct xd_address {
     char text[XD_ADDRESS_TEXT];
     double rate;    /* of one connection, in bytes per second; 0: not known */
+    double least;   /* it is at least that, as short requests have shown */
     bool is_proven; /* a byte has come */
     bool is_unfit;  /* one was not, as it was from another address */
 };
@@ -59,8 +60,10 @@ void xd_addresses_end_try(struct xd_addresses *a);
 void xd_addresses_served(struct xd_addresses *a, const char *text,
                          uint64_t bytes, xd_usec took);
 
-/* Another was shown to be faster. */
+/* Another was shown to be faster: a request that tries this one is stopped; or so
+ * much faster that any other is, too. */
 bool xd_addresses_is_slow(const struct xd_addresses *a, const char *text);
+bool xd_addresses_is_very_slow(const struct xd_addresses *a, const char *text);
 
 /* One has failed: true if that is its address's failure, not that of the depot. */
 bool xd_addresses_failed(struct xd_addresses *a, const char *text);

@@ -64,8 +64,9 @@ void xd_addresses_look_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     const struct xd_addresses *a = learn(depot, lane);
 
-    if (a && lane->tries_address && !lane->stop &&
-        xd_addresses_is_slow(a, lane->address))
+    if (a && !lane->stop &&
+        (xd_addresses_is_very_slow(a, lane->address) ||
+         (lane->tries_address && xd_addresses_is_slow(a, lane->address))))
         xd_lanes_stop_locked(e, lane);
 }
 

@@ -13,8 +13,8 @@ struct xd_lane;
 /* A request begins: lane->passes_over. */
 void xd_addresses_begin_locked(struct xd_depot *depot, struct xd_lane *lane);
 
-/* It goes on, at lane->address.  If it tries that one, and another was shown to be
- * faster, it is stopped: what it lacks is asked for elsewhere. */
+/* It goes on, at lane->address.  If another was shown to be faster than one that it
+ * tries, or much faster, it is stopped: what it lacks is asked for elsewhere. */
 void xd_addresses_look_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane);
 

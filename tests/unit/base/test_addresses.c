@@ -77,6 +77,19 @@ START_TEST(a_faster_one_is_preferred)
 }
 END_TEST
 
+START_TEST(what_runs_at_a_much_slower_one_is_stopped)
+{
+    serve("10.0.0.1", 2);
+    serve("10.0.0.2", 8);
+    ck_assert(xd_addresses_is_slow(&a, "10.0.0.1"));
+    ck_assert(!xd_addresses_is_very_slow(&a, "10.0.0.1"));
+    serve("10.0.0.2", 9);
+    ck_assert(xd_addresses_is_very_slow(&a, "10.0.0.1"));
+    ck_assert(!xd_addresses_is_slow(&a, "10.0.0.2"));
+    ck_assert(!xd_addresses_is_slow(&a, "10.0.0.3"));
+}
+END_TEST
+
 START_TEST(not_one_that_is_hardly_faster)
 {
     a.are_all = true;
@@ -100,14 +113,28 @@ START_TEST(a_rate_is_that_of_later_requests_too)
 }
 END_TEST
 
-START_TEST(what_is_short_tells_no_rate)
+START_TEST(what_is_short_tells_the_least_that_it_may_be)
 {
     a.are_all = true;
-    serve("10.0.0.1", 2);
-    xd_addresses_served(&a, "10.0.0.2", 8 * MIB, 199 * XD_MS);
+    serve("10.0.0.1", 4);
+    xd_addresses_served(&a, "10.0.0.2", MIB, XD_MS); /* 5 MiB/s or more */
     ck_assert(!passes_over("10.0.0.1"));
-    xd_addresses_served(&a, "10.0.0.2", 8 * MIB, 200 * XD_MS);
+    ck_assert(!passes_over("10.0.0.2"));
+    xd_addresses_served(&a, "10.0.0.2", 2 * MIB, 199 * XD_MS);
     ck_assert(passes_over("10.0.0.1"));
+    xd_addresses_served(&a, "10.0.0.2", MIB, 200 * XD_MS);
+    ck_assert(!passes_over("10.0.0.1"));
+}
+END_TEST
+
+START_TEST(it_does_not_tell_that_one_is_slow)
+{
+    a.are_all = true;
+    serve("10.0.0.1", 4);
+    xd_addresses_served(&a, "10.0.0.2", 1000, 199 * XD_MS);
+    ck_assert(!passes_over("10.0.0.2"));
+    xd_addresses_served(&a, "10.0.0.2", 1000, 200 * XD_MS);
+    ck_assert(passes_over("10.0.0.2"));
 }
 END_TEST
 
@@ -175,9 +202,11 @@ int main(void)
     tcase_add_test(tcase, of_two_that_are_known_no_third_is_sought);
     tcase_add_test(tcase, of_a_name_with_one_nothing_is_passed_over);
     tcase_add_test(tcase, a_faster_one_is_preferred);
+    tcase_add_test(tcase, what_runs_at_a_much_slower_one_is_stopped);
     tcase_add_test(tcase, not_one_that_is_hardly_faster);
     tcase_add_test(tcase, a_rate_is_that_of_later_requests_too);
-    tcase_add_test(tcase, what_is_short_tells_no_rate);
+    tcase_add_test(tcase, what_is_short_tells_the_least_that_it_may_be);
+    tcase_add_test(tcase, it_does_not_tell_that_one_is_slow);
     tcase_add_test(tcase, what_fails_at_the_first_is_the_depots);
     tcase_add_test(tcase, what_fails_at_another_is_its_own);
     tcase_add_test(tcase, but_not_once_it_has_served);
