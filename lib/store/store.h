@@ -30,7 +30,8 @@ struct xd_task;
 
 /* What is known of a store beside its URL.  Strings may be NULL: not given. */
 struct xd_store_config {
-    const struct xd_url *target; /* where objects go: a folder, "s3://BUCKET/KEY",
+    const struct xd_url
+        *target; /* where objects go: a folder, "s3://BUCKET/KEY",
                                     or "ibp://HOST:PORT" */
     /* Of S3 alone. */
     const char *s3_endpoint; /* a URL; NULL: Amazon's */
@@ -74,20 +75,20 @@ enum xd_task_failure {
     XD_TASK_EXISTS,   /* an object of that name is there */
     XD_TASK_ABSENT,   /* there is no such object */
     XD_TASK_FULL,     /* the store has no room */
-    XD_TASK_REFUSED,  /* it will not do so for us: 401, 403, expired credentials */
-    XD_TASK_BEYOND,   /* it does not let objects live so long; `limit` says how
+    XD_TASK_REFUSED, /* it will not do so for us: 401, 403, expired credentials */
+    XD_TASK_BEYOND, /* it does not let objects live so long; `limit` says how
                          long, in seconds, if that is known */
-    XD_TASK_UNABLE,   /* this store cannot do that */
-    XD_TASK_BAD       /* else: its answers make no sense, or say a plain no */
+    XD_TASK_UNABLE, /* this store cannot do that */
+    XD_TASK_BAD     /* else: its answers make no sense, or say a plain no */
 };
 
 struct xd_task_order {
     enum xd_task_kind kind;
-    const char *name;               /* PUT: a relative path without "." and ".." */
-    uint64_t size;                  /* PUT */
-    struct xd_range range;          /* READ */
+    const char *name;      /* PUT: a relative path without "." and ".." */
+    uint64_t size;         /* PUT */
+    struct xd_range range; /* READ */
     const struct xd_object *object; /* all but PUT; outlives the task */
-    int64_t until;                  /* RENEW, and PUT with a store that wants it:
+    int64_t until; /* RENEW, and PUT with a store that wants it:
                                        seconds since 1970 */
     /* PUT: the SHA-256, in hex, of those bytes of the object, which were not sent
      * yet.  < 0 fails the task with that.  Blocks: on the disk. */
@@ -100,14 +101,15 @@ struct xd_task_order {
 struct xd_call {
     unsigned id; /* of its task; those that are in flight differ */
     const struct xd_url *url;
-    const char *method; /* as in struct xd_sending */
-    const char *fields; /* likewise; secret */
+    const char *method;   /* as in struct xd_sending */
+    const char *fields;   /* likewise; secret */
     struct xd_range body; /* bytes of the object to send; if empty: */
     const char *text;     /* this, or nothing if it is NULL */
     size_t text_len;
-    size_t most_answer; /* bytes of the answer's body that are wanted; what comes
+    size_t
+        most_answer; /* bytes of the answer's body that are wanted; what comes
                            beyond them is dropped */
-    bool logs_in;       /* with the user's credentials, as in xd_sending */
+    bool logs_in;    /* with the user's credentials, as in xd_sending */
 };
 
 struct xd_answer {
