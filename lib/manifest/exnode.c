@@ -167,6 +167,8 @@ static bool take_file_hint(struct reader *r, struct xd_span text)
         xd_builder_max_connections(r->b, xd_builder_connections(r->b, text));
     } else if (strcmp(r->key, XD_EXNODE_PIECES) == 0) {
         begin_pieces(r, text);
+    } else if (strcmp(r->key, XD_EXNODE_UPLOAD) == 0) {
+        r->b->draft.upload = xd_builder_copy(r->b, text);
     } else if (algorithm.s) {
         xd_builder_hash(r->b, algorithm, text);
     } else if (piece.s && r->has_pieces) {
@@ -238,7 +240,7 @@ static void take_mapping_hint(struct reader *r, struct xd_span text)
         is_held = false;
     }
     m->n_held += is_held;
-    if (strcmp(r->key, "end") == 0) {
+    if (strcmp(r->key, XD_EXNODE_END) == 0) {
         m->expires = xd_builder_copy(r->b, text);
         if (!xd_date_parse(text.s, text.len, &m->expires_at))
             m->expires_at = 0;
@@ -552,10 +554,12 @@ static int end_exnode(void *user)
     struct reader *r = user;
     bool is_empty = r->size.is_given && r->size.value == 0;
     r->b->number = 0;
-    if (r->n_mappings == 0 && !is_empty)
+    if (r->n_mappings == 0 && !is_empty && !r->b->draft.upload)
         return xd_builder_fail(r->b, "the exNode has no mapping");
     if (!r->is_named)
         xd_builder_warn(r->b, "the exNode names no file");
+    if (r->size.is_given && r->b->draft.upload && r->size.value > r->end)
+        r->end = r->size.value;
     if (r->size.is_given && r->size.value != r->end)
         xd_builder_warn(r->b,
                         "the exNode says %llu bytes, but its mappings end at "
