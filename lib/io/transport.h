@@ -23,6 +23,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/offer.h"
+#include "base/range.h"
 #include "base/time.h"
 #include "base/url.h"
 #include "io/reach.h"
@@ -42,11 +43,11 @@ struct xd_net_context;
 struct xd_sending {
     const char *method; /* "PUT", "HEAD", "DELETE", ...; of IBP "ALLOCATE",
                            "STORE", "PROBE", "CHANGE", "DECREMENT" */
-    const char *fields; /* "Name: value" and a line feed, each; of IBP the numbers
-                           of the command, with a blank between them.  Secret.
-                           NULL: none */
+    const char *fields; /* "Name: value" and a line feed, each; of IBP the
+                           numbers of the command, with a blank between them.
+                           Secret.  NULL: none */
     uint64_t length;    /* of the body */
-    bool logs_in;       /* the user's credentials go along, if its server may see
+    bool logs_in; /* the user's credentials go along, if its server may see
                            them */
     /* Up to `len` bytes of the body from `at` on, at least one: how many they are.
      * XD_E_AGAIN: none now, and resume() asks again; another code ends the
@@ -59,14 +60,16 @@ struct xd_sending {
 
 /* What a depot answers to that. */
 struct xd_reply {
-    int64_t code;         /* HTTP's status, or IBP's code */
-    const char *etag;     /* as it came, or NULL */
-    const char *location; /* likewise */
-    const char *words;    /* of IBP: what follows the code; else NULL */
-    uint64_t length;      /* of the object: Content-Length; or XD_SIZE_UNKNOWN */
-    int64_t date;         /* of the depot's clock, in seconds since 1970; 0: not
+    int64_t code;          /* HTTP's status, or IBP's code */
+    const char *etag;      /* as it came, or NULL */
+    const char *location;  /* likewise */
+    const char *words;     /* of IBP: what follows the code; else NULL */
+    uint64_t length;       /* of the object, or XD_SIZE_UNKNOWN */
+    bool is_range;         /* the body is a part of the object, */
+    struct xd_range range; /* these bytes, as the answer says */
+    int64_t date;        /* of the depot's clock, in seconds since 1970; 0: not
                              said */
-    xd_usec retry_after;  /* 0: not said */
+    xd_usec retry_after; /* 0: not said */
 };
 
 /* What to ask for.  URLs and strings are copied by start(). */
