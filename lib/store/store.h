@@ -2,7 +2,7 @@
 /*
  * A store is a depot that takes objects.  What it takes to put one there, to look
  * at it, to keep it longer or to remove it is a protocol: a state machine that
- * says which calls are to be made, and is told what was answered.
+ * says which calls are to be made, and learns what was answered.
  *
  *     task --next()--> call --(transfer makes it)--> answer --answered()--> task
  *
@@ -45,7 +45,7 @@ struct xd_store_config {
 /* An object, by the names that its store has given it; each is owned.  All but
  * `read` are secrets. */
 struct xd_object {
-    char *read;   /* the URL that anybody can read it by, who may */
+    char *read;   /* the URL by which it is read */
     char *write;  /* IBP's capability; or NULL */
     char *manage; /* by which it is looked at, renewed and removed: a URL of the
                      store, or IBP's capability */
@@ -151,6 +151,19 @@ int xd_task_new(struct xd_task **out, const struct xd_store *s,
                 const struct xd_task_order *order, struct xd_error *err);
 void xd_task_free(struct xd_task *t); /* NULL does nothing */
 
+/*
+ * The URL by which anybody can read `manage`, an object of this store, from `now`
+ * on for `seconds`, although it is private; a secret.
+ * Ownership: *out is the caller's, to release with xd_free().
+ * Errors:    INVAL (a store without such URLs; an object that is not in it; none,
+ *            or more seconds than xd_store_most_presign()), NOMEM.
+ */
+int xd_store_presign(const struct xd_store *s, const char *manage, int64_t now,
+                     uint64_t seconds, char **out, struct xd_error *err);
+
+/* For how many seconds at most such a URL is good; 0: the store has none. */
+uint64_t xd_store_most_presign(const struct xd_store *s);
+
 /* The next call, if one can be made before other answers come.  `now` is the time
  * of day in seconds since 1970.  Blocks: as order.hash(). */
 bool xd_task_next(struct xd_task *t, int64_t now, struct xd_call *out);
@@ -167,6 +180,11 @@ struct xd_task_result {
     struct xd_error error; /* names the store and the object */
     xd_usec retry_after;   /* with MAY_PASS; 0: the store asks for no pause */
     uint64_t limit;
+    int64_t ready_at;    /* while it runs: with no call in flight next() has one
+                            again from then on, in seconds since 1970; 0: at once,
+                            or after an answer */
+    int64_t clock_off_s; /* how far this machine's clock is behind the store's,
+                            which had refused a request for that; else 0 */
     const struct xd_object *object;
     const char *bytes; /* of READ */
     size_t n_bytes;
