@@ -20,6 +20,7 @@
 #include "get/get.h"
 #include "get/present.h"
 #include "play/play.h"
+#include "put/put.h"
 #include "serve/serve.h"
 #include "show/show.h"
 #include "trace/trace.h"
@@ -56,6 +57,8 @@ static int run(const struct args *a)
         return bench_run(a);
     case COMMAND_TRACE:
         return trace_command(a);
+    case COMMAND_PUT:
+        return put_file(a);
     }
     return STATUS_USAGE;
 }

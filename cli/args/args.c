@@ -15,6 +15,7 @@
 #include "args/foreign.h"
 #include "args/grammar.h"
 #include "args/help.h"
+#include "args/publish.h"
 #include "args/quantity.h"
 #include "common/http_words.h"
 #include "common/nearest.h"
@@ -101,10 +102,10 @@ static char *copy_word(const char *word)
     return copy;
 }
 
-/* A copy.  In the word itself, which a list of processes shows, the login and
+/* In the word itself, which a list of processes shows, the login and
  * the query of a URL are blanked: the query may be a signature that grants
  * access. */
-static char *copy_and_hide(char *word)
+char *args_copy_and_hide(char *word)
 {
     if (args_is_url(word + strspn(word, blanks)))
         word += strspn(word, blanks);
@@ -134,7 +135,7 @@ static int add_checksum(struct args *a, char *value)
                            CHECKSUMS_MAX);
     if (*value == '\0')
         return words_usage("--checksum needs a checksum, and got an empty one");
-    char *const copy = copy_and_hide(value);
+    char *const copy = args_copy_and_hide(value);
     a->checksum_words[a->n_checksums] = copy;
     a->checksums[a->n_checksums++] = copy;
     return copy == NULL ? no_memory() : 0;
@@ -460,6 +461,12 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return 0;
     case OPTION_PLOT:
         return set_once(&a->bench.plot, value, row->name);
+    case OPTION_TO:
+    case OPTION_COPIES:
+    case OPTION_EXTENT:
+    case OPTION_STRIPE:
+    case OPTION_FOR:
+        return publish_take(&a->publish, row, value);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -753,6 +760,8 @@ static int trust_urls(struct args *a)
             status = trust_url(a, a->checksums[i]);
     if (status == 0 && a->signature != NULL && args_is_url(a->signature))
         status = trust_url(a, a->signature);
+    for (size_t i = 0; status == 0 && i < a->publish.n_stores; i++)
+        status = trust_url(a, a->publish.stores[i]);
     return status;
 }
 
@@ -816,6 +825,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_PLAY   ? check_play(a)
                  : a->command == COMMAND_SERVE  ? check_serve(a)
                  : a->command == COMMAND_BENCH  ? check_bench(a)
+                 : a->command == COMMAND_PUT    ? publish_check(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -836,7 +846,7 @@ static int check(struct args *a)
                              "--checksum is of the whole");
     if (status == 0)
         status = check_signature(a);
-    if (status == 0)
+    if (status == 0 && a->command != COMMAND_PUT)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);
@@ -853,7 +863,7 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     if (a->words == NULL)
         return no_memory();
     for (; a->n_inputs < n; a->n_inputs++) {
-        a->words[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
+        a->words[a->n_inputs] = args_copy_and_hide(words[a->n_inputs]);
         if (a->words[a->n_inputs] == NULL)
             return no_memory();
     }
@@ -953,6 +963,7 @@ void args_fini(struct args *a)
     free(a->words);
     for (size_t i = 0; i < a->n_checksums; i++)
         free(a->checksum_words[i]);
+    publish_fini(&a->publish);
     free(a->token);
     free(a->config);
 }

@@ -25,7 +25,8 @@ enum command {
     COMMAND_PLAY = 8,
     COMMAND_SERVE = 16,
     COMMAND_BENCH = 32,
-    COMMAND_TRACE = 64
+    COMMAND_TRACE = 64,
+    COMMAND_PUT = 512
 };
 
 /* The options of the library that bench takes lists for. */
@@ -58,6 +59,18 @@ struct bench_args {
     size_t n_rates;
 };
 
+#define STORES_MAX 64
+
+/* Options of what places copies. */
+struct publish_args {
+    char *stores[STORES_MAX]; /* --to: copies, for what may log in is blanked */
+    size_t n_stores;
+    uint64_t copies;   /* 0: not given */
+    uint64_t extent;   /* bytes; 0: not given */
+    double lifetime_s; /* --for; 0: not given */
+    bool stripes;
+};
+
 enum progress_mode {
     PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
     PROGRESS_BAR,
@@ -88,6 +101,7 @@ struct args {
     double rate;        /* of the media, in bytes per second; or 0 */
     double prebuffer;   /* seconds before a simulated player begins */
     struct bench_args bench;
+    struct publish_args publish;
     /* Copies, for what may log in is blanked in argv. */
     const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
     char *checksum_words[CHECKSUMS_MAX];
@@ -135,6 +149,10 @@ size_t args_n_lists(const struct args *a);
 
 /* Whether the word begins like a URL that can be asked. */
 bool args_is_url(const char *word);
+
+/* A copy of a word, for the caller to free; in the word itself, which a list of
+ * processes shows, what may log in is blanked.  NULL: no memory. */
+char *args_copy_and_hide(char *word);
 
 /* Whether the output goes to standard output. */
 bool args_to_stdout(const struct args *a);

@@ -24,7 +24,7 @@ static const struct {
 } commands[] = {{COMMAND_GET, "get"},       {COMMAND_SHOW, "show"},
                 {COMMAND_VERIFY, "verify"}, {COMMAND_PLAY, "play"},
                 {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"},
-                {COMMAND_TRACE, "trace"}};
+                {COMMAND_TRACE, "trace"},   {COMMAND_PUT, "put"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

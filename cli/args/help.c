@@ -75,6 +75,13 @@ static const struct page {
      "  xdownload bench [OPTION...] [-o RESULTS] --virtual SCENARIO...\n"
      "  xdownload bench --summarize RESULTS...\n"
      "  xdownload bench --plot DIR RESULTS...\n"},
+    {COMMAND_PUT, "place copies of a file on servers, and write its manifest",
+     "  xdownload put film.mkv --to https://a.example/dav/ --to "
+     "https://b.example/dav/\n"
+     "  xdownload put film.mkv --stripe --copies 2 --to s3://bucket/films "
+     "--to ibp://depot.example:6714 --to https://a.example/dav/ -o film.xnd\n",
+     "  xdownload put [OPTION...] FILE --to URL... [--copies N] [--stripe] "
+     "[-o MANIFEST]\n"},
     {COMMAND_TRACE, "show what happened in a recorded run",
      "  xdownload --trace t.json fedora.meta4\n"
      "  xdownload trace t.json > t.svg\n"

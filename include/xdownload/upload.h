@@ -108,13 +108,15 @@ struct xd_upload_record {
 XD_BEGIN_DECLS
 
 /*
- * Prepare the upload of the regular file at `path`.  Neither sends nor writes.
+ * Prepare the upload of the regular file at `path`.  Sends nothing, and writes
+ * only a file beside the manifest that keeps other uploads from it.
  * Ownership: *out is the caller's, to release with xd_upload_free(); copies
  *            `wish` and `o` (NULL: the defaults).
  * Blocks:    on the disk.
  * Errors:    INVAL (no store, one twice, more copies than stores, an URL that is
  *            none of a store), IO (the file cannot be read; a manifest is there
- *            already, and the option force does not replace it), MANIFEST (what
+ *            already, and the option force does not replace it; another upload
+ *            writes it), MANIFEST (what
  *            is there of an earlier upload cannot be understood), STATE (that
  *            was of another file, or this one has changed since), NOMEM.
  */
@@ -124,8 +126,8 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
                                        struct xd_error *err);
 
 /*
- * Start its threads.  Errors: NOMEM, IO (another upload writes this manifest),
- * STATE (started before).
+ * Start its threads.  Errors: NOMEM, IO (a file that the options name), STATE
+ * (started before).
  */
 XD_API XD_MUST_CHECK int xd_upload_start(struct xd_upload *u,
                                          struct xd_error *err);

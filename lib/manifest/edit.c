@@ -92,9 +92,16 @@ static void begin_file(struct xd_builder *b, const struct xd_edit *edit)
 {
     xd_builder_name(b, xd_span_of(edit->path));
     xd_builder_size(b, edit->size);
-    if (edit->sha256)
+}
+
+/* Those that were not known before; `f` may be NULL. */
+static void add_hashes(struct xd_builder *b, const struct xd_model_file *f,
+                       const struct xd_edit *edit)
+{
+    if (edit->sha256 && (!f || f->n_hashes == 0))
         xd_builder_hash(b, xd_span_of("sha-256"), xd_span_of(edit->sha256));
-    xd_builder_copy_pieces(b, edit->pieces);
+    if (!f || !f->pieces)
+        xd_builder_copy_pieces(b, edit->pieces);
 }
 
 static const char *copy_text(struct xd_builder *b, const char *s)
@@ -153,6 +160,7 @@ int xd_manifest_edit(struct xd_manifest **out, struct xd_manifest *m,
         copy_file(&b, &m->files[file], edit->dropped);
     else
         begin_file(&b, edit);
+    add_hashes(&b, m ? &m->files[file] : NULL, edit);
     b.draft.upload = copy_text(&b, edit->upload);
     for (size_t i = 0; i < edit->n_added; i++)
         add_replica(&b, &edit->added[i]);

@@ -27,8 +27,10 @@ struct xd_edit {
     /* Of a file that no manifest describes yet; else not used. */
     const char *path;
     uint64_t size;
-    const char *sha256;                   /* of all of it, or NULL */
-    const struct xd_model_pieces *pieces; /* or NULL */
+
+    /* Where the manifest has none; or NULL. */
+    const char *sha256; /* of all of it */
+    const struct xd_model_pieces *pieces;
 
     const bool *dropped; /* those of its replicas, extent by extent; or NULL */
     const struct xd_edit_replica *added;

@@ -57,10 +57,13 @@ static int make_folders(char *path, struct xd_error *err)
 }
 
 static int write_new(int fd, const char *name, const char *path,
-                     const char *text, size_t len, struct xd_error *err)
+                     const char *text, size_t len, mode_t mode,
+                     struct xd_error *err)
 {
     int rc = xd_file_write(fd, name, 0, text, len, err);
 
+    if (rc == 0 && mode != 0)
+        xd_file_publish(fd, mode);
     xd_file_close(fd);
     if (rc == 0 && rename(name, path) != 0)
         rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be renamed to %s",
@@ -70,8 +73,9 @@ static int write_new(int fd, const char *name, const char *path,
     return rc;
 }
 
-int xd_small_file_replace(const char *path, const char *text, size_t len,
-                          struct xd_error *err)
+/* With that mode; 0: only its owner may read it. */
+static int replace(const char *path, const char *text, size_t len, mode_t mode,
+                   struct xd_error *err)
 {
     struct xd_text name = {.s = NULL};
     struct stat st;
@@ -91,10 +95,30 @@ int xd_small_file_replace(const char *path, const char *text, size_t len,
             rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
                                name.s);
         else if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
-            rc = write_new(fd, name.s, path, text, len, err);
+            rc = write_new(fd, name.s, path, text, len, mode, err);
         else
             rc = XD_E_IO;
     }
     xd_text_fini(&name);
     return rc;
+}
+
+int xd_small_file_replace(const char *path, const char *text, size_t len,
+                          struct xd_error *err)
+{
+    return replace(path, text, len, 0, err);
+}
+
+int xd_small_file_publish(const char *path, const char *text, size_t len,
+                          struct xd_error *err)
+{
+    int folder;
+    unsigned mode;
+    int rc = xd_folder_open(&folder, path, err);
+
+    if (rc < 0)
+        return rc;
+    mode = xd_folder_new_mode(folder);
+    xd_file_close(folder);
+    return replace(path, text, len, mode, err);
 }

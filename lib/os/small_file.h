@@ -24,4 +24,9 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
 int xd_small_file_replace(const char *path, const char *text, size_t len,
                           struct xd_error *err);
 
+/* The same for a file that others may read, as the user's files are by default
+ * (umask); its folder is there. */
+int xd_small_file_publish(const char *path, const char *text, size_t len,
+                          struct xd_error *err);
+
 #endif

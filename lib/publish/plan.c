@@ -89,14 +89,16 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
     return 0;
 }
 
-void xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
+bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
 {
     struct extent *e = &p->extents[extent];
 
-    XD_ASSERT(*place_of(p, extent, store) == FREE);
+    if (*place_of(p, extent, store) == HELD)
+        return false;
     *place_of(p, extent, store) = HELD;
     p->n_missing -= e->n_copies < e->wanted;
     e->n_copies++;
+    return true;
 }
 
 void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)

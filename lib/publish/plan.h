@@ -37,8 +37,9 @@ void xd_plan_free(struct xd_plan *p); /* NULL does nothing */
 int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                 struct xd_error *err);
 
-/* The store has a copy of it already, or must not get one. */
-void xd_plan_hold(struct xd_plan *p, size_t extent, size_t store);
+/* The store has a copy of it already, or must not get one.  hold() returns false
+ * if that is known. */
+bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store);
 void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store);
 
 /* Extents before this one may be sent; all others not yet. */

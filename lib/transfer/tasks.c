@@ -2,12 +2,12 @@
 #include "transfer/tasks.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "os/clock.h"
 
 /* No poll is without a bound, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
@@ -41,6 +41,7 @@ struct xd_tasks {
     struct xd_runner *runner;
     unsigned n_calls;
 
+    int64_t clock_off_s;     /* of this machine, as the store has it */
     struct running *running; /* one for each task */
     struct call *calls;      /* one for each slot of the runner */
 };
@@ -191,7 +192,8 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
         const unsigned slot = free_slot(t, task);
 
         if (slot == t->n_calls || r->is_stopped ||
-            !xd_task_next(r->task, (int64_t)time(NULL), &call))
+            !xd_task_next(r->task, (int64_t)xd_unix_time() + t->clock_off_s,
+                          &call))
             return made;
         made = true;
         if (start_call(t, slot, task, &call, &error) < 0)
@@ -213,6 +215,7 @@ static void finish(struct xd_tasks *t, unsigned task)
     struct xd_task *ended = r->task;
 
     xd_task_result(ended, &result);
+    t->clock_off_s += result.clock_off_s;
     if (result.state != XD_TASK_DONE && was_ended(r)) {
         result.state = XD_TASK_FAILED;
         result.failure = XD_TASK_BAD;
@@ -260,6 +263,16 @@ void xd_tasks_stop(struct xd_tasks *t, unsigned task)
         return;
     t->running[task].is_stopped = true;
     stop_calls(t, task);
+}
+
+const struct xd_object *xd_tasks_object(const struct xd_tasks *t, unsigned task)
+{
+    struct xd_task_result result;
+
+    if (!t->running[task].task)
+        return NULL;
+    xd_task_result(t->running[task].task, &result);
+    return result.object;
 }
 
 bool xd_tasks_is_busy(const struct xd_tasks *t, unsigned task)

@@ -61,6 +61,11 @@ int xd_tasks_start(struct xd_tasks *t, unsigned task,
 /* The task ends soon, with CANCELED unless it was done; a free one: nothing. */
 void xd_tasks_stop(struct xd_tasks *t, unsigned task);
 
+/* What is known so far of the object that a task puts; NULL for a free one.  Lives
+ * until the next call. */
+const struct xd_object *xd_tasks_object(const struct xd_tasks *t,
+                                        unsigned task);
+
 bool xd_tasks_is_busy(const struct xd_tasks *t, unsigned task);
 
 /* Move bytes until something happened, wakeup(), or the moment `until`.  May

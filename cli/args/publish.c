@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "args/publish.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args/quantity.h"
+#include "common/status.h"
+#include "common/words.h"
+
+#define LEAST_EXTENT 4096u
+#define MOST_COPIES STORES_MAX
+
+static int add_store(struct publish_args *p, char *value)
+{
+    if (strstr(value, "://") == NULL)
+        return words_usage("--to takes the URL of a store, such as "
+                           "https://HOST/FOLDER/, s3://BUCKET/KEY or "
+                           "ibp://HOST:PORT, not %s",
+                           value);
+    if (p->n_stores == STORES_MAX)
+        return words_usage("--to is given more than %d times", STORES_MAX);
+    p->stores[p->n_stores] = args_copy_and_hide(value);
+    if (p->stores[p->n_stores] == NULL) {
+        words_error("out of memory");
+        return STATUS_FAILED;
+    }
+    p->n_stores++;
+    return 0;
+}
+
+static int set_copies(struct publish_args *p, const char *value)
+{
+    if (quantity_count(&p->copies, value, 1, MOST_COPIES))
+        return 0;
+    return words_usage("--copies takes a number from 1 to %d, not %s",
+                       MOST_COPIES, value);
+}
+
+static int set_extent(struct publish_args *p, const char *value)
+{
+    if (quantity_bytes(&p->extent, value) && p->extent >= LEAST_EXTENT)
+        return 0;
+    return words_usage(
+        "invalid extent '%s': use a number of at least %u bytes, "
+        "such as 64m",
+        value, LEAST_EXTENT);
+}
+
+static int set_lifetime(struct publish_args *p, const char *value)
+{
+    if (quantity_seconds(&p->lifetime_s, value) && p->lifetime_s >= 1)
+        return 0;
+    return words_usage(
+        "invalid for '%s': use a number and a unit of at least a "
+        "second, such as 12h or 30d",
+        value);
+}
+
+int publish_take(struct publish_args *p, const struct option_row *row,
+                 char *value)
+{
+    if (row->id == OPTION_TO)
+        return add_store(p, value);
+    if (row->id == OPTION_COPIES)
+        return set_copies(p, value);
+    if (row->id == OPTION_EXTENT)
+        return set_extent(p, value);
+    if (row->id == OPTION_FOR)
+        return set_lifetime(p, value);
+    p->stripes = true;
+    return 0;
+}
+
+int publish_check(struct args *a)
+{
+    const struct publish_args *p = &a->publish;
+
+    if (a->n_inputs > 1)
+        return words_usage(
+            "put takes one file, not %zu: each has a manifest of "
+            "its own",
+            a->n_inputs);
+    if (args_is_url(a->inputs[0]))
+        return words_usage("put takes a file of this machine: to make a "
+                           "manifest of URLs, use xdownload make");
+    if (p->n_stores == 0)
+        return words_usage(
+            "put needs a store to put the file on: give --to URL "
+            "for each");
+    if (p->copies > p->n_stores)
+        return words_usage(
+            "--copies %" PRIu64 " needs as many stores, for none "
+            "gets two copies, and %zu %s given",
+            p->copies, p->n_stores, p->n_stores == 1 ? "is" : "are");
+    if (args_to_stdout(a))
+        return words_usage("put writes its manifest while it runs: --output "
+                           "needs the name of a file");
+    return 0;
+}
+
+void publish_fini(struct publish_args *p)
+{
+    for (size_t i = 0; i < p->n_stores; i++)
+        free(p->stores[i]);
+    p->n_stores = 0;
+}

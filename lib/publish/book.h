@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The book of an upload: which replicas there are, in two manifests.
+ *
+ *     F.private.xnd   0600; with what manages the replicas, and, until the end,
+ *                     a note from which the upload goes on
+ *     F.xnd           to hand out; once every byte has a replica
+ *
+ * Each is written under another name, which is then exchanged.
+ *
+ * The note is lines of a word and a value:
+ *
+ *     upload 1            the version of this form
+ *     name HEX            with which the names of all objects begin
+ *     extent BYTES        their length
+ *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
+ *     pending URL ID      what an upload of several requests has begun
+ *
+ * Not thread-safe.
+ */
+#ifndef XD_PUBLISH_BOOK_H
+#define XD_PUBLISH_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/manifest.h>
+
+#include "base/range.h"
+#include "manifest/model.h"
+#include "os/file.h"
+#include "store/store.h"
+
+struct xd_book;
+
+#define XD_BOOK_NAME_SIZE 33 /* 128 random bits in hex, and a NUL */
+
+struct xd_book_note {
+    char name[XD_BOOK_NAME_SIZE];
+    uint64_t extent_bytes;
+    char stamp[XD_FILE_STAMP_SIZE];
+};
+
+/*
+ * A book of the manifest at `path`, which is to be handed out as `format`; of what
+ * is there of it already, if `goes_on`.  Reads what is there, and writes nothing.
+ * Ownership: *out is the caller's, to release with xd_book_free().
+ * Errors:    IO, MANIFEST (what is there cannot be understood), NOMEM.
+ */
+int xd_book_open(struct xd_book **out, const char *path, const char *format,
+                 struct xd_error *err);
+void xd_book_free(struct xd_book *b); /* NULL does nothing */
+
+const char *xd_book_private_path(const struct xd_book *b);
+
+/* What the private manifest says, if it is there; else what the public one does;
+ * else NULL. */
+struct xd_manifest *xd_book_manifest(const struct xd_book *b);
+
+/* Whether it was of an upload that did not come to its end; *out is its note. */
+bool xd_book_is_unfinished(const struct xd_book *b, struct xd_book_note *out);
+
+/* It is of this upload from now on: of the manifest that is there, or, if `anew`,
+ * of a new file.  Errors: NOMEM. */
+int xd_book_begin(struct xd_book *b, const struct xd_book_note *note, bool anew,
+                  const char *name, uint64_t size, struct xd_error *err);
+
+/* Of a new file: what it hashes to.  Strings and pieces outlive the book. */
+void xd_book_set_hashes(struct xd_book *b, const char *sha256,
+                        const struct xd_model_pieces *pieces);
+
+/* The object is there, with those bytes of the file; `sha256` may be NULL.
+ * Errors: NOMEM. */
+int xd_book_add(struct xd_book *b, struct xd_range range,
+                const struct xd_object *object, const char *sha256,
+                struct xd_error *err);
+
+/* The replicas of the manifest that is there are no more: those of which `dropped`
+ * says so, extent by extent; it outlives the book. */
+void xd_book_drop(struct xd_book *b, const bool *dropped);
+
+/* What an upload of several requests has begun, and what became of it.
+ * Errors: NOMEM. */
+int xd_book_set_pending(struct xd_book *b, const struct xd_object *object,
+                        struct xd_error *err);
+void xd_book_unset_pending(struct xd_book *b, const struct xd_object *object);
+
+/* The i-th that an earlier run has left, or NULL past the last. */
+const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i);
+
+/*
+ * The texts of both manifests as they are now: *out_public is NULL as long as
+ * bytes have no replica.  Without the note, if it `is_over`.
+ * Ownership: the caller's, to release with xd_manifest_text_free().
+ * Errors: INVAL (what the format cannot say), MANIFEST, NOMEM.
+ */
+int xd_book_texts(struct xd_book *b, bool is_over, char **out_private,
+                  char **out_public, struct xd_error *err);
+
+/* Put them in their places; a NULL text is not written.  Any thread, without
+ * the lock of the book.  Blocks: on the disk.  Errors: IO, NOMEM. */
+int xd_book_write(const struct xd_book *b, const char *private_text,
+                  const char *public_text, struct xd_error *err);
+
+#endif

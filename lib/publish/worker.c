@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker of one store: take an extent, carry it there, give back what became
+ * of it.  Only the middle part runs without the lock.
+ */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "publish/upload.h"
+
+#define TICK (XD_SECOND / 10) /* in which what was sent is counted */
+
+/* The next extent begins when so little is left of the one before: the line is
+ * not idle while that is read back. */
+#define OVERLAP XD_SECOND
+
+#define FIRST_PAUSE \
+    (XD_SECOND / 4) /* after a failure; each next one doubles it */
+#define LONGEST_PAUSE (30 * XD_SECOND)
+
+static bool is_busy(const struct xd_upload_worker *w)
+{
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        if (w->lanes[i].state != XD_LANE_FREE)
+            return true;
+    return false;
+}
+
+/* ---- take ---- */
+
+/* A lane that may begin an extent; NULL: none. */
+static struct xd_upload_lane *free_lane_locked(struct xd_upload_worker *w,
+                                               xd_usec now)
+{
+    struct xd_upload_lane *lane = NULL;
+    bool is_sending = false;
+
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++) {
+        if (w->lanes[i].state == XD_LANE_FREE)
+            lane = &w->lanes[i];
+        is_sending |= w->lanes[i].state == XD_LANE_PUTS;
+    }
+    if (is_sending && xd_plan_left(w->upload->plan, w->index, now) > OVERLAP)
+        return NULL;
+    return lane;
+}
+
+/* What an earlier run has begun at this store. */
+static const struct xd_object *stale_locked(struct xd_upload_worker *w)
+{
+    const struct xd_object *o;
+
+    while ((o = xd_book_pending(w->upload->book, w->n_cleared)) != NULL) {
+        w->n_cleared++;
+        if (xd_store_has(w->store, o->manage))
+            return o;
+    }
+    return NULL;
+}
+
+/* Begin an extent, if there is one for the store now.  The lock is released
+ * while its task begins. */
+static bool take_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    const xd_usec now = xd_now();
+    struct xd_upload_lane *lane = free_lane_locked(w, now);
+
+    if (!lane || now < w->retry_at)
+        return false;
+    lane->extent = xd_plan_next(u->plan, w->index, now);
+    if (lane->extent == XD_PLAN_NONE)
+        return false;
+    lane->range = xd_plan_range(u->plan, lane->extent);
+    lane->reason = (struct xd_error){.code = XD_OK};
+    lane->drops = false;
+    w->stats.state = XD_STORE_BUSY;
+    xd_mutex_unlock(&u->lock);
+    xd_lane_put(lane);
+    xd_mutex_lock(&u->lock);
+    return true;
+}
+
+/* ---- give ---- */
+
+/* So that the keeper looks what follows. */
+static void changed_locked(struct xd_upload *u)
+{
+    xd_cond_signal(&u->kept);
+    xd_cond_broadcast(&u->work_ready);
+}
+
+static void note_sent_locked(struct xd_upload_worker *w)
+{
+    const xd_usec now = xd_now();
+
+    if (w->sent_now == 0)
+        return;
+    xd_plan_sent(w->upload->plan, w->index, w->sent_now, now);
+    xd_rate_add(&w->rate, now, w->sent_now);
+    w->stats.bytes_sent += w->sent_now;
+    w->upload->bytes_sent += w->sent_now;
+    w->sent_now = 0;
+}
+
+/* The book knows of uploads of several requests, so that a later run can end
+ * them. */
+static void note_pending_locked(struct xd_upload_worker *w,
+                                struct xd_upload_lane *lane)
+{
+    const struct xd_object *o = lane->state == XD_LANE_PUTS
+                                    ? xd_tasks_object(w->tasks, lane->number)
+                                    : NULL;
+    struct xd_error error;
+
+    if (lane->pending.upload || !o || !o->upload || !o->manage)
+        return;
+    lane->pending.upload = xd_strdup(o->upload);
+    lane->pending.manage = xd_strdup(o->manage);
+    if (!lane->pending.upload || !lane->pending.manage ||
+        xd_book_set_pending(w->upload->book, &lane->pending, &error) < 0) {
+        xd_fail_nomem(&error);
+        xd_upload_fail_locked(w->upload, &error);
+    }
+    w->upload->is_dirty = true;
+    xd_cond_signal(&w->upload->kept);
+}
+
+static void unset_pending_locked(struct xd_upload_lane *lane)
+{
+    if (lane->pending.upload && lane->pending.manage)
+        xd_book_unset_pending(lane->worker->upload->book, &lane->pending);
+    xd_object_fini(&lane->pending);
+    lane->pending = (struct xd_object){.upload = NULL};
+}
+
+void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+    const uint64_t length = xd_range_length(lane->range);
+    struct xd_error error;
+
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    unset_pending_locked(lane);
+    if (xd_book_add(u->book, lane->range, &lane->object,
+                    u->digests[lane->extent], &error) < 0) {
+        xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
+        xd_upload_fail_locked(u, &error);
+    } else {
+        xd_plan_done(u->plan, lane->extent, w->index, xd_now());
+        w->failures = 0;
+        w->stats.bytes += length;
+        w->stats.extents++;
+        u->bytes_done += length;
+        u->is_dirty = true;
+        xd_upload_record_locked(u, w, lane, XD_OK);
+    }
+    changed_locked(u);
+    xd_mutex_unlock(&u->lock);
+    lane->state = XD_LANE_FREE;
+}
+
+/* It failed so often, or in such a way, that nothing more is asked of it. */
+static void drop_locked(struct xd_upload_worker *w)
+{
+    xd_plan_drop(w->upload->plan, w->index);
+    w->stats.state = XD_STORE_FAILED;
+}
+
+static xd_usec pause_after(unsigned failures, xd_usec wanted)
+{
+    xd_usec pause =
+        failures < 8 ? FIRST_PAUSE << (failures - 1) : LONGEST_PAUSE;
+
+    pause = pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE;
+    return pause > wanted ? pause : wanted;
+}
+
+void xd_worker_give_back(struct xd_upload_worker *w,
+                         struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+    bool drops;
+
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    unset_pending_locked(lane);
+    xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
+    w->stats.failures++;
+    w->failures++;
+    w->stats.last_error = lane->reason;
+    xd_upload_record_locked(u, w, lane, lane->reason.code);
+    drops = (lane->drops || w->failures >= u->options.retry) &&
+            !xd_plan_is_dropped(u->plan, w->index);
+    if (drops) {
+        drop_locked(w);
+    } else if (w->stats.state != XD_STORE_FAILED) {
+        w->retry_at = xd_now() + pause_after(w->failures, lane->pause);
+        w->stats.state = XD_STORE_PAUSED;
+    }
+    changed_locked(u);
+    xd_mutex_unlock(&u->lock);
+    if (drops)
+        xd_log(&u->log, XD_LOG_WARN, "%s", lane->reason.msg);
+    lane->state = XD_LANE_FREE;
+}
+
+/* ---- the loop ---- */
+
+/* Nothing is under way: wait for something to send. */
+static void rest_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    const xd_usec now = xd_now();
+
+    if (w->stats.state == XD_STORE_BUSY)
+        w->stats.state = XD_STORE_IDLE;
+    if (w->retry_at > now)
+        (void)xd_cond_wait_until(&u->work_ready, &u->lock, w->retry_at);
+    else
+        (void)xd_cond_wait_until(&u->work_ready, &u->lock, now + XD_SECOND);
+}
+
+/* Go on with what is under way. */
+static void carry_on(struct xd_upload_worker *w)
+{
+    xd_tasks_poll(w->tasks, xd_now() + TICK);
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        while (w->lanes[i].has_ended)
+            xd_lane_step(&w->lanes[i]);
+}
+
+/* What an earlier run has left goes before anything is sent. */
+static void clear_stale_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    const struct xd_object *o;
+
+    while (!xd_upload_is_ending_locked(u) && (o = stale_locked(w)) != NULL) {
+        xd_mutex_unlock(&u->lock);
+        xd_lane_clear_stale(&w->lanes[0], o);
+        while (w->lanes[0].state != XD_LANE_FREE)
+            carry_on(w);
+        xd_mutex_lock(&u->lock);
+    }
+}
+
+void *xd_upload_worker_main(void *arg)
+{
+    struct xd_upload_worker *w = arg;
+    struct xd_upload *u = w->upload;
+
+    xd_mutex_lock(&u->lock);
+    clear_stale_locked(w);
+    while (!xd_upload_is_ending_locked(u)) {
+        if (take_locked(w))
+            continue;
+        if (!is_busy(w)) {
+            rest_locked(w);
+            continue;
+        }
+        xd_mutex_unlock(&u->lock);
+        carry_on(w);
+        xd_mutex_lock(&u->lock);
+        note_sent_locked(w);
+        for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+            note_pending_locked(w, &w->lanes[i]);
+    }
+    xd_mutex_unlock(&u->lock);
+    return NULL;
+}
