@@ -132,6 +132,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 
     if (!has_room(d, slot, len))
         return hold(d, slot, len, now);
+    if (s->request.sends)
+        return d->handler->bytes(d->handler->user, slot, data, len);
     at = pay(d, s, now, len);
     if (at > now)
         return hold(d, slot, len, at);
@@ -325,12 +327,20 @@ void xd_runner_stop(struct xd_runner *d, unsigned slot)
         xd_transport_stop(s->transport, slot);
 }
 
+void xd_runner_resume(struct xd_runner *d, unsigned slot)
+{
+    struct slot *s = &d->slots[slot];
+
+    if (s->is_busy && s->request.sends)
+        xd_transport_resume(s->transport, slot);
+}
+
 void xd_runner_shorten(struct xd_runner *d, unsigned slot, uint64_t end)
 {
     struct slot *s = &d->slots[slot];
     uint64_t length = end > s->request.offset ? end - s->request.offset : 0;
 
-    if (!s->is_busy)
+    if (!s->is_busy || s->request.sends)
         return;
     if (length < s->request.length) {
         s->request.length = length;
