@@ -4,8 +4,9 @@
  *
  *     PUT      HEAD --404--> PUT --ok--> HEAD: is all of it there?
  *                             | ^
- *                             v |  409, 404, 500: its folder is missing
- *                            MKCOL, from the target down
+ *                             v |  409, 404, 500: its folder is missing; and
+ *                            MKCOL, from the target down,
+ *              before the first PUT if the object is large
  *     LOOK     HEAD             READ    GET with a range
  *     RENEW    HEAD: objects do not expire, if they are there
  *     DELETE,  DELETE
@@ -31,6 +32,10 @@
 /* Of a server that sends a whole object in place of a range, so much is read to
  * come to that range. */
 #define MOST_READ_PAST ((uint64_t)1 << 20)
+
+/* nginx takes all of an object before it looks for the folder.  One of so many bytes
+ * takes longer than to ask for that. */
+#define LARGE ((uint64_t)1 << 20)
 
 /* Constant after new(). */
 struct web {
@@ -64,6 +69,7 @@ struct web_task {
     struct xd_text fields, folder;
     struct xd_url folder_url;
     size_t n_folder;  /* MAKES_FOLDER: bytes of url_text that are its URL */
+    bool is_early;    /* MAKES_FOLDER: before PUT, which decides */
     bool has_climbed; /* its folders are there, or were made */
 };
 
@@ -355,9 +361,19 @@ static bool take_head(struct web_task *t, const struct xd_reply *reply)
     return true;
 }
 
+static void make_folders(struct web_task *t, bool is_early)
+{
+    t->is_early = is_early;
+    t->n_folder = 0;
+    t->step = MAKES_FOLDER;
+    (void)next_folder(t);
+}
+
 static void looked_first(struct web_task *t, const struct xd_reply *reply)
 {
-    if (is_absent(reply->code))
+    if (is_absent(reply->code) && t->order.size >= LARGE)
+        make_folders(t, true);
+    else if (is_absent(reply->code))
         t->step = SENDS;
     else if (is_ok(reply->code))
         fail_exists(t);
@@ -378,9 +394,7 @@ static void sent(struct web_task *t, const struct xd_reply *reply)
     } else if (reply->code == 412) {
         fail_exists(t);
     } else if (may_lack_folder(reply->code) && !t->has_climbed) {
-        t->n_folder = 0;
-        t->has_climbed = next_folder(t);
-        t->step = MAKES_FOLDER;
+        make_folders(t, false);
     } else if (reply->code == 404) {
         fail_bad(t, "answered PUT with 404: its folder is not there");
     } else {
@@ -391,13 +405,17 @@ static void sent(struct web_task *t, const struct xd_reply *reply)
 /* 405: it is there, or the server has no folders. */
 static void made_folder(struct web_task *t, const struct xd_reply *reply)
 {
-    if (!is_ok(reply->code) && reply->code != 405 && reply->code != 501) {
-        if (is_absent(reply->code) || reply->code == 409)
-            fail_bad(t, "cannot be made: the folder above it is not there");
-        else
-            fail_by_reply(t, reply);
-    } else if (!next_folder(t)) {
+    if (is_ok(reply->code) || reply->code == 405 || reply->code == 501) {
+        if (next_folder(t))
+            return;
+        t->has_climbed = true;
         t->step = SENDS;
+    } else if (t->is_early) {
+        t->step = SENDS;
+    } else if (is_absent(reply->code) || reply->code == 409) {
+        fail_bad(t, "cannot be made: the folder above it is not there");
+    } else {
+        fail_by_reply(t, reply);
     }
 }
 

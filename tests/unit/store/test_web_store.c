@@ -11,6 +11,7 @@
 #define TARGET "https://h.example/a/"
 #define OBJECT TARGET "d/x.0"
 #define SIZE 1000
+#define LARGE ((uint64_t)1 << 20)
 #define MOST_TURNS 12
 
 /* A call, "METHOD PATH", and what is answered. */
@@ -317,9 +318,41 @@ static const struct row {
     {XD_TASK_ABORT, {SAYS(DELETE_X, 404)}, XD_TASK_DONE, 0, 0},
 };
 
+/* Of an object of so many bytes the folder comes before PUT. */
+static const struct row large_rows[] = {
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS("MKCOL /a/", 405), SAYS("MKCOL /a/d/", 201), TAKES,
+      HAS(LARGE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS("MKCOL /a/", 403), TAKES, HAS(LARGE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS("MKCOL /a/", 405), SAYS("MKCOL /a/d/", 405),
+      SAYS(PUT_X, 500)},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "PUT with 500"},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS("MKCOL /a/", 409), LACKS_FOLDER, SAYS("MKCOL /a/", 409)},
+     XD_TASK_FAILED,
+     XD_TASK_BAD,
+     "cannot be made"},
+    {XD_TASK_PUT,
+     {HAS_NOT, BREAKS("MKCOL /a/", AGAIN)},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "broke"},
+};
+
 static struct xd_store *store;
 static struct xd_task *task;
 static struct xd_error err;
+static uint64_t size = SIZE; /* of the object */
 
 static int make_store(const char *target)
 {
@@ -332,6 +365,7 @@ static int make_store(const char *target)
 
 static void set_up(void)
 {
+    size = SIZE;
     ck_assert_int_eq(make_store(TARGET), 0);
 }
 
@@ -351,7 +385,7 @@ static int start(enum xd_task_kind kind, struct xd_range range)
 {
     const struct xd_task_order order = {.kind = kind,
                                         .name = "d/x.0",
-                                        .size = SIZE,
+                                        .size = size,
                                         .range = range,
                                         .object = &object};
 
@@ -377,7 +411,7 @@ static void check_call(const struct turn *turn, const struct xd_call *call)
     ck_assert_str_eq(line, turn->call);
     ck_assert(call->logs_in);
     ck_assert_uint_eq(xd_range_length(call->body),
-                      strcmp(call->method, "PUT") == 0 ? SIZE : 0);
+                      strcmp(call->method, "PUT") == 0 ? size : 0);
     ck_assert_ptr_null(call->text);
     if (strcmp(call->method, "PUT") == 0)
         ck_assert_str_eq(call->fields,
@@ -423,7 +457,7 @@ static void check_object(const struct row *row, const struct turn *last)
     ck_assert_str_eq(r.object->read, OBJECT);
     ck_assert_int_eq(r.object->expires_at, 0);
     if (row->kind == XD_TASK_PUT)
-        ck_assert_uint_eq(r.object->size, SIZE);
+        ck_assert_uint_eq(r.object->size, size);
 }
 
 static void play(const struct row *row)
@@ -455,6 +489,21 @@ static void play(const struct row *row)
 START_TEST(each_order_of_answers_has_its_end)
 {
     play(&rows[_i]);
+}
+END_TEST
+
+START_TEST(folder_of_a_large_object_is_made_before_it_is_sent)
+{
+    size = LARGE;
+    play(&large_rows[_i]);
+}
+END_TEST
+
+START_TEST(folder_of_a_smaller_one_is_not)
+{
+    size = LARGE - 1;
+    play(&(struct row){
+        XD_TASK_PUT, {HAS_NOT, TAKES, HAS(LARGE - 1)}, XD_TASK_DONE, 0, 0});
 }
 END_TEST
 
@@ -664,6 +713,10 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, each_order_of_answers_has_its_end, 0,
                         (int)(sizeof rows / sizeof *rows));
+    tcase_add_loop_test(tcase,
+                        folder_of_a_large_object_is_made_before_it_is_sent, 0,
+                        (int)(sizeof large_rows / sizeof *large_rows));
+    tcase_add_test(tcase, folder_of_a_smaller_one_is_not);
     tcase_add_test(tcase, size_and_validator_are_those_of_head);
     tcase_add_loop_test(tcase, range_that_is_read_is_the_one_that_was_asked_for,
                         0, (int)(sizeof read_rows / sizeof *read_rows));
