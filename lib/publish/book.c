@@ -24,6 +24,11 @@ struct made {
     char sha256[65];
 };
 
+struct pending {
+    uint64_t begin;
+    struct xd_object object; /* owned */
+};
+
 struct xd_book {
     /* Constant after open(). */
     char *path, *private_path;
@@ -41,7 +46,7 @@ struct xd_book {
     const bool *dropped;
     struct made *made;
     size_t n_made, made_capacity;
-    struct xd_object *pending;
+    struct pending *pending;
     size_t n_pending, pending_capacity;
 };
 
@@ -87,19 +92,57 @@ static void copy_span(char *to, size_t size, struct xd_span s)
     snprintf(to, size, "%.*s", (int)s.len, s.s);
 }
 
-static int add_pending(struct xd_book *b, const char *manage, size_t manage_len,
-                       const char *upload, size_t upload_len)
+static struct pending *add_pending(struct xd_book *b, uint64_t begin)
 {
-    struct xd_object *more =
+    struct pending *more =
         xd_grow(b->pending, b->n_pending, &b->pending_capacity, sizeof *more);
 
     if (!more)
-        return XD_E_NOMEM;
+        return NULL;
     b->pending = more;
     more += b->n_pending++;
-    *more = (struct xd_object){.manage = xd_strndup(manage, manage_len),
-                               .upload = xd_strndup(upload, upload_len)};
-    return more->manage && more->upload ? 0 : XD_E_NOMEM;
+    *more = (struct pending){.begin = begin};
+    return more;
+}
+
+/* The next word of *rest, which is behind it then. */
+static struct xd_span next_word(struct xd_span *rest)
+{
+    const char *blank = memchr(rest->s, ' ', rest->len);
+    const size_t n = blank ? (size_t)(blank - rest->s) : rest->len;
+    const struct xd_span word = xd_span(rest->s, n);
+
+    *rest =
+        xd_span(rest->s + n + (blank != NULL), rest->len - n - (blank != NULL));
+    return word;
+}
+
+/* One of its names; false without memory. */
+static bool read_name(char **out, struct xd_span *rest)
+{
+    const struct xd_span word = next_word(rest);
+
+    *out = NULL;
+    if (word.len == 0 || xd_span_is(word, "-"))
+        return true;
+    *out = xd_strndup(word.s, word.len);
+    return *out != NULL;
+}
+
+/* False: it is none, or there is no memory. */
+static bool read_pending(struct xd_book *b, struct xd_span rest)
+{
+    const struct xd_span first = next_word(&rest);
+    struct pending *p;
+    uint64_t begin;
+
+    if (!xd_parse_u64(first.s, first.len, &begin))
+        return false;
+    p = add_pending(b, begin);
+    return p && read_name(&p->object.manage, &rest) &&
+           read_name(&p->object.read, &rest) &&
+           read_name(&p->object.write, &rest) &&
+           read_name(&p->object.upload, &rest) && p->object.manage;
 }
 
 /* Without memory, or with a line that is none, `is_bad`. */
@@ -118,11 +161,7 @@ static void read_line(struct xd_book *b, struct xd_span line, bool *is_bad)
     } else if (value_of(line, "stamp", &value)) {
         copy_span(b->noted.stamp, sizeof b->noted.stamp, value);
     } else if (value_of(line, "pending", &value)) {
-        const char *blank = memchr(value.s, ' ', value.len);
-        const size_t n = blank ? (size_t)(blank - value.s) : value.len;
-
-        *is_bad |= !blank ||
-                   add_pending(b, value.s, n, blank + 1, value.len - n - 1) < 0;
+        *is_bad |= !read_pending(b, value);
     }
 }
 
@@ -145,6 +184,20 @@ static int read_note(struct xd_book *b, const char *note, struct xd_error *err)
     return 0;
 }
 
+static const char *or_none(const char *name)
+{
+    return name ? name : "-";
+}
+
+static void write_pending(struct xd_text *to, const struct pending *p)
+{
+    const struct xd_object *o = &p->object;
+
+    xd_text_addf(to, "pending %llu %s %s %s %s\n", (unsigned long long)p->begin,
+                 o->manage, or_none(o->read), or_none(o->write),
+                 or_none(o->upload));
+}
+
 static char *write_note(const struct xd_book *b)
 {
     struct xd_text t = {.s = NULL};
@@ -154,8 +207,7 @@ static char *write_note(const struct xd_book *b)
     if (b->note.stamp[0] != '\0')
         xd_text_addf(&t, "stamp %s\n", b->note.stamp);
     for (size_t i = 0; i < b->n_pending; i++)
-        xd_text_addf(&t, "pending %s %s\n", b->pending[i].manage,
-                     b->pending[i].upload);
+        write_pending(&t, &b->pending[i]);
     if (t.failed)
         xd_text_fini(&t);
     return t.s;
@@ -220,9 +272,13 @@ bool xd_book_is_unfinished(const struct xd_book *b, struct xd_book_note *out)
     return b->is_unfinished;
 }
 
-const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i)
+const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i,
+                                        uint64_t *out_begin)
 {
-    return i < b->n_pending ? &b->pending[i] : NULL;
+    if (i >= b->n_pending)
+        return NULL;
+    *out_begin = b->pending[i].begin;
+    return &b->pending[i].object;
 }
 
 /* ---- what becomes of it ---- */
@@ -251,71 +307,55 @@ void xd_book_drop(struct xd_book *b, const bool *dropped)
     b->dropped = dropped;
 }
 
-static char *copy_of(const char *s, bool *failed)
-{
-    char *copy = s ? xd_strdup(s) : NULL;
-
-    *failed |= s && !copy;
-    return copy;
-}
-
 int xd_book_add(struct xd_book *b, struct xd_range range,
                 const struct xd_object *object, const char *sha256,
                 struct xd_error *err)
 {
     struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
-    bool failed = false;
 
     if (!m)
         return xd_fail_nomem(err);
     b->made = m;
     m += b->n_made;
-    *m = (struct made){.range = range,
-                       .object = {.read = copy_of(object->read, &failed),
-                                  .write = copy_of(object->write, &failed),
-                                  .manage = copy_of(object->manage, &failed),
-                                  .expires_at = object->expires_at}};
+    *m = (struct made){.range = range};
     if (sha256)
         snprintf(m->sha256, sizeof m->sha256, "%s", sha256);
-    if (failed) {
-        xd_object_fini(&m->object);
+    if (xd_object_copy(&m->object, object) < 0)
         return xd_fail_nomem(err);
-    }
     b->n_made++;
     return 0;
 }
 
-static size_t find_pending(const struct xd_book *b,
-                           const struct xd_object *object)
+static size_t find_pending(const struct xd_book *b, const char *manage)
 {
     size_t i = 0;
 
-    while (i < b->n_pending &&
-           (strcmp(b->pending[i].manage, object->manage) != 0 ||
-            strcmp(b->pending[i].upload, object->upload) != 0))
+    while (i < b->n_pending && strcmp(b->pending[i].object.manage, manage) != 0)
         i++;
     return i;
 }
 
-int xd_book_set_pending(struct xd_book *b, const struct xd_object *object,
-                        struct xd_error *err)
+void xd_book_unset_pending(struct xd_book *b, const char *manage)
 {
-    if (find_pending(b, object) < b->n_pending)
-        return 0;
-    if (add_pending(b, object->manage, strlen(object->manage), object->upload,
-                    strlen(object->upload)) < 0)
-        return xd_fail_nomem(err);
-    return 0;
-}
-
-void xd_book_unset_pending(struct xd_book *b, const struct xd_object *object)
-{
-    const size_t i = find_pending(b, object);
+    const size_t i = find_pending(b, manage);
 
     if (i == b->n_pending)
         return;
-    xd_object_fini(&b->pending[i]);
+    xd_object_fini(&b->pending[i].object);
     b->pending[i] = b->pending[--b->n_pending];
+}
+
+int xd_book_set_pending(struct xd_book *b, uint64_t begin,
+                        const struct xd_object *object, struct xd_error *err)
+{
+    struct pending *p;
+
+    xd_book_unset_pending(b, object->manage);
+    p = add_pending(b, begin);
+    if (p && xd_object_copy(&p->object, object) == 0)
+        return 0;
+    b->n_pending -= p != NULL;
+    return xd_fail_nomem(err);
 }
 
 /* ---- writing ---- */
@@ -433,7 +473,7 @@ void xd_book_free(struct xd_book *b)
     for (size_t i = 0; i < b->n_made; i++)
         xd_object_fini(&b->made[i].object);
     for (size_t i = 0; i < b->n_pending; i++)
-        xd_object_fini(&b->pending[i]);
+        xd_object_fini(&b->pending[i].object);
     xd_free(b->made);
     xd_free(b->pending);
     xd_manifest_unref(b->there);

@@ -14,7 +14,8 @@
  *     name HEX            with which the names of all objects begin
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
- *     pending URL ID      what an upload of several requests has begun
+ *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent: the
+ *                         first byte of the file in it, and its names ("-": none)
  *
  * Not thread-safe.
  */
@@ -79,14 +80,15 @@ int xd_book_add(struct xd_book *b, struct xd_range range,
  * says so, extent by extent; it outlives the book. */
 void xd_book_drop(struct xd_book *b, const bool *dropped);
 
-/* What an upload of several requests has begun, and what became of it.
- * Errors: NOMEM. */
-int xd_book_set_pending(struct xd_book *b, const struct xd_object *object,
-                        struct xd_error *err);
-void xd_book_unset_pending(struct xd_book *b, const struct xd_object *object);
+/* An object that is being sent, whose names may become more; and that it is no
+ * more.  Objects are told apart by what manages them.  Errors: NOMEM. */
+int xd_book_set_pending(struct xd_book *b, uint64_t begin,
+                        const struct xd_object *object, struct xd_error *err);
+void xd_book_unset_pending(struct xd_book *b, const char *manage);
 
-/* The i-th that an earlier run has left, or NULL past the last. */
-const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i);
+/* The i-th of those that are; NULL past the last. */
+const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i,
+                                        uint64_t *out_begin);
 
 /*
  * The texts of both manifests as they are now: *out_public is NULL as long as

@@ -99,26 +99,11 @@ static int on_hash(void *user, struct xd_range range, char out_hex[65],
                       out_hex, err);
 }
 
-static char *copy_of(const char *s, bool *failed)
-{
-    char *copy = s ? xd_strdup(s) : NULL;
-
-    *failed |= s && !copy;
-    return copy;
-}
-
 /* What is known of the object; false without memory. */
 static bool take_object(lane_t *lane, const struct xd_object *o)
 {
-    bool failed = false;
-
     xd_object_fini(&lane->object);
-    lane->object = (struct xd_object){.read = copy_of(o->read, &failed),
-                                      .write = copy_of(o->write, &failed),
-                                      .manage = copy_of(o->manage, &failed),
-                                      .upload = copy_of(o->upload, &failed),
-                                      .expires_at = o->expires_at};
-    return !failed;
+    return xd_object_copy(&lane->object, o) == 0;
 }
 
 void xd_lane_note_end(void *user, unsigned task,
@@ -207,13 +192,19 @@ static void clear(lane_t *lane, const struct xd_error *why, bool drops,
                                   .object = &lane->object});
 }
 
-void xd_lane_clear_stale(lane_t *lane, const struct xd_object *object)
+/* Parts of an object cannot be gone on with; a whole one may be there. */
+void xd_lane_resume(lane_t *lane)
 {
-    lane->is_stale = true;
-    if (take_object(lane, object))
-        start(lane, XD_LANE_CLEARS,
-              &(struct xd_task_order){.kind = XD_TASK_ABORT,
-                                      .object = &lane->object});
+    struct xd_error error;
+
+    lane->began = xd_now();
+    if (!lane->object.upload && lane->extent != XD_PLAN_NONE) {
+        look(lane);
+        return;
+    }
+    xd_fail(&error, XD_E_CANCELED, "%s: an earlier upload was broken off",
+            xd_store_name(lane->worker->store));
+    clear(lane, &error, false, 0);
 }
 
 /* The end of an object that was found is read, too: it may have been cut. */
@@ -338,24 +329,6 @@ static void end_proof(lane_t *lane)
     }
 }
 
-/* What cannot be cleared stays: its name is in no manifest. */
-static void end_clear(lane_t *lane)
-{
-    struct xd_upload *u = lane->worker->upload;
-
-    if (!lane->is_stale) {
-        xd_worker_give_back(lane->worker, lane);
-        return;
-    }
-    xd_mutex_lock(&u->lock);
-    if (lane->is_done)
-        xd_book_unset_pending(u->book, &lane->object);
-    u->is_dirty |= lane->is_done;
-    xd_mutex_unlock(&u->lock);
-    lane->is_stale = false;
-    lane->state = XD_LANE_FREE;
-}
-
 void xd_lane_step(lane_t *lane)
 {
     lane->has_ended = false;
@@ -371,8 +344,8 @@ void xd_lane_step(lane_t *lane)
     case XD_LANE_PROVES:
         end_proof(lane);
         break;
-    case XD_LANE_CLEARS:
-        end_clear(lane);
+    case XD_LANE_CLEARS: /* what cannot be cleared stays: nothing names it */
+        xd_worker_give_back(lane->worker, lane);
         break;
     }
 }
@@ -380,7 +353,6 @@ void xd_lane_step(lane_t *lane)
 void xd_lane_fini(lane_t *lane)
 {
     xd_object_fini(&lane->object);
-    xd_object_fini(&lane->pending);
     xd_hasher_free(lane->sent);
     xd_free(lane->bytes);
 }

@@ -232,16 +232,23 @@ static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
                                                                  : XD_PLAN_NONE;
 }
 
+bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
+{
+    if (extent >= p->n || !may_get(p, extent, store))
+        return false;
+    *place_of(p, extent, store) = UNDER_WAY;
+    p->extents[extent].n_copies++;
+    p->stores[store].under_way += xd_range_length(p->extents[extent].range);
+    return true;
+}
+
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now)
 {
-    struct store *s = &p->stores[store];
-    const size_t i = s->is_dropped ? XD_PLAN_NONE : choose(p, store, now);
+    const size_t i =
+        p->stores[store].is_dropped ? XD_PLAN_NONE : choose(p, store, now);
 
-    if (i == XD_PLAN_NONE)
-        return i;
-    *place_of(p, i, store) = UNDER_WAY;
-    p->extents[i].n_copies++;
-    s->under_way += xd_range_length(p->extents[i].range);
+    if (i != XD_PLAN_NONE)
+        (void)xd_plan_take(p, i, store);
     return i;
 }
 

@@ -52,6 +52,10 @@ struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
  * XD_PLAN_NONE. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);
 
+/* That one is under way to the store, as an earlier run has left it; false if the
+ * store has it, must not get it, or no copy of it is missing. */
+bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store);
+
 /* So many bytes more were sent to the store. */
 void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now);
 

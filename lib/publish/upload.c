@@ -71,6 +71,18 @@ static void stop_workers(struct xd_upload *u)
     }
 }
 
+/* The keeper joins the hasher. */
+static int start_keepers(struct xd_upload *u, struct xd_error *err)
+{
+    if (xd_thread_start(&u->hasher, xd_upload_hasher_main, u) < 0)
+        return xd_fail_nomem(err);
+    if (xd_thread_start(&u->keeper, xd_upload_keeper_main, u) == 0)
+        return 0;
+    xd_upload_cancel(u);
+    xd_thread_join(&u->hasher);
+    return xd_fail_nomem(err);
+}
+
 static void cancel(void *user)
 {
     xd_upload_cancel(user);
@@ -89,8 +101,8 @@ int xd_upload_start(struct xd_upload *u, struct xd_error *err)
     xd_mutex_unlock(&u->lock);
     for (size_t i = 0; rc == 0 && i < u->n_workers; i++)
         rc = start_worker(&u->workers[i], err);
-    if (rc == 0 && xd_thread_start(&u->keeper, xd_upload_keeper_main, u) < 0)
-        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc = start_keepers(u, err);
     if (rc < 0) {
         stop_workers(u);
         return rc;

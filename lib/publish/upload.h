@@ -2,7 +2,8 @@
 /*
  * An upload in progress.
  *
- *     keeper:   hashes the file, extent by extent; writes the book; ends it all
+ *     hasher:   hashes the file, extent by extent
+ *     keeper:   writes the book, and ends it all
  *     workers:  one for each store: put an extent, read a sample of it back
  *
  *     FREE --next()--> PUTS --> PROVES --> FREE, and in the book
@@ -11,8 +12,8 @@
  *       +---- CLEARS <---+--+------+
  *             (what a failed attempt has left)
  *
- * An extent is sent once the keeper has hashed it; what a worker has sent is
- * hashed too, so that a file that changes meanwhile is noticed.
+ * An extent is sent once it was hashed and the book names its object; what a worker
+ * has sent is hashed too, so that a file that changes meanwhile is noticed.
  *
  * Locks: upload.lock; never held across the network, the disk, hashing or a join.
  */
@@ -63,8 +64,10 @@ struct xd_upload_lane {
     xd_usec began;
     char name[XD_BOOK_NAME_SIZE + 48]; /* of its object */
     struct xd_object object;           /* as far as it is known */
-    struct xd_object pending; /* of several requests, while it is in the
-                                          book; `upload` NULL: it is not */
+    bool is_resumed; /* an earlier run has begun it: that it is cleared is no
+                        failure */
+    bool is_pending; /* the object is in the book as one that is sent, */
+    uint64_t noted;  /* from this change on */
 
     /* What was sent of it, if that was in order. */
     struct xd_hasher *sent;
@@ -84,7 +87,6 @@ struct xd_upload_lane {
     uint64_t size; /* of the object, that was looked at */
     bool is_same;  /* the sample is as it is to be */
 
-    bool is_stale;          /* what it clears was left by an earlier run */
     bool drops;             /* once it is cleared the store is given up; */
     struct xd_error reason; /* why it is cleared */
     xd_usec pause;          /* and how long the store wants to be left alone */
@@ -104,7 +106,6 @@ struct xd_upload_worker {
 
     /* The worker's own. */
     struct xd_upload_lane lanes[XD_UPLOAD_LANES];
-    size_t n_cleared;  /* of what an earlier run has left; and looked at */
     uint64_t sent_now; /* since it was last counted */
 
     /* Guarded by lock. */
@@ -138,7 +139,7 @@ struct xd_upload {
 
     struct xd_net_context *context;
     struct xd_budget budget;
-    struct xd_thread keeper;
+    struct xd_thread hasher, keeper;
     struct xd_cancel_hook hook;
     struct xd_log log;
     bool has_keeper;
@@ -152,7 +153,9 @@ struct xd_upload {
     enum xd_upload_state state;
     struct xd_plan *plan;
     struct xd_book *book;
-    bool is_dirty; /* the book is not written as it is */
+    uint64_t changes, written; /* of the book: how many, and up to which one it
+                                  was written */
+    bool is_hashed;            /* all of the file */
     bool is_canceled;
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */
     xd_usec started, ended_at;
@@ -160,7 +163,7 @@ struct xd_upload {
     struct xd_upload_record *records; /* a ring; NULL: they are not wanted */
     size_t first_record, n_records;
 
-    /* The keeper's own, until an extent is ready; then constant. */
+    /* The hasher's own, until an extent is ready; then constant. */
     char (*digests)[65];  /* of each extent of the plan */
     char (*expected)[65]; /* likewise, as an earlier run had it, or "" */
     struct xd_model_pieces pieces;
@@ -174,8 +177,8 @@ void xd_upload_unmake(struct xd_upload *u);
 
 /* The steps of an extent; each begins the next one, without the lock. */
 void xd_lane_put(struct xd_upload_lane *lane);
-void xd_lane_clear_stale(struct xd_upload_lane *lane,
-                         const struct xd_object *object);
+void xd_lane_resume(
+    struct xd_upload_lane *lane);               /* what an earlier run began */
 void xd_lane_step(struct xd_upload_lane *lane); /* what it did has ended */
 void xd_lane_fini(struct xd_upload_lane *lane);
 
@@ -191,11 +194,19 @@ void xd_worker_complete(struct xd_upload_worker *w,
 void xd_worker_give_back(struct xd_upload_worker *w,
                          struct xd_upload_lane *lane);
 
+void *xd_upload_hasher_main(void *arg);
 void *xd_upload_keeper_main(void *arg);
 void *xd_upload_worker_main(void *arg);
 
 /* It ends, with this error unless it has one already. */
 void xd_upload_fail_locked(struct xd_upload *u, const struct xd_error *why);
+
+/* The book says something else now. */
+static inline void xd_upload_changed_locked(struct xd_upload *u)
+{
+    u->changes++;
+    xd_cond_signal(&u->kept);
+}
 
 static inline bool xd_upload_is_ending_locked(const struct xd_upload *u)
 {

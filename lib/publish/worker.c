@@ -44,40 +44,103 @@ static struct xd_upload_lane *free_lane_locked(struct xd_upload_worker *w,
     return lane;
 }
 
-/* What an earlier run has begun at this store. */
-static const struct xd_object *stale_locked(struct xd_upload_worker *w)
+/* So that a later run knows of the object. */
+static void note_pending_locked(struct xd_upload_lane *lane,
+                                const struct xd_object *o)
 {
-    const struct xd_object *o;
+    struct xd_upload *u = lane->worker->upload;
+    struct xd_error error;
 
-    while ((o = xd_book_pending(w->upload->book, w->n_cleared)) != NULL) {
-        w->n_cleared++;
-        if (xd_store_has(w->store, o->manage))
-            return o;
+    if (xd_book_set_pending(u->book, lane->range.begin, o, &error) < 0) {
+        xd_upload_fail_locked(u, &error);
+        return;
     }
-    return NULL;
+    lane->is_pending = true;
+    xd_upload_changed_locked(u);
+    lane->noted = u->changes;
 }
 
-/* Begin an extent, if there is one for the store now.  The lock is released
- * while its task begins. */
+/* Names that are new: IBP's, once it was allocated; the upload of S3. */
+static void look_at_names_locked(struct xd_upload_lane *lane)
+{
+    const struct xd_object *o =
+        lane->state == XD_LANE_PUTS
+            ? xd_tasks_object(lane->worker->tasks, lane->number)
+            : NULL;
+
+    if (!o || !o->manage ||
+        (lane->is_pending && !o->upload == !lane->object.upload))
+        return;
+    xd_object_fini(&lane->object);
+    if (xd_object_copy(&lane->object, o) == 0)
+        note_pending_locked(lane, o);
+}
+
+static void unset_pending_locked(struct xd_upload_lane *lane)
+{
+    if (lane->is_pending && lane->object.manage)
+        xd_book_unset_pending(lane->worker->upload->book, lane->object.manage);
+    lane->is_pending = false;
+}
+
+/* XD_PLAN_NONE: an object that is only to be cleared. */
+static void begin_locked(struct xd_upload_lane *lane, size_t extent)
+{
+    lane->extent = extent;
+    lane->range = extent == XD_PLAN_NONE
+                      ? (struct xd_range){0, 0}
+                      : xd_plan_range(lane->worker->upload->plan, extent);
+    lane->reason = (struct xd_error){.code = XD_OK};
+    lane->drops = lane->is_resumed = false;
+    lane->worker->stats.state = XD_STORE_BUSY;
+}
+
+/* Begin an extent, if there is one for the store now.  The lock is released while
+ * its task begins; nothing is sent before the book names the object. */
 static bool take_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
     const xd_usec now = xd_now();
     struct xd_upload_lane *lane = free_lane_locked(w, now);
+    size_t extent;
 
     if (!lane || now < w->retry_at)
         return false;
-    lane->extent = xd_plan_next(u->plan, w->index, now);
-    if (lane->extent == XD_PLAN_NONE)
+    extent = xd_plan_next(u->plan, w->index, now);
+    if (extent == XD_PLAN_NONE)
         return false;
-    lane->range = xd_plan_range(u->plan, lane->extent);
-    lane->reason = (struct xd_error){.code = XD_OK};
-    lane->drops = false;
-    w->stats.state = XD_STORE_BUSY;
+    begin_locked(lane, extent);
     xd_mutex_unlock(&u->lock);
     xd_lane_put(lane);
     xd_mutex_lock(&u->lock);
+    look_at_names_locked(lane);
+    while (!xd_upload_is_ending_locked(u) && u->written < lane->noted)
+        xd_cond_wait(&u->work_ready, &u->lock);
     return true;
+}
+
+/* What an earlier run has begun at this store, and nobody knows the end of. */
+static bool take_pending_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    struct xd_upload_lane *lane = &w->lanes[0];
+    const struct xd_object *o;
+    uint64_t begin;
+
+    for (size_t i = 0; (o = xd_book_pending(u->book, i, &begin)) != NULL; i++) {
+        const size_t extent = (size_t)(begin / u->note.extent_bytes);
+
+        if (!xd_store_has(w->store, o->manage))
+            continue;
+        begin_locked(lane, xd_plan_take(u->plan, extent, w->index)
+                               ? extent
+                               : XD_PLAN_NONE);
+        lane->is_resumed = true;
+        xd_object_fini(&lane->object);
+        lane->is_pending = xd_object_copy(&lane->object, o) == 0;
+        return lane->is_pending;
+    }
+    return false;
 }
 
 /* ---- give ---- */
@@ -102,37 +165,6 @@ static void note_sent_locked(struct xd_upload_worker *w)
     w->sent_now = 0;
 }
 
-/* The book knows of uploads of several requests, so that a later run can end
- * them. */
-static void note_pending_locked(struct xd_upload_worker *w,
-                                struct xd_upload_lane *lane)
-{
-    const struct xd_object *o = lane->state == XD_LANE_PUTS
-                                    ? xd_tasks_object(w->tasks, lane->number)
-                                    : NULL;
-    struct xd_error error;
-
-    if (lane->pending.upload || !o || !o->upload || !o->manage)
-        return;
-    lane->pending.upload = xd_strdup(o->upload);
-    lane->pending.manage = xd_strdup(o->manage);
-    if (!lane->pending.upload || !lane->pending.manage ||
-        xd_book_set_pending(w->upload->book, &lane->pending, &error) < 0) {
-        xd_fail_nomem(&error);
-        xd_upload_fail_locked(w->upload, &error);
-    }
-    w->upload->is_dirty = true;
-    xd_cond_signal(&w->upload->kept);
-}
-
-static void unset_pending_locked(struct xd_upload_lane *lane)
-{
-    if (lane->pending.upload && lane->pending.manage)
-        xd_book_unset_pending(lane->worker->upload->book, &lane->pending);
-    xd_object_fini(&lane->pending);
-    lane->pending = (struct xd_object){.upload = NULL};
-}
-
 void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
 {
     struct xd_upload *u = w->upload;
@@ -152,7 +184,7 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
         w->stats.bytes += length;
         w->stats.extents++;
         u->bytes_done += length;
-        u->is_dirty = true;
+        xd_upload_changed_locked(u);
         xd_upload_record_locked(u, w, lane, XD_OK);
     }
     changed_locked(u);
@@ -176,28 +208,40 @@ static xd_usec pause_after(unsigned failures, xd_usec wanted)
     return pause > wanted ? pause : wanted;
 }
 
-void xd_worker_give_back(struct xd_upload_worker *w,
-                         struct xd_upload_lane *lane)
+/* Returns whether the store is given up. */
+static bool count_failure_locked(struct xd_upload_worker *w,
+                                 const struct xd_upload_lane *lane)
 {
     struct xd_upload *u = w->upload;
-    bool drops;
 
-    xd_mutex_lock(&u->lock);
-    note_sent_locked(w);
-    unset_pending_locked(lane);
-    xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
     w->stats.failures++;
     w->failures++;
     w->stats.last_error = lane->reason;
     xd_upload_record_locked(u, w, lane, lane->reason.code);
-    drops = (lane->drops || w->failures >= u->options.retry) &&
-            !xd_plan_is_dropped(u->plan, w->index);
-    if (drops) {
+    if (xd_plan_is_dropped(u->plan, w->index))
+        return false;
+    if (lane->drops || w->failures >= u->options.retry) {
         drop_locked(w);
-    } else if (w->stats.state != XD_STORE_FAILED) {
-        w->retry_at = xd_now() + pause_after(w->failures, lane->pause);
-        w->stats.state = XD_STORE_PAUSED;
+        return true;
     }
+    w->retry_at = xd_now() + pause_after(w->failures, lane->pause);
+    w->stats.state = XD_STORE_PAUSED;
+    return false;
+}
+
+void xd_worker_give_back(struct xd_upload_worker *w,
+                         struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+    bool drops = false;
+
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    unset_pending_locked(lane);
+    if (lane->extent != XD_PLAN_NONE)
+        xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
+    if (!lane->is_resumed)
+        drops = count_failure_locked(w, lane);
     changed_locked(u);
     xd_mutex_unlock(&u->lock);
     if (drops)
@@ -221,26 +265,37 @@ static void rest_locked(struct xd_upload_worker *w)
         (void)xd_cond_wait_until(&u->work_ready, &u->lock, now + XD_SECOND);
 }
 
-/* Go on with what is under way. */
-static void carry_on(struct xd_upload_worker *w)
+/* Go on with what is under way, and see what became of it.  False: the upload
+ * ends. */
+static bool carry_on(struct xd_upload_worker *w)
 {
+    struct xd_upload *u = w->upload;
+    bool goes_on;
+
     xd_tasks_poll(w->tasks, xd_now() + TICK);
     for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
         while (w->lanes[i].has_ended)
             xd_lane_step(&w->lanes[i]);
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        look_at_names_locked(&w->lanes[i]);
+    goes_on = !xd_upload_is_ending_locked(u);
+    xd_mutex_unlock(&u->lock);
+    return goes_on;
 }
 
-/* What an earlier run has left goes before anything is sent. */
-static void clear_stale_locked(struct xd_upload_worker *w)
+/* It may have reached the store as a whole; else it goes, before anything is
+ * sent. */
+static void resume_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
-    const struct xd_object *o;
 
-    while (!xd_upload_is_ending_locked(u) && (o = stale_locked(w)) != NULL) {
+    while (!xd_upload_is_ending_locked(u) && take_pending_locked(w)) {
         xd_mutex_unlock(&u->lock);
-        xd_lane_clear_stale(&w->lanes[0], o);
-        while (w->lanes[0].state != XD_LANE_FREE)
-            carry_on(w);
+        xd_lane_resume(&w->lanes[0]);
+        while (w->lanes[0].state != XD_LANE_FREE && carry_on(w))
+            continue;
         xd_mutex_lock(&u->lock);
     }
 }
@@ -251,7 +306,7 @@ void *xd_upload_worker_main(void *arg)
     struct xd_upload *u = w->upload;
 
     xd_mutex_lock(&u->lock);
-    clear_stale_locked(w);
+    resume_locked(w);
     while (!xd_upload_is_ending_locked(u)) {
         if (take_locked(w))
             continue;
@@ -260,11 +315,8 @@ void *xd_upload_worker_main(void *arg)
             continue;
         }
         xd_mutex_unlock(&u->lock);
-        carry_on(w);
+        (void)carry_on(w);
         xd_mutex_lock(&u->lock);
-        note_sent_locked(w);
-        for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
-            note_pending_locked(w, &w->lanes[i]);
     }
     xd_mutex_unlock(&u->lock);
     return NULL;

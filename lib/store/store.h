@@ -57,6 +57,9 @@ struct xd_object {
 
 void xd_object_fini(struct xd_object *o);
 
+/* Errors: NOMEM, and then *out is empty. */
+int xd_object_copy(struct xd_object *out, const struct xd_object *o);
+
 enum xd_task_kind {
     XD_TASK_PUT,    /* a new object of `size` bytes, called `name`.  One of that
                        name that is there already fails it: EXISTS */
