@@ -8,9 +8,9 @@
  * It is where requests of depot threads, of samples and of inspection meet the
  * transports: it opens those that are needed, pays for the bytes, holds a
  * request back while its handler has no room and lets it go on, ends it where
- * it was shortened to, and asks for the rest of an answer that was cut.  A request
- * that sends it only passes on, and pays for none of its bytes.  What a request means, and whether it is made again, is its
- * client's matter.
+ * it was shortened to, and asks for the rest of an answer that was cut.  Of a request
+ * that sends it pays for the body, and passes all else on.  What a request means,
+ * and whether it is made again, is its client's matter.
  *
  * Threads: one owns it; only wakeup() may be called by others.
  */
