@@ -14,6 +14,7 @@
  *   xd_inspect()     what a URL leads to                      <inspect.h>
  *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
+ *   xd_upload_*      placing copies on stores                 <upload.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
@@ -36,6 +37,7 @@
 #include <xdownload/signature.h>
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
+#include <xdownload/upload.h>
 #include <xdownload/version.h>
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that nobody can guess, by libcrypto. */
+/* Bytes that cannot be guessed, by libcrypto. */
 #ifndef XD_IO_RANDOM_H
 #define XD_IO_RANDOM_H
 

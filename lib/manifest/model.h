@@ -74,7 +74,8 @@ struct xd_model_rare {
     const struct xd_exnode_part **mappings;
     const struct xd_exnode_part *parts;
     bool is_exnode;
-    const char *upload; /* what publish/book.h notes of an upload, a secret; or
+    const char
+        *upload; /* what publish/inventory.h notes of an upload, a secret; or
                            NULL.  Bytes may be missing then */
     const struct xd_metaurl *metaurls; /* in a list; or NULL */
     size_t n_torrents; /* that it names, which are passed over */

@@ -97,7 +97,7 @@ static bool is_as_before(struct xd_upload *u, size_t i)
     xd_fail(&error, XD_E_STATE,
             "%s: it has changed since an earlier upload was begun, which %s "
             "goes on with: to begin anew, use --force",
-            u->file_name, xd_book_private_path(u->book));
+            u->file_name, xd_inventory_private_path(u->inventory));
     fail(u, &error);
     return false;
 }
@@ -138,7 +138,8 @@ static void hash_all(struct hashing *h)
         return;
     xd_mutex_lock(&u->lock);
     xd_hasher_end(h->whole, u->sha256);
-    xd_book_set_hashes(u->book, u->sha256, u->pieces.n > 0 ? &u->pieces : NULL);
+    xd_inventory_set_hashes(u->inventory, u->sha256,
+                            u->pieces.n > 0 ? &u->pieces : NULL);
     u->is_hashed = true;
     xd_upload_changed_locked(u);
     xd_mutex_unlock(&u->lock);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keeper of an upload: it writes the book whenever that has changed, and ends
+ * The keeper of an upload: it writes the inventory whenever that has changed, and ends
  * the upload.
  */
 #include "base/error.h"
 #include "publish/upload.h"
 
-/* ---- the book ---- */
+/* ---- the inventory ---- */
 
 /* Write it as it is now.  The lock is released meanwhile. */
-static void write_book_locked(struct xd_upload *u, bool is_over)
+static void write_inventory_locked(struct xd_upload *u, bool is_over)
 {
     const uint64_t changes = u->changes;
     char *private_text, *public_text;
     struct xd_error error;
     int rc;
 
-    rc = xd_book_texts(u->book, is_over, &private_text, &public_text, &error);
+    rc = xd_inventory_texts(u->inventory, is_over, &private_text, &public_text,
+                            &error);
     if (rc == 0) {
         xd_mutex_unlock(&u->lock);
-        rc = xd_book_write(u->book, private_text, public_text, &error);
+        rc =
+            xd_inventory_write(u->inventory, private_text, public_text, &error);
         xd_manifest_text_free(private_text);
         xd_manifest_text_free(public_text);
         xd_mutex_lock(&u->lock);
@@ -69,7 +71,7 @@ static void wait_for_copies_locked(struct xd_upload *u)
     while (!xd_upload_is_ending_locked(u) &&
            !(u->is_hashed && xd_plan_missing(u->plan) == 0)) {
         if (u->written < u->changes) {
-            write_book_locked(u, false);
+            write_inventory_locked(u, false);
         } else if (xd_plan_is_stuck(u->plan)) {
             fail_for_stores_locked(u);
         } else if (!xd_cond_wait_until(&u->kept, &u->lock, deadline(u)) &&
@@ -91,7 +93,7 @@ static void end_locked(struct xd_upload *u)
                 u->file_name);
         u->error = error;
     }
-    write_book_locked(u, u->error.code == XD_OK);
+    write_inventory_locked(u, u->error.code == XD_OK);
     u->state = XD_UPLOAD_ENDS;
     xd_cond_broadcast(&u->work_ready);
     for (size_t i = 0; i < u->n_workers; i++)

@@ -12,7 +12,7 @@
 #include "io/random.h"
 #include "publish/upload.h"
 
-/* Of what another attempt has put there, of which nobody saw the end, more
+/* Of what another attempt has put there, the end of which was not seen, more
  * samples are read. */
 #define SAMPLES_OF_FOUND 4u
 

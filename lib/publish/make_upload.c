@@ -196,7 +196,7 @@ static void unlock(struct xd_upload *u)
 
 static int make_note(struct xd_upload *u, uint64_t extent, struct xd_error *err)
 {
-    unsigned char bits[(XD_BOOK_NAME_SIZE - 1) / 2];
+    unsigned char bits[(XD_INVENTORY_NAME_SIZE - 1) / 2];
     int rc = xd_random_fill(bits, sizeof bits, err);
 
     for (size_t i = 0; rc == 0 && i < sizeof bits; i++)
@@ -209,16 +209,16 @@ static int make_note(struct xd_upload *u, uint64_t extent, struct xd_error *err)
 
 /* Whether what an earlier run has left is gone on with: *out.  Errors: IO (there
  * is something else), STATE. */
-static int look_at_book(const struct xd_upload *u, const char *path, bool *out,
-                        struct xd_error *err)
+static int look_at_inventory(const struct xd_upload *u, const char *path,
+                             bool *out, struct xd_error *err)
 {
-    const struct xd_manifest *there = xd_book_manifest(u->book);
-    struct xd_book_note note;
+    const struct xd_manifest *there = xd_inventory_manifest(u->inventory);
+    struct xd_inventory_note note;
 
     *out = false;
     if (!there)
         return 0;
-    if (!xd_book_is_unfinished(u->book, &note)) {
+    if (!xd_inventory_is_unfinished(u->inventory, &note)) {
         if (u->options.force)
             return 0;
         return xd_fail(err, XD_E_IO,
@@ -295,7 +295,8 @@ static void count_replica(struct xd_upload *u, const struct xd_model_extent *e,
 
 static void count_replicas(struct xd_upload *u)
 {
-    const struct xd_model_file *f = &xd_book_manifest(u->book)->files[0];
+    const struct xd_model_file *f =
+        &xd_inventory_manifest(u->inventory)->files[0];
 
     for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -378,7 +379,7 @@ static int make(struct xd_upload *u, const char *path,
                 const struct xd_upload_wish *wish, struct xd_error *err)
 {
     const char *format = format_of(wish);
-    struct xd_book_note noted;
+    struct xd_inventory_note noted;
     bool goes_on = false;
     int rc = xd_origin_open(&u->origin, path, err);
 
@@ -393,19 +394,19 @@ static int make(struct xd_upload *u, const char *path,
     if (rc == 0)
         rc = lock(u, wish->manifest, err);
     if (rc == 0)
-        rc = xd_book_open(&u->book, wish->manifest, format, err);
+        rc = xd_inventory_open(&u->inventory, wish->manifest, format, err);
     if (rc == 0)
-        rc = look_at_book(u, wish->manifest, &goes_on, err);
+        rc = look_at_inventory(u, wish->manifest, &goes_on, err);
     if (rc == 0)
         rc = make_note(u,
                        extent_bytes(wish, xd_origin_size(u->origin), u->copies,
                                     strcmp(format, "metalink") == 0),
                        err);
-    if (rc == 0 && goes_on && xd_book_is_unfinished(u->book, &noted))
+    if (rc == 0 && goes_on && xd_inventory_is_unfinished(u->inventory, &noted))
         u->note = noted;
     if (rc == 0)
-        rc = xd_book_begin(u->book, &u->note, !goes_on, u->file_name,
-                           xd_origin_size(u->origin), err);
+        rc = xd_inventory_begin(u->inventory, &u->note, !goes_on, u->file_name,
+                                xd_origin_size(u->origin), err);
     if (rc == 0)
         rc = make_plan(u, wish->stripes, goes_on, err);
     if (rc == 0 && u->options.records) {
@@ -460,7 +461,7 @@ void xd_upload_unmake(struct xd_upload *u)
     xd_free(u->workers);
     xd_net_context_free(u->context);
     xd_plan_free(u->plan);
-    xd_book_free(u->book);
+    xd_inventory_free(u->inventory);
     xd_origin_free(u->origin);
     xd_free(u->file_name);
     xd_free(u->digests);

@@ -208,7 +208,7 @@ bool xd_upload_next_record(struct xd_upload *u, struct xd_upload_record *out)
 
 const char *xd_upload_private_path(const struct xd_upload *u)
 {
-    return xd_book_private_path(u->book);
+    return xd_inventory_private_path(u->inventory);
 }
 
 void xd_upload_free(struct xd_upload *u)

@@ -3,16 +3,16 @@
  * An upload in progress.
  *
  *     hasher:   hashes the file, extent by extent
- *     keeper:   writes the book, and ends it all
+ *     keeper:   writes the inventory, and ends it all
  *     workers:  one for each store: put an extent, read a sample of it back
  *
- *     FREE --next()--> PUTS --> PROVES --> FREE, and in the book
+ *     FREE --next()--> PUTS --> PROVES --> FREE, and in the inventory
  *       ^                |  ^      |
  *       |                v  |      | it differs
  *       +---- CLEARS <---+--+------+
  *             (what a failed attempt has left)
  *
- * An extent is sent once it was hashed and the book names its object; what a worker
+ * An extent is sent once it was hashed and the inventory names its object; what a worker
  * has sent is hashed too, so that a file that changes meanwhile is noticed.
  *
  * Locks: upload.lock; never held across the network, the disk, hashing or a join.
@@ -31,7 +31,7 @@
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/thread.h"
-#include "publish/book.h"
+#include "publish/inventory.h"
 #include "publish/origin.h"
 #include "publish/plan.h"
 #include "store/store.h"
@@ -41,7 +41,7 @@
 /* Of one store at a time: the next begins when little is left of the first. */
 #define XD_UPLOAD_LANES 2
 
-#define XD_UPLOAD_RECORDS 4096 /* that are kept, until somebody takes them */
+#define XD_UPLOAD_RECORDS 4096 /* that are kept, until they are taken */
 
 #define XD_UPLOAD_SAMPLE ((size_t)64 << 10) /* that is read back, at most */
 
@@ -62,11 +62,11 @@ struct xd_upload_lane {
     size_t extent;
     struct xd_range range; /* of the file */
     xd_usec began;
-    char name[XD_BOOK_NAME_SIZE + 48]; /* of its object */
-    struct xd_object object;           /* as far as it is known */
+    char name[XD_INVENTORY_NAME_SIZE + 48]; /* of its object */
+    struct xd_object object;                /* as far as it is known */
     bool is_resumed; /* an earlier run has begun it: that it is cleared is no
                         failure */
-    bool is_pending; /* the object is in the book as one that is sent, */
+    bool is_pending; /* the object is in the inventory as one that is sent, */
     uint64_t noted;  /* from this change on */
 
     /* What was sent of it, if that was in order. */
@@ -130,7 +130,7 @@ struct xd_upload {
     struct xd_upload_worker *workers;
     size_t n_workers;
     unsigned copies;
-    struct xd_book_note note;
+    struct xd_inventory_note note;
     uint64_t piece_bytes;
     int64_t until; /* objects are to live so long, in seconds since 1970; 0: not
                       said */
@@ -146,16 +146,17 @@ struct xd_upload {
 
     struct xd_mutex lock;
     struct xd_cond work_ready; /* workers: something may be sent; or it ends */
-    struct xd_cond kept;  /* the keeper: the book has changed; or it ends */
+    struct xd_cond kept; /* the keeper: the inventory has changed; or it ends */
     struct xd_cond ended; /* wait(): state is HAS_ENDED */
 
     /* Guarded by lock. */
     enum xd_upload_state state;
     struct xd_plan *plan;
-    struct xd_book *book;
-    uint64_t changes, written; /* of the book: how many, and up to which one it
+    struct xd_inventory *inventory;
+    uint64_t changes,
+        written;    /* of the inventory: how many, and up to which one it
                                   was written */
-    bool is_hashed;            /* all of the file */
+    bool is_hashed; /* all of the file */
     bool is_canceled;
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */
     xd_usec started, ended_at;
@@ -201,7 +202,7 @@ void *xd_upload_worker_main(void *arg);
 /* It ends, with this error unless it has one already. */
 void xd_upload_fail_locked(struct xd_upload *u, const struct xd_error *why);
 
-/* The book says something else now. */
+/* The inventory says something else now. */
 static inline void xd_upload_changed_locked(struct xd_upload *u)
 {
     u->changes++;

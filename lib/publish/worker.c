@@ -51,7 +51,8 @@ static void note_pending_locked(struct xd_upload_lane *lane,
     struct xd_upload *u = lane->worker->upload;
     struct xd_error error;
 
-    if (xd_book_set_pending(u->book, lane->range.begin, o, &error) < 0) {
+    if (xd_inventory_set_pending(u->inventory, lane->range.begin, o, &error) <
+        0) {
         xd_upload_fail_locked(u, &error);
         return;
     }
@@ -79,7 +80,8 @@ static void look_at_names_locked(struct xd_upload_lane *lane)
 static void unset_pending_locked(struct xd_upload_lane *lane)
 {
     if (lane->is_pending && lane->object.manage)
-        xd_book_unset_pending(lane->worker->upload->book, lane->object.manage);
+        xd_inventory_unset_pending(lane->worker->upload->inventory,
+                                   lane->object.manage);
     lane->is_pending = false;
 }
 
@@ -96,7 +98,7 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
 }
 
 /* Begin an extent, if there is one for the store now.  The lock is released while
- * its task begins; nothing is sent before the book names the object. */
+ * its task begins; nothing is sent before the inventory names the object. */
 static bool take_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
@@ -119,7 +121,7 @@ static bool take_locked(struct xd_upload_worker *w)
     return true;
 }
 
-/* What an earlier run has begun at this store, and nobody knows the end of. */
+/* What an earlier run has begun at this store, the end of which is not known. */
 static bool take_pending_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
@@ -127,7 +129,8 @@ static bool take_pending_locked(struct xd_upload_worker *w)
     const struct xd_object *o;
     uint64_t begin;
 
-    for (size_t i = 0; (o = xd_book_pending(u->book, i, &begin)) != NULL; i++) {
+    for (size_t i = 0;
+         (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
         const size_t extent = (size_t)(begin / u->note.extent_bytes);
 
         if (!xd_store_has(w->store, o->manage))
@@ -174,8 +177,8 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
     xd_mutex_lock(&u->lock);
     note_sent_locked(w);
     unset_pending_locked(lane);
-    if (xd_book_add(u->book, lane->range, &lane->object,
-                    u->digests[lane->extent], &error) < 0) {
+    if (xd_inventory_add(u->inventory, lane->range, &lane->object,
+                         u->digests[lane->extent], &error) < 0) {
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
         xd_upload_fail_locked(u, &error);
     } else {

@@ -72,7 +72,7 @@ enum xd_task_kind {
 
 enum xd_task_state { XD_TASK_RUNS, XD_TASK_DONE, XD_TASK_FAILED };
 
-/* Why a task has failed, for those who decide what next. */
+/* Why a task has failed, and so what can be done about it. */
 enum xd_task_failure {
     XD_TASK_MAY_PASS, /* another attempt may do better, after retry_after */
     XD_TASK_EXISTS,   /* an object of that name is there */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "publish/book.h"
+#include "publish/inventory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,15 +29,15 @@ struct pending {
     struct xd_object object; /* owned */
 };
 
-struct xd_book {
+struct xd_inventory {
     /* Constant after open(). */
     char *path, *private_path;
     const char *format;
     struct xd_manifest *there; /* or NULL */
     bool is_unfinished;
-    struct xd_book_note noted; /* by the earlier run */
+    struct xd_inventory_note noted; /* by the earlier run */
 
-    struct xd_book_note note;
+    struct xd_inventory_note note;
     bool is_anew;
     char *name; /* of the file, if it is_anew */
     uint64_t size;
@@ -92,7 +92,7 @@ static void copy_span(char *to, size_t size, struct xd_span s)
     snprintf(to, size, "%.*s", (int)s.len, s.s);
 }
 
-static struct pending *add_pending(struct xd_book *b, uint64_t begin)
+static struct pending *add_pending(struct xd_inventory *b, uint64_t begin)
 {
     struct pending *more =
         xd_grow(b->pending, b->n_pending, &b->pending_capacity, sizeof *more);
@@ -130,7 +130,7 @@ static bool read_name(char **out, struct xd_span *rest)
 }
 
 /* False: it is none, or there is no memory. */
-static bool read_pending(struct xd_book *b, struct xd_span rest)
+static bool read_pending(struct xd_inventory *b, struct xd_span rest)
 {
     const struct xd_span first = next_word(&rest);
     struct pending *p;
@@ -146,14 +146,14 @@ static bool read_pending(struct xd_book *b, struct xd_span rest)
 }
 
 /* Without memory, or with a line that is none, `is_bad`. */
-static void read_line(struct xd_book *b, struct xd_span line, bool *is_bad)
+static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
 {
     struct xd_span value;
 
     if (value_of(line, "upload", &value)) {
         *is_bad |= !xd_span_is(value, FORM);
     } else if (value_of(line, "name", &value)) {
-        *is_bad |= value.len != XD_BOOK_NAME_SIZE - 1;
+        *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
         copy_span(b->noted.name, sizeof b->noted.name, value);
     } else if (value_of(line, "extent", &value)) {
         *is_bad |= !xd_parse_u64(value.s, value.len, &b->noted.extent_bytes) ||
@@ -165,7 +165,8 @@ static void read_line(struct xd_book *b, struct xd_span line, bool *is_bad)
     }
 }
 
-static int read_note(struct xd_book *b, const char *note, struct xd_error *err)
+static int read_note(struct xd_inventory *b, const char *note,
+                     struct xd_error *err)
 {
     bool is_bad = false;
 
@@ -198,7 +199,7 @@ static void write_pending(struct xd_text *to, const struct pending *p)
                  or_none(o->upload));
 }
 
-static char *write_note(const struct xd_book *b)
+static char *write_note(const struct xd_inventory *b)
 {
     struct xd_text t = {.s = NULL};
 
@@ -228,10 +229,10 @@ static int read_manifest(struct xd_manifest **out, const char *path,
     return rc;
 }
 
-int xd_book_open(struct xd_book **out, const char *path, const char *format,
-                 struct xd_error *err)
+int xd_inventory_open(struct xd_inventory **out, const char *path,
+                      const char *format, struct xd_error *err)
 {
-    struct xd_book *b = xd_alloc(1, sizeof *b);
+    struct xd_inventory *b = xd_alloc(1, sizeof *b);
     int rc = 0;
 
     *out = NULL;
@@ -249,31 +250,32 @@ int xd_book_open(struct xd_book **out, const char *path, const char *format,
     if (rc == 0 && !b->there)
         rc = read_manifest(&b->there, b->path, err);
     if (rc < 0) {
-        xd_book_free(b);
+        xd_inventory_free(b);
         return rc;
     }
     *out = b;
     return 0;
 }
 
-const char *xd_book_private_path(const struct xd_book *b)
+const char *xd_inventory_private_path(const struct xd_inventory *b)
 {
     return b->private_path;
 }
 
-struct xd_manifest *xd_book_manifest(const struct xd_book *b)
+struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b)
 {
     return b->there;
 }
 
-bool xd_book_is_unfinished(const struct xd_book *b, struct xd_book_note *out)
+bool xd_inventory_is_unfinished(const struct xd_inventory *b,
+                                struct xd_inventory_note *out)
 {
     *out = b->noted;
     return b->is_unfinished;
 }
 
-const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i,
-                                        uint64_t *out_begin)
+const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
+                                             size_t i, uint64_t *out_begin)
 {
     if (i >= b->n_pending)
         return NULL;
@@ -283,8 +285,9 @@ const struct xd_object *xd_book_pending(const struct xd_book *b, size_t i,
 
 /* ---- what becomes of it ---- */
 
-int xd_book_begin(struct xd_book *b, const struct xd_book_note *note, bool anew,
-                  const char *name, uint64_t size, struct xd_error *err)
+int xd_inventory_begin(struct xd_inventory *b,
+                       const struct xd_inventory_note *note, bool anew,
+                       const char *name, uint64_t size, struct xd_error *err)
 {
     b->note = *note;
     b->is_anew = anew;
@@ -295,21 +298,21 @@ int xd_book_begin(struct xd_book *b, const struct xd_book_note *note, bool anew,
     return b->name ? 0 : xd_fail_nomem(err);
 }
 
-void xd_book_set_hashes(struct xd_book *b, const char *sha256,
-                        const struct xd_model_pieces *pieces)
+void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
+                             const struct xd_model_pieces *pieces)
 {
     b->sha256 = sha256;
     b->pieces = pieces;
 }
 
-void xd_book_drop(struct xd_book *b, const bool *dropped)
+void xd_inventory_drop(struct xd_inventory *b, const bool *dropped)
 {
     b->dropped = dropped;
 }
 
-int xd_book_add(struct xd_book *b, struct xd_range range,
-                const struct xd_object *object, const char *sha256,
-                struct xd_error *err)
+int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
+                     const struct xd_object *object, const char *sha256,
+                     struct xd_error *err)
 {
     struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
 
@@ -326,7 +329,7 @@ int xd_book_add(struct xd_book *b, struct xd_range range,
     return 0;
 }
 
-static size_t find_pending(const struct xd_book *b, const char *manage)
+static size_t find_pending(const struct xd_inventory *b, const char *manage)
 {
     size_t i = 0;
 
@@ -335,7 +338,7 @@ static size_t find_pending(const struct xd_book *b, const char *manage)
     return i;
 }
 
-void xd_book_unset_pending(struct xd_book *b, const char *manage)
+void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage)
 {
     const size_t i = find_pending(b, manage);
 
@@ -345,12 +348,13 @@ void xd_book_unset_pending(struct xd_book *b, const char *manage)
     b->pending[i] = b->pending[--b->n_pending];
 }
 
-int xd_book_set_pending(struct xd_book *b, uint64_t begin,
-                        const struct xd_object *object, struct xd_error *err)
+int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
+                             const struct xd_object *object,
+                             struct xd_error *err)
 {
     struct pending *p;
 
-    xd_book_unset_pending(b, object->manage);
+    xd_inventory_unset_pending(b, object->manage);
     p = add_pending(b, begin);
     if (p && xd_object_copy(&p->object, object) == 0)
         return 0;
@@ -360,7 +364,7 @@ int xd_book_set_pending(struct xd_book *b, uint64_t begin,
 
 /* ---- writing ---- */
 
-static struct xd_edit_replica *list_replicas(const struct xd_book *b)
+static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
 {
     struct xd_edit_replica *list = xd_alloc(b->n_made + 1, sizeof *list);
 
@@ -380,7 +384,7 @@ static struct xd_edit_replica *list_replicas(const struct xd_book *b)
 
 /* The manifest as it is now; without a note bytes that have no replica are a
  * failure. */
-static int make_manifest(const struct xd_book *b, const char *note,
+static int make_manifest(const struct xd_inventory *b, const char *note,
                          struct xd_manifest **out, struct xd_error *err)
 {
     struct xd_edit_replica *replicas = list_replicas(b);
@@ -402,7 +406,7 @@ static int make_manifest(const struct xd_book *b, const char *note,
     return rc;
 }
 
-static int private_text(const struct xd_book *b, bool is_over, char **out,
+static int private_text(const struct xd_inventory *b, bool is_over, char **out,
                         struct xd_error *err)
 {
     char *note = is_over ? NULL : write_note(b);
@@ -421,7 +425,7 @@ static int private_text(const struct xd_book *b, bool is_over, char **out,
 }
 
 /* That bytes have no replica yet is no failure. */
-static int public_text(const struct xd_book *b, char **out,
+static int public_text(const struct xd_inventory *b, char **out,
                        struct xd_error *err)
 {
     struct xd_manifest *m;
@@ -436,8 +440,8 @@ static int public_text(const struct xd_book *b, char **out,
     return rc;
 }
 
-int xd_book_texts(struct xd_book *b, bool is_over, char **out_private,
-                  char **out_public, struct xd_error *err)
+int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
+                       char **out_public, struct xd_error *err)
 {
     int rc;
 
@@ -452,8 +456,8 @@ int xd_book_texts(struct xd_book *b, bool is_over, char **out_private,
     return rc;
 }
 
-int xd_book_write(const struct xd_book *b, const char *private_text,
-                  const char *public_text, struct xd_error *err)
+int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
+                       const char *public_text, struct xd_error *err)
 {
     int rc = 0;
 
@@ -466,7 +470,7 @@ int xd_book_write(const struct xd_book *b, const char *private_text,
     return rc;
 }
 
-void xd_book_free(struct xd_book *b)
+void xd_inventory_free(struct xd_inventory *b)
 {
     if (!b)
         return;
