@@ -8,7 +8,7 @@ import re
 import pytest
 
 SIZE = 300_001
-COMMANDS = ["verify", "show", "play", "serve", "bench", "trace"]
+COMMANDS = ["verify", "show", "play", "serve", "bench", "trace", "put"]
 GROUPS = ["common", "output", "network", "verification", "algorithms"]
 
 
