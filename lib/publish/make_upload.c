@@ -13,7 +13,7 @@
 
 #define EXTENT_BYTES ((uint64_t)256 << 20)
 #define LEAST_STRIPE ((uint64_t)1 << 20)
-#define STRIPES_PER_STORE 16u /* so that a slow one is late by little */
+#define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
 
 /* Of a piece: not less, and no more pieces than that, until they are as long as
  * no reader would like to fetch again. */

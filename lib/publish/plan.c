@@ -213,9 +213,30 @@ static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
     return before >= p->extents[extent].wanted;
 }
 
+/*
+ * How much the extent needs this store: the copies that it wants yet, against what
+ * the other stores that may have them can send.  So a slow store takes what a fast
+ * one has, and leaves to that what it has not.
+ */
+static double need(const struct xd_plan *p, size_t extent, size_t store,
+                   xd_usec now)
+{
+    const struct extent *e = &p->extents[extent];
+    double others = 1; /* byte per second */
+
+    for (size_t i = 0; i < p->n_stores; i++) {
+        struct store *s = &p->stores[i];
+
+        if (i != store && !s->is_dropped && *place_of(p, extent, i) == FREE)
+            others += rate_of(s, now);
+    }
+    return (double)(e->wanted - e->n_copies) / others;
+}
+
 static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
 {
     size_t best = XD_PLAN_NONE;
+    double most = 0;
 
     for (size_t i = 0; i < p->n_ready; i++) {
         if (!may_get(p, i, store))
@@ -223,8 +244,8 @@ static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
         if (!p->stripes) {
             if (!stands_by(p, i, store))
                 return i;
-        } else if (best == XD_PLAN_NONE ||
-                   p->extents[i].n_copies < p->extents[best].n_copies) {
+        } else if (need(p, i, store, now) > most) {
+            most = need(p, i, store, now);
             best = i;
         }
     }

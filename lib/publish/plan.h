@@ -7,8 +7,8 @@
  *
  * No store gets two copies of one extent.  Either some stores get whole copies, as
  * many as copies are wanted, and the others stand by; or extents go to whichever
- * store is free (`stripes`), the least copied first.  Then a store takes no extent
- * that it would have sent after the others could have: all end together.
+ * store is free (`stripes`), first what the others can do least for.  A store takes
+ * no extent that it would have sent after the others could have: all end together.
  *
  * Pure: time is an argument.  Not thread-safe.
  */

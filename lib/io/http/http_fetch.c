@@ -47,6 +47,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     if (fd == CURL_SOCKET_BAD)
         return CURL_SOCKET_BAD;
     xd_watched_add_socket(&f->shared->watched, fd);
+    xd_window_bound_unsent(fd);
     if (f->limit_rate > 0)
         xd_window_bound(fd, f->limit_rate);
     return fd;

@@ -232,6 +232,17 @@ START_TEST(a_fast_store_gets_every_extent_once)
 }
 END_TEST
 
+/* Also where it could send little more than all of it in that time. */
+START_TEST(what_a_fast_store_has_not_is_left_to_it)
+{
+    const double rates[] = {3e6, 3e6, 3e6, 11e6};
+
+    begin(4, true, 64, 2);
+    const double least = 64 * (double)MIB / 9e6, took = run(4, rates);
+    ck_assert_msg(took <= 1.05 * least, "%.2f of %.2f s", took, least);
+}
+END_TEST
+
 /* A store that waited for others to end is not slow for that. */
 START_TEST(a_store_that_has_waited_has_the_rate_that_it_had)
 {
@@ -280,6 +291,7 @@ int main(void)
     tcase_add_test(tcase, what_is_left_to_send_is_known_by_the_rate);
     tcase_add_test(tcase, stores_of_unequal_rates_end_together);
     tcase_add_test(tcase, a_fast_store_gets_every_extent_once);
+    tcase_add_test(tcase, what_a_fast_store_has_not_is_left_to_it);
     tcase_add_test(tcase, a_store_that_has_waited_has_the_rate_that_it_had);
     tcase_add_test(tcase, a_slow_store_takes_what_is_left_when_others_fail);
     return run_suite("plan", tcase);
