@@ -122,6 +122,7 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("session", "sched/sched.h", "os/thread.h"),
     ("sim", "session/intake.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
+    ("store", "io/hash.h", "os/thread.h"),
     ("transfer", "io/transport.h", "manifest/parse.h"),
     ("engine", "sched/sched.h", None),
 ])
