@@ -19,6 +19,9 @@
     "access denied: the access key has no right to that; put needs "     \
     "s3:PutObject and s3:GetObject, drop s3:DeleteObject, and what was " \
     "broken off s3:AbortMultipartUpload"
+#define KEY_UNKNOWN                                                   \
+    "it does not know the access key: check s3-access-key, and that " \
+    "s3-endpoint is where the key is from"
 #define ELSEWHERE NULL /* the bucket is: explain_elsewhere() says where */
 
 static const struct row {
@@ -42,9 +45,7 @@ static const struct row {
      "the temporary credentials have expired: get new ones"},
     {"IllegalLocationConstraintException", XD_TASK_BAD, ELSEWHERE},
     {"InternalError", XD_TASK_MAY_PASS, BUSY},
-    {"InvalidAccessKeyId", XD_TASK_REFUSED,
-     "it does not know the access key: check s3-access-key, and that "
-     "s3-endpoint is where the key is from"},
+    {"InvalidAccessKeyId", XD_TASK_REFUSED, KEY_UNKNOWN},
     {"InvalidBucketName", XD_TASK_BAD, "it allows no bucket of this name"},
     {"InvalidObjectState", XD_TASK_UNABLE,
      "the object is archived: restore it first"},
@@ -78,13 +79,16 @@ static const struct row {
     {"SlowDown", XD_TASK_MAY_PASS, "it asks for fewer requests"},
     {"TemporaryRedirect", XD_TASK_BAD, ELSEWHERE},
     {"TooManyRequests", XD_TASK_MAY_PASS, BUSY},
+    {"XAdminUserNotFound", XD_TASK_REFUSED, KEY_UNKNOWN}, /* versitygw */
     {"XAmzContentSHA256Mismatch", XD_TASK_MAY_PASS,
      "other bytes arrived than were sent"},
     {"XMinioAdminBucketQuotaExceeded", XD_TASK_FULL, "the quota is used up"},
     {"XMinioStorageFull", XD_TASK_FULL, "it has no room left"},
 };
 
-/* Where no code is known, as in an answer to HEAD; `most` is included. */
+/* Where no code is known, as in an answer to HEAD; `most` is included.  An object
+ * is absent if that, and nothing else, is said: what is taken for lost is put
+ * anew. */
 static const struct status_row {
     int64_t least, most;
     enum xd_task_failure failure;
@@ -218,7 +222,8 @@ static const char *words_of(const struct xd_s3_fault *f,
         }
     for (size_t i = 0; i < sizeof status_rows / sizeof *status_rows; i++)
         if (f->status >= status_rows[i].least &&
-            f->status <= status_rows[i].most) {
+            f->status <= status_rows[i].most &&
+            (status_rows[i].failure != XD_TASK_ABSENT || f->code[0] == '\0')) {
             *out = status_rows[i].failure;
             return status_rows[i].words;
         }

@@ -231,9 +231,12 @@ static void unknown(struct xd_s3_task *t, enum xd_s3_step step,
         xd_s3_fail(t, failure);
 }
 
-static bool needs_reason(int64_t status)
+/* Some servers say 404 to an unknown access key, too, or for want of a bucket.
+ * With a PUT the next answer says that. */
+static bool needs_reason(const struct xd_s3_task *t, int64_t status)
 {
-    return status >= 300 && status < 500;
+    return status >= 300 && status < 500 &&
+           (status != 404 || t->order.kind != XD_TASK_PUT);
 }
 
 static void looked(struct xd_s3_task *t, struct xd_s3_slot *slot,
@@ -248,11 +251,11 @@ static void looked(struct xd_s3_task *t, struct xd_s3_slot *slot,
         unknown(t, slot->step, &failure);
     } else if (reply->code == 200) {
         found(t, slot->step, reply->length, reply->etag);
-    } else if (reply->code == 404) {
-        missing(t, slot->step);
-    } else if (needs_reason(reply->code)) {
+    } else if (needs_reason(t, reply->code)) {
         t->why_of = slot->step;
         t->step = XD_S3_ASKS_WHY;
+    } else if (reply->code == 404) {
+        missing(t, slot->step);
     } else if (!xd_s3_refused(t, slot, answer, &failure, &fault)) {
         unknown(t, slot->step, &failure);
     }
@@ -336,7 +339,7 @@ static void was_read(struct xd_s3_task *t, struct xd_s3_slot *slot,
 }
 
 /* "DeleteObject" and "AbortMultipartUpload": 204, and of what is not there 204 or
- * 404. */
+ * 404; but not of a bucket that is not there, which may be another one. */
 static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
                     const struct xd_answer *answer)
 {
@@ -346,11 +349,14 @@ static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
     if (answer->outcome->verdict != XD_VERDICT_OK) {
         failure = xd_s3_broken(t, answer->outcome);
         xd_s3_fail(t, &failure);
-    } else if (answer->reply->code == 204 || answer->reply->code == 200 ||
-               answer->reply->code == 404) {
+    } else if (answer->reply->code == 204 || answer->reply->code == 200) {
         xd_s3_done(t);
     } else if (!xd_s3_refused(t, slot, answer, &failure, &fault)) {
-        xd_s3_fail(t, &failure);
+        if (failure.kind == XD_TASK_ABSENT ||
+            strcmp(fault.code, "NoSuchUpload") == 0)
+            xd_s3_done(t);
+        else
+            xd_s3_fail(t, &failure);
     }
 }
 
