@@ -71,6 +71,7 @@ struct xd_s3_task {
     int64_t now, pause_until;
     unsigned pause_s; /* from the next call of next() on */
     int64_t clock_off_s;
+    unsigned n_corrections;
     unsigned tries; /* of COMPLETES and VERIFIES */
 
     /* Of an upload. */
