@@ -204,6 +204,13 @@ static const struct special {
     {"no-cancel", 0, RUNNING, GROUP_ALGORITHMS},
     {"whole-blocks", 0, RUNNING, GROUP_ALGORITHMS},
     {"lookahead", 0, RUNNING, GROUP_ALGORITHMS},
+    {"s3-endpoint", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-region", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-access-key", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-secret-key", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-session-token", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-host-style", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-part-size", 0, PUBLISHING, GROUP_NETWORK},
     {"limit-rate", 0, RUNNING | PUBLISHING, GROUP_COMMON | GROUP_NETWORK},
 };
 
