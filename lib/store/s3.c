@@ -57,42 +57,18 @@ static int take_part_bytes(struct xd_s3 *s, uint64_t bytes,
     return 0;
 }
 
-int xd_s3_new(struct xd_s3 **out, const struct xd_store_config *config,
-              struct xd_error *err)
+static const struct xd_s3 *s3_of(const struct xd_store *s)
 {
-    struct xd_s3 *s = xd_alloc(1, sizeof *s);
-    int rc = s ? xd_s3_place_init(&s->place, config, err) : xd_fail_nomem(err);
-
-    if (rc == 0)
-        rc = take_credentials(s, config, err);
-    if (rc == 0)
-        rc = take_part_bytes(s, config->s3_part_bytes, err);
-    if (rc < 0) {
-        xd_s3_free(s);
-        return rc;
-    }
-    *out = s;
-    return 0;
+    return (const struct xd_s3 *)(const void *)s;
 }
 
-void xd_s3_free(struct xd_s3 *s)
-{
-    if (!s)
-        return;
-    xd_s3_place_fini(&s->place);
-    xd_free(s->access_key);
-    xd_free(s->secret_key);
-    xd_free(s->session_token);
-    xd_free(s);
-}
-
-bool xd_s3_has(const struct xd_s3 *s, const char *manage)
+static bool has(const struct xd_store *s, const char *manage)
 {
     char *key = NULL;
-    bool has = xd_s3_place_key(&s->place, manage, &key, NULL) == 0;
+    bool is_in = xd_s3_place_key(&s3_of(s)->place, manage, &key, NULL) == 0;
 
     xd_free(key);
-    return has;
+    return is_in;
 }
 
 struct xd_sigv4_signer xd_s3_signer(const struct xd_s3 *s)
@@ -104,13 +80,14 @@ struct xd_sigv4_signer xd_s3_signer(const struct xd_s3 *s)
                                     .service = "s3"};
 }
 
-uint64_t xd_s3_most_presign(const struct xd_s3 *s)
+static uint64_t most_presign(const struct xd_store *s)
 {
-    return s->session_token ? XD_S3_TEMPORARY_SECONDS : XD_SIGV4_MOST_SECONDS;
+    return s3_of(s)->session_token ? XD_S3_TEMPORARY_SECONDS
+                                   : XD_SIGV4_MOST_SECONDS;
 }
 
-static int presign(const struct xd_s3 *s, const char *path, int64_t now,
-                   uint64_t seconds, char **out, struct xd_error *err)
+static int sign_url(const struct xd_s3 *s, const char *path, int64_t now,
+                    uint64_t seconds, char **out, struct xd_error *err)
 {
     struct xd_sigv4_signer signer = xd_s3_signer(s);
     struct xd_sigv4_request r = {.method = "GET",
@@ -128,10 +105,12 @@ static int presign(const struct xd_s3 *s, const char *path, int64_t now,
     return 0;
 }
 
-int xd_s3_presign(const struct xd_s3 *s, const char *manage, int64_t now,
-                  uint64_t seconds, char **out, struct xd_error *err)
+static int presign(const struct xd_store *store, const char *manage,
+                   int64_t now, uint64_t seconds, char **out,
+                   struct xd_error *err)
 {
-    uint64_t most = xd_s3_most_presign(s);
+    const struct xd_s3 *s = s3_of(store);
+    uint64_t most = most_presign(store);
     char *key = NULL, *path;
     int rc = xd_s3_place_key(&s->place, manage, &key, err);
 
@@ -144,9 +123,58 @@ int xd_s3_presign(const struct xd_s3 *s, const char *manage, int64_t now,
                      s->place.name, (unsigned long long)most / 3600,
                      s->session_token ? " with temporary credentials" : "");
     else
-        rc = path ? presign(s, path, now, seconds, out, err)
+        rc = path ? sign_url(s, path, now, seconds, out, err)
                   : xd_fail_nomem(err);
     xd_free(path);
     xd_free(key);
+    return rc;
+}
+
+static const char *name(const struct xd_store *s)
+{
+    return s3_of(s)->place.name;
+}
+
+static void free_s3(struct xd_store *store)
+{
+    struct xd_s3 *s = (struct xd_s3 *)(void *)store;
+
+    xd_s3_place_fini(&s->place);
+    xd_free(s->access_key);
+    xd_free(s->secret_key);
+    xd_free(s->session_token);
+    xd_free(s);
+}
+
+static const struct xd_store_ops ops = {.free = free_s3,
+                                        .name = name,
+                                        .has = has,
+                                        .most_calls = XD_S3_MOST_CALLS,
+                                        .presign = presign,
+                                        .most_presign = most_presign,
+                                        .new_task = xd_s3_new_task,
+                                        .free_task = xd_s3_free_task,
+                                        .next = xd_s3_next,
+                                        .answered = xd_s3_answered,
+                                        .result = xd_s3_result};
+
+int xd_s3_new(struct xd_store **out, const struct xd_store_config *config,
+              struct xd_error *err)
+{
+    struct xd_s3 *s = xd_alloc(1, sizeof *s);
+    int rc;
+
+    if (!s)
+        return xd_fail_nomem(err);
+    s->store.ops = &ops;
+    rc = xd_s3_place_init(&s->place, config, err);
+    if (rc == 0)
+        rc = take_credentials(s, config, err);
+    if (rc == 0)
+        rc = take_part_bytes(s, config->s3_part_bytes, err);
+    if (rc < 0)
+        free_s3(&s->store);
+    else
+        *out = &s->store;
     return rc;
 }

@@ -17,7 +17,7 @@
 
 #include "store/s3_place.h"
 #include "store/sigv4.h"
-#include "store/store.h"
+#include "store/task.h"
 
 #define XD_S3_MOST_CALLS \
     4 /* parts in flight: what hides a round trip of 100 ms
@@ -35,31 +35,22 @@
 
 /* Constant after new(). */
 struct xd_s3 {
+    struct xd_store store;
     struct xd_s3_place place;
     char *access_key, *secret_key, *session_token; /* owned; the last or NULL */
     uint64_t part_bytes;
 };
 
-struct xd_s3_task;
-
-/* As their namesakes of store.h. */
-int xd_s3_new(struct xd_s3 **out, const struct xd_store_config *config,
-              struct xd_error *err);
-void xd_s3_free(struct xd_s3 *s);
-bool xd_s3_has(const struct xd_s3 *s, const char *manage);
-int xd_s3_presign(const struct xd_s3 *s, const char *manage, int64_t now,
-                  uint64_t seconds, char **out, struct xd_error *err);
-uint64_t xd_s3_most_presign(const struct xd_s3 *s);
-
 /* What its requests are signed with; lives as long as `s`. */
 struct xd_sigv4_signer xd_s3_signer(const struct xd_s3 *s);
 
-int xd_s3_task_new(struct xd_s3_task **out, const struct xd_s3 *s,
+/* The tasks of struct xd_store_ops. */
+int xd_s3_new_task(struct xd_task **out, const struct xd_store *s,
                    const struct xd_task_order *order, struct xd_error *err);
-void xd_s3_task_free(struct xd_s3_task *t);
-bool xd_s3_task_next(struct xd_s3_task *t, int64_t now, struct xd_call *out);
-void xd_s3_task_answered(struct xd_s3_task *t, unsigned id,
-                         const struct xd_answer *answer);
-void xd_s3_task_result(const struct xd_s3_task *t, struct xd_task_result *out);
+void xd_s3_free_task(struct xd_task *task);
+bool xd_s3_next(struct xd_task *task, int64_t now, struct xd_call *out);
+void xd_s3_answered(struct xd_task *task, unsigned id,
+                    const struct xd_answer *answer);
+void xd_s3_result(const struct xd_task *task, struct xd_task_result *out);
 
 #endif

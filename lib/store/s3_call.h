@@ -54,6 +54,8 @@ struct xd_s3_failure {
 };
 
 struct xd_s3_task {
+    struct xd_task task;
+
     /* Constant after new(). */
     const struct xd_s3 *store;
     struct xd_task_order order; /* its strings and its object are not used */

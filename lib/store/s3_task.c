@@ -100,7 +100,12 @@ static int prepare(struct xd_s3_task *t, const struct xd_task_order *order,
     return 0;
 }
 
-int xd_s3_task_new(struct xd_s3_task **out, const struct xd_s3 *s,
+static struct xd_s3_task *s3_task(struct xd_task *task)
+{
+    return (struct xd_s3_task *)(void *)task;
+}
+
+int xd_s3_new_task(struct xd_task **out, const struct xd_store *s,
                    const struct xd_task_order *order, struct xd_error *err)
 {
     struct xd_s3_task *t = xd_alloc(1, sizeof *t);
@@ -108,23 +113,24 @@ int xd_s3_task_new(struct xd_s3_task **out, const struct xd_s3 *s,
 
     if (!t)
         return xd_fail_nomem(err);
-    t->store = s;
+    t->task.ops = s->ops;
+    t->store = (const struct xd_s3 *)(const void *)s;
     t->order = *order;
     t->step = first_step(order->kind);
     rc = prepare(t, order, err);
     t->order.name = NULL;
     t->order.object = NULL;
     if (rc < 0)
-        xd_s3_task_free(t);
+        xd_s3_free_task(&t->task);
     else
-        *out = t;
+        *out = &t->task;
     return rc;
 }
 
-void xd_s3_task_free(struct xd_s3_task *t)
+void xd_s3_free_task(struct xd_task *task)
 {
-    if (!t)
-        return;
+    struct xd_s3_task *t = s3_task(task);
+
     for (size_t i = 0; i < XD_S3_MOST_CALLS; i++) {
         xd_free(t->slots[i].url);
         xd_text_fini(&t->slots[i].fields);
@@ -181,8 +187,10 @@ static bool pauses(struct xd_s3_task *t)
     return t->now < t->pause_until && t->pause_until - t->now <= 60;
 }
 
-bool xd_s3_task_next(struct xd_s3_task *t, int64_t now, struct xd_call *out)
+bool xd_s3_next(struct xd_task *task, int64_t now, struct xd_call *out)
 {
+    struct xd_s3_task *t = s3_task(task);
+
     t->now = now;
     if (t->state != XD_TASK_RUNS || pauses(t))
         return false;
@@ -388,9 +396,11 @@ static void react(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
-void xd_s3_task_answered(struct xd_s3_task *t, unsigned id,
-                         const struct xd_answer *answer)
+void xd_s3_answered(struct xd_task *task, unsigned id,
+                    const struct xd_answer *answer)
 {
+    struct xd_s3_task *t = s3_task(task);
+
     for (size_t i = 0; i < XD_S3_MOST_CALLS; i++) {
         struct xd_s3_slot *slot = &t->slots[i];
 
@@ -404,8 +414,10 @@ void xd_s3_task_answered(struct xd_s3_task *t, unsigned id,
     }
 }
 
-void xd_s3_task_result(const struct xd_s3_task *t, struct xd_task_result *out)
+void xd_s3_result(const struct xd_task *task, struct xd_task_result *out)
 {
+    const struct xd_s3_task *t = (const struct xd_s3_task *)(const void *)task;
+
     *out = (struct xd_task_result){.state = t->state,
                                    .object = &t->object,
                                    .bytes = t->bytes,

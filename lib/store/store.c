@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "base/error.h"
+#include "store/s3_place.h"
 #include "store/task.h"
 
 int xd_store_new(struct xd_store **out, const struct xd_store_config *config,
@@ -12,6 +13,8 @@ int xd_store_new(struct xd_store **out, const struct xd_store_config *config,
     if (u->is_valid &&
         (u->scheme == XD_SCHEME_HTTP || u->scheme == XD_SCHEME_HTTPS))
         return xd_web_new(out, config, err);
+    if (xd_s3_is_name(u))
+        return xd_s3_new(out, config, err);
     return xd_fail(err, XD_E_INVAL,
                    "%s: no objects can be put there: use https://HOST/FOLDER/, "
                    "s3://BUCKET/KEY or ibp://HOST:PORT",

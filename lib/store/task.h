@@ -39,5 +39,7 @@ struct xd_store_ops {
 /* The constructors, by the scheme of the target; each sets ops. */
 int xd_web_new(struct xd_store **out, const struct xd_store_config *config,
                struct xd_error *err);
+int xd_s3_new(struct xd_store **out, const struct xd_store_config *config,
+              struct xd_error *err);
 
 #endif

@@ -64,6 +64,9 @@ static void tear_down(void)
     rmdir(home);
 }
 
+static char given_oa[] = "oa", given_os[] = "os", given_ot[] = "ot",
+            given_or[] = "or", given_url[] = "http://o";
+
 /* The environment, as "NAME=VALUE" with blanks between, and what is found, as
  * "ACCESS SECRET TOKEN REGION ENDPOINT"; else words of the error. */
 static const struct row {
@@ -71,17 +74,17 @@ static const struct row {
     const char *environment, *found, *words;
 } rows[] = {
     {{NULL}, "", "fa fs ft fr http://f", NULL},
-    {{.region = (char *)"or", .endpoint = (char *)"http://o"},
+    {{.region = given_or, .endpoint = given_url},
      "",
      "fa fs ft or http://o",
      NULL},
-    {{.access_key = (char *)"oa", .secret_key = (char *)"os"},
+    {{.access_key = given_oa, .secret_key = given_os},
      "AWS_ACCESS_KEY_ID=ea AWS_SECRET_ACCESS_KEY=es AWS_SESSION_TOKEN=et",
      "oa os - fr http://f",
      NULL},
-    {{.access_key = (char *)"oa",
-      .secret_key = (char *)"os",
-      .session_token = (char *)"ot"},
+    {{.access_key = given_oa,
+      .secret_key = given_os,
+      .session_token = given_ot},
      "",
      "oa os ot fr http://f",
      NULL},
@@ -120,7 +123,7 @@ static const struct row {
      "a s - - -",
      NULL},
     {{NULL}, "AWS_ACCESS_KEY_ID=ea", NULL, "AWS_SECRET_ACCESS_KEY: there is"},
-    {{.secret_key = (char *)"os"}, "", NULL, "s3-secret-key: there is one"},
+    {{.secret_key = given_os}, "", NULL, "s3-secret-key: there is one"},
     {{NULL}, "AWS_CONFIG_FILE=/", NULL, "/"},
 };
 

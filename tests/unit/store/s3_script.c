@@ -7,16 +7,16 @@
 #include "suite.h"
 #include "url_of.h"
 
-struct xd_s3 *s3_of(const char *target, const char *endpoint)
+struct xd_store *s3_of(const char *target, const char *endpoint)
 {
     struct xd_store_config config = {.target = url_of(target),
                                      .s3_endpoint = endpoint,
                                      .s3_access_key = "AKIDEXAMPLE",
                                      .s3_secret_key = "SECRETEXAMPLE"};
     struct xd_error error = {.code = XD_OK};
-    struct xd_s3 *s = NULL;
+    struct xd_store *s = NULL;
 
-    ck_assert_msg(xd_s3_new(&s, &config, &error) == 0, "%s", error.msg);
+    ck_assert_msg(xd_store_new(&s, &config, &error) == 0, "%s", error.msg);
     return s;
 }
 
@@ -30,31 +30,30 @@ static int hash_of(void *user, struct xd_range range, char out_hex[65],
     return 0;
 }
 
-struct xd_s3_task *s3_put(const struct xd_s3 *s, uint64_t size)
+struct xd_task *s3_put(const struct xd_store *s, uint64_t size)
 {
     struct xd_task_order order = {
         .kind = XD_TASK_PUT, .name = "k", .size = size, .hash = hash_of};
     struct xd_error error = {.code = XD_OK};
-    struct xd_s3_task *t = NULL;
+    struct xd_task *t = NULL;
 
-    ck_assert_msg(xd_s3_task_new(&t, s, &order, &error) == 0, "%s", error.msg);
+    ck_assert_msg(xd_task_new(&t, s, &order, &error) == 0, "%s", error.msg);
     return t;
 }
 
-struct xd_s3_task *s3_task(const struct xd_s3 *s, enum xd_task_kind kind,
-                           const struct xd_object *object,
-                           struct xd_range range)
+struct xd_task *s3_task(const struct xd_store *s, enum xd_task_kind kind,
+                        const struct xd_object *object, struct xd_range range)
 {
     struct xd_task_order order = {
         .kind = kind, .object = object, .range = range};
     struct xd_error error = {.code = XD_OK};
-    struct xd_s3_task *t = NULL;
+    struct xd_task *t = NULL;
 
-    ck_assert_msg(xd_s3_task_new(&t, s, &order, &error) == 0, "%s", error.msg);
+    ck_assert_msg(xd_task_new(&t, s, &order, &error) == 0, "%s", error.msg);
     return t;
 }
 
-void s3_answer(struct xd_s3_task *t, unsigned id, const struct s3_line *line)
+void s3_answer(struct xd_task *t, unsigned id, const struct s3_line *line)
 {
     struct xd_outcome outcome = {.verdict = XD_VERDICT_OK};
     struct xd_reply reply = {.code = line->code,
@@ -75,7 +74,7 @@ void s3_answer(struct xd_s3_task *t, unsigned id, const struct s3_line *line)
         answer.body = line->body ? line->body : "";
         answer.body_len = strlen(answer.body);
     }
-    xd_s3_task_answered(t, id, &answer);
+    xd_task_answered(t, id, &answer);
 }
 
 static void check_call(const struct xd_call *call, const struct s3_line *line)
@@ -96,20 +95,20 @@ static void check_call(const struct xd_call *call, const struct s3_line *line)
                       "no '%s' in '%s'", line->fields, call->fields);
 }
 
-void s3_play(struct xd_s3_task *t, const struct s3_line *lines, int64_t *now)
+void s3_play(struct xd_task *t, const struct s3_line *lines, int64_t *now)
 {
     struct xd_task_result result;
     struct xd_call call;
 
     for (; lines->asks; lines++) {
-        if (!xd_s3_task_next(t, *now, &call)) {
-            xd_s3_task_result(t, &result);
+        if (!xd_task_next(t, *now, &call)) {
+            xd_task_result(t, &result);
             ck_assert_msg(
                 result.state == XD_TASK_RUNS && result.ready_at > *now,
                 "'%s' is not asked: %s", lines->asks, result.error.msg);
-            ck_assert(!xd_s3_task_next(t, result.ready_at - 1, &call));
+            ck_assert(!xd_task_next(t, result.ready_at - 1, &call));
             *now = result.ready_at;
-            ck_assert(xd_s3_task_next(t, *now, &call));
+            ck_assert(xd_task_next(t, *now, &call));
         }
         check_call(&call, lines);
         s3_answer(t, call.id, lines);

@@ -22,21 +22,20 @@ struct s3_line {
     xd_usec retry_after;
 };
 
-struct xd_s3 *s3_of(const char *target, const char *endpoint);
+struct xd_store *s3_of(const char *target, const char *endpoint);
 
 /* The answer of a line to a call. */
-void s3_answer(struct xd_s3_task *t, unsigned id, const struct s3_line *line);
+void s3_answer(struct xd_task *t, unsigned id, const struct s3_line *line);
 
 /* Play all lines up to one with nothing to ask, a call at a time.  `now` goes on
  * over pauses, and is where it came to then. */
-void s3_play(struct xd_s3_task *t, const struct s3_line *lines, int64_t *now);
+void s3_play(struct xd_task *t, const struct s3_line *lines, int64_t *now);
 
 /* A task that puts `size` bytes as "k" into the store's prefix. */
-struct xd_s3_task *s3_put(const struct xd_s3 *s, uint64_t size);
+struct xd_task *s3_put(const struct xd_store *s, uint64_t size);
 
 /* One that does something to such an object. */
-struct xd_s3_task *s3_task(const struct xd_s3 *s, enum xd_task_kind kind,
-                           const struct xd_object *object,
-                           struct xd_range range);
+struct xd_task *s3_task(const struct xd_store *s, enum xd_task_kind kind,
+                        const struct xd_object *object, struct xd_range range);
 
 #endif

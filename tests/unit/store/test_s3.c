@@ -413,15 +413,15 @@ static void check_names(const struct xd_object *o, enum names names)
 START_TEST(an_object_is_put)
 {
     const struct put_row *row = &puts_of[_i];
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_put(s, row->size);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put(s, row->size);
     struct xd_task_result result;
     int64_t now = SCRIPT_NOW;
     struct xd_call call;
 
     s3_play(t, row->lines, &now);
-    ck_assert(!xd_s3_task_next(t, now + 100, &call));
-    xd_s3_task_result(t, &result);
+    ck_assert(!xd_task_next(t, now + 100, &call));
+    xd_task_result(t, &result);
     ck_assert_msg(result.state == row->state, "%s: %d %s", row->what,
                   result.state, result.error.msg);
     check_names(result.object, row->names);
@@ -435,8 +435,8 @@ START_TEST(an_object_is_put)
         ck_assert_str_eq(result.object->validator, "\"e\"");
         ck_assert_uint_eq(result.object->size, row->size);
     }
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -658,15 +658,15 @@ START_TEST(an_object_is_looked_at_read_and_removed)
     static char manage[] = MANAGE, upload[] = "u/1";
     const struct xd_object object = {.manage = manage, .upload = upload};
     const struct old_row *row = &old_rows[_i];
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_task(s, row->kind, &object, row->range);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_task(s, row->kind, &object, row->range);
     struct xd_task_result result;
     int64_t now = SCRIPT_NOW;
     struct xd_call call;
 
     s3_play(t, row->lines, &now);
-    ck_assert(!xd_s3_task_next(t, now, &call));
-    xd_s3_task_result(t, &result);
+    ck_assert(!xd_task_next(t, now, &call));
+    xd_task_result(t, &result);
     ck_assert_msg(result.state == row->state, "%s", result.error.msg);
     if (row->state == XD_TASK_FAILED) {
         ck_assert_int_eq(result.failure, row->failure);
@@ -681,8 +681,8 @@ START_TEST(an_object_is_looked_at_read_and_removed)
         ck_assert_uint_eq(result.n_bytes, 3);
         ck_assert_mem_eq(result.bytes, "abc", 3);
     }
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -690,17 +690,17 @@ START_TEST(nothing_is_aborted_without_an_upload)
 {
     static char manage[] = MANAGE;
     const struct xd_object object = {.manage = manage};
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t =
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t =
         s3_task(s, XD_TASK_ABORT, &object, (struct xd_range){0, 0});
     struct xd_task_result result;
     struct xd_call call;
 
-    ck_assert(!xd_s3_task_next(t, SCRIPT_NOW, &call));
-    xd_s3_task_result(t, &result);
+    ck_assert(!xd_task_next(t, SCRIPT_NOW, &call));
+    xd_task_result(t, &result);
     ck_assert_int_eq(result.state, XD_TASK_DONE);
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -723,28 +723,28 @@ static const struct order_row {
 
 START_TEST(what_makes_no_sense_is_not_begun)
 {
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
     struct xd_task_order order = orders[_i].order;
     char *manage = orders[_i].manage ? xd_strdup(orders[_i].manage) : NULL;
     struct xd_object object = {.manage = manage};
-    struct xd_s3_task *t = NULL;
+    struct xd_task *t = NULL;
     struct xd_error error;
 
     order.object = &object;
-    ck_assert_int_eq(xd_s3_task_new(&t, s, &order, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_task_new(&t, s, &order, &error), XD_E_INVAL);
     ck_assert_msg(strstr(error.msg, orders[_i].words) != NULL, "%s", error.msg);
     ck_assert_ptr_null(t);
     xd_free(manage);
-    xd_s3_free(s);
+    xd_store_free(s);
 }
 END_TEST
 
 /* All calls that can be made now. */
-static unsigned calls_of(struct xd_s3_task *t, struct xd_call *calls)
+static unsigned calls_of(struct xd_task *t, struct xd_call *calls)
 {
     unsigned n = 0;
 
-    while (xd_s3_task_next(t, SCRIPT_NOW, &calls[n]))
+    while (xd_task_next(t, SCRIPT_NOW, &calls[n]))
         n++;
     return n;
 }
@@ -755,8 +755,8 @@ static const struct s3_line no_part = {.code = 403};
 
 START_TEST(parts_go_out_beside_each_other)
 {
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_put(s, 5 * 8 * MIB - 7);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put(s, 5 * 8 * MIB - 7);
     struct xd_call calls[6], last;
     int64_t now = SCRIPT_NOW;
 
@@ -781,15 +781,15 @@ START_TEST(parts_go_out_beside_each_other)
                    "</ETag></Part></CompleteMultipartUpload>"));
     ck_assert_uint_eq(last.text_len, strlen(last.text));
     ck_assert(xd_range_is_empty(last.body));
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
 START_TEST(parts_in_flight_when_it_fails_say_nothing)
 {
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_put(s, 2 * 8 * MIB);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put(s, 2 * 8 * MIB);
     struct xd_task_result result;
     struct xd_call calls[3];
     int64_t now = SCRIPT_NOW;
@@ -799,12 +799,12 @@ START_TEST(parts_in_flight_when_it_fails_say_nothing)
     s3_answer(t, calls[0].id, &no_part);
     s3_answer(t, calls[1].id, &ok_part);
     s3_answer(t, calls[1].id, &ok_part); /* of which it knows nothing */
-    xd_s3_task_result(t, &result);
+    xd_task_result(t, &result);
     ck_assert_int_eq(result.state, XD_TASK_FAILED);
     ck_assert_int_eq(result.failure, XD_TASK_REFUSED);
     ck_assert_uint_eq(calls_of(t, calls), 0);
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -814,8 +814,8 @@ START_TEST(an_upload_is_aborted_after_its_parts)
 {
     static const struct s3_line exists = {.code = 412};
     static const struct s3_line aborted[] = {ABORT(204), {.asks = NULL}};
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_put(s, 2 * 8 * MIB);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put(s, 2 * 8 * MIB);
     struct xd_task_result result;
     struct xd_call calls[3];
     int64_t now = SCRIPT_NOW;
@@ -826,32 +826,32 @@ START_TEST(an_upload_is_aborted_after_its_parts)
     ck_assert_uint_eq(calls_of(t, calls + 2), 0);
     s3_answer(t, calls[1].id, &ok_part);
     s3_play(t, aborted, &now);
-    xd_s3_task_result(t, &result);
+    xd_task_result(t, &result);
     ck_assert_int_eq(result.failure, XD_TASK_EXISTS);
     check_names(result.object, NO_NAMES);
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
 START_TEST(parts_grow_where_10000_would_not_do)
 {
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
     const uint64_t sizes[][2] = {{80000 * MIB, 8 * MIB},
                                  {80000 * MIB + 1, 9 * MIB},
                                  {(uint64_t)50000 << 30, (uint64_t)5 << 30}};
 
     for (size_t i = 0; i < N_OF(sizes); i++) {
-        struct xd_s3_task *t = s3_put(s, sizes[i][0]);
+        struct xd_task *t = s3_put(s, sizes[i][0]);
         int64_t now = SCRIPT_NOW;
         struct xd_call call;
 
         s3_play(t, begun, &now);
-        ck_assert(xd_s3_task_next(t, now, &call));
+        ck_assert(xd_task_next(t, now, &call));
         ck_assert_uint_eq(call.body.end, sizes[i][1]);
-        xd_s3_task_free(t);
+        xd_task_free(t);
     }
-    xd_s3_free(s);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -862,13 +862,13 @@ START_TEST(a_busy_store_gets_its_pause)
         xd_usec asked;
         int64_t waits; /* 0: the task fails */
     } rows[] = {{0, 2}, {7 * XD_SECOND + 1, 8}, {61 * XD_SECOND, 0}};
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
 
     for (size_t i = 0; i < N_OF(rows); i++) {
         const struct s3_line busy = {.code = 503,
                                      .body = ERROR("SlowDown"),
                                      .retry_after = rows[i].asked};
-        struct xd_s3_task *t = s3_put(s, 2 * 8 * MIB);
+        struct xd_task *t = s3_put(s, 2 * 8 * MIB);
         struct xd_task_result result;
         struct xd_call calls[3];
         int64_t now = SCRIPT_NOW;
@@ -877,37 +877,37 @@ START_TEST(a_busy_store_gets_its_pause)
         ck_assert_uint_eq(calls_of(t, calls), 2);
         s3_answer(t, calls[0].id, &busy);
         ck_assert_uint_eq(calls_of(t, calls + 2), 0);
-        xd_s3_task_result(t, &result);
+        xd_task_result(t, &result);
         if (rows[i].waits > 0) {
             ck_assert_int_eq(result.ready_at, SCRIPT_NOW + rows[i].waits);
-            ck_assert(!xd_s3_task_next(t, result.ready_at - 1, calls + 2));
-            ck_assert(xd_s3_task_next(t, result.ready_at, calls + 2));
+            ck_assert(!xd_task_next(t, result.ready_at - 1, calls + 2));
+            ck_assert(xd_task_next(t, result.ready_at, calls + 2));
             ck_assert_uint_eq(calls[2].body.begin, 0);
         } else {
             ck_assert_int_eq(result.failure, XD_TASK_MAY_PASS);
             ck_assert_uint_eq(result.retry_after, rows[i].asked);
         }
-        xd_s3_task_free(t);
+        xd_task_free(t);
     }
-    xd_s3_free(s);
+    xd_store_free(s);
 }
 END_TEST
 
 START_TEST(a_clock_that_is_set_back_in_a_pause_does_not_stop_it)
 {
     static const struct s3_line busy = {.code = 503};
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t = s3_put(s, 8 * MIB + 1);
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put(s, 8 * MIB + 1);
     struct xd_call calls[3];
     int64_t now = SCRIPT_NOW;
 
     s3_play(t, begun, &now);
     ck_assert_uint_eq(calls_of(t, calls), 2);
     s3_answer(t, calls[0].id, &busy);
-    ck_assert(!xd_s3_task_next(t, SCRIPT_NOW, calls + 2));
-    ck_assert(xd_s3_task_next(t, SCRIPT_NOW - 3600, calls + 2));
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    ck_assert(!xd_task_next(t, SCRIPT_NOW, calls + 2));
+    ck_assert(xd_task_next(t, SCRIPT_NOW - 3600, calls + 2));
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -984,21 +984,21 @@ START_TEST(a_wrong_clock_is_corrected_and_known)
     static char manage[] = MANAGE;
     const struct xd_object object = {.manage = manage};
     const struct clock_row *row = &clocks[_i];
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
-    struct xd_s3_task *t =
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t =
         s3_task(s, XD_TASK_LOOK, &object, (struct xd_range){0, 0});
     struct xd_task_result result;
     int64_t now = SCRIPT_NOW + row->off;
 
     s3_play(t, row->lines, &now);
-    xd_s3_task_result(t, &result);
+    xd_task_result(t, &result);
     ck_assert_int_eq(result.state, row->state);
     ck_assert_int_eq(result.clock_off_s, row->result_off);
     if (row->words)
         ck_assert_msg(strstr(result.error.msg, row->words) != NULL, "%s",
                       result.error.msg);
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -1014,23 +1014,23 @@ static int no_hash(void *user, struct xd_range range, char out_hex[65],
 START_TEST(a_file_that_cannot_be_read_fails_it)
 {
     static const struct s3_line looked[] = {HEAD_404, {.asks = NULL}};
-    struct xd_s3 *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
     struct xd_task_order order = {
         .kind = XD_TASK_PUT, .name = "k", .size = 5, .hash = no_hash};
     struct xd_task_result result;
     int64_t now = SCRIPT_NOW;
-    struct xd_s3_task *t;
+    struct xd_task *t;
     struct xd_call call;
 
-    ck_assert_int_eq(xd_s3_task_new(&t, s, &order, NULL), 0);
+    ck_assert_int_eq(xd_task_new(&t, s, &order, NULL), 0);
     s3_play(t, looked, &now);
-    ck_assert(!xd_s3_task_next(t, now, &call));
-    xd_s3_task_result(t, &result);
+    ck_assert(!xd_task_next(t, now, &call));
+    xd_task_result(t, &result);
     ck_assert_int_eq(result.state, XD_TASK_FAILED);
     ck_assert_int_eq(result.error.code, XD_E_IO);
     ck_assert_str_eq(result.error.msg, "/x: cannot be read");
-    xd_s3_task_free(t);
-    xd_s3_free(s);
+    xd_task_free(t);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -1059,16 +1059,16 @@ START_TEST(credentials_and_parts_are_checked)
                                            .s3_secret_key = row->secret_key,
                                            .s3_session_token = row->token,
                                            .s3_part_bytes = row->part_bytes};
-    struct xd_s3 *s = NULL;
+    struct xd_store *s = NULL;
     struct xd_error error = {.code = XD_OK};
 
-    ck_assert_int_eq(xd_s3_new(&s, &config, &error),
+    ck_assert_int_eq(xd_store_new(&s, &config, &error),
                      row->words ? XD_E_INVAL : 0);
     ck_assert_int_eq(s != NULL, row->words == NULL);
     if (row->words)
         ck_assert_msg(strstr(error.msg, row->words) != NULL, "%s", error.msg);
     ck_assert_ptr_null(strstr(error.msg, "PRIVATE"));
-    xd_s3_free(s);
+    xd_store_free(s);
 }
 END_TEST
 
@@ -1080,44 +1080,46 @@ START_TEST(private_objects_have_urls_for_a_while)
                                      .s3_secret_key = "B"};
     struct xd_error error;
     char *out = NULL;
-    struct xd_s3 *s;
+    struct xd_store *s;
 
-    ck_assert_int_eq(xd_s3_new(&s, &config, NULL), 0);
-    ck_assert_int_eq(xd_s3_presign(s, MANAGE, SCRIPT_NOW, 604800, &out, NULL),
-                     0);
+    ck_assert_int_eq(xd_store_new(&s, &config, NULL), 0);
+    ck_assert_int_eq(
+        xd_store_presign(s, MANAGE, SCRIPT_NOW, 604800, &out, NULL), 0);
     ck_assert_int_eq(strncmp(out, READ_URL "?X-Amz-Algorithm=", 46), 0);
     ck_assert_ptr_nonnull(strstr(out, "&X-Amz-Expires=604800&"));
     xd_free(out);
     out = NULL;
-    ck_assert_int_eq(xd_s3_presign(s, MANAGE, SCRIPT_NOW, 604801, &out, &error),
-                     XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_store_presign(s, MANAGE, SCRIPT_NOW, 604801, &out, &error),
+        XD_E_INVAL);
     ck_assert_ptr_nonnull(strstr(error.msg, "at most 168 h"));
-    ck_assert_int_eq(xd_s3_presign(s, MANAGE, SCRIPT_NOW, 0, &out, NULL),
+    ck_assert_int_eq(xd_store_presign(s, MANAGE, SCRIPT_NOW, 0, &out, NULL),
                      XD_E_INVAL);
     ck_assert_int_eq(
-        xd_s3_presign(s, "s3://bkt/other", SCRIPT_NOW, 9, &out, NULL),
+        xd_store_presign(s, "s3://bkt/other", SCRIPT_NOW, 9, &out, NULL),
         XD_E_INVAL);
     ck_assert_ptr_null(out);
-    xd_s3_free(s);
+    xd_store_free(s);
 
     config.s3_session_token = "TOKEN";
-    ck_assert_int_eq(xd_s3_new(&s, &config, NULL), 0);
-    ck_assert_uint_eq(xd_s3_most_presign(s), 43200);
-    ck_assert_int_eq(xd_s3_presign(s, MANAGE, SCRIPT_NOW, 43201, &out, &error),
-                     XD_E_INVAL);
+    ck_assert_int_eq(xd_store_new(&s, &config, NULL), 0);
+    ck_assert_uint_eq(xd_store_most_presign(s), 43200);
+    ck_assert_int_eq(
+        xd_store_presign(s, MANAGE, SCRIPT_NOW, 43201, &out, &error),
+        XD_E_INVAL);
     ck_assert_ptr_nonnull(strstr(error.msg, "12 h with temporary"));
-    xd_s3_free(s);
+    xd_store_free(s);
 }
 END_TEST
 
 START_TEST(only_its_own_objects_are_in_a_store)
 {
-    struct xd_s3 *s = s3_of("s3://bkt/p", NULL);
+    struct xd_store *s = s3_of("s3://bkt/p", NULL);
 
-    ck_assert(xd_s3_has(s, MANAGE));
-    ck_assert(!xd_s3_has(s, "s3://bkt/k"));
-    ck_assert(!xd_s3_has(s, "https://bkt.s3.us-east-1.amazonaws.com/p/k"));
-    xd_s3_free(s);
+    ck_assert(xd_store_has(s, MANAGE));
+    ck_assert(!xd_store_has(s, "s3://bkt/k"));
+    ck_assert(!xd_store_has(s, "https://bkt.s3.us-east-1.amazonaws.com/p/k"));
+    xd_store_free(s);
 }
 END_TEST
 
