@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "io/random.h"
+#include "publish/open_store.h"
 #include "publish/upload.h"
 
 #define EXTENT_BYTES ((uint64_t)256 << 20)
@@ -99,10 +100,7 @@ static int open_store(struct xd_upload_worker *w, const char *text,
 
     if (!xd_url_parse(&url, text))
         return xd_fail(err, XD_E_INVAL, "%s: not the URL of a store", text);
-    rc = xd_store_new(
-        &w->store,
-        &(struct xd_store_config){.target = &url, .lifetime_s = lifetime_s},
-        err);
+    rc = xd_open_store(&w->store, &url, &w->upload->options, lifetime_s, err);
     if (rc == 0)
         w->stats.url = xd_store_name(w->store);
     return rc;

@@ -116,7 +116,7 @@ static int open_file(struct file *f, const char *named, const char *name,
     const char *path = variable(named), *home = variable("HOME");
     int rc;
 
-    *f = (struct file){.path = {NULL}};
+    *f = (struct file){.path = {.s = NULL}};
     if (path)
         xd_text_addf(&f->path, "%s", path);
     else if (home)
@@ -185,7 +185,7 @@ static int take_files(struct xd_s3_access *a, struct xd_error *err)
 {
     const char *named = variable("AWS_PROFILE");
     const char *name = first_of(named, "default");
-    struct file credentials, config = {.path = {NULL}};
+    struct file credentials, config = {.path = {.s = NULL}};
     int rc = open_file(&credentials, "AWS_SHARED_CREDENTIALS_FILE",
                        "credentials", name, false, err);
 
@@ -205,7 +205,7 @@ static int take_files(struct xd_s3_access *a, struct xd_error *err)
 int xd_s3_access_find(struct xd_s3_access *out, const struct xd_s3_options *o,
                       struct xd_error *err)
 {
-    struct xd_s3_access a = {NULL};
+    struct xd_s3_access a = {.endpoint = NULL};
     int rc = take_options(&a, o, err);
 
     if (rc == 0)
@@ -226,7 +226,7 @@ void xd_s3_access_fini(struct xd_s3_access *a)
     xd_free(a->access_key);
     xd_free(a->secret_key);
     xd_free(a->session_token);
-    *a = (struct xd_s3_access){NULL};
+    *a = (struct xd_s3_access){.endpoint = NULL};
 }
 
 void xd_s3_access_apply(const struct xd_s3_access *a,

@@ -94,7 +94,7 @@ static int sign_url(const struct xd_s3 *s, const char *path, int64_t now,
                                  .host = s->place.host,
                                  .path = path,
                                  .payload = XD_SIGV4_UNSIGNED};
-    struct xd_text t = {NULL};
+    struct xd_text t = {.s = NULL};
 
     xd_text_addf(&t, "%s%s?", s->place.origin, path);
     if (xd_sigv4_presign(&t, &signer, &r, now, seconds) < 0 || t.failed) {

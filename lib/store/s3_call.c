@@ -49,7 +49,7 @@ static int hash_body(struct xd_s3_task *t, const struct xd_s3_slot *slot,
 static int make_url(struct xd_s3_task *t, struct xd_s3_slot *slot,
                     const struct xd_sigv4_request *r, struct xd_error *err)
 {
-    struct xd_text text = {NULL};
+    struct xd_text text = {.s = NULL};
     struct xd_url url;
     int rc = 0;
 

@@ -155,7 +155,7 @@ static int parse(const struct xd_url *url, struct xd_text *bucket,
 static int take_target(struct xd_s3_place *p, const struct xd_url *target,
                        struct xd_error *err)
 {
-    struct xd_text bucket = {NULL}, prefix = {NULL};
+    struct xd_text bucket = {.s = NULL}, prefix = {.s = NULL};
     int rc = parse(target, &bucket, &prefix, err);
 
     if (rc == 0 && prefix.len > 0 && prefix.s[prefix.len - 1] != '/')
@@ -224,7 +224,7 @@ static int take_endpoint(struct xd_s3_place *p, const struct xd_url *url,
                          bool host_style, struct xd_error *err)
 {
     struct xd_span host = xd_url_host(url), path = xd_url_path(url);
-    struct xd_text origin = {NULL}, before_key = {NULL};
+    struct xd_text origin = {.s = NULL}, before_key = {.s = NULL};
     const char *scheme = xd_scheme_name(url->scheme);
 
     xd_text_addf(&origin, "%s://", scheme);
@@ -256,7 +256,7 @@ static int take_endpoint(struct xd_s3_place *p, const struct xd_url *url,
  * style, which is the one that Amazon keeps for new regions. */
 static int take_amazon(struct xd_s3_place *p, struct xd_error *err)
 {
-    struct xd_text text = {NULL};
+    struct xd_text text = {.s = NULL};
     struct xd_url url;
     int rc = XD_E_NOMEM;
 
@@ -299,7 +299,7 @@ static int take_place(struct xd_s3_place *p,
 int xd_s3_place_init(struct xd_s3_place *out,
                      const struct xd_store_config *config, struct xd_error *err)
 {
-    struct xd_s3_place p = {NULL};
+    struct xd_s3_place p = {.bucket = NULL};
     int rc = take_target(&p, config->target, err);
 
     if (rc == 0)
@@ -321,13 +321,13 @@ void xd_s3_place_fini(struct xd_s3_place *p)
     xd_free(p->name);
     xd_free(p->origin);
     xd_free(p->path);
-    *p = (struct xd_s3_place){NULL};
+    *p = (struct xd_s3_place){.bucket = NULL};
 }
 
 int xd_s3_place_key(const struct xd_s3_place *p, const char *name, char **out,
                     struct xd_error *err)
 {
-    struct xd_text bucket = {NULL}, key = {NULL};
+    struct xd_text bucket = {.s = NULL}, key = {.s = NULL};
     size_t prefix_len = strlen(p->prefix);
     struct xd_url url;
     int rc;
@@ -341,7 +341,7 @@ int xd_s3_place_key(const struct xd_s3_place *p, const char *name, char **out,
                      p->name);
     if (rc == 0) {
         *out = key.s;
-        key = (struct xd_text){NULL};
+        key = (struct xd_text){.s = NULL};
     }
     xd_text_fini(&bucket);
     xd_text_fini(&key);
@@ -358,7 +358,7 @@ static char *encode(struct xd_text *t, const char *key)
 
 char *xd_s3_place_name(const struct xd_s3_place *p, const char *key)
 {
-    struct xd_text t = {NULL};
+    struct xd_text t = {.s = NULL};
 
     xd_text_addf(&t, SCHEME "%s/", p->bucket);
     return encode(&t, key);
@@ -366,7 +366,7 @@ char *xd_s3_place_name(const struct xd_s3_place *p, const char *key)
 
 char *xd_s3_place_path(const struct xd_s3_place *p, const char *key)
 {
-    struct xd_text t = {NULL};
+    struct xd_text t = {.s = NULL};
 
     xd_text_addf(&t, "%s", p->path);
     return encode(&t, key);

@@ -36,7 +36,7 @@ static bool begin_parts(struct xd_s3_task *t)
  * nothing: it has its names now. */
 void xd_s3_put_begin(struct xd_s3_task *t)
 {
-    struct xd_text read = {NULL};
+    struct xd_text read = {.s = NULL};
 
     xd_text_addf(&read, "%s%s", t->store->place.origin, t->path);
     t->object.read = read.failed ? (xd_text_fini(&read), NULL) : read.s;

@@ -29,7 +29,7 @@ static enum xd_s3_step first_step(enum xd_task_kind kind)
 /* The key of a new object. */
 static int new_key(struct xd_s3_task *t, const char *name, struct xd_error *err)
 {
-    struct xd_text key = {NULL};
+    struct xd_text key = {.s = NULL};
     const char *fault;
 
     xd_text_addf(&key, "%s%s", t->store->place.prefix, name);

@@ -113,7 +113,7 @@ static void begin_scope(struct scope *s, const struct xd_sigv4_signer *signer,
     time_t seconds = (time_t)at;
     struct tm t;
 
-    *s = (struct scope){.text = {NULL}};
+    *s = (struct scope){.text = {.s = NULL}};
     if (!gmtime_r(&seconds, &t) ||
         strftime(s->time, sizeof s->time, "%Y%m%dT%H%M%SZ", &t) == 0)
         strcpy(s->time, "19700101T000000Z"); /* a year of five digits */
@@ -129,7 +129,7 @@ static int derive_key(const struct xd_sigv4_signer *signer, const char *day,
 {
     const char *const parts[] = {day, signer->region, signer->service,
                                  "aws4_request"};
-    struct xd_text secret = {NULL};
+    struct xd_text secret = {.s = NULL};
     int rc;
 
     xd_text_addf(&secret, "AWS4%s", signer->secret_key);
@@ -151,7 +151,7 @@ static int sign(const struct xd_sigv4_signer *signer, const struct scope *scope,
                 char out_hex[XD_SHA256_HEX + 1])
 {
     unsigned char key[XD_SHA256_BYTES], signature[XD_SHA256_BYTES];
-    struct xd_text text = {NULL};
+    struct xd_text text = {.s = NULL};
     char hash[XD_SHA256_HEX + 1];
     int rc = XD_E_NOMEM;
 
@@ -181,7 +181,7 @@ int xd_sigv4_sign(struct xd_text *out, const struct xd_sigv4_signer *signer,
                   const struct xd_sigv4_request *r, int64_t at)
 {
     struct pairs query = {.n = 0}, headers = {.n = 0};
-    struct xd_text canonical = {NULL};
+    struct xd_text canonical = {.s = NULL};
     char signature[XD_SHA256_HEX + 1];
     struct scope scope;
     int rc;
@@ -214,7 +214,8 @@ int xd_sigv4_presign(struct xd_text *out, const struct xd_sigv4_signer *signer,
                      uint64_t seconds)
 {
     struct pairs query = {.n = 0}, headers = {.n = 0};
-    struct xd_text canonical = {NULL}, credential = {NULL}, life = {NULL};
+    struct xd_text canonical = {.s = NULL}, credential = {.s = NULL},
+                   life = {.s = NULL};
     char signature[XD_SHA256_HEX + 1];
     struct scope scope;
     int rc = XD_E_NOMEM;

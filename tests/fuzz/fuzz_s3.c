@@ -11,7 +11,9 @@
 #include "store/s3_xml.h"
 #include "store/store.h"
 
-#define SECRET "s3cr3tk3y"
+/* No word of an answer that is shown has a slash in it: the fuzzer cannot be the one to say
+ * it. */
+#define SECRET "s3cr3t/k3y"
 #define MOST_ANSWERS 300
 
 static const int codes[] = {200, 204, 206, 301, 307, 400, 403, 404,

@@ -167,7 +167,7 @@ START_TEST(published_requests_have_their_published_signatures)
         .headers = row->headers,
         .n_headers = count_of(row->headers, N_OF(row->headers)),
         .payload = row->payload};
-    struct xd_text out = {NULL};
+    struct xd_text out = {.s = NULL};
     char names[100];
 
     ck_assert_int_eq(xd_sigv4_sign(&out, row->signer, &r, row->at), 0);
@@ -226,7 +226,7 @@ START_TEST(odd_keys_are_encoded_once)
                                  .headers = headers,
                                  .n_headers = 1,
                                  .payload = WELCOME};
-    struct xd_text out = {NULL}, path = {NULL};
+    struct xd_text out = {.s = NULL}, path = {.s = NULL};
 
     xd_text_addf(&path, "/bucket/");
     xd_sigv4_encode(&path, xd_span_of(row->key), true);
@@ -279,7 +279,7 @@ START_TEST(a_presigned_query_is_that_of_the_documents)
                                        .host = row->host,
                                        .path = row->path,
                                        .payload = XD_SIGV4_UNSIGNED};
-    struct xd_text out = {NULL};
+    struct xd_text out = {.s = NULL};
 
     ck_assert_int_eq(
         xd_sigv4_presign(&out, row->signer, &r, row->at, row->seconds), 0);
@@ -293,7 +293,7 @@ START_TEST(a_query_is_sent_as_it_is_signed)
     const struct xd_sigv4_pair query[] = {{"uploadId", "a/b+c= d"},
                                           {"partNumber", "7"}};
     const struct xd_sigv4_request r = {.query = query, .n_query = 2};
-    struct xd_text out = {NULL};
+    struct xd_text out = {.s = NULL};
 
     xd_sigv4_query(&out, &r);
     ck_assert_str_eq(out.s, "partNumber=7&uploadId=a%2Fb%2Bc%3D%20d");
@@ -305,7 +305,7 @@ START_TEST(a_clock_beyond_all_years_is_no_crash)
 {
     const struct xd_sigv4_request r = {
         .method = "GET", .host = "h", .path = "/", .payload = EMPTY};
-    struct xd_text out = {NULL};
+    struct xd_text out = {.s = NULL};
 
     ck_assert_int_eq(xd_sigv4_sign(&out, &s3_signer, &r, INT64_MAX), 0);
     ck_assert_int_eq(xd_sigv4_sign(&out, &s3_signer, &r, 999999999999), 0);
