@@ -11,6 +11,9 @@
 /* By which the clocks may differ: 15 minutes ("RequestTimeTooSkewed"). */
 #define MOST_CLOCK_OFF_S 900
 
+/* The end of the year 9999: no date of HTTP is behind it. */
+#define LAST_DATE INT64_C(253402300799)
+
 /* The pause that a store asks for which says that it is busy, and no more. */
 #define BUSY_PAUSE (2 * XD_SECOND)
 
@@ -142,7 +145,7 @@ void xd_s3_fault_read(struct xd_s3_fault *out, const struct xd_answer *answer,
 
     *out = (struct xd_s3_fault){.status = reply->code,
                                 .retry_after = reply->retry_after};
-    if (reply->date > 0 && now > 0)
+    if (reply->date > 0 && reply->date <= LAST_DATE && now > 0)
         out->clock_off_s = reply->date - now;
     if (out->status == 503 && out->retry_after == 0)
         out->retry_after = BUSY_PAUSE;
