@@ -12,6 +12,10 @@
 /* CompleteMultipartUpload sends blanks while it works, for some minutes. */
 #define MOST_COMPLETE_ANSWER ((size_t)64 << 10)
 
+/* At what was sent, if it is not there: S3 itself shows at once what it has taken,
+ * others may have it on some of their machines only. */
+#define MOST_LOOKS 3
+
 #define MIB ((uint64_t)1 << 20)
 
 #define NAMESPACE "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -326,11 +330,15 @@ void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
 
 void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
 {
+    if (size == XD_SIZE_UNKNOWN) {
+        xd_s3_fail_with(t, XD_TASK_BAD, "it does not say how long it is");
+        return;
+    }
     if (size != t->order.size) {
         xd_s3_fail_with(t, XD_TASK_BAD,
                         "it says that all is there, and has %" PRIu64
                         " of %" PRIu64 " bytes",
-                        size == XD_SIZE_UNKNOWN ? 0 : size, t->order.size);
+                        size, t->order.size);
         return;
     }
     xd_free(t->object.upload);
@@ -347,7 +355,7 @@ void xd_s3_put_missing(struct xd_s3_task *t)
     struct xd_s3_failure lost = {.kind = XD_TASK_MAY_PASS};
 
     if (!t->is_in_doubt) {
-        if (!xd_s3_try_again(t, &t->tries, &lost))
+        if (t->tries + 1 == MOST_LOOKS || !xd_s3_try_again(t, &t->tries, &lost))
             xd_s3_fail_with(t, XD_TASK_BAD,
                             "it has taken the object, and does not have it");
         return;
