@@ -18,6 +18,7 @@ static void note_reply(struct catcher *c, const struct xd_reply *reply)
     snprintf(c->etag, sizeof c->etag, "%s", reply->etag ? reply->etag : "");
     snprintf(c->location, sizeof c->location, "%s",
              reply->location ? reply->location : "");
+    snprintf(c->words, sizeof c->words, "%s", reply->words ? reply->words : "");
 }
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)

@@ -37,7 +37,7 @@ struct catcher {
     unsigned reads, rewinds;
     uint64_t sent; /* bytes that were read */
     struct xd_reply reply;
-    char etag[100], location[200];
+    char etag[100], location[200], words[400];
 };
 
 extern struct catcher caught[SLOTS];
