@@ -15,6 +15,8 @@ int xd_store_new(struct xd_store **out, const struct xd_store_config *config,
         return xd_web_new(out, config, err);
     if (xd_s3_is_name(u))
         return xd_s3_new(out, config, err);
+    if (u->is_valid && u->scheme == XD_SCHEME_IBP)
+        return xd_ibp_store_new(out, config, err);
     return xd_fail(err, XD_E_INVAL,
                    "%s: no objects can be put there: use https://HOST/FOLDER/, "
                    "s3://BUCKET/KEY or ibp://HOST:PORT",

@@ -41,5 +41,8 @@ int xd_web_new(struct xd_store **out, const struct xd_store_config *config,
                struct xd_error *err);
 int xd_s3_new(struct xd_store **out, const struct xd_store_config *config,
               struct xd_error *err);
+int xd_ibp_store_new(struct xd_store **out,
+                     const struct xd_store_config *config,
+                     struct xd_error *err);
 
 #endif
