@@ -13,7 +13,7 @@
  * whatever name the depot has for itself: nothing is sent to another server.
  *
  * An allocation is hard if the depot has room for that, else soft.  Where no
- * lifetime was asked for it is 30 days, or the longest that the depot gives.
+ * lifetime was asked for it is a day, or the longest that the depot gives.
  */
 #include <string.h>
 
@@ -77,20 +77,6 @@ static bool store_has(const struct xd_store *s, const char *manage)
 }
 
 /* ---- tasks ---- */
-
-static bool copy_of(char **out, const char *s)
-{
-    *out = s ? xd_strdup(s) : NULL;
-    return *out != NULL || s == NULL;
-}
-
-static bool copy_object(struct xd_object *to, const struct xd_object *o)
-{
-    to->size = o->size;
-    to->expires_at = o->expires_at;
-    return copy_of(&to->read, o->read) && copy_of(&to->write, o->write) &&
-           copy_of(&to->manage, o->manage);
-}
 
 static enum xd_ibp_task_step first_step(enum xd_task_kind kind)
 {
@@ -156,7 +142,7 @@ static int task_new(struct xd_task **out, const struct xd_store *store,
     t->result.object = &t->object;
     if (order->kind == XD_TASK_PUT) {
         t->object.size = order->size;
-    } else if (!copy_object(&t->object, order->object)) {
+    } else if (xd_object_copy(&t->object, order->object) < 0) {
         task_free(&t->base);
         return xd_fail_nomem(err);
     } else if (has_nothing_to_do(order)) {

@@ -4,8 +4,9 @@
 #include "io/ibp/ibp_wire.h"
 #include "store/ibp_task.h"
 
-/* Seconds that an object lives where no other time was asked for. */
-#define DEFAULT_LIFETIME ((uint64_t)30 * 86400)
+/* Seconds that an object lives where no other time was asked for: what LoRS asks
+ * for. */
+#define DEFAULT_LIFETIME ((uint64_t)86400)
 
 /* What an int has room for: depots read a duration into one. */
 #define MOST_LIFETIME ((uint64_t)INT32_MAX)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import bytes_of
+from lab import PATIENCE, Lab, bytes_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from ibp_depot import SOFT, IbpDepot  # noqa: E402
@@ -146,13 +146,16 @@ def test_soft_room_will_do(file):
         assert held(depot, got).reliability == SOFT
 
 
-def test_longest_lifetime_is_taken_or_said(depot, file):
-    got = depot.task("put", file, 0)
-    assert abs(int(got["expires"]) - time.time() - 864000) < 5
-    for words in (("put", file), ("renew", got["manage"])):
-        beyond = depot.task(*words, 864001)
-        assert beyond["failure"] == BEYOND and beyond["limit"] == "864000"
-        assert "keeps objects for 864000 s at most" in beyond["error"]
+def test_longest_lifetime_is_taken_or_said(file):
+    for accre in False, True:
+        with Depot(longest=3600, accre=accre) as depot:
+            got = depot.task("put", file, 0)
+            assert abs(int(got["expires"]) - time.time() - 3600) < 5
+            for words in (("put", file), ("renew", got["manage"])):
+                beyond = depot.task(*words, 3700)
+                assert beyond["failure"] == BEYOND
+                assert beyond["limit"] == "3600"
+                assert "keeps objects for 3600 s at most" in beyond["error"]
 
 
 def test_lifetime_that_is_cut_without_a_word_is_noticed(file):
@@ -163,3 +166,47 @@ def test_lifetime_that_is_cut_without_a_word_is_noticed(file):
             beyond = depot.task(*words, 86400)
             assert beyond["failure"] == BEYOND
             assert 3590 <= int(beyond["limit"]) <= 3600
+
+
+# ---- the command ----
+
+def test_file_is_put_on_depots_and_fetched_from_them():
+    with Lab() as lab, Depot() as loci, Depot(accre=True) as accre:
+        data = bytes_of(3 << 20)
+        lab.path("film.bin").write_bytes(data)
+        run = lab.start("put", "film.bin", "--to", loci.target, "--to",
+                        accre.target, "--extent", "1m",
+                        report=False).wait(PATIENCE)
+        assert run.rc == 0, run.err
+        for depot in loci, accre:
+            assert len(depot._allocations) == 3 + 1  # and the empty one of ours
+        public = lab.path("film.bin.xnd").read_text()
+        assert "/MANAGE" not in public and "/WRITE" not in public
+        private = lab.path("film.bin.private.xnd")
+        assert private.read_text().count("/MANAGE") == 6
+        assert private.stat().st_mode & 0o777 == 0o600
+        back = lab.xdownload("-o", "back", "film.bin.xnd")
+        assert back.rc == 0, back.err
+        assert lab.read("back") == data
+
+
+def test_file_goes_to_the_depot_that_has_room():
+    with Lab() as lab, Depot(room=1 << 20) as full, Depot() as other:
+        lab.path("film.bin").write_bytes(bytes_of(3 << 20))
+        run = lab.start("put", "film.bin", "--stripe", "--copies", "1", "--to",
+                        full.target, "--to", other.target, "--extent", "1m",
+                        report=False).wait(PATIENCE)
+        assert run.rc == 0, run.err
+        back = lab.xdownload("-o", "back", "film.bin.xnd")
+        assert back.rc == 0, back.err
+
+
+def test_words_of_the_command_name_the_depot_and_no_secret():
+    with Lab() as lab, Depot(stores="disk_fails") as depot:
+        lab.path("film.bin").write_bytes(bytes_of(30 << 20))
+        run = lab.start("put", "film.bin", "--to", depot.target, "-v",
+                        "--max-time", "5s", report=False).wait(PATIENCE)
+        assert run.rc != 0
+        assert f"{depot.target}: the depot could not write its file (-16)" in \
+            run.err
+        assert "IBP-" not in run.err and b"IBP-" not in run.out

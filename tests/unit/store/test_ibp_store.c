@@ -244,9 +244,9 @@ END_TEST
 START_TEST(object_is_allocated_stored_and_looked_at)
 {
     static const struct turn turns[] = {
-        {"ALLOCATE 2 1 2592000 1000", 1, GIVEN, 0},
+        {"ALLOCATE 2 1 86400 1000", 1, GIVEN, 0},
         {"STORE 0-1000", 1, "1000", 0},
-        {"PROBE", 1, STATE("1", "1", "1000", "2591990"), 0},
+        {"PROBE", 1, STATE("1", "1", "1000", "86390"), 0},
         {NULL, 0, NULL, 0}};
 
     play(put, turns, XD_TASK_DONE);
@@ -254,7 +254,7 @@ START_TEST(object_is_allocated_stored_and_looked_at)
     ck_assert_str_eq(result.object->write, WRITE_OF);
     ck_assert_str_eq(result.object->manage, MANAGE_OF);
     ck_assert_uint_eq(result.object->size, 1000);
-    ck_assert_int_eq(result.object->expires_at, NOW + 2591990);
+    ck_assert_int_eq(result.object->expires_at, NOW + 86390);
 }
 END_TEST
 
@@ -290,7 +290,7 @@ END_TEST
 START_TEST(empty_object_has_an_allocation_of_one_byte)
 {
     static const struct turn turns[] = {
-        {"ALLOCATE 2 1 2592000 1", 1, GIVEN, 0},
+        {"ALLOCATE 2 1 86400 1", 1, GIVEN, 0},
         {"PROBE", 1, STATE("1", "1", "0", "9"), 0},
         {NULL, 0, NULL, 0}};
 
@@ -301,7 +301,7 @@ END_TEST
 START_TEST(depot_that_stops_short_is_sent_the_rest)
 {
     static const struct turn turns[] = {
-        {"ALLOCATE 2 1 2592000 1000", 1, GIVEN, 0},
+        {"ALLOCATE 2 1 86400 1000", 1, GIVEN, 0},
         {"STORE 0-1000", 1, "400", 0},
         {"STORE 400-1000", 1, "1", 0},
         {"STORE 401-1000", 1, "599", 0},
@@ -314,7 +314,7 @@ END_TEST
 
 START_TEST(depot_that_stops_short_for_ever_fails)
 {
-    struct turn turn = {"ALLOCATE 2 1 2592000 5000", 1, GIVEN, 0};
+    struct turn turn = {"ALLOCATE 2 1 86400 5000", 1, GIVEN, 0};
     char call[40];
 
     begin((struct xd_task_order){.kind = XD_TASK_PUT, .size = 5000});
@@ -333,7 +333,7 @@ START_TEST(depot_that_makes_no_sense_fails)
 {
 #define ALLOCATED                                \
     {                                            \
-        "ALLOCATE 2 1 2592000 1000", 1, GIVEN, 0 \
+        "ALLOCATE 2 1 86400 1000", 1, GIVEN, 0 \
     }
 #define STORED                       \
     {                                \
@@ -344,10 +344,10 @@ START_TEST(depot_that_makes_no_sense_fails)
         NULL, 0, NULL, 0 \
     }
     static const struct turn scripts[][4] = {
-        {{"ALLOCATE 2 1 2592000 1000", 1, "", 0}, DONE},
-        {{"ALLOCATE 2 1 2592000 1000", 1, NULL, 0}, DONE},
-        {{"ALLOCATE 2 1 2592000 1000", 1, READ_OF " " WRITE_OF, 0}, DONE},
-        {{"ALLOCATE 2 1 2592000 1000", 1,
+        {{"ALLOCATE 2 1 86400 1000", 1, "", 0}, DONE},
+        {{"ALLOCATE 2 1 86400 1000", 1, NULL, 0}, DONE},
+        {{"ALLOCATE 2 1 86400 1000", 1, READ_OF " " WRITE_OF, 0}, DONE},
+        {{"ALLOCATE 2 1 86400 1000", 1,
           "ibp://h/a\x01/1/READ ibp://h/a/2/WRITE ibp://h/a/3/MANAGE", 0},
          DONE},
         {ALLOCATED, {"STORE 0-1000", 1, "1001", 0}, DONE},
@@ -391,8 +391,8 @@ START_TEST(depot_without_hard_room_is_asked_for_soft)
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         const struct turn turns[] = {
-            {"ALLOCATE 2 1 2592000 1000", codes[i], "", 0},
-            {"ALLOCATE 1 1 2592000 1000", 1, GIVEN, 0},
+            {"ALLOCATE 2 1 86400 1000", codes[i], "", 0},
+            {"ALLOCATE 1 1 86400 1000", 1, GIVEN, 0},
             STORED,
             {"PROBE", 1, STATE("1", "1", "1000", "5"), 0},
             DONE};
@@ -408,8 +408,8 @@ START_TEST(depot_that_is_full_says_so)
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         const struct turn at_once[] = {
-            {"ALLOCATE 2 1 2592000 1000", codes[i], "", 0},
-            {"ALLOCATE 1 1 2592000 1000", codes[i], "", 0},
+            {"ALLOCATE 2 1 86400 1000", codes[i], "", 0},
+            {"ALLOCATE 1 1 86400 1000", codes[i], "", 0},
             DONE};
         const struct turn later[] = {
             ALLOCATED, {"STORE 0-1000", codes[i], "", 0}, DONE};
@@ -454,9 +454,9 @@ START_TEST(request_that_fails_may_pass_or_not)
     static const struct turn may_pass[] = {
         ALLOCATED, {"STORE 0-1000", 0, NULL, XD_VERDICT_AGAIN}, DONE};
     static const struct turn local[] = {
-        {"ALLOCATE 2 1 2592000 1000", 0, NULL, XD_VERDICT_LOCAL}, DONE};
+        {"ALLOCATE 2 1 86400 1000", 0, NULL, XD_VERDICT_LOCAL}, DONE};
     static const struct turn gone[] = {
-        {"ALLOCATE 2 1 2592000 1000", 0, NULL, XD_VERDICT_GONE}, DONE};
+        {"ALLOCATE 2 1 86400 1000", 0, NULL, XD_VERDICT_GONE}, DONE};
 
     play(put, may_pass, XD_TASK_FAILED);
     check_failed(XD_TASK_MAY_PASS, "broke off");
@@ -509,15 +509,15 @@ END_TEST
 START_TEST(longest_lifetime_is_taken_where_none_was_asked_for)
 {
     static const struct turn turns[] = {
-        {"ALLOCATE 2 1 2592000 1000", -28, "", 0},
-        {"STATUS", 1, "200 0 200 0 864000", 0},
-        {"ALLOCATE 2 1 864000 1000", 1, GIVEN, 0},
+        {"ALLOCATE 2 1 86400 1000", -28, "", 0},
+        {"STATUS", 1, "200 0 200 0 3600", 0},
+        {"ALLOCATE 2 1 3600 1000", 1, GIVEN, 0},
         STORED,
-        {"PROBE", 1, STATE("1", "1", "1000", "863000"), 0},
+        {"PROBE", 1, STATE("1", "1", "1000", "3590"), 0},
         DONE};
 
     play(put, turns, XD_TASK_DONE);
-    ck_assert_int_eq(result.object->expires_at, NOW + 863000);
+    ck_assert_int_eq(result.object->expires_at, NOW + 3590);
 }
 END_TEST
 
@@ -551,15 +551,15 @@ START_TEST(limit_that_is_not_known_is_not_said)
                 {1, "151"},
                 {1, NULL},
                 {-25, "x"},
-                {1, "200 0 200 0 2592000"}};
+                {1, "200 0 200 0 86400"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct turn turns[] = {{"ALLOCATE 2 1 2592000 1000", -28, "", 0},
+        const struct turn turns[] = {{"ALLOCATE 2 1 86400 1000", -28, "", 0},
                                      {"STATUS", rows[i].code, rows[i].words, 0},
                                      DONE};
 
         play(put, turns, XD_TASK_FAILED);
-        check_failed(XD_TASK_BEYOND, "does not keep objects for 2592000 s");
+        check_failed(XD_TASK_BEYOND, "does not keep objects for 86400 s");
         ck_assert_uint_eq(result.limit, 0);
     }
 }
@@ -568,14 +568,14 @@ END_TEST
 START_TEST(depot_that_refuses_its_own_longest_fails)
 {
     static const struct turn turns[] = {
-        {"ALLOCATE 2 1 2592000 1000", -28, "", 0},
-        {"STATUS", 1, "200 0 200 0 864000", 0},
-        {"ALLOCATE 2 1 864000 1000", -28, "", 0},
-        {"STATUS", 1, "200 0 200 0 86400", 0},
+        {"ALLOCATE 2 1 86400 1000", -28, "", 0},
+        {"STATUS", 1, "200 0 200 0 3600", 0},
+        {"ALLOCATE 2 1 3600 1000", -28, "", 0},
+        {"STATUS", 1, "200 0 200 0 60", 0},
         DONE};
 
     play(put, turns, XD_TASK_FAILED);
-    check_failed(XD_TASK_BEYOND, "86400 s at most");
+    check_failed(XD_TASK_BEYOND, "60 s at most");
 }
 END_TEST
 
@@ -732,7 +732,7 @@ START_TEST(renewal_for_the_lifetime_of_the_store_does_not_allocate)
 {
     static const struct turn turns[] = {
         {"PROBE", 1, STATE("1", "1", "1000", "60"), 0},
-        {"CHANGE 1000 2592000 2", -28, "", 0},
+        {"CHANGE 1000 86400 2", -28, "", 0},
         {"STATUS", 1, "200 0 200 0 3600", 0},
         DONE};
 
