@@ -45,6 +45,15 @@ static const struct catcher *ask(const struct mock_step *script,
     return &caught[0];
 }
 
+/* Let it come to where the body was read from so many times. */
+static void run_to_read(unsigned n)
+{
+    while (caught[0].reads < n) {
+        ck_assert_uint_eq(caught[0].ends, 0);
+        turn();
+    }
+}
+
 static void check_reply(int64_t code, const char *words)
 {
     check_end(&caught[0], XD_VERDICT_OK, 0);
@@ -416,8 +425,7 @@ START_TEST(request_can_be_stopped_within_its_body)
     static const struct mock_step script[] = {SAY("1 \n"), STALL, END};
 
     begin(script, "STORE", "WRITE", NULL, UINT64_C(1) << 40);
-    while (caught[0].reads < 2)
-        turn();
+    run_to_read(2);
     xd_transport_stop(transport, 0);
     run_to_end(0);
     check_failed(XD_VERDICT_STOPPED, "stopped at offset ");
@@ -436,8 +444,7 @@ START_TEST(depot_that_takes_no_more_is_silent)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         begin(scripts[i], "STORE", "WRITE", NULL,
               i == 0 ? UINT64_C(1) << 40 : 1000000);
-        while (caught[0].reads < 2)
-            turn();
+        run_to_read(2);
         xd_transport_set_silence(transport, 200 * XD_MS);
         run_to_end(0);
         check_failed(XD_VERDICT_AGAIN, "no bytes for 0.2 s at offset ");
@@ -476,8 +483,7 @@ START_TEST(body_that_is_waited_for_is_no_silence)
     caught[0].starve_every = 2;
     caught[0].read_most = 500;
     begin(script, "STORE", "WRITE", NULL, 1000);
-    while (!caught[0].paused)
-        turn();
+    run_to_read(2);
     xd_transport_set_silence(transport, 100 * XD_MS);
     for (int i = 0; i < 5; i++)
         turn();
