@@ -98,6 +98,11 @@ static void report(struct xd_ibp_request *q, int64_t code, const char *words)
         .object_size = XD_SIZE_UNKNOWN, .final_url = q->url, .reply = &reply};
     int rc;
 
+    if (q->step == XD_IBP_BODY) {
+        reply.is_range = true;
+        reply.range = loaded_range(q);
+        reply.range.end = reply.range.begin + q->to_come;
+    }
     q->has_reported_head = true;
     rc = q->handler->head(q->handler->user, q->slot, &head);
     if (rc < 0)

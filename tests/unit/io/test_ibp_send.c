@@ -62,6 +62,17 @@ static void check_reply(int64_t code, const char *words)
     ck_assert_str_eq(caught[0].words, words);
 }
 
+/* Ask for a range, which is no command. */
+static void start_range(void)
+{
+    struct xd_request r = range(100, 200);
+    char url[200];
+
+    snprintf(url, sizeof url, "%s" CAPABILITY("READ"), mock_url(server));
+    r.url = url_of(url);
+    start(0, r);
+}
+
 /* The depot is named, and no secret. */
 static void check_failed(enum xd_verdict verdict, const char *part)
 {
@@ -197,6 +208,18 @@ START_TEST(reply_without_an_end_is_none)
 }
 END_TEST
 
+START_TEST(reply_that_is_too_long_is_none)
+{
+    static char line[9000];
+    static struct mock_step script[] = {SAY(line), STALL, END};
+
+    memset(line, ' ', sizeof line - 1);
+    memcpy(line + sizeof line - 4, "1 \n", 4);
+    ask(script, "ALLOCATE", "", "2 1 60 10", 0);
+    check_failed(XD_VERDICT_GONE, "is not a reply of IBP");
+}
+END_TEST
+
 START_TEST(connection_is_used_again)
 {
     static const struct mock_step script[] = {SAY("1 \n"),
@@ -213,17 +236,9 @@ START_TEST(connection_is_used_again)
     check_reply(1, "");
     ask(NULL, "STORE", "WRITE", NULL, 1000);
     check_reply(1, "1000");
-    caught[0].expected = 100;
-    {
-        struct xd_request r = range(100, 200);
-        char url[200];
-
-        snprintf(url, sizeof url, "%s" CAPABILITY("READ"), mock_url(server));
-        r.url = url_of(url);
-        start(0, r);
-        run_to_end(0);
-        check_end(&caught[0], XD_VERDICT_OK, 200);
-    }
+    start_range();
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 200);
     ck_assert_uint_eq(mock_connections(server), 1);
 }
 END_TEST
@@ -271,6 +286,9 @@ START_TEST(range_is_loaded_behind_its_reply)
     run_to_end(0);
     check_end(&caught[0], XD_VERDICT_OK, 200);
     ck_assert_int_eq(caught[0].reply.code, 1);
+    ck_assert(caught[0].reply.is_range);
+    ck_assert_uint_eq(caught[0].reply.range.begin, 100);
+    ck_assert_uint_eq(caught[0].reply.range.end, 300);
     check_request(0, "0 8 " KEYS " 100 200 600 \n");
 }
 END_TEST
@@ -289,6 +307,37 @@ START_TEST(no_more_is_loaded_than_was_asked_for)
         check_failed(XD_VERDICT_GONE, "is not a reply of IBP");
         ck_assert_uint_eq(caught[0].heads, 0);
     }
+}
+END_TEST
+
+/* After silence a depot is asked what it has, but by a range alone. */
+START_TEST(command_is_asked_for_as_it_is)
+{
+    static const struct mock_step script[] = {HOLD,
+                                              NEXT,
+                                              SAY("1 200 \n"),
+                                              BODY(100, 200),
+                                              NEXT,
+                                              SAY("1 1 1 100 5000 3592 2 1 \n"),
+                                              END};
+
+    server = mock_start_lines(script, "ibp", "");
+    start_range();
+    while (mock_requests(server) < 1)
+        turn();
+    xd_transport_set_silence(transport, 200 * XD_MS);
+    run_to_end(0);
+    check_failed(XD_VERDICT_AGAIN, "no bytes");
+    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    begin(NULL, "LOAD", "READ", "100 200", 0);
+    caught[0].expected = 100;
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_OK, 200);
+    check_request(1, "0 8 " KEYS " 100 200 600 \n");
+    ck_assert_uint_eq(mock_requests(server), 2);
+    start_range();
+    run_to_end(0);
+    check_request(2, "0 9 " KEYS " 40 0 0 0 0 600 \n");
 }
 END_TEST
 
@@ -474,6 +523,33 @@ START_TEST(depot_that_takes_a_body_slowly_is_not_silent)
 }
 END_TEST
 
+START_TEST(depot_that_has_not_taken_all_yet_is_not_silent)
+{
+    enum { PART = 4 << 20, PARTS = 8 };
+    static const struct mock_step script[] = {SAY("1 \n"),
+                                              SLEEP(200),
+                                              TAKE(0, PART),
+                                              SLEEP(200),
+                                              TAKE(PART, PART),
+                                              SLEEP(200),
+                                              TAKE(2 * PART, PART),
+                                              SLEEP(200),
+                                              TAKE(3 * PART, PART),
+                                              SLEEP(200),
+                                              TAKE(4 * PART, PART),
+                                              SLEEP(200),
+                                              TAKE(5 * PART, PART),
+                                              TAKE(6 * PART, PART),
+                                              TAKE(7 * PART, PART),
+                                              SAY("1 33554432 \n"),
+                                              END};
+
+    xd_transport_set_silence(transport, 600 * XD_MS);
+    ask(script, "STORE", "WRITE", NULL, (uint64_t)PARTS * PART);
+    check_reply(1, "33554432");
+}
+END_TEST
+
 /* What it has to wait for is on our side. */
 START_TEST(body_that_is_waited_for_is_no_silence)
 {
@@ -505,12 +581,14 @@ int main(void)
     tcase_add_test(t, status_is_handed_over_as_it_is);
     tcase_add_test(t, what_is_no_reply_fails);
     tcase_add_test(t, reply_without_an_end_is_none);
+    tcase_add_test(t, reply_that_is_too_long_is_none);
     tcase_add_test(t, connection_is_used_again);
     tcase_add_test(t, kept_connection_that_was_closed_is_made_anew);
     tcase_add_test(t,
                    connection_of_which_nobody_knows_where_it_stands_is_closed);
     tcase_add_test(t, range_is_loaded_behind_its_reply);
     tcase_add_test(t, no_more_is_loaded_than_was_asked_for);
+    tcase_add_test(t, command_is_asked_for_as_it_is);
     tcase_add_test(t, body_follows_the_go_ahead);
     tcase_add_test(t, body_is_sent_as_it_can_be_read);
     tcase_add_test(t, body_that_cannot_be_read_ends_the_request);
@@ -523,6 +601,7 @@ int main(void)
     tcase_add_test(t, request_can_be_stopped_within_its_body);
     tcase_add_test(t, depot_that_takes_no_more_is_silent);
     tcase_add_test(t, depot_that_takes_a_body_slowly_is_not_silent);
+    tcase_add_test(t, depot_that_has_not_taken_all_yet_is_not_silent);
     tcase_add_test(t, body_that_is_waited_for_is_no_silence);
     return run_suite("ibp_send", t);
 }

@@ -256,6 +256,7 @@ START_TEST(commands_take_numbers_alone_and_as_many_as_they_have_fields)
         {"ALLOCATE", "2 1 3600 10 20", false},
         {"ALLOCATE", "2 1 3600 x", false},
         {"ALLOCATE", "2 1 3600 10\n", false},
+        {"ALLOCATE", "2 1 3600 10 x", false},
         {"ALLOCATE", "", false},
         {"ALLOCATE", NULL, false},
         {"STORE", NULL, true},

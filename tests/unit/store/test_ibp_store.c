@@ -331,8 +331,8 @@ END_TEST
 
 START_TEST(depot_that_makes_no_sense_fails)
 {
-#define ALLOCATED                                \
-    {                                            \
+#define ALLOCATED                              \
+    {                                          \
         "ALLOCATE 2 1 86400 1000", 1, GIVEN, 0 \
     }
 #define STORED                       \
@@ -567,12 +567,11 @@ END_TEST
 
 START_TEST(depot_that_refuses_its_own_longest_fails)
 {
-    static const struct turn turns[] = {
-        {"ALLOCATE 2 1 86400 1000", -28, "", 0},
-        {"STATUS", 1, "200 0 200 0 3600", 0},
-        {"ALLOCATE 2 1 3600 1000", -28, "", 0},
-        {"STATUS", 1, "200 0 200 0 60", 0},
-        DONE};
+    static const struct turn turns[] = {{"ALLOCATE 2 1 86400 1000", -28, "", 0},
+                                        {"STATUS", 1, "200 0 200 0 3600", 0},
+                                        {"ALLOCATE 2 1 3600 1000", -28, "", 0},
+                                        {"STATUS", 1, "200 0 200 0 60", 0},
+                                        DONE};
 
     play(put, turns, XD_TASK_FAILED);
     check_failed(XD_TASK_BEYOND, "60 s at most");
@@ -643,6 +642,19 @@ START_TEST(range_is_read)
          turns, XD_TASK_DONE);
     ck_assert_uint_eq(result.n_bytes, 10);
     ck_assert_mem_eq(result.bytes, "0123456789", 10);
+}
+END_TEST
+
+START_TEST(range_is_neither_empty_nor_long)
+{
+    struct xd_task_order order = {
+        .kind = XD_TASK_READ, .object = &object, .range = {5, 5}};
+
+    ck_assert_int_eq(xd_task_new(&task, store, &order, &err), XD_E_INVAL);
+    order.range.end = 5 + 65537;
+    ck_assert_int_eq(xd_task_new(&task, store, &order, &err), XD_E_INVAL);
+    order.range.end = 5 + 65536;
+    ck_assert_int_eq(xd_task_new(&task, store, &order, &err), 0);
 }
 END_TEST
 
@@ -855,6 +867,7 @@ int main(void)
     tcase_add_test(t, lifetime_is_counted_from_the_allocation);
     tcase_add_test(t, look_says_size_and_expiry);
     tcase_add_test(t, range_is_read);
+    tcase_add_test(t, range_is_neither_empty_nor_long);
     tcase_add_test(t, range_that_comes_short_fails);
     tcase_add_test(t, lifetime_is_changed_and_looked_at);
     tcase_add_test(t, lifetime_is_never_made_shorter);
