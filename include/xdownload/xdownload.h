@@ -12,6 +12,8 @@
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_manifest_sign()  that a key has signed the file       <signature.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
+ *   xd_audit_*       whether depots still hold what it says    <audit.h>
+ *   xd_manifest_make()  one for copies that exist already     <make.h>
  *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
  *   xd_upload_*      placing copies on stores                 <upload.h>
@@ -23,6 +25,7 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
+#include <xdownload/audit.h>
 #include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
@@ -30,6 +33,7 @@
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>
 #include <xdownload/list.h>
+#include <xdownload/make.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 #include <xdownload/playback.h>
