@@ -14,11 +14,13 @@
 
 #include "args/args.h"
 #include "bench/bench.h"
+#include "check/check.h"
 #include "common/status.h"
 #include "common/words.h"
 #include "complete/complete.h"
 #include "get/get.h"
 #include "get/present.h"
+#include "make/make.h"
 #include "play/play.h"
 #include "put/put.h"
 #include "serve/serve.h"
@@ -59,6 +61,10 @@ static int run(const struct args *a)
         return trace_command(a);
     case COMMAND_PUT:
         return put_file(a);
+    case COMMAND_MAKE:
+        return make_manifest(a);
+    case COMMAND_CHECK:
+        return check_depots(a);
     }
     return STATUS_USAGE;
 }

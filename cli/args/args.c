@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <xdownload/checksums.h>
+#include <xdownload/make.h>
 
 #include "args/args.h"
 
@@ -291,6 +292,16 @@ static int set_bytes(uint64_t *out, const char *name, const char *value)
                        name, value);
 }
 
+static int set_piece_size(struct args *a, const char *value)
+{
+    const int status = set_bytes(&a->piece_bytes, "piece-size", value);
+
+    if (status == 0 && (a->piece_bytes < XD_MAKE_PIECE_LEAST ||
+                        a->piece_bytes > XD_MAKE_PIECE_MOST))
+        return words_usage("--piece-size takes 16k to 1g, not %s", value);
+    return status;
+}
+
 static int set_repeat(struct args *a, const char *value)
 {
     uint64_t n;
@@ -401,6 +412,14 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_REPAIR:
         a->repair = true;
         return 0;
+    case OPTION_FULL:
+        a->full = true;
+        return 0;
+    case OPTION_OFFLINE:
+        a->offline = true;
+        return 0;
+    case OPTION_PIECE_SIZE:
+        return set_piece_size(a, value);
     case OPTION_FORMAT:
         return set_format(a, value, row->name);
     case OPTION_SET:
@@ -616,6 +635,76 @@ static int check_verify(struct args *a)
     return 0;
 }
 
+static int check_check(const struct args *a)
+{
+    if (a->n_inputs > 1 && !args_is_url(a->inputs[0]))
+        return words_usage("check takes one manifest, not %zu", a->n_inputs);
+    return 0;
+}
+
+/* The format that the name of the output ends like, or NULL. */
+static const char *format_of(const char *path)
+{
+    static const struct {
+        const char *end, *format;
+    } ends[] = {{".xnd", "exnode"},
+                {".exnode", "exnode"},
+                {".meta4", "metalink"},
+                {".metalink", "metalink"}};
+    const size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i].end);
+        if (len > n && strcasecmp(path + len - n, ends[i].end) == 0)
+            return ends[i].format;
+    }
+    return NULL;
+}
+
+static int check_made(struct args *a)
+{
+    if (a->output == NULL)
+        return words_usage("make needs --output FILE: its name says which "
+                           "manifest is made, .xnd is an exNode and .meta4 a "
+                           "Metalink");
+    if (a->format == NULL)
+        a->format = format_of(a->output);
+    if (a->format == NULL)
+        return words_usage("%s: give a name that ends in .xnd or .meta4, or "
+                           "--format exnode or metalink",
+                           a->output);
+    if (a->original != NULL && strcmp(a->original, a->output) == 0)
+        return words_usage("%s is the file itself, which the manifest would "
+                           "replace: give --output another name",
+                           a->output);
+    return 0;
+}
+
+/* FILE URL..., or URL... alone. */
+static int check_make(struct args *a)
+{
+    if (!args_is_url(a->inputs[0]) && !has_other_scheme(a->inputs[0])) {
+        a->original = a->inputs[0];
+        a->inputs++;
+        a->n_inputs--;
+    }
+    if (a->n_inputs == 0)
+        return words_usage("make needs the URLs of the copies: xdownload make "
+                           "FILE URL... -o FILE.xnd");
+    for (size_t i = 0; i < a->n_inputs; i++)
+        if (!args_is_url(a->inputs[i]) && is_file(a->inputs[i]))
+            return words_usage("%s is a file: make takes one file, before the "
+                               "URLs of its copies",
+                               a->inputs[i]);
+    if (a->original != NULL && strcmp(a->original, "-") == 0)
+        return words_usage("make needs the name of the file: it cannot be "
+                           "standard input");
+    if (a->offline && a->original == NULL)
+        return words_usage("--offline needs the file: without it the hashes "
+                           "come from the depots");
+    return check_made(a);
+}
+
 static int check_play(struct args *a)
 {
     if (a->browser &&
@@ -817,8 +906,10 @@ static int check(struct args *a)
     if (a->command == COMMAND_TRACE)
         return check_trace(a);
     if (a->n_inputs == 0 && a->list == NULL && a->command != COMMAND_BENCH)
-        return words_usage(a->command == COMMAND_SHOW
-                               ? "show needs a manifest"
+        return words_usage(a->command == COMMAND_SHOW ? "show needs a manifest"
+                           : a->command == COMMAND_MAKE
+                               ? "make needs the URLs of the copies: "
+                                 "xdownload make FILE URL... -o FILE.xnd"
                                : "no manifest and no URL is given");
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
@@ -826,6 +917,8 @@ static int check(struct args *a)
                  : a->command == COMMAND_SERVE  ? check_serve(a)
                  : a->command == COMMAND_BENCH  ? check_bench(a)
                  : a->command == COMMAND_PUT    ? publish_check(a)
+                 : a->command == COMMAND_MAKE   ? check_make(a)
+                 : a->command == COMMAND_CHECK  ? check_check(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);

@@ -26,6 +26,8 @@ enum command {
     COMMAND_SERVE = 16,
     COMMAND_BENCH = 32,
     COMMAND_TRACE = 64,
+    COMMAND_MAKE = 128,
+    COMMAND_CHECK = 256,
     COMMAND_PUT = 512
 };
 
@@ -86,7 +88,8 @@ struct args {
     bool done; /* --help or --version has been answered: nothing is left */
     bool quiet, verbose, dry_run, json, probe, repair, simulate, browser;
     bool no_config;
-    bool adopts; /* --continue: also what other programs have left */
+    bool full, offline; /* check; make */
+    bool adopts;        /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file, *trace;
@@ -98,8 +101,11 @@ struct args {
     const char *player; /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
-    double rate;        /* of the media, in bytes per second; or 0 */
-    double prebuffer;   /* seconds before a simulated player begins */
+    const char
+        *original; /* make: the file that the URLs are copies of; or NULL */
+    uint64_t piece_bytes; /* make: or 0 */
+    double rate;          /* of the media, in bytes per second; or 0 */
+    double prebuffer;     /* seconds before a simulated player begins */
     struct bench_args bench;
     struct publish_args publish;
     /* Copies, for what may log in is blanked in argv. */

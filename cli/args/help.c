@@ -52,6 +52,19 @@ static const struct page {
      "  xdownload show --format exnode -o data.xnd data.meta4\n",
      "  xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
      "  xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"},
+    {COMMAND_MAKE, "make a manifest for copies that exist already",
+     "  xdownload make film.mkv https://a.example/film.mkv -o film.xnd\n"
+     "  xdownload make https://a.example/d.iso https://b.example/d.iso -o "
+     "d.meta4\n",
+     "  xdownload make [OPTION...] FILE URL... -o MANIFEST\n"
+     "  xdownload make [OPTION...] URL... -o MANIFEST    reads the copies "
+     "themselves\n"},
+    {COMMAND_CHECK, "check what depots hold of a file, and what is at risk",
+     "  xdownload check film.xnd\n"
+     "  xdownload check --full film.xnd\n"
+     "  xdownload check --json https://a.example/d.iso "
+     "https://b.example/d.iso\n",
+     "  xdownload check [OPTION...] MANIFEST-OR-URL... [--full] [--json]\n"},
     {COMMAND_PLAY, "play films and music while they arrive",
      "  xdownload play film.xnd\n"
      "  xdownload play --player vlc film.xnd -- --play-and-exit\n"

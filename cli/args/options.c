@@ -7,13 +7,16 @@
 #define STREAMING (COMMAND_PLAY | COMMAND_SERVE)
 #define FETCHING (COMMAND_GET | COMMAND_VERIFY | STREAMING)
 #define RUNNING (FETCHING | COMMAND_BENCH)
-#define ALL (RUNNING | COMMAND_SHOW)
+#define AUDITING (COMMAND_CHECK | COMMAND_MAKE)
+#define READING (RUNNING | COMMAND_SHOW | COMMAND_CHECK) /* manifests */
+#define ALL (READING | COMMAND_MAKE)
 #define PUBLISHING COMMAND_PUT
 #define ASKING (ALL | PUBLISHING) /* the network */
 #define EACH (ASKING | COMMAND_TRACE)
 
 static const struct option_row own_rows[] = {
-    {OPTION_OUTPUT, BOTH | COMMAND_BENCH | COMMAND_TRACE | COMMAND_PUT,
+    {OPTION_OUTPUT,
+     BOTH | COMMAND_BENCH | COMMAND_TRACE | COMMAND_PUT | COMMAND_MAKE,
      GROUP_COMMON | GROUP_OUTPUT, "output", 'o', "FILE",
      "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, GROUP_COMMON | GROUP_OUTPUT, "directory",
@@ -26,7 +29,8 @@ static const struct option_row own_rows[] = {
      NULL, "continue a file that curl or wget left incomplete", NULL},
     {OPTION_QUIET, EACH, GROUP_COMMON | GROUP_OUTPUT, "quiet", 'q', NULL,
      "print nothing but errors", NULL},
-    {OPTION_VERBOSE, COMMAND_GET | COMMAND_VERIFY | COMMAND_SHOW | PUBLISHING,
+    {OPTION_VERBOSE,
+     COMMAND_GET | COMMAND_VERIFY | COMMAND_SHOW | AUDITING | PUBLISHING,
      GROUP_COMMON | GROUP_OUTPUT, "verbose", 'v', NULL,
      "print a line for each request; with show, for each mapping", NULL},
     {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY | PUBLISHING, GROUP_OUTPUT,
@@ -45,11 +49,11 @@ static const struct option_row own_rows[] = {
     {OPTION_DRY_RUN, COMMAND_GET | COMMAND_BENCH, GROUP_COMMON | GROUP_OUTPUT,
      "dry-run", 0, NULL, "print what would be fetched, and contact no depot",
      NULL},
-    {OPTION_MANIFESTS, ALL, GROUP_OUTPUT, "manifests", 'M', NULL,
+    {OPTION_MANIFESTS, READING, GROUP_OUTPUT, "manifests", 'M', NULL,
      "the URLs are those of manifests; a list of URLs is one", NULL},
-    {OPTION_FILE, ALL, GROUP_OUTPUT, "file", 0, "NAME",
+    {OPTION_FILE, READING, GROUP_OUTPUT, "file", 0, "NAME",
      "fetch only this one of the files that a manifest describes", NULL},
-    {OPTION_CHECKSUM, ALL, GROUP_COMMON | GROUP_VERIFICATION, "checksum", 0,
+    {OPTION_CHECKSUM, READING, GROUP_COMMON | GROUP_VERIFICATION, "checksum", 0,
      "CHECKSUM",
      "the hash that the file must have: HEX, TYPE=HEX, or a file or URL like "
      "SHA256SUMS; may be repeated",
@@ -63,17 +67,25 @@ static const struct option_row own_rows[] = {
      "set any option of the library by its name there", NULL},
     {OPTION_NO_DEPOT_CACHE, FETCHING, GROUP_ALGORITHMS, "no-depot-cache", 0,
      NULL, "do not remember from run to run how fast each depot was", NULL},
-    {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH, GROUP_COMMAND,
-     "json", 0, NULL,
+    {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH | COMMAND_CHECK,
+     GROUP_COMMAND, "json", 0, NULL,
      "print the manifest, playback statistics or results as "
      "JSON",
      NULL},
-    {OPTION_FORMAT, COMMAND_SHOW | COMMAND_PUT, GROUP_COMMAND, "format", 0,
-     "FORMAT", "write the manifest in this format: metalink or exnode", NULL},
+    {OPTION_FORMAT, COMMAND_SHOW | COMMAND_PUT | COMMAND_MAKE, GROUP_COMMAND,
+     "format", 0, "FORMAT",
+     "write the manifest in this format: metalink or exnode", NULL},
     {OPTION_PROBE, COMMAND_SHOW, GROUP_COMMAND, "probe", 0, NULL,
      "ask IBP depots how long each mapping lives", NULL},
     {OPTION_REPAIR, COMMAND_VERIFY, GROUP_COMMAND, "repair", 0, NULL,
      "fetch the parts of the file that are wrong", NULL},
+    {OPTION_FULL, COMMAND_CHECK, GROUP_COMMAND, "full", 0, NULL,
+     "read every byte of every replica, not samples", NULL},
+    {OPTION_OFFLINE, COMMAND_MAKE, GROUP_COMMAND, "offline", 0, NULL,
+     "do not ask the depots whether they hold the file", NULL},
+    {OPTION_PIECE_SIZE, COMMAND_MAKE, GROUP_COMMAND, "piece-size", 0, "SIZE",
+     "how many bytes each piece with a hash of its own has, 16k to 1g",
+     "256k, and more from 256m on"},
     {OPTION_PLAYER, COMMAND_PLAY, GROUP_COMMAND, "player", 0, "PROGRAM",
      "the player to start; it gets a URL", "mpv"},
     {OPTION_BROWSER, COMMAND_PLAY, GROUP_COMMAND, "browser", 0, NULL,
@@ -162,19 +174,20 @@ static const struct special {
     {"max-files", 'j', COMMAND_GET, GROUP_ALGORITHMS},
     {"content-disposition", 0, COMMAND_GET, GROUP_OUTPUT},
     {"remote-time", 0, COMMAND_GET, GROUP_OUTPUT},
-    {"force", 0, FETCHING | COMMAND_PUT, GROUP_COMMON | GROUP_OUTPUT},
+    {"force", 0, FETCHING | COMMAND_PUT | COMMAND_MAKE,
+     GROUP_COMMON | GROUP_OUTPUT},
     {"no-continue", 0, FETCHING, GROUP_OUTPUT},
     {"depot-cache", 0, FETCHING, GROUP_ALGORITHMS},
     {"range", 'r', FETCHING & ~(unsigned)COMMAND_SERVE, GROUP_OUTPUT},
     {"keep", 0, STREAMING, GROUP_OUTPUT | GROUP_COMMAND},
     {"spool", 0, FETCHING, GROUP_OUTPUT},
-    {"no-metalink", 0, ALL, GROUP_VERIFICATION},
+    {"no-metalink", 0, READING, GROUP_VERIFICATION},
     {"keyring", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
     {"public-key", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
     {"https-only", 0, ALL, GROUP_NETWORK},
-    {"accept-html", 0, ALL, GROUP_VERIFICATION},
+    {"accept-html", 0, READING, GROUP_VERIFICATION},
     {"silence", 0, ASKING, GROUP_NETWORK},
-    {"retry", 0, RUNNING | PUBLISHING, GROUP_NETWORK},
+    {"retry", 0, RUNNING | AUDITING | PUBLISHING, GROUP_NETWORK},
     {"max-time", 'm', ASKING, GROUP_COMMON | GROUP_NETWORK},
     {"connect-timeout", 0, ASKING, GROUP_NETWORK},
     {"max-redirs", 0, ALL, GROUP_NETWORK},
@@ -197,9 +210,11 @@ static const struct special {
     {"interface", 0, ASKING, GROUP_NETWORK},
     {"ipv4", '4', ASKING, GROUP_NETWORK},
     {"ipv6", '6', ASKING, GROUP_NETWORK},
-    {"max-depots", 0, RUNNING, GROUP_ALGORITHMS},
+    {"exclude", 0, RUNNING | AUDITING, GROUP_NETWORK},
+    {"only", 0, RUNNING | AUDITING, GROUP_NETWORK},
+    {"max-depots", 0, RUNNING | AUDITING, GROUP_ALGORITHMS},
     {"same-file", 0, RUNNING, GROUP_VERIFICATION},
-    {"allow-file", 0, RUNNING, GROUP_VERIFICATION},
+    {"allow-file", 0, RUNNING | AUDITING, GROUP_VERIFICATION},
     {"no-final-check", 0, RUNNING, GROUP_VERIFICATION},
     {"no-cancel", 0, RUNNING, GROUP_ALGORITHMS},
     {"whole-blocks", 0, RUNNING, GROUP_ALGORITHMS},
@@ -211,7 +226,8 @@ static const struct special {
     {"s3-session-token", 0, PUBLISHING, GROUP_NETWORK},
     {"s3-host-style", 0, PUBLISHING, GROUP_NETWORK},
     {"s3-part-size", 0, PUBLISHING, GROUP_NETWORK},
-    {"limit-rate", 0, RUNNING | PUBLISHING, GROUP_COMMON | GROUP_NETWORK},
+    {"limit-rate", 0, RUNNING | AUDITING | PUBLISHING,
+     GROUP_COMMON | GROUP_NETWORK},
 };
 
 static struct special special_of(const char *name)

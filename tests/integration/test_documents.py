@@ -71,7 +71,8 @@ EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
 
 def test_there_are_examples_of_every_command():
     assert len(EXAMPLES) > 35
-    for command in "verify", "show", "play", "serve", "bench", "trace", "get":
+    for command in ("verify", "show", "make", "check", "play", "serve", "bench",
+                    "trace", "get"):
         assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
     assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
 
@@ -132,6 +133,9 @@ def needs(lab, command, data, depots):
     """What an earlier command of the same manual has made."""
     if "-o data.xnd" in command:
         lab.path("data.xnd").unlink()
+    if "xdownload make film.mkv" in command:
+        lab.path("film.xnd").unlink()
+        lab.path("film.mkv").write_bytes(data)
     if re.match(r"xdownload verify", command):
         for name in "d.iso", "fedora.iso":
             lab.path(name).write_bytes(data)
