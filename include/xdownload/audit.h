@@ -104,8 +104,9 @@ XD_BEGIN_DECLS
  * Threads:   any.  Works on a thread of its own, which has ended on return.
  * Blocks:    until each depot has answered or failed: a depot that is silent for
  *            as long as the option `silence` allows is asked again, up to
- *            `retry` times where it has answered before, else twice.  A cancel of
- *            the options ends it.
+ *            `retry` times where it has answered before, else twice; one that
+ *            sends less than 10 KiB in 10 s, without a `limit-rate`, is given up.
+ *            A cancel of the options ends it.
  * Errors:    INVAL (no such file), TIMEOUT (the option `max-time` is over),
  *            CANCELED, NOMEM, IO (a file that the options name).  What is wrong
  *            with a replica is none.

@@ -45,6 +45,11 @@ struct run {
     bool is_over; /* max-time */
 };
 
+/* A read is given up of which so few bytes came in this time, and its depot with
+ * it: to read a file so would take days. */
+#define TRICKLE_BYTES ((uint64_t)10 << 10)
+#define TRICKLE_TIME (10 * XD_SECOND)
+
 /* It outlives the call that made it, where a request takes long to go away. */
 struct xd_audit_reads {
     /* Constant after new(). */
@@ -83,7 +88,6 @@ static struct xd_audit_line *line_of(const struct run *run,
 static void note_answer(struct xd_audit_line *line, xd_usec after)
 {
     line->has_answered = true;
-    line->n_failed = 0;
     line->answered_after = xd_earlier(line->answered_after, after);
 }
 
@@ -98,7 +102,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     if (r->received == 0)
         note_answer(line_of(a->run, r), now - r->head_at);
     if (r->received == 0)
-        r->head_at = now;
+        r->head_at = r->marked_at = now;
     if (!r->validator && head->validator) {
         r->validator = xd_strdup(head->validator);
         if (!r->validator)
@@ -113,7 +117,10 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     struct xd_audit_read *r = read_of(a, slot);
 
     r->received += len;
-    r->failures = 0;
+    /* Of less, it would be asked for the rest without an end. */
+    if (r->received >= TRICKLE_BYTES ||
+        r->received >= r->request.length - r->received)
+        r->failures = 0;
     a->run->bytes_done += len;
     line_of(a->run, r)->bytes += len;
     return a->run->handler->bytes(a->run->handler->user, r, data, len);
@@ -180,13 +187,31 @@ static void end_all(struct run *run, struct xd_audit_line *line,
     }
 }
 
+/* Of what was given up. */
+static struct xd_outcome too_slow(const struct xd_audit_read *r)
+{
+    struct xd_outcome outcome = {.verdict = XD_VERDICT_STOPPED,
+                                 .object_size = XD_SIZE_UNKNOWN};
+
+    xd_fail(&outcome.error, XD_E_NET, "%s: sent %llu bytes in the last %.0f s",
+            xd_url_name(r->request.url).s, (ull)(r->received - r->marked),
+            xd_seconds(TRICKLE_TIME));
+    return outcome;
+}
+
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_audit_reads *a = user;
     struct run *run = a->run;
     struct xd_audit_read *r = read_of(a, slot);
     struct xd_audit_line *line = line_of(run, r);
+    struct xd_outcome given_up;
 
+    if (r->is_given_up && outcome->verdict == XD_VERDICT_STOPPED) {
+        given_up = too_slow(r);
+        outcome = &given_up;
+        line->n_failed = FAILED_MOST;
+    }
     a->slots[slot] = XD_NO_READ;
     run->is_stale = true;
     line->is_busy = false;
@@ -206,6 +231,8 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
     end_read(run, r, outcome);
     if (xd_verdict_may_pass(outcome->verdict))
         line->n_failed++;
+    else if (!r->is_given_up)
+        line->n_failed = 0;
     line->is_dead = line->n_failed >= (line->has_answered ? FAILED_MOST : 1);
     if (line->is_dead)
         end_all(run, line, outcome);
@@ -231,6 +258,7 @@ static void start(struct xd_audit_reads *a, struct xd_audit_line *line,
                                  .object_size = XD_SIZE_UNKNOWN};
 
     r->head_at = xd_now();
+    r->marked = 0;
     a->slots[slot] = line->first;
     line->is_busy = true;
     if (r->request.length > 0 &&
@@ -262,6 +290,44 @@ static void start_ready(struct xd_audit_reads *a, xd_usec now)
         else
             start(a, line, slot);
     }
+}
+
+/* ---- depots that trickle ---- */
+
+/* Whether a read that has begun is to be given up.  *out_at is when it is to be
+ * looked at again. */
+static bool trickles(const struct xd_audit_reads *a, unsigned slot, xd_usec now,
+                     xd_usec *out_at)
+{
+    struct xd_audit_read *r = read_of(a, slot);
+
+    *out_at = r->marked_at + TRICKLE_TIME;
+    if (now < *out_at)
+        return false;
+    if (r->received - r->marked < TRICKLE_BYTES &&
+        xd_budget_rate(&a->budget) == 0)
+        return true;
+    r->marked = r->received;
+    r->marked_at = now;
+    *out_at = now + TRICKLE_TIME;
+    return false;
+}
+
+/* Returns when it is to be done again. */
+static xd_usec stop_trickling(struct xd_audit_reads *a, xd_usec now)
+{
+    xd_usec next = XD_NEVER, at;
+
+    for (unsigned slot = 0; slot < a->n_slots; slot++) {
+        if (a->slots[slot] == XD_NO_READ || read_of(a, slot)->received == 0)
+            continue;
+        if (trickles(a, slot, now, &at)) {
+            read_of(a, slot)->is_given_up = true;
+            xd_runner_stop(a->runner, slot);
+        }
+        next = xd_earlier(next, at);
+    }
+    return next;
 }
 
 /* ---- the thread ---- */
@@ -302,6 +368,7 @@ static void *reads_main(void *arg)
             continue; /* some have ended at once */
         next = xd_earlier(now + LONGEST_POLL, run->look_at);
         next = xd_earlier(next, xd_earlier(a->until, run->report_at));
+        next = xd_earlier(next, stop_trickling(a, now));
         if (run->n_ended < run->n)
             xd_runner_poll(a->runner, next);
     }

@@ -38,7 +38,10 @@ struct xd_audit_read {
     unsigned failures;
     xd_usec retry_at, head_at;
     uint64_t received; /* by the last attempt */
-    char *validator;   /* of its first answer; or NULL */
+    uint64_t marked;   /* of that, at this moment: */
+    xd_usec marked_at;
+    bool is_given_up; /* for it sends too little */
+    char *validator;  /* of its first answer; or NULL */
 };
 
 /* What was learnt of a depot on the way; its user's, from one run to the next. */

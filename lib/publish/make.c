@@ -262,8 +262,8 @@ static int make_of_file(struct xd_manifest **out, struct xd_manifest *list,
 
     if (rc == 0)
         rc = build(&all, list, NULL, name, &h, err);
-    if (rc == 0 && what->is_offline) {
-        *out = all;
+    if (rc == 0 && (what->is_offline || h.size == 0)) {
+        *out = all; /* of nothing no manifest names a copy */
     } else if (rc == 0) {
         rc = check_depots(out, all, name, &h, o, err);
         xd_manifest_unref(all);
