@@ -107,7 +107,8 @@ XD_BEGIN_DECLS
  *            `retry` times where it has answered before, else twice; one that
  *            sends less than 10 KiB in 10 s, without a `limit-rate`, is given up.
  *            A cancel of the options ends it.
- * Errors:    INVAL (no such file), TIMEOUT (the option `max-time` is over),
+ * Errors:    INVAL (no such file, or extents that overlap in more than ten million
+ *            ways), TIMEOUT (the option `max-time` is over),
  *            CANCELED, NOMEM, IO (a file that the options name).  What is wrong
  *            with a replica is none.
  */

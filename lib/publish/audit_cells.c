@@ -18,9 +18,11 @@ struct making {
 static int add(struct making *m, struct xd_range at, uint64_t piece)
 {
     struct xd_audit_cells *c = m->cells;
-    struct xd_audit_cell *list =
-        xd_grow(c->list, c->n, &c->capacity, sizeof *list);
+    struct xd_audit_cell *list;
 
+    if (c->n == XD_AUDIT_INDICES_MOST)
+        return XD_E_INVAL;
+    list = xd_grow(c->list, c->n, &c->capacity, sizeof *list);
     if (!list)
         return XD_E_NOMEM;
     c->list = list;
@@ -177,18 +179,23 @@ static int sample_part(struct making *m, struct xd_range part)
     return rc;
 }
 
-/* The same places for each extent that holds them. */
+/* The place of a cut that is there. */
+static size_t find_cut(const struct xd_audit_cells *c, uint64_t byte)
+{
+    return xd_count_up_to(byte, c->cuts, c->n_cuts, sizeof *c->cuts, 0) - 1;
+}
+
+/* The same places for each extent that holds them; of very many parts every
+ * second, or third. */
 static int sample_bytes(struct making *m, struct xd_range at)
 {
+    const struct xd_audit_cells *c = m->cells;
+    size_t i = find_cut(c, at.begin), end = find_cut(c, at.end);
+    size_t step = 1 + (end - i) / (XD_AUDIT_WITHIN_MOST / 2);
     int rc = 0;
 
-    while (rc == 0 && !xd_range_is_empty(at)) {
-        uint64_t cut = next_cut(m->cells, at.begin);
-        struct xd_range part = {at.begin, cut < at.end ? cut : at.end};
-
-        rc = sample_part(m, part);
-        at.begin = part.end;
-    }
+    for (; rc == 0 && i < end; i += step)
+        rc = sample_part(m, (struct xd_range){c->cuts[i], c->cuts[i + 1]});
     return rc;
 }
 
@@ -220,8 +227,12 @@ static void drop_doubles(struct xd_audit_cells *c)
 
 static int add_index(struct xd_audit_cells *c, size_t i)
 {
-    size_t *indices = xd_grow(c->indices, c->n_indices, &c->indices_capacity,
-                              sizeof *indices);
+    size_t *indices;
+
+    if (c->n_indices == XD_AUDIT_INDICES_MOST)
+        return XD_E_INVAL;
+    indices = xd_grow(c->indices, c->n_indices, &c->indices_capacity,
+                      sizeof *indices);
 
     if (!indices)
         return XD_E_NOMEM;
@@ -230,18 +241,23 @@ static int add_index(struct xd_audit_cells *c, size_t i)
     return 0;
 }
 
-/* Samples: all cells within the extent. */
+/* How many cells begin before `byte`. */
+static size_t count_before(const struct xd_audit_cells *c, uint64_t byte)
+{
+    return byte == 0 ? 0
+                     : xd_count_up_to(byte - 1, c->list, c->n, sizeof *c->list,
+                                      offsetof(struct xd_audit_cell, at.begin));
+}
+
+/* Samples: the cells within the extent; of very many every second, or third. */
 static int find_within(struct xd_audit_cells *c, struct xd_range at)
 {
-    size_t i =
-        at.begin == 0
-            ? 0
-            : xd_count_up_to(at.begin - 1, c->list, c->n, sizeof *c->list,
-                             offsetof(struct xd_audit_cell, at.begin));
+    size_t i = count_before(c, at.begin), end = count_before(c, at.end);
+    size_t step = 1 + (end - i) / XD_AUDIT_WITHIN_MOST;
     uint64_t last_end = at.begin;
     int rc = 0;
 
-    for (; rc == 0 && i < c->n && c->list[i].at.begin < at.end; i++) {
+    for (; rc == 0 && i < end; i += step) {
         if (c->list[i].at.end > at.end || c->list[i].at.begin < last_end)
             continue;
         last_end = c->list[i].at.end;

@@ -40,6 +40,13 @@
 #define XD_AUDIT_CELL_LEAST ((uint64_t)1 << 20)
 #define XD_AUDIT_CELLS_MOST 16384u
 
+/* Of samples an extent has no more, however others cut it. */
+#define XD_AUDIT_WITHIN_MOST 256
+
+/* Cells of all extents together, each as often as it is in one: 128 MiB of
+ * indices.  Extents of a mebibyte are a file of 16 TiB. */
+#define XD_AUDIT_INDICES_MOST ((size_t)1 << 24)
+
 #define XD_AUDIT_NO_PIECE UINT64_MAX
 
 struct xd_audit_cell {
@@ -71,7 +78,8 @@ struct xd_audit_plan {
 
 /*
  * Ownership: whatever it returns, release with xd_audit_cells_fini().
- * Errors:    NOMEM.
+ * Errors:    NOMEM; INVAL: the extents overlap in so many ways that there would be
+ *            more than XD_AUDIT_INDICES_MOST.
  */
 int xd_audit_cells_init(struct xd_audit_cells *c,
                         const struct xd_audit_plan *plan,

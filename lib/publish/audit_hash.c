@@ -34,6 +34,27 @@ static const char *whole_of(const struct xd_audit *a,
     return is_file ? a->whole_with : NULL;
 }
 
+/* Only of what is read, for a manifest may name any number of replicas; and
+ * digests only where there is no hash. */
+static int make_room(const struct xd_audit *a, struct xd_audit_shown *s)
+{
+    const struct xd_audit_extent *e = s->extent;
+    bool compares = false;
+
+    if (s->states)
+        return 0;
+    for (size_t k = 0; k < e->n && !compares; k++)
+        compares =
+            xd_audit_cell_of(&a->cells, e, k)->piece == XD_AUDIT_NO_PIECE;
+    if (compares) {
+        s->digests = xd_alloc(e->n, sizeof *s->digests);
+        if (!s->digests)
+            return XD_E_NOMEM;
+    }
+    s->states = xd_alloc(e->n, 1);
+    return s->states ? 0 : XD_E_NOMEM;
+}
+
 /* Errors: NOMEM. */
 static int begin_read(struct xd_audit *a, struct xd_audit_replica *r,
                       const struct xd_audit_read *q)
@@ -46,6 +67,8 @@ static int begin_read(struct xd_audit *a, struct xd_audit_replica *r,
     r->reading = q;
     if (q->n_cells == 0)
         return 0;
+    if (make_room(a, &r->shown) < 0)
+        return XD_E_NOMEM;
     r->cell = q->first_cell;
     cell = xd_audit_cell_of(&a->cells, extent_of(a, r), r->cell);
     r->pos = cell->at.begin;

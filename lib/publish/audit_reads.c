@@ -36,7 +36,7 @@ struct run {
     struct xd_audit_read *list;
     size_t n, n_ended;
     struct xd_audit_line *lines;
-    size_t n_lines;
+    size_t n_lines, n_done; /* of the first of them nothing is left to read */
     const struct xd_audit_handler *handler;
     uint64_t bytes, bytes_done; /* that are to come; that came, or will not */
     bool is_stale;   /* a slot or a depot has become free since the last look */
@@ -276,7 +276,10 @@ static void start_ready(struct xd_audit_reads *a, xd_usec now)
 
     run->is_stale = false;
     run->look_at = XD_NEVER;
-    for (size_t i = 0; i < run->n_lines; i++) {
+    while (run->n_done < run->n_lines &&
+           run->lines[run->n_done].first == XD_NO_READ)
+        run->n_done++;
+    for (size_t i = run->n_done; i < run->n_lines; i++) {
         struct xd_audit_line *line = &run->lines[i];
         unsigned slot = free_slot(a);
 

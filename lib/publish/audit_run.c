@@ -331,20 +331,7 @@ static int look(struct xd_audit *a, struct xd_audit_reads *reads,
 
 /* ---- their bytes ---- */
 
-static int make_room(struct xd_audit *a)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        struct xd_audit_shown *s = &a->replicas[i].shown;
-
-        s->states = xd_alloc(s->extent->n + 1, 1);
-        s->digests = xd_alloc(s->extent->n + 1, sizeof *s->digests);
-        if (!s->states || !s->digests)
-            return XD_E_NOMEM;
-    }
-    return 0;
-}
-
-static int plan_cells(struct xd_audit *a)
+static int plan_cells(struct xd_audit *a, struct xd_error *err)
 {
     const struct xd_model_pieces *pieces = a->model->pieces;
     struct xd_audit_plan plan = {.size = a->size, .is_full = a->is_full};
@@ -359,7 +346,13 @@ static int plan_cells(struct xd_audit *a)
         plan.piece_bytes = pieces->piece_bytes;
     }
     rc = xd_audit_cells_init(&a->cells, &plan, a->extents, a->n_extents);
-    return rc < 0 ? rc : make_room(a);
+    if (rc == XD_E_INVAL)
+        return xd_fail(err, rc,
+                       "%s: its %zu extents overlap in too many ways to be "
+                       "compared",
+                       a->model->path ? a->model->path : "the file",
+                       a->n_extents);
+    return rc < 0 ? xd_fail_nomem(err) : 0;
 }
 
 /* The reads of one replica: cells that touch are one. */
@@ -439,8 +432,9 @@ static int read_cells(struct xd_audit *a, struct xd_audit_reads *reads,
 
     if (a->size == XD_SIZE_UNKNOWN || a->size == 0)
         return 0;
-    if (plan_cells(a) < 0)
-        return xd_fail_nomem(err);
+    rc = plan_cells(a, err);
+    if (rc < 0)
+        return rc;
     plan_reads(&p);
     p.list = xd_alloc(p.n + 1, sizeof *p.list);
     if (!p.list)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/audit_cells.h"
 
+#include <xdownload/error.h>
+
 #include "suite.h"
 
 #define K UINT64_C(1024)
@@ -181,6 +183,45 @@ START_TEST(of_many_parts_both_ends_of_each_are_sampled)
 }
 END_TEST
 
+#define NESTED 4500
+
+/* Each within the one before it. */
+static struct xd_audit_extent *nested(uint64_t size)
+{
+    static struct xd_audit_extent e[NESTED];
+
+    for (uint64_t i = 0; i < NESTED; i++)
+        e[i] = (struct xd_audit_extent){.at = {i * K, size - i * K}};
+    return e;
+}
+
+START_TEST(extents_that_are_nested_have_few_samples_each)
+{
+    struct xd_audit_plan plan = {.size = 100 * M};
+    struct xd_audit_extent *e = nested(plan.size);
+
+    make(&plan, e, NESTED);
+    /* All of the file is sampled, not its beginning. */
+    ck_assert_uint_lt(cell(&e[0], 0)->at.begin, M);
+    ck_assert_uint_gt(cell(&e[0], e[0].n - 1)->at.begin, 99 * M);
+    for (size_t i = 0; i < NESTED; i++) {
+        ck_assert_uint_gt(e[i].n, 0);
+        ck_assert_uint_le(e[i].n, XD_AUDIT_WITHIN_MOST);
+    }
+}
+END_TEST
+
+START_TEST(extents_that_overlap_in_too_many_ways_are_refused)
+{
+    struct xd_audit_plan plan = {.size = 100 * M, .is_full = true};
+    struct xd_audit_extent *e = nested(plan.size);
+
+    ck_assert_int_eq(xd_audit_cells_init(&cells, &plan, e, NESTED), XD_E_INVAL);
+    xd_audit_cells_fini(&cells);
+    ck_assert_int_eq(xd_audit_cells_init(&cells, &plan, e, NESTED / 3), 0);
+}
+END_TEST
+
 START_TEST(all_of_a_short_file_is_looked_at)
 {
     struct xd_audit_plan plan = {.size = 100 * K};
@@ -212,6 +253,8 @@ int main(void)
     tcase_add_test(t,
                    without_hashes_the_same_places_of_all_extents_are_sampled);
     tcase_add_test(t, of_many_parts_both_ends_of_each_are_sampled);
+    tcase_add_test(t, extents_that_are_nested_have_few_samples_each);
+    tcase_add_test(t, extents_that_overlap_in_too_many_ways_are_refused);
     tcase_add_test(t, all_of_a_short_file_is_looked_at);
     return run_suite("audit_cells", t);
 }
