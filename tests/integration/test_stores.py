@@ -17,6 +17,7 @@ from test_servers import Servers, find, free_port
 SIZE = 5_000_011
 EXTENT = 2_000_000
 PUT = "dav_methods PUT DELETE MKCOL; client_max_body_size 0;"
+SMALL = "dav_methods PUT DELETE MKCOL; client_max_body_size 100k;"
 USER = "ann:open sesame"
 
 
@@ -46,6 +47,13 @@ class Stores(Servers):
 
     def nginx_http2(self):
         return self._nginx("nginx-h2", certificate=self.certificate())
+
+    def nginx_small(self):
+        return self._nginx("nginx-small", SMALL)
+
+    def nginx_small_http2(self):
+        return self._nginx("nginx-small-h2", SMALL,
+                           certificate=self.certificate())
 
     def _apache(self, name, auth="", inside="", tls=False):
         """Debian's modules of WebDAV."""
@@ -164,6 +172,15 @@ def test_without_a_password_nothing_is_put(stores, name):
     assert run.rc != 0
     assert "401" in run.err and "user" in run.err
     assert not (root / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["nginx_small", "nginx_small_http2"])
+def test_a_refusal_is_seen_while_the_object_is_sent(stores, name):
+    depot, root = stores.get(name)
+    run = put(stores, depot.url("dav/none/"))
+    assert run.rc != 0
+    assert "413: it takes no objects of that size" in run.err
+    assert [p for p in root.rglob("*") if p.is_file()] == []
 
 
 class OddStore(http.server.BaseHTTPRequestHandler):
