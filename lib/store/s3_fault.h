@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What S3 says when it refuses a request ("Error responses" of its API reference),
- * and what somebody has to do then.
+ * and what is to be done then.
  *
  * Of an answer's words none is shown but its code, the region and the endpoint,
  * when they look like that: a hostile server could repeat in the others what was

@@ -54,7 +54,7 @@ static int take_size(const struct xd_s3_task *t, struct xd_error *err)
                          t->store->place.name, most);
 }
 
-/* What it is told to look at, read or remove. */
+/* That of what is to be looked at, read or removed. */
 static int old_key(struct xd_s3_task *t, const struct xd_object *object,
                    struct xd_error *err)
 {

@@ -28,6 +28,8 @@ static const struct row {
     {"[profile default]\nregion=a\n", "default", true, true, "- - - a - -"},
     {"[ profile \"at home\" ] # x\nregion=a\n", "at home", true, true,
      "- - - a - -"},
+    {"[profile 'a b']\nregion=a\n", "a b", true, true, "- - - a - -"},
+    {"[profile 'a b\"]\nregion=a\n", "a b", true, false, "- - - - - -"},
     {"[Default]\nregion=a\n", "default", false, false, "- - - - - -"},
     {"# region=a\n[default]\n#region=b\n;region=c\n region=d\n\tregion=e\n",
      "default", false, true, "- - - - - -"},

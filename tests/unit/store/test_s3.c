@@ -175,6 +175,17 @@ static const struct put_row {
       COMPLETE(501, ERROR("NotImplemented")), COMPLETED, HEAD_200(8 * MIB + 1)},
      XD_TASK_DONE,
      .names = HAS_NAMES},
+    {"where If-None-Match is not known, by another status",
+     5,
+     {HEAD_404, SEND(400, ERROR("NotImplemented")), LINE("PUT " OBJECT, 200),
+      HEAD_200(5)},
+     XD_TASK_DONE,
+     .names = HAS_NAMES},
+    {"where If-None-Match is not known, without a code",
+     5,
+     {HEAD_404, SEND(501, NULL), LINE("PUT " OBJECT, 200), HEAD_200(5)},
+     XD_TASK_DONE,
+     .names = HAS_NAMES},
     {"the depot is gone",
      5,
      {HEAD(-1)},
@@ -792,6 +803,37 @@ START_TEST(parts_go_out_beside_each_other)
 }
 END_TEST
 
+/* A part's ETag of 200 bytes is the longest that is sent back. */
+START_TEST(an_etag_has_its_bounds)
+{
+    static const struct {
+        int len;
+        char c;
+        bool is_good;
+    } rows[] = {{200, 'e', true},   {201, 'e', false}, {1, '~', true},
+                {1, '\x7f', false}, {1, '!', true},    {1, ' ', false}};
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+
+    for (size_t i = 0; i < N_OF(rows); i++) {
+        struct xd_task *t = s3_put(s, 2 * 8 * MIB);
+        char etag[202] = "";
+        const struct s3_line line = {.code = 200, .etag = etag};
+        struct xd_task_result result;
+        struct xd_call calls[3];
+        int64_t now = SCRIPT_NOW;
+
+        memset(etag, rows[i].c, (size_t)rows[i].len);
+        s3_play(t, begun, &now);
+        ck_assert_uint_eq(calls_of(t, calls), 2);
+        s3_answer(t, calls[0].id, &line);
+        xd_task_result(t, &result);
+        ck_assert_int_eq(result.state == XD_TASK_RUNS, rows[i].is_good);
+        xd_task_free(t);
+    }
+    xd_store_free(s);
+}
+END_TEST
+
 START_TEST(parts_in_flight_when_it_fails_say_nothing)
 {
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
@@ -1146,6 +1188,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_makes_no_sense_is_not_begun, 0,
                         (int)N_OF(orders));
     tcase_add_test(tcase, parts_go_out_beside_each_other);
+    tcase_add_test(tcase, an_etag_has_its_bounds);
     tcase_add_test(tcase, parts_in_flight_when_it_fails_say_nothing);
     tcase_add_test(tcase, an_upload_is_aborted_after_its_parts);
     tcase_add_test(tcase, parts_grow_where_10000_would_not_do);

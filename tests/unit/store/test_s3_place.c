@@ -43,8 +43,8 @@ static const struct row {
     {"S3://Bucket_1/", "http://127.0.0.1:9000", NULL, false, "s3://Bucket_1/",
      "http://127.0.0.1:9000", "127.0.0.1:9000", "/Bucket_1/",
      "s3://Bucket_1/k%2B", "/Bucket_1/k%2B"},
-    {"s3://bucket//a//", "https://S3.Example:443/", NULL, false,
-     "s3://bucket//a//", "https://s3.example", "s3.example", "/bucket/",
+    {"s3://bucket//a//", "https://AZ3.Example:443/", NULL, false,
+     "s3://bucket//a//", "https://az3.example", "az3.example", "/bucket/",
      "s3://bucket//a//k%2B", "/bucket//a//k%2B"},
     {"s3://bucket/a%20b+%25", "https://s3.example:8443", NULL, true,
      "s3://bucket/a%20b%2B%25/", "https://bucket.s3.example:8443",
@@ -75,7 +75,7 @@ START_TEST(a_bucket_has_its_host_and_path)
     ck_assert_str_eq(p.host, row->host);
     ck_assert_str_eq(p.path, row->path);
     ck_assert_str_eq(p.region, row->region ? row->region : "us-east-1");
-    key = xd_alloc(strlen(p.prefix) + 3, 1);
+    key = malloc(strlen(p.prefix) + 3);
     sprintf(key, "%sk+", p.prefix);
     name = xd_s3_place_name(&p, key);
     path = xd_s3_place_path(&p, key);
@@ -83,13 +83,16 @@ START_TEST(a_bucket_has_its_host_and_path)
     ck_assert_str_eq(path, row->key_path);
     ck_assert_int_eq(xd_s3_place_key(&p, name, &again, NULL), 0);
     ck_assert_str_eq(again, key);
-    xd_free(key);
+    free(key);
     xd_free(name);
     xd_free(path);
     xd_free(again);
     xd_s3_place_fini(&p);
 }
 END_TEST
+
+#define LONG_64 \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const struct bad {
     const char *target, *endpoint, *region;
@@ -115,6 +118,9 @@ static const struct bad {
     {"s3://bucket/a%ffb", NULL, NULL, false, "UTF-8"},
     {"s3://bucket", NULL, "eu/west", false, "s3-region"},
     {"s3://bucket", NULL, "a..b@", false, "s3-region"},
+    {"s3://bucket", "http://h", LONG_64 "0", false, "s3-region"},
+    {"s3://-bucket", "http://h", NULL, true, "s3-host-style"},
+    {"s3://" LONG_64, "http://h", NULL, true, "s3-host-style"},
     {"s3://bucket", "s3.example", NULL, false, "s3-endpoint"},
     {"s3://bucket", "ftp://s3.example", NULL, false, "s3-endpoint"},
     {"s3://bucket", "https://u:pw@s3.example", NULL, false, "s3-endpoint"},
@@ -142,10 +148,11 @@ START_TEST(what_is_no_place_is_refused)
 }
 END_TEST
 
-START_TEST(a_key_has_at_most_1024_bytes)
+START_TEST(a_key_has_its_bounds)
 {
     char key[1026];
 
+    ck_assert_ptr_null(xd_s3_key_fault("a./.a/.../..a/b..//"));
     memset(key, 'k', sizeof key);
     key[1024] = '\0';
     ck_assert_ptr_null(xd_s3_key_fault(key));
@@ -194,7 +201,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_bucket_has_its_host_and_path, 0,
                         (int)N_OF(rows));
     tcase_add_loop_test(tcase, what_is_no_place_is_refused, 0, (int)N_OF(bad));
-    tcase_add_test(tcase, a_key_has_at_most_1024_bytes);
+    tcase_add_test(tcase, a_key_has_its_bounds);
     tcase_add_loop_test(tcase, only_what_lies_below_the_target_is_in_it, 0,
                         (int)N_OF(others));
     return run_suite("store/s3_place", tcase);
