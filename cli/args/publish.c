@@ -50,10 +50,10 @@ static int set_extent(struct publish_args *p, const char *value)
 
 static int set_lifetime(struct publish_args *p, const char *value)
 {
-    if (quantity_seconds(&p->lifetime_s, value) && p->lifetime_s >= 1)
+    if (quantity_lifetime(&p->lifetime_s, value) && p->lifetime_s >= 1)
         return 0;
     return words_usage(
-        "invalid for '%s': use a number and a unit of at least a "
+        "invalid lifetime '%s': use a number and a unit of at least a "
         "second, such as 12h or 30d",
         value);
 }

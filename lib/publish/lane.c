@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -106,6 +107,19 @@ static bool take_object(lane_t *lane, const struct xd_object *o)
     return xd_object_copy(&lane->object, o) == 0;
 }
 
+/* Stores that sign with the time refuse one that is far off. */
+static void look_at_clock(struct xd_upload_worker *w, int64_t off_s)
+{
+    if (off_s == w->clock_off_s)
+        return;
+    w->clock_off_s = off_s;
+    xd_log(&w->upload->log, XD_LOG_WARN,
+           "%s: the clock of this machine is %lld s %s: set it right, for what "
+           "it signs is refused",
+           xd_store_name(w->store), llabs((long long)off_s),
+           off_s > 0 ? "slow" : "fast");
+}
+
 void xd_lane_note_end(void *user, unsigned task,
                       const struct xd_task_result *result)
 {
@@ -113,6 +127,7 @@ void xd_lane_note_end(void *user, unsigned task,
     lane_t *lane = &w->lanes[task];
     const size_t n = (size_t)xd_range_length(lane->sample);
 
+    look_at_clock(w, result->clock_off_s);
     lane->has_ended = true;
     lane->is_done = result->state == XD_TASK_DONE;
     lane->failure = result->failure;

@@ -108,6 +108,8 @@ struct xd_upload_worker {
     struct xd_upload_lane lanes[XD_UPLOAD_LANES];
     uint64_t sent_now; /* since it was last counted */
 
+    int64_t clock_off_s; /* as in struct xd_task_result */
+
     /* Guarded by lock. */
     unsigned failures; /* in a row */
     xd_usec retry_at;

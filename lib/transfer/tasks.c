@@ -30,6 +30,7 @@ struct call {
 struct running {
     struct xd_task *task; /* NULL: it is free */
     bool is_stopped;
+    int64_t clock_off_s;     /* as it was known when it began */
     struct xd_error failure; /* of read(), which is not the store's */
 };
 
@@ -192,7 +193,7 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
         const unsigned slot = free_slot(t, task);
 
         if (slot == t->n_calls || r->is_stopped ||
-            !xd_task_next(r->task, (int64_t)xd_unix_time() + t->clock_off_s,
+            !xd_task_next(r->task, (int64_t)xd_unix_time() + r->clock_off_s,
                           &call))
             return made;
         made = true;
@@ -215,7 +216,8 @@ static void finish(struct xd_tasks *t, unsigned task)
     struct xd_task *ended = r->task;
 
     xd_task_result(ended, &result);
-    t->clock_off_s += result.clock_off_s;
+    result.clock_off_s += r->clock_off_s;
+    t->clock_off_s = result.clock_off_s;
     if (result.state != XD_TASK_DONE && was_ended(r)) {
         result.state = XD_TASK_FAILED;
         result.failure = XD_TASK_BAD;
@@ -246,7 +248,7 @@ int xd_tasks_start(struct xd_tasks *t, unsigned task,
     struct running *r = &t->running[task];
 
     XD_ASSERT(task < t->config.n_tasks && !r->task);
-    *r = (struct running){.task = NULL};
+    *r = (struct running){.clock_off_s = t->clock_off_s};
     return xd_task_new(&r->task, t->config.store, order, err);
 }
 

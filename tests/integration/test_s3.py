@@ -4,6 +4,7 @@ misbehaves (tests/lab/s3_depot.py), and, with XD_SLOW, two that people run
 (tests/lab/s3_servers.sh puts them into build/servers)."""
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -100,6 +101,15 @@ def test_what_passes_is_no_failure(lab, faults):
     with S3Depot(**faults) as depot:
         run, data = put(lab, depot.endpoint)
         assert_put(lab, run, data, depot.objects)
+
+
+@pytest.mark.parametrize("off,words", [(7200, "slow"), (-90000, "fast")])
+def test_a_clock_that_is_wrong_is_named_once(lab, off, words):
+    with S3Depot(off=off) as depot:
+        run, _ = put(lab, depot.endpoint)
+    said = re.findall(r"clock of this machine is (\d+) s (\w+)", run.err)
+    assert len(said) == 1 and said[0][1] == words, run.err
+    assert abs(int(said[0][0]) - abs(off)) < 60
 
 
 @pytest.mark.parametrize("what", ["options", "environment", "profile"])
