@@ -25,8 +25,11 @@ struct xd_exnode_part {
     const char *xml; /* NULL: of a mapping, which is written by its rows */
     const struct xd_xml_secret *secrets; /* in `xml` */
     size_t n_secrets;
-    const char *manage; /* of a mapping: a capability, or NULL */
-    const char *write;  /* likewise, where `xml` is NULL */
+    size_t end_begin, end_end; /* in `xml`, of a mapping: the text of its
+                                  metadata "end"; both 0: it has none */
+    size_t metadata_at;        /* likewise: where such may be added */
+    const char *manage;        /* of a mapping: a capability, or NULL */
+    const char *write;         /* likewise, where `xml` is NULL */
     struct xd_exnode_part *next;
 };
 
