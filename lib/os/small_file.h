@@ -18,6 +18,14 @@
 int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
                        struct xd_error *err);
 
+/*
+ * The same for a file with secrets, of which nobody else can be the author: one
+ * that is there must be a regular file, not a link to one, belong to the effective
+ * user, and be of use to no other (0600).
+ */
+int xd_small_file_read_private(struct xd_text *out, const char *path,
+                               size_t most, struct xd_error *err);
+
 /* Only its owner may read the new one (0600), and so it is with folders on the
  * way to it (0700), which are made.  What is there and no regular file is not
  * replaced. */

@@ -34,6 +34,7 @@ struct xd_inventory {
     char *path, *private_path;
     const char *format;
     struct xd_manifest *there; /* or NULL */
+    bool is_private;           /* the private one is */
     bool is_unfinished;
     struct xd_inventory_note noted; /* by the earlier run */
 
@@ -44,6 +45,8 @@ struct xd_inventory {
     const char *sha256;
     const struct xd_model_pieces *pieces;
     const bool *dropped;
+    const int64_t *expires_at;
+    bool drops; /* its note is of objects that are removed */
     struct made *made;
     size_t n_made, made_capacity;
     struct pending *pending;
@@ -152,6 +155,9 @@ static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
 
     if (value_of(line, "upload", &value)) {
         *is_bad |= !xd_span_is(value, FORM);
+    } else if (value_of(line, "drop", &value)) {
+        *is_bad |= !xd_span_is(value, FORM);
+        b->drops = true;
     } else if (value_of(line, "name", &value)) {
         *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
         copy_span(b->noted.name, sizeof b->noted.name, value);
@@ -176,6 +182,8 @@ static int read_note(struct xd_inventory *b, const char *note,
         read_line(b, xd_span_trim(xd_span(s, n)), &is_bad);
         s += n + (s[n] == '\n');
     }
+    if (b->drops && !is_bad)
+        return 0;
     if (is_bad || b->noted.name[0] == '\0' || b->noted.extent_bytes == 0)
         return xd_fail(err, XD_E_MANIFEST,
                        "%s: what it notes of an upload cannot be understood; "
@@ -203,9 +211,12 @@ static char *write_note(const struct xd_inventory *b)
 {
     struct xd_text t = {.s = NULL};
 
-    xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n", b->note.name,
-                 (unsigned long long)b->note.extent_bytes);
-    if (b->note.stamp[0] != '\0')
+    if (b->drops)
+        xd_text_addf(&t, "drop " FORM "\n");
+    else
+        xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n",
+                     b->note.name, (unsigned long long)b->note.extent_bytes);
+    if (!b->drops && b->note.stamp[0] != '\0')
         xd_text_addf(&t, "stamp %s\n", b->note.stamp);
     for (size_t i = 0; i < b->n_pending; i++)
         write_pending(&t, &b->pending[i]);
@@ -216,12 +227,15 @@ static char *write_note(const struct xd_inventory *b)
 
 /* ---- what is there ---- */
 
+typedef int read_fn(struct xd_text *out, const char *path, size_t most,
+                    struct xd_error *err);
+
 /* *out stays NULL if nothing is. */
 static int read_manifest(struct xd_manifest **out, const char *path,
-                         struct xd_error *err)
+                         read_fn *read, struct xd_error *err)
 {
     struct xd_text text = {.s = NULL};
-    int rc = xd_small_file_read(&text, path, TEXT_MAX, err);
+    int rc = read(&text, path, TEXT_MAX, err);
 
     if (rc == 0 && text.len > 0)
         rc = xd_manifest_parse(out, text.s, text.len, path, err);
@@ -244,11 +258,13 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
     if (!b->path || !b->private_path)
         rc = xd_fail_nomem(err);
     if (rc == 0)
-        rc = read_manifest(&b->there, b->private_path, err);
+        rc = read_manifest(&b->there, b->private_path,
+                           xd_small_file_read_private, err);
+    b->is_private = b->there != NULL;
     if (rc == 0 && b->there && b->there->files[0].rare->upload)
         rc = read_note(b, b->there->files[0].rare->upload, err);
     if (rc == 0 && !b->there)
-        rc = read_manifest(&b->there, b->path, err);
+        rc = read_manifest(&b->there, b->path, xd_small_file_read, err);
     if (rc < 0) {
         xd_inventory_free(b);
         return rc;
@@ -260,6 +276,11 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
 const char *xd_inventory_private_path(const struct xd_inventory *b)
 {
     return b->private_path;
+}
+
+bool xd_inventory_is_private(const struct xd_inventory *b)
+{
+    return b->is_private;
 }
 
 struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b)
@@ -292,10 +313,16 @@ int xd_inventory_begin(struct xd_inventory *b,
     b->note = *note;
     b->is_anew = anew;
     b->size = size;
+    b->drops = false;
     if (!anew)
         return 0;
     b->name = xd_strdup(name);
     return b->name ? 0 : xd_fail_nomem(err);
+}
+
+void xd_inventory_begin_drop(struct xd_inventory *b)
+{
+    b->drops = true;
 }
 
 void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
@@ -308,6 +335,11 @@ void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
 void xd_inventory_drop(struct xd_inventory *b, const bool *dropped)
 {
     b->dropped = dropped;
+}
+
+void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at)
+{
+    b->expires_at = expires_at;
 }
 
 int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
@@ -398,6 +430,7 @@ static int make_manifest(const struct xd_inventory *b, const char *note,
                                             .sha256 = b->sha256,
                                             .pieces = b->pieces,
                                             .dropped = b->dropped,
+                                            .expires_at = b->expires_at,
                                             .added = replicas,
                                             .n_added = b->n_made,
                                             .upload = note},

@@ -6,7 +6,8 @@
  *                     a note from which the upload goes on
  *     F.xnd           to hand out; once every byte has a replica
  *
- * Each is written under another name, which is then exchanged.
+ * Each is written under another name, which is then exchanged.  The private one is
+ * read only if nobody but the user can have written it: it makes commands act.
  *
  * The note is lines of a word and a value:
  *
@@ -16,6 +17,11 @@
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
  *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent: the
  *                         first byte of the file in it, and its names ("-": none)
+ *
+ * or, while objects are being removed that no mapping names any more,
+ *
+ *     drop 1
+ *     pending ...         one of them
  *
  * Not thread-safe.
  */
@@ -46,13 +52,17 @@ struct xd_inventory_note {
  * An inventory of the manifest at `path`, which is to be handed out as `format`; of what
  * is there of it already, if `goes_on`.  Reads what is there, and writes nothing.
  * Ownership: *out is the caller's, to release with xd_inventory_free().
- * Errors:    IO, MANIFEST (what is there cannot be understood), NOMEM.
+ * Errors:    IO (also: the private one may be another user's), MANIFEST (what is
+ *            there cannot be understood), NOMEM.
  */
 int xd_inventory_open(struct xd_inventory **out, const char *path,
                       const char *format, struct xd_error *err);
 void xd_inventory_free(struct xd_inventory *b); /* NULL does nothing */
 
 const char *xd_inventory_private_path(const struct xd_inventory *b);
+
+/* Whether the private manifest is there. */
+bool xd_inventory_is_private(const struct xd_inventory *b);
 
 /* What the private manifest says, if it is there; else what the public one does;
  * else NULL. */
@@ -68,6 +78,10 @@ int xd_inventory_begin(struct xd_inventory *b,
                        const struct xd_inventory_note *note, bool anew,
                        const char *name, uint64_t size, struct xd_error *err);
 
+/* It is of the manifest that is there from now on, and of objects that are being
+ * removed, which are its pending ones. */
+void xd_inventory_begin_drop(struct xd_inventory *b);
+
 /* Of a new file: what it hashes to.  Strings and pieces outlive the inventory. */
 void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
                              const struct xd_model_pieces *pieces);
@@ -81,6 +95,10 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
 /* The replicas of the manifest that is there are no more: those of which `dropped`
  * says so, extent by extent; it outlives the inventory. */
 void xd_inventory_drop(struct xd_inventory *b, const bool *dropped);
+
+/* Those of them that live until another time now, in seconds since 1970, extent by
+ * extent; 0: as before.  It outlives the inventory. */
+void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at);
 
 /* An object that is being sent, whose names may become more; and that it is no
  * more.  Objects are distinguished by what manages them.  Errors: NOMEM. */

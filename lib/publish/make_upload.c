@@ -152,46 +152,6 @@ static int make_workers(struct xd_upload *u, const struct xd_upload_wish *wish,
 
 /* ---- what is there ---- */
 
-static int lock(struct xd_upload *u, const char *path, struct xd_error *err)
-{
-    struct xd_text t = {.s = NULL};
-    struct xd_error why;
-    uint64_t size;
-    int folder, rc;
-
-    xd_text_addf(&t, "%s.lock", path);
-    u->lock_path = t.s;
-    if (t.failed)
-        return xd_fail_nomem(err);
-    rc = xd_folder_open(&folder, u->lock_path, err);
-    if (rc < 0)
-        return rc;
-    rc = xd_file_own(&u->lock_fd, &size, folder, u->lock_path, &why);
-    xd_file_close(folder);
-    if (rc < 0) {
-        u->lock_fd = -1;
-        return xd_fail_because(err, (enum xd_code)rc, &why,
-                               "%s: its manifest cannot be kept from other "
-                               "uploads: %s",
-                               path, why.msg);
-    }
-    return 0;
-}
-
-static void unlock(struct xd_upload *u)
-{
-    struct xd_error error;
-    int folder;
-
-    if (u->lock_fd < 0)
-        return;
-    if (xd_folder_open(&folder, u->lock_path, &error) == 0) {
-        (void)xd_file_remove(folder, u->lock_path, &error);
-        xd_file_close(folder);
-    }
-    xd_file_close(u->lock_fd);
-}
-
 static int make_note(struct xd_upload *u, uint64_t extent, struct xd_error *err)
 {
     unsigned char bits[(XD_INVENTORY_NAME_SIZE - 1) / 2];
@@ -341,7 +301,7 @@ static int make_plan(struct xd_upload *u, bool stripes, bool goes_on,
 static int init(struct xd_upload *u, const struct xd_options *o,
                 struct xd_error *err)
 {
-    u->lock_fd = -1;
+    u->hold = XD_HOLD_NONE;
     if (xd_options_copy(&u->options, o) < 0)
         return xd_fail_nomem(err);
     if (xd_mutex_init(&u->lock) < 0)
@@ -390,7 +350,7 @@ static int make(struct xd_upload *u, const char *path,
     if (rc == 0)
         rc = make_workers(u, wish, err);
     if (rc == 0)
-        rc = lock(u, wish->manifest, err);
+        rc = xd_hold_take(&u->hold, wish->manifest, err);
     if (rc == 0)
         rc = xd_inventory_open(&u->inventory, wish->manifest, format, err);
     if (rc == 0)
@@ -454,8 +414,7 @@ void xd_upload_unmake(struct xd_upload *u)
             xd_lane_fini(&w->lanes[k]);
         xd_store_free(w->store);
     }
-    unlock(u);
-    xd_free(u->lock_path);
+    xd_hold_give(&u->hold);
     xd_free(u->workers);
     xd_net_context_free(u->context);
     xd_plan_free(u->plan);

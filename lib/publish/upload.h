@@ -31,6 +31,7 @@
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/thread.h"
+#include "publish/hold.h"
 #include "publish/inventory.h"
 #include "publish/origin.h"
 #include "publish/plan.h"
@@ -136,8 +137,7 @@ struct xd_upload {
     uint64_t piece_bytes;
     int64_t until; /* objects are to live so long, in seconds since 1970; 0: not
                       said */
-    int lock_fd;   /* of the file that keeps others from its manifests */
-    char *lock_path;
+    struct xd_hold hold; /* of its manifests */
 
     struct xd_net_context *context;
     struct xd_budget budget;
