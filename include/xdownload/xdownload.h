@@ -42,6 +42,7 @@
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
 #include <xdownload/upload.h>
+#include <xdownload/upkeep.h>
 #include <xdownload/version.h>
 
 #endif

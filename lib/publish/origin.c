@@ -132,6 +132,14 @@ int xd_origin_read(struct xd_origin *s, size_t reader, uint64_t at, void *to,
     return 0;
 }
 
+int xd_origin_end(struct xd_origin *s, size_t reader, struct xd_error *err)
+{
+    char byte;
+    const int64_t n = read_some(s, reader, s->size, &byte, 1, err);
+
+    return n < 0 ? (int)n : 0;
+}
+
 int xd_origin_check(const struct xd_origin *s, struct xd_error *err)
 {
     char stamp[XD_FILE_STAMP_SIZE];

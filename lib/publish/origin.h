@@ -48,6 +48,10 @@ const char *xd_origin_stamp(const struct xd_origin *s);
 int xd_origin_read(struct xd_origin *s, size_t reader, uint64_t at, void *to,
                    size_t len, struct xd_error *err);
 
+/* Whether all that was fetched is right, for a reader that has read all of it: waits
+ * until the whole was verified.  Errors: as xd_origin_read(), CORRUPT. */
+int xd_origin_end(struct xd_origin *s, size_t reader, struct xd_error *err);
+
 /* Whether it is as it was when it was opened, as far as its time of modification
  * tells.  Errors: IO. */
 int xd_origin_check(const struct xd_origin *s, struct xd_error *err);
