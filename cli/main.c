@@ -27,6 +27,7 @@
 #include "show/show.h"
 #include "trace/trace.h"
 #include "trace/trace_command.h"
+#include "upkeep/upkeep.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
@@ -65,6 +66,10 @@ static int run(const struct args *a)
         return make_manifest(a);
     case COMMAND_CHECK:
         return check_depots(a);
+    case COMMAND_DROP:
+        return upkeep_drop(a);
+    case COMMAND_RENEW:
+        return upkeep_renew(a);
     }
     return STATUS_USAGE;
 }

@@ -485,6 +485,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_EXTENT:
     case OPTION_STRIPE:
     case OPTION_FOR:
+    case OPTION_FROM:
+    case OPTION_KEEP_OBJECTS:
         return publish_take(&a->publish, row, value);
     case OPTION_VERSION:
         help_version();
@@ -851,6 +853,9 @@ static int trust_urls(struct args *a)
         status = trust_url(a, a->signature);
     for (size_t i = 0; status == 0 && i < a->publish.n_stores; i++)
         status = trust_url(a, a->publish.stores[i]);
+    if (status == 0 && a->publish.from != NULL &&
+        strstr(a->publish.from, "://") != NULL)
+        status = trust_url(a, a->publish.from);
     return status;
 }
 
@@ -919,6 +924,8 @@ static int check(struct args *a)
                  : a->command == COMMAND_PUT    ? publish_check(a)
                  : a->command == COMMAND_MAKE   ? check_make(a)
                  : a->command == COMMAND_CHECK  ? check_check(a)
+                 : a->command == COMMAND_DROP   ? publish_check_drop(a)
+                 : a->command == COMMAND_RENEW  ? publish_check_renew(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -939,7 +946,8 @@ static int check(struct args *a)
                              "--checksum is of the whole");
     if (status == 0)
         status = check_signature(a);
-    if (status == 0 && a->command != COMMAND_PUT)
+    if (status == 0 &&
+        (a->command & (COMMAND_PUT | COMMAND_DROP | COMMAND_RENEW)) == 0)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);

@@ -28,7 +28,9 @@ enum command {
     COMMAND_TRACE = 64,
     COMMAND_MAKE = 128,
     COMMAND_CHECK = 256,
-    COMMAND_PUT = 512
+    COMMAND_PUT = 512,
+    COMMAND_DROP = 2048,
+    COMMAND_RENEW = 4096
 };
 
 /* The options of the library that bench takes lists for. */
@@ -71,6 +73,8 @@ struct publish_args {
     uint64_t extent;   /* bytes; 0: not given */
     double lifetime_s; /* --for; 0: not given */
     bool stripes;
+    char *from; /* drop: a copy likewise; or NULL */
+    bool keeps_objects;
 };
 
 enum progress_mode {

@@ -95,6 +95,15 @@ static const struct page {
      "--to ibp://depot.example:6714 --to https://a.example/dav/ -o film.xnd\n",
      "  xdownload put [OPTION...] FILE --to URL... [--copies N] [--stripe] "
      "[-o MANIFEST]\n"},
+    {COMMAND_DROP, "drop the copies on one server, and remove them there",
+     "  xdownload drop film.xnd --from https://a.example/dav/\n"
+     "  xdownload drop film.xnd --from a.example --keep-objects\n",
+     "  xdownload drop [OPTION...] MANIFEST --from HOST|URL "
+     "[--keep-objects]\n"},
+    {COMMAND_RENEW, "keep copies longer that would expire",
+     "  xdownload renew film.xnd --for 30d\n"
+     "  xdownload renew film.xnd --for 7d --to s3://bucket/films\n",
+     "  xdownload renew [OPTION...] MANIFEST --for TIME [--to URL...]\n"},
     {COMMAND_TRACE, "show what happened in a recorded run",
      "  xdownload --trace t.json fedora.meta4\n"
      "  xdownload trace t.json > t.svg\n"

@@ -11,7 +11,8 @@
 #define READING (RUNNING | COMMAND_SHOW | COMMAND_CHECK) /* manifests */
 #define ALL (READING | COMMAND_MAKE)
 #define PUBLISHING COMMAND_PUT
-#define ASKING (ALL | PUBLISHING) /* the network */
+#define UPKEEP (COMMAND_DROP | COMMAND_RENEW)
+#define ASKING (ALL | PUBLISHING | UPKEEP) /* the network */
 #define EACH (ASKING | COMMAND_TRACE)
 
 static const struct option_row own_rows[] = {
@@ -67,7 +68,8 @@ static const struct option_row own_rows[] = {
      "set any option of the library by its name there", NULL},
     {OPTION_NO_DEPOT_CACHE, FETCHING, GROUP_ALGORITHMS, "no-depot-cache", 0,
      NULL, "do not remember from run to run how fast each depot was", NULL},
-    {OPTION_JSON, COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH | COMMAND_CHECK,
+    {OPTION_JSON,
+     COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH | COMMAND_CHECK | UPKEEP,
      GROUP_COMMAND, "json", 0, NULL,
      "print the manifest, playback statistics or results as "
      "JSON",
@@ -136,7 +138,7 @@ static const struct option_row own_rows[] = {
      "print what the results files show", NULL},
     {OPTION_PLOT, COMMAND_BENCH, GROUP_COMMAND, "plot", 0, "DIR",
      "draw figures of the results files into this folder", NULL},
-    {OPTION_TO, PUBLISHING, GROUP_COMMAND, "to", 0, "URL",
+    {OPTION_TO, PUBLISHING | COMMAND_RENEW, GROUP_COMMAND, "to", 0, "URL",
      "place copies on this store: a folder that takes PUT, s3://BUCKET/KEY or "
      "ibp://HOST:PORT; may be repeated",
      NULL},
@@ -148,9 +150,13 @@ static const struct option_row own_rows[] = {
      "256m, or less with --stripe"},
     {OPTION_STRIPE, COMMAND_PUT, GROUP_COMMAND, "stripe", 0, NULL,
      "give each extent to whichever stores are free", NULL},
-    {OPTION_FOR, PUBLISHING, GROUP_COMMAND, "for", 0, "TIME",
+    {OPTION_FOR, PUBLISHING | COMMAND_RENEW, GROUP_COMMAND, "for", 0, "TIME",
      "how long copies are to live on stores that let them expire",
      "as long as the store allows, a day at most"},
+    {OPTION_FROM, COMMAND_DROP, GROUP_COMMAND, "from", 0, "HOST|URL",
+     "drop the copies on this host, HOST or HOST:PORT, or on this store", NULL},
+    {OPTION_KEEP_OBJECTS, COMMAND_DROP, GROUP_COMMAND, "keep-objects", 0, NULL,
+     "drop them from the manifests alone", NULL},
     {OPTION_NO_CONFIG, EACH, GROUP_COMMON, "no-config", 0, NULL,
      "do not read the config file", NULL},
     {OPTION_VERSION, EACH, GROUP_COMMON, "version", 'V', NULL,
@@ -187,7 +193,7 @@ static const struct special {
     {"https-only", 0, ALL, GROUP_NETWORK},
     {"accept-html", 0, READING, GROUP_VERIFICATION},
     {"silence", 0, ASKING, GROUP_NETWORK},
-    {"retry", 0, RUNNING | AUDITING | PUBLISHING, GROUP_NETWORK},
+    {"retry", 0, RUNNING | AUDITING | PUBLISHING | UPKEEP, GROUP_NETWORK},
     {"max-time", 'm', ASKING, GROUP_COMMON | GROUP_NETWORK},
     {"connect-timeout", 0, ASKING, GROUP_NETWORK},
     {"max-redirs", 0, ALL, GROUP_NETWORK},

@@ -58,6 +58,21 @@ static int set_lifetime(struct publish_args *p, const char *value)
         value);
 }
 
+static int set_from(struct publish_args *p, char *value)
+{
+    if (p->from != NULL)
+        return words_usage("--from is given twice: drop the copies of one "
+                           "host or store at a time");
+    if (*value == '\0')
+        return words_usage("--from takes HOST, HOST:PORT or the URL of a "
+                           "store, and got an empty word");
+    p->from = args_copy_and_hide(value);
+    if (p->from != NULL)
+        return 0;
+    words_error("out of memory");
+    return STATUS_FAILED;
+}
+
 int publish_take(struct publish_args *p, const struct option_row *row,
                  char *value)
 {
@@ -69,7 +84,12 @@ int publish_take(struct publish_args *p, const struct option_row *row,
         return set_extent(p, value);
     if (row->id == OPTION_FOR)
         return set_lifetime(p, value);
-    p->stripes = true;
+    if (row->id == OPTION_FROM)
+        return set_from(p, value);
+    if (row->id == OPTION_KEEP_OBJECTS)
+        p->keeps_objects = true;
+    else
+        p->stripes = true;
     return 0;
 }
 
@@ -100,9 +120,44 @@ int publish_check(struct args *a)
     return 0;
 }
 
+/* One manifest of this machine. */
+static int check_manifest(const struct args *a, const char *command)
+{
+    if (a->n_inputs > 1)
+        return words_usage("%s takes one manifest, not %zu", command,
+                           a->n_inputs);
+    if (args_is_url(a->inputs[0]) || strcmp(a->inputs[0], "-") == 0)
+        return words_usage("%s takes a manifest of this machine, which it "
+                           "writes again",
+                           command);
+    return 0;
+}
+
+int publish_check_drop(struct args *a)
+{
+    const int status = check_manifest(a, "drop");
+
+    if (status == 0 && a->publish.from == NULL)
+        return words_usage("drop needs --from: the host or the store whose "
+                           "copies are to go");
+    return status;
+}
+
+int publish_check_renew(struct args *a)
+{
+    const int status = check_manifest(a, "renew");
+
+    if (status == 0 && a->publish.lifetime_s <= 0)
+        return words_usage("renew needs --for: how long the copies are to "
+                           "live from now on, such as 30d");
+    return status;
+}
+
 void publish_fini(struct publish_args *p)
 {
     for (size_t i = 0; i < p->n_stores; i++)
         free(p->stores[i]);
     p->n_stores = 0;
+    free(p->from);
+    p->from = NULL;
 }

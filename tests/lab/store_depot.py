@@ -102,7 +102,22 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def note(self):
-        self.store.requests.append((self.command, self.path))
+        """False: it was answered already, as the store is told to."""
+        store = self.store
+        store.requests.append((self.command, self.path))
+        store.credentials.append(self.headers.get("Authorization"))
+        if store.on_request:
+            store.on_request(self)
+        store.hold(self.command)
+        if store.wants_login and not self.headers.get("Authorization"):
+            self.answer(401, fields=[("WWW-Authenticate",
+                                      'Basic realm="store"')])
+            return False
+        status = store.refused.get(self.command)
+        if status:
+            self.answer(status, fields=[("Location", store.location)]
+                        if store.location else [])
+        return not status
 
     def take_body(self):
         left = int(self.headers.get("Content-Length", 0))
@@ -136,13 +151,15 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(status)
 
     def do_HEAD(self):
-        self.note()
+        if not self.note():
+            return
         data = self.store.objects.get(self.path)
         self.answer(404 if data is None else 200,
                     length=len(data) if data is not None else 0)
 
     def do_GET(self):
-        self.note()
+        if not self.note():
+            return
         data = self.store.objects.get(self.path)
         if data is None:
             self.answer(404)
@@ -158,23 +175,30 @@ class Handler(BaseHTTPRequestHandler):
             f"bytes {first}-{first + len(part) - 1}/{len(data)}")])
 
     def do_DELETE(self):
-        self.note()
+        if not self.note():
+            return
         had = self.store.objects.pop(self.path, None)
         self.answer(404 if had is None else 204)
 
     def do_MKCOL(self):
-        self.note()
+        if not self.note():
+            return
         self.answer(201)
 
 
 class StoreDepot:
-    """`objects` is what it holds, by path; `requests` all that was asked."""
+    """`objects` is what it holds, by path; `requests` all that was asked, with
+    `credentials`.  Methods in `refused` are answered with that status, and point to
+    `location`; those in `holds` wait until they are taken out."""
 
     def __init__(self, fault=None, rate=0):
         assert fault is None or hasattr(Faults, fault), fault
         self.fault, self.rate = fault, rate
         self.objects, self.requests = {}, []
         self.received = 0  # bytes of all bodies
+        self.credentials, self.refused, self.location = [], {}, None
+        self.wants_login = False
+        self.holds, self.held, self.on_request = set(), 0, None
         self.puts = itertools.count(1)
         self.lock, self.due = threading.Lock(), 0.0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -185,6 +209,15 @@ class StoreDepot:
         self.server.store = self
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/dav/"
+
+    def hold(self, command):
+        """Wait as long as such requests are held."""
+        if command not in self.holds:
+            return
+        self.held += 1
+        while command in self.holds:
+            time.sleep(0.01)
+        self.held -= 1
 
     def pace(self, n):
         """Wait for the turn of n bytes."""
