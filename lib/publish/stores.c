@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "publish/open_store.h"
 
 void xd_stores_fini(struct xd_stores *s)
 {
@@ -24,13 +25,11 @@ int xd_stores_add(struct xd_stores *s, const char *text,
     struct xd_url url;
     int rc;
 
-    (void)o;
     if (!list)
         return xd_fail_nomem(err);
     s->list = list;
     (void)xd_url_parse(&url, text); /* a store shows what is none */
-    rc = xd_store_new(&list[s->n], &(struct xd_store_config){.target = &url},
-                      err);
+    rc = xd_open_store(&list[s->n], &url, o, 0, err);
     s->n += rc == 0;
     return rc;
 }

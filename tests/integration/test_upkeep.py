@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """xdownload drop and renew: which copies go, what is removed, and what a manifest
 of somebody else cannot bring them to do."""
+import calendar
 import contextlib
 import json
 import os
@@ -17,6 +18,8 @@ import pytest
 from lab import PATIENCE, Lab, bytes_of, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from ibp_depot import IbpDepot  # noqa: E402
+from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
 from store_depot import StoreDepot  # noqa: E402
 
 MIB = 1 << 20
@@ -49,6 +52,7 @@ def drop(lab, *words, **how):
 
 
 def host(depot):
+    """As a URL has it."""
     return f"127.0.0.1:{depot.port}"
 
 
@@ -352,7 +356,7 @@ def test_a_private_manifest_of_another_user_is_refused(lab):
 def manage(depot, to):
     """What changes a manifest: a mapping on the depot is managed by that."""
     return lambda text: re.sub(
-        rf"(<exnode:read>http://{host(depot)}/[^<]*</exnode:read>\s*"
+        rf"(<exnode:read>\w+://{host(depot)}/[^<]*</exnode:read>\s*"
         r"<exnode:write>[^<]*</exnode:write>\s*<exnode:manage>)[^<]*",
         lambda m: m[1] + to, text, count=1)
 
@@ -502,6 +506,178 @@ def test_what_does_not_expire_is_said(lab):
             "endless"}
         assert texts(lab) == before
         assert not a.requests and not b.requests
+
+
+def renew(lab, *words):
+    return lab.xdownload("renew", "f.xnd", *words, report=False)
+
+
+@contextlib.contextmanager
+def allocated(lab, *longest, lifetime="1h"):
+    """A file with a copy on an IBP depot for each longest lifetime, in s."""
+    with contextlib.ExitStack() as stack:
+        depots = [stack.enter_context(IbpDepot(longest=n)) for n in longest]
+        lab.path("film.bin").write_bytes(bytes_of(SIZE))
+        to = [word for d in depots for word in ("--to", f"ibp://{d.host}")]
+        run = lab.xdownload("put", "film.bin", *to, "-o", "f.xnd", "--extent",
+                            "1m", "--for", lifetime, report=False)
+        assert run.rc == 0, run.err
+        for d in depots:
+            d.requests.clear()
+        yield depots
+
+
+def lives(depot):
+    """The seconds that each allocation of an upload has left."""
+    return [a.expires - time.time() for a in depot._allocations.values()
+            if a is not depot.held]
+
+
+def ends(lab, name="f.xnd"):
+    """When each replica ends, as a manifest has it: seconds from now on."""
+    dates = re.findall(r'name="end" type="string">([^<]*)<',
+                       lab.path(name).read_text())
+    return [calendar.timegm(time.strptime(d, "%Y-%m-%d %H:%M:%S"))
+            - time.time() for d in dates]
+
+
+def assert_near(seconds, wanted):
+    assert seconds and all(abs(s - wanted) < 120 for s in seconds), seconds
+
+
+DAY = 86400
+
+
+def test_allocations_are_renewed(lab):
+    with allocated(lab, 40 * DAY, 40 * DAY) as depots:
+        assert_near(ends(lab), 3600)
+        run = renew(lab, "--for", "30d")
+        assert run.rc == 0, run.err
+        assert "6 replicas renewed, until 20" in run.err
+        for d in depots:
+            assert_near(lives(d), 30 * DAY)
+        for name in "f.xnd", "f.private.xnd":
+            assert_near(ends(lab, name), 30 * DAY)
+        # As it is: it would live shorter.
+        assert renew(lab, "--for", "1h").rc == 0
+        for d in depots:
+            assert_near(lives(d), 30 * DAY)
+        assert "MANAGE" not in lab.path("f.xnd").read_text()
+        assert_fetched(lab)
+
+
+def test_beyond_the_limit_of_a_store_it_is_named(lab):
+    with allocated(lab, 40 * DAY, 10 * DAY) as (far, near):
+        run = renew(lab, "--for", "30d", "--json")
+        assert run.rc == 2, run.err
+        assert str(10 * DAY) in run.err
+        assert near.host in run.err and far.host not in run.err
+        assert_near(lives(far), 30 * DAY)
+        assert_near(lives(near), 3600)
+        said = json.loads(run.out)["replicas"]
+        assert {r["limit_s"] for r in said if r["state"] == "beyond"} == {
+            10 * DAY}
+        assert sorted(round(s / DAY) for s in ends(lab)) == [0] * 3 + [30] * 3
+        assert "MANAGE" not in run.err and b"MANAGE" not in run.out
+
+
+def test_a_dead_depot_does_not_keep_others_from_it(lab):
+    with allocated(lab, 40 * DAY, 40 * DAY) as (alive, dead):
+        dead.close()
+        run = renew(lab, "--for", "30d", "--retry", "2")
+        assert run.rc == 1, run.err
+        assert dead.host in run.err
+        assert_near(lives(alive), 30 * DAY)
+
+
+def test_capabilities_of_other_depots_are_shown_to_nobody(lab):
+    """What is handed out says that an allocation is elsewhere."""
+    with allocated(lab, 40 * DAY, 40 * DAY) as (a, _b), IbpDepot() as other:
+        edit(lab, lambda text: text.replace(a.host, other.host), "f.xnd")
+        assert renew(lab, "--for", "30d").rc == 0
+        assert not other.requests and other.accepted == 0
+        assert_near(lives(a), 30 * DAY)
+
+
+@pytest.mark.parametrize("by", ["ibp://{}", "{}"])
+def test_allocations_are_dropped(lab, by):
+    with allocated(lab, 40 * DAY, 40 * DAY) as (a, b):
+        run = drop(lab, "--from", by.format(a.host))
+        assert run.rc == 0, run.err
+        assert not lives(a) and len(lives(b)) == 3
+        assert all(a.host not in text for text in texts(lab))
+        assert_fetched(lab)
+
+
+def test_a_capability_at_another_depot_is_not_used(lab):
+    with allocated(lab, 40 * DAY, 40 * DAY) as (a, b), IbpDepot() as other:
+        capability = other.capability(right="MANAGE")
+        edit(lab, manage(a, capability))
+        before = texts(lab)
+        run = drop(lab, "--from", f"ibp://{a.host}")
+        assert run.rc == 2, run.err
+        assert capability.split("/")[3] not in run.err
+        assert texts(lab) == before
+        assert other.accepted == 0 and len(lives(a)) == len(lives(b)) == 3
+
+
+# ---- S3 ----
+
+@pytest.fixture(name="s3")
+def _s3(lab):
+    lab.environment.update({"AWS_ACCESS_KEY_ID": ACCESS_KEY,
+                            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+                            "HOME": str(lab.folder)})
+    lab.path("film.bin").write_bytes(bytes_of(SIZE))
+    with S3Depot() as s3, StoreDepot() as web:
+        s3.at = ["--s3-endpoint", s3.endpoint]
+        run = lab.xdownload("put", "film.bin", "--to", "s3://bkt/dir", "--to",
+                            web.url, *s3.at, "-o", "f.xnd", report=False)
+        assert run.rc == 0, run.err
+        s3.requests.clear()
+        yield s3
+
+
+def test_objects_of_a_bucket_are_removed_where_it_was_typed(lab, s3):
+    before = texts(lab)
+    for where in (s3.endpoint.split("/")[2], "s3://bkt/other", "s3://other"):
+        run = drop(lab, "--from", where, *s3.at)
+        assert run.rc == 2, run.err
+        assert len(s3.objects) == 1 and texts(lab) == before
+    assert not s3.requests
+    run = drop(lab, "--from", "s3://bkt/dir", *s3.at)
+    assert run.rc == 0, run.err
+    assert not s3.objects
+    assert_fetched(lab)
+
+
+def presigned(text):
+    return re.sub(r"(<exnode:read>[^<]*/bkt/[^<]*)<",
+                  r"\1?X-Amz-Date=20260101T000000Z&amp;X-Amz-Signature=OLD<",
+                  text)
+
+
+def test_presigned_urls_are_made_anew_where_the_bucket_was_typed(lab, s3):
+    edit(lab, presigned)
+    run = renew(lab, "--for", "1d", *s3.at)
+    assert run.rc == 1
+    assert "--to s3://" in run.err and "X-Amz" not in run.err
+    run = renew(lab, "--for", "1d", "--to", "s3://bkt/other", *s3.at)
+    assert run.rc == 1
+    run = renew(lab, "--for", "8d", "--to", "s3://bkt/dir", *s3.at)
+    assert run.rc == 2
+    assert str(7 * DAY) in run.err
+    assert "Signature=OLD" in texts(lab)[1]
+    run = renew(lab, "--for", "1d", "--to", "s3://bkt/dir", *s3.at, "--json")
+    assert run.rc == 0, run.err
+    for text in texts(lab):
+        assert "Signature=OLD" not in text
+        assert "X-Amz-Expires=86400" in text
+    assert "Signature" not in run.err and b"Signature" not in run.out
+    assert "s3://" not in texts(lab)[0] and "s3://bkt/dir" in texts(lab)[1]
+    assert not s3.requests
+    assert_near(ends(lab), DAY)
+    assert_fetched(lab)
 
 
 # ---- mistakes that people make ----
