@@ -4,7 +4,7 @@
  *
  * Both go by two manifests, as <xdownload/upload.h> has them: that which is handed
  * out, and the private one beside it, which says by what the replicas are managed.
- * The private one is acted upon only if nobody but the user can have written it: it
+ * The private one is acted upon only if no other user can have written it: it
  * is a regular file and no link to one, belongs to the effective user, and no other
  * may read or write it.  What the other one says makes nothing happen at a store.
  *

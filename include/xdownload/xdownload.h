@@ -17,6 +17,7 @@
  *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
  *   xd_upload_*      placing copies on stores                 <upload.h>
+ *   xd_replicas_*    dropping and renewing them               <upkeep.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>

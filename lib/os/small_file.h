@@ -19,7 +19,7 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
                        struct xd_error *err);
 
 /*
- * The same for a file with secrets, of which nobody else can be the author: one
+ * The same for a file with secrets, which no other user can have written: one
  * that is there must be a regular file, not a link to one, belong to the effective
  * user, and be of use to no other (0600).
  */

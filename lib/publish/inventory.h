@@ -7,7 +7,7 @@
  *     F.xnd           to hand out; once every byte has a replica
  *
  * Each is written under another name, which is then exchanged.  The private one is
- * read only if nobody but the user can have written it: it makes commands act.
+ * read only if no other user can have written it: it makes commands act.
  *
  * The note is lines of a word and a value:
  *

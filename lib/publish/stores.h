@@ -30,7 +30,7 @@ const struct xd_store *xd_stores_find(const struct xd_stores *s,
 
 /*
  * The same; where none has it, one that does is added: the folder that it lies in,
- * or its IBP depot.  Whoever asks for it answers for that host.
+ * or its IBP depot.  The caller answers for that host.
  * Errors: INVAL (no name of an object, or one of another kind of store), NOMEM.
  */
 int xd_stores_make(const struct xd_store **out, struct xd_stores *s,

@@ -173,7 +173,7 @@ struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
     u->rows = rows;
     rows += u->n;
     *rows = (struct xd_upkeep_row){
-        .range = range, .place = SIZE_MAX, .chore = XD_UPKEEP_NO_CHORE};
+        .range = range, .place = SIZE_MAX, .job = XD_UPKEEP_NO_JOB};
     rows->shown_url = url ? xd_url_public(url) : xd_strdup("");
     rows->object.manage = manage ? xd_strdup(manage) : NULL;
     u->n++;
@@ -266,8 +266,8 @@ void xd_upkeep_free(struct xd_upkeep *u)
         xd_kept_error_free(u->rows[i].error);
     }
     xd_free(u->rows);
-    xd_chores_fini(u->chores, u->n_chores);
-    xd_free(u->chores);
+    xd_jobs_fini(u->jobs, u->n_jobs);
+    xd_free(u->jobs);
     xd_stores_fini(&u->stores);
     xd_inventory_free(u->inventory);
     xd_hold_give(&u->hold);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What xd_replicas_drop() and xd_replicas_renew() have in common: a manifest that
- * is held, rows for replicas, chores at stores.
+ * is held, rows for replicas, jobs at stores.
  *
- *     open -> rows -> chores -> write -> close
+ *     open -> rows -> jobs -> write -> close
  *
- * Rows may share a chore: several mappings may be of one object.
+ * Rows may share a job: several mappings may be of one object.
  */
 #ifndef XD_PUBLISH_UPKEEP_H
 #define XD_PUBLISH_UPKEEP_H
@@ -13,12 +13,12 @@
 #include <xdownload/upkeep.h>
 
 #include "base/range.h"
-#include "publish/chores.h"
+#include "publish/jobs.h"
 #include "publish/hold.h"
 #include "publish/inventory.h"
 #include "publish/stores.h"
 
-#define XD_UPKEEP_NO_CHORE SIZE_MAX
+#define XD_UPKEEP_NO_JOB SIZE_MAX
 
 struct xd_upkeep_row {
     enum xd_upkeep_state state;
@@ -27,7 +27,7 @@ struct xd_upkeep_row {
     struct xd_object object; /* its strings are owned; `manage` may be NULL */
     const struct xd_store *store;
     size_t place; /* among the replicas of the file; SIZE_MAX: it is pending */
-    size_t chore;
+    size_t job;
     int64_t expires_at;
     uint64_t limit;
     const struct xd_kept_error *error; /* owned; or NULL */
@@ -44,8 +44,8 @@ struct xd_upkeep {
     struct xd_stores stores;
     struct xd_upkeep_row *rows;
     size_t n, capacity;
-    struct xd_chore *chores;
-    size_t n_chores;
+    struct xd_job *jobs;
+    size_t n_jobs;
     uint64_t bytes_proved;
 };
 
@@ -74,6 +74,11 @@ struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
 /* The row cannot be done for this reason. */
 void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
                     const struct xd_error *why);
+
+/* Read all of the file from the replicas of `m`, which are those that stay.
+ * Errors: INVAL (no hash proves anything), and those of xd_reader_read(). */
+int xd_upkeep_prove(struct xd_upkeep *u, struct xd_manifest *m,
+                    struct xd_error *err);
 
 /* Write both manifests as the inventory has them; without a private one, only the
  * other.  Errors: IO, MANIFEST, INVAL, NOMEM. */

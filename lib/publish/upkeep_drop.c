@@ -7,19 +7,13 @@
  *     the next call, after the same proof
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "manifest/edit.h"
-#include "manifest/hashes.h"
-#include "os/clock.h"
-#include "publish/origin.h"
 #include "publish/upkeep.h"
-
-#define BLOCK ((size_t)256 << 10) /* that is read at a time */
 
 #define RANDOM_DIGITS ((size_t)XD_INVENTORY_NAME_SIZE - 1)
 
@@ -273,7 +267,7 @@ static bool has_name(const struct names *names, const char *name)
 }
 
 /* Whether an upload has called it so: "HEX-OFFSET".  Capabilities of IBP are
- * secrets anyway, which nobody else could know. */
+ * secrets anyway. */
 static bool is_of_upload(const char *manage)
 {
     const char *slash = strrchr(manage, '/');
@@ -316,20 +310,19 @@ static int find_store(struct drop *d, struct xd_upkeep_row *row,
                           &u->options, err);
 }
 
-/* A chore for each object, of rows that stand in order. */
-static void make_chores(struct xd_upkeep *u, struct xd_upkeep_row **rows,
-                        size_t n)
+/* A job for each object, of rows that stand in order. */
+static void make_jobs(struct xd_upkeep *u, struct xd_upkeep_row **rows,
+                      size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const bool is_new = i == 0 || strcmp(rows[i - 1]->object.manage,
                                              rows[i]->object.manage) != 0;
 
         if (is_new)
-            u->chores[u->n_chores++] =
-                (struct xd_chore){.store = rows[i]->store,
-                                  .kind = XD_TASK_DELETE,
-                                  .object = &rows[i]->object};
-        rows[i]->chore = u->n_chores - 1;
+            u->jobs[u->n_jobs++] = (struct xd_job){.store = rows[i]->store,
+                                                   .kind = XD_TASK_DELETE,
+                                                   .object = &rows[i]->object};
+        rows[i]->job = u->n_jobs - 1;
     }
 }
 
@@ -350,8 +343,8 @@ static int select_objects(struct drop *d, struct xd_error *err)
     size_t n = 0;
     int rc = rows ? list_kept(d, &kept, err) : xd_fail_nomem(err);
 
-    u->chores = xd_alloc(u->n + 1, sizeof *u->chores);
-    if (!u->chores && rc == 0)
+    u->jobs = xd_alloc(u->n + 1, sizeof *u->jobs);
+    if (!u->jobs && rc == 0)
         rc = xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < u->n; i++) {
         struct xd_upkeep_row *row = &u->rows[i];
@@ -364,120 +357,26 @@ static int select_objects(struct drop *d, struct xd_error *err)
     }
     if (rc == 0) {
         qsort(rows, n, sizeof *rows, by_manage);
-        make_chores(u, rows, n);
+        make_jobs(u, rows, n);
     }
     xd_free(kept.list);
     xd_free(rows);
     return rc;
 }
 
-/* ---- that what stays is right ---- */
-
-static bool has_strong_hash(const struct xd_model_file *f)
+static int prove(const struct drop *d, struct xd_error *err)
 {
-    for (size_t i = 0; i < f->n_hashes; i++)
-        if (xd_algorithm_is_strong(f->hashes[i].algorithm))
-            return true;
-    return f->pieces && xd_algorithm_is_strong(f->pieces->algorithm);
-}
-
-/* As the user has them, but for what would leave out bytes or checks. */
-static int proof_options(struct xd_options *out, const struct xd_options *o)
-{
-    struct xd_options plain;
-
-    if (xd_options_copy(out, o) < 0)
-        return XD_E_NOMEM;
-    xd_options_init(&plain);
-    out->range = plain.range;
-    out->no_final_check = 0;
-    xd_free(out->keep);
-    out->keep = NULL;
-    xd_options_fini(&plain);
-    return 0;
-}
-
-static void report_proof(const struct xd_upkeep *u, xd_usec *reported)
-{
-    char line[80];
-
-    if (!u->options.log || xd_now() < *reported + XD_SECOND)
-        return;
-    *reported = xd_now();
-    snprintf(line, sizeof line, "reading what stays, %d%%",
-             (int)((double)u->bytes_proved * 100 / (double)u->file->size));
-    u->options.log(u->options.log_user, XD_LOG_STATUS, line);
-}
-
-static int read_all(struct xd_upkeep *u, struct xd_origin *origin, char *block,
-                    struct xd_error *err)
-{
-    const uint64_t size = xd_origin_size(origin);
-    xd_usec reported = xd_now();
-    int rc = 0;
-
-    while (rc == 0 && u->bytes_proved < size) {
-        const uint64_t left = size - u->bytes_proved;
-        const size_t n = left < BLOCK ? (size_t)left : BLOCK;
-
-        rc = xd_origin_read(origin, 0, u->bytes_proved, block, n, err);
-        u->bytes_proved += rc == 0 ? n : 0;
-        report_proof(u, &reported);
-    }
-    return rc;
-}
-
-/* Of the end a reader says only behind it whether all was right. */
-static int prove_manifest(struct xd_upkeep *u, struct xd_manifest *m,
-                          struct xd_error *err)
-{
-    struct xd_origin *origin = NULL;
-    struct xd_options o;
-    char *block = xd_alloc(BLOCK, 1);
-    int rc;
-
-    if (!block || proof_options(&o, &u->options) < 0) {
-        xd_free(block);
-        return xd_fail_nomem(err);
-    }
-    rc = xd_origin_fetch(&origin, m, 0, &o, 1, err);
-    if (rc == 0)
-        rc = read_all(u, origin, block, err);
-    if (rc == 0)
-        rc = xd_origin_end(origin, 0, err);
-    xd_origin_free(origin);
-    xd_options_fini(&o);
-    xd_free(block);
-    return rc;
-}
-
-static int prove(struct drop *d, struct xd_error *err)
-{
-    struct xd_upkeep *u = d->upkeep;
     struct xd_manifest *m;
-    struct xd_error why;
     int rc;
 
-    if (u->n_chores == 0 || u->file->size == 0)
+    if (d->upkeep->n_jobs == 0)
         return 0;
-    if (!has_strong_hash(u->file))
-        return xd_fail(err, XD_E_INVAL,
-                       "%s: has no SHA-256 or better, by which the copies that "
-                       "stay could be proved, and nothing was dropped: to drop "
-                       "from the manifests alone, keep the objects "
-                       "(keep-objects)",
-                       u->path);
     rc = edit(d, &m, err);
     if (rc < 0)
         return rc;
-    rc = prove_manifest(u, m, &why);
+    rc = xd_upkeep_prove(d->upkeep, m, err);
     xd_manifest_unref(m);
-    if (rc == 0)
-        return 0;
-    return xd_fail_because(err, (enum xd_code)rc, &why,
-                           "nothing was dropped, for the copies that stay are "
-                           "not proved: %s",
-                           why.msg);
+    return rc;
 }
 
 /* ---- doing it ---- */
@@ -488,25 +387,22 @@ static int note_objects(struct xd_upkeep *u, struct xd_error *err)
     int rc = 0;
 
     for (size_t i = 0; i < u->n; i++)
-        if (u->rows[i].place == SIZE_MAX &&
-            u->rows[i].chore == XD_UPKEEP_NO_CHORE)
+        if (u->rows[i].place == SIZE_MAX && u->rows[i].job == XD_UPKEEP_NO_JOB)
             xd_inventory_unset_pending(u->inventory, u->rows[i].object.manage);
-    for (size_t i = 0; rc == 0 && i < u->n_chores; i++)
-        rc =
-            xd_inventory_set_pending(u->inventory, 0, u->chores[i].object, err);
+    for (size_t i = 0; rc == 0 && i < u->n_jobs; i++)
+        rc = xd_inventory_set_pending(u->inventory, 0, u->jobs[i].object, err);
     return rc;
 }
 
 static void take_results(struct xd_upkeep *u)
 {
-    for (size_t i = 0; i < u->n_chores; i++)
-        if (u->chores[i].has_ended)
-            xd_inventory_unset_pending(u->inventory,
-                                       u->chores[i].object->manage);
+    for (size_t i = 0; i < u->n_jobs; i++)
+        if (u->jobs[i].has_ended)
+            xd_inventory_unset_pending(u->inventory, u->jobs[i].object->manage);
     for (size_t i = 0; i < u->n; i++) {
         struct xd_upkeep_row *row = &u->rows[i];
-        const struct xd_chore *c =
-            row->chore == XD_UPKEEP_NO_CHORE ? NULL : &u->chores[row->chore];
+        const struct xd_job *c =
+            row->job == XD_UPKEEP_NO_JOB ? NULL : &u->jobs[row->job];
         struct xd_error error;
 
         if (!c)
@@ -525,9 +421,9 @@ static int remove_objects(struct drop *d, struct xd_error *err)
     struct xd_error error;
     int rc, written;
 
-    if (u->n_chores == 0)
+    if (u->n_jobs == 0)
         return 0;
-    rc = xd_chores_run(u->chores, u->n_chores, &u->options, err);
+    rc = xd_jobs_run(u->jobs, u->n_jobs, &u->options, err);
     take_results(u);
     written = xd_upkeep_write(u, &error);
     if (rc == 0 && written < 0) {

@@ -19,7 +19,7 @@ struct renewal {
     int64_t *expires_at; /* likewise; 0: as before */
 };
 
-/* A store that lets nobody have an object longer says so by its limit. */
+/* Stores say what is too long for them; this keeps sums from overflowing. */
 #define LONGEST_S ((uint64_t)100 * 366 * 86400)
 
 /* ---- URLs that are good for a while ---- */
@@ -136,11 +136,11 @@ static int take_ibp(struct renewal *r, struct xd_upkeep_row *row,
         return 0;
     }
     row->state = XD_UPKEEP_FAILED; /* until it has ended */
-    row->chore = u->n_chores;
-    u->chores[u->n_chores++] =
-        (struct xd_chore){.store = row->store,
-                          .kind = XD_TASK_RENEW,
-                          .until = r->now + (int64_t)r->lifetime_s};
+    row->job = u->n_jobs;
+    u->jobs[u->n_jobs++] =
+        (struct xd_job){.store = row->store,
+                        .kind = XD_TASK_RENEW,
+                        .until = r->now + (int64_t)r->lifetime_s};
     return 0;
 }
 
@@ -178,10 +178,10 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
     const size_t n = xd_upkeep_n_places(f);
     int rc = 0;
 
-    u->chores = xd_alloc(n + 1, sizeof *u->chores);
+    u->jobs = xd_alloc(n + 1, sizeof *u->jobs);
     r->dropped = xd_alloc(n + 1, sizeof *r->dropped);
     r->expires_at = xd_alloc(n + 1, sizeof *r->expires_at);
-    if (!u->chores || !r->dropped || !r->expires_at)
+    if (!u->jobs || !r->dropped || !r->expires_at)
         return xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -190,15 +190,15 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
             rc = take_replica(r, e, e->first_replica + k, err);
     }
     for (size_t i = 0; i < u->n; i++) /* which stay where they are now */
-        if (u->rows[i].chore != XD_UPKEEP_NO_CHORE)
-            u->chores[u->rows[i].chore].object = &u->rows[i].object;
+        if (u->rows[i].job != XD_UPKEEP_NO_JOB)
+            u->jobs[u->rows[i].job].object = &u->rows[i].object;
     return rc;
 }
 
 /* ---- what became of it ---- */
 
 static void take_result(struct renewal *r, struct xd_upkeep_row *row,
-                        const struct xd_chore *c)
+                        const struct xd_job *c)
 {
     struct xd_error why;
 
@@ -222,15 +222,15 @@ static int run(struct renewal *r, struct xd_error *err)
 {
     struct xd_upkeep *u = r->upkeep;
     struct xd_error error;
-    int rc = xd_chores_run(u->chores, u->n_chores, &u->options, err);
+    int rc = xd_jobs_run(u->jobs, u->n_jobs, &u->options, err);
     int written = 0;
     size_t n_done = 0;
 
     for (size_t i = 0; i < u->n; i++) {
         struct xd_upkeep_row *row = &u->rows[i];
 
-        if (row->chore != XD_UPKEEP_NO_CHORE)
-            take_result(r, row, &u->chores[row->chore]);
+        if (row->job != XD_UPKEEP_NO_JOB)
+            take_result(r, row, &u->jobs[row->job]);
         n_done += row->state == XD_UPKEEP_DONE;
     }
     xd_inventory_drop(u->inventory, r->dropped);

@@ -413,15 +413,20 @@ def test_only_objects_at_the_host_that_was_typed_are_removed(lab, to):
 
 
 def test_an_object_that_another_replica_is_of_stays(lab):
-    """The private manifest names an object of b's as what manages one of a's."""
+    """By another name of the host, which nothing but the manifest tells."""
     with placed(lab) as (a, b):
-        kept = sorted(b.objects)[0]
+        shared = next(path for path in a.objects if path.endswith("-0"))
+        alias = f"http://localhost:{a.port}{shared}"
         edit(lab, lambda text: re.sub(
-            rf"<exnode:read>http://{host(a)}/dav/[^<]*-0</exnode:read>",
-            f"<exnode:read>http://{host(b)}{kept}?</exnode:read>", text,
-            count=1))
-        drop(lab, "--from", host(b))
-        assert kept in b.objects or kept not in " ".join(texts(lab))
+            rf"(<exnode:read>)http://{host(b)}/dav/\w+-0(</exnode:read>\s*"
+            r"<exnode:write></exnode:write>\s*<exnode:manage>)[^<]*",
+            lambda m: f"{m[1]}{alias}{m[2]}http://{host(a)}{shared}", text))
+        run = drop(lab, "--from", host(a), "--json")
+        assert run.rc == 0, run.err
+        assert list(a.objects) == [shared]
+        states = [r["state"] for r in json.loads(run.out)["replicas"]]
+        assert sorted(states) == ["done", "done", "kept"]
+        assert_fetched(lab)
 
 
 def test_a_redirect_is_not_followed(lab):

@@ -63,7 +63,7 @@ COMMAND_USES = {
     "serve": ["common", "args", "trace"],
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],
-    "put": ["common", "args", "report"],
+    "put": ["common", "args", "report"], "upkeep": ["common", "args"],
 }
 
 

@@ -3,14 +3,14 @@
  * Objects at several stores that are to be removed, or kept longer: stores at the
  * same time, and a few objects of each.
  */
-#ifndef XD_PUBLISH_CHORES_H
-#define XD_PUBLISH_CHORES_H
+#ifndef XD_PUBLISH_JOBS_H
+#define XD_PUBLISH_JOBS_H
 
 #include "base/error.h"
 #include "engine/options.h"
 #include "store/store.h"
 
-struct xd_chore {
+struct xd_job {
     /* What is wanted. */
     const struct xd_store *store;
     enum xd_task_kind kind;         /* DELETE or RENEW */
@@ -39,10 +39,10 @@ struct xd_chore {
  * Blocks: until all have ended.
  * Errors: CANCELED, TIMEOUT (max-time), NOMEM, IO (a file that the options name).
  */
-int xd_chores_run(struct xd_chore *list, size_t n, const struct xd_options *o,
-                  struct xd_error *err);
+int xd_jobs_run(struct xd_job *list, size_t n, const struct xd_options *o,
+                struct xd_error *err);
 
 /* What each holds. */
-void xd_chores_fini(struct xd_chore *list, size_t n);
+void xd_jobs_fini(struct xd_job *list, size_t n);
 
 #endif

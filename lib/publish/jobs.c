@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "publish/chores.h"
+#include "publish/jobs.h"
 
 #include "base/alloc.h"
 #include "io/net_context.h"
@@ -15,7 +15,7 @@
 
 struct crew;
 
-/* What does the chores of one store after another. */
+/* What does the jobs of one store after another. */
 struct worker {
     struct crew *crew;
     struct xd_thread thread;
@@ -23,7 +23,7 @@ struct worker {
 
     /* The worker's own. */
     const struct xd_store *store;
-    struct xd_chore *running[TASKS];
+    struct xd_job *running[TASKS];
     size_t first;      /* all before it have ended, or are of other stores */
     unsigned failures; /* in a row, of which this was the last: */
     struct xd_error last_error;
@@ -34,7 +34,7 @@ struct worker {
 
 struct crew {
     /* Constant while they work. */
-    struct xd_chore *list;
+    struct xd_job *list;
     size_t n;
     const struct xd_options *options;
     struct xd_net_context *context;
@@ -47,10 +47,10 @@ struct crew {
     struct worker workers[MOST_STORES];
 };
 
-/* ---- one chore ---- */
+/* ---- one job ---- */
 
-static void end_chore(struct xd_chore *c, bool is_done,
-                      const struct xd_error *error)
+static void end_job(struct xd_job *c, bool is_done,
+                    const struct xd_error *error)
 {
     c->has_ended = true;
     c->is_done = is_done;
@@ -58,7 +58,7 @@ static void end_chore(struct xd_chore *c, bool is_done,
         c->error = xd_error_keep(error);
 }
 
-static void pause_chore(struct xd_chore *c, xd_usec wanted)
+static void pause_job(struct xd_job *c, xd_usec wanted)
 {
     const xd_usec pause = FIRST_PAUSE << (c->attempts < 6 ? c->attempts : 6);
 
@@ -69,7 +69,7 @@ static void on_end(void *user, unsigned task,
                    const struct xd_task_result *result)
 {
     struct worker *w = user;
-    struct xd_chore *c = w->running[task];
+    struct xd_job *c = w->running[task];
     const bool is_done = result->state == XD_TASK_DONE;
 
     w->running[task] = NULL;
@@ -84,9 +84,9 @@ static void on_end(void *user, unsigned task,
         !is_done && c->failure == XD_TASK_MAY_PASS ? w->failures + 1 : 0;
     if (!is_done && c->failure == XD_TASK_MAY_PASS &&
         ++c->attempts < w->crew->options->retry)
-        pause_chore(c, result->retry_after);
+        pause_job(c, result->retry_after);
     else
-        end_chore(c, is_done, &result->error);
+        end_job(c, is_done, &result->error);
 }
 
 /* Nothing is put. */
@@ -97,14 +97,14 @@ static int64_t on_read(void *user, unsigned task, uint64_t at, void *to,
     return xd_fail(err, XD_E_BUG, "there is nothing to be sent");
 }
 
-/* ---- the chores of one store ---- */
+/* ---- the jobs of one store ---- */
 
-static bool is_left(const struct worker *w, const struct xd_chore *c)
+static bool is_left(const struct worker *w, const struct xd_job *c)
 {
     return c->store == w->store && !c->has_ended;
 }
 
-static struct xd_chore *next_chore(struct worker *w, bool *out_has_more)
+static struct xd_job *next_job(struct worker *w, bool *out_has_more)
 {
     const xd_usec now = xd_now();
 
@@ -112,7 +112,7 @@ static struct xd_chore *next_chore(struct worker *w, bool *out_has_more)
     while (w->first < w->crew->n && !is_left(w, &w->crew->list[w->first]))
         w->first++;
     for (size_t i = w->first; i < w->crew->n; i++) {
-        struct xd_chore *c = &w->crew->list[i];
+        struct xd_job *c = &w->crew->list[i];
 
         if (!is_left(w, c))
             continue;
@@ -123,7 +123,7 @@ static struct xd_chore *next_chore(struct worker *w, bool *out_has_more)
     return NULL;
 }
 
-static void begin_chore(struct worker *w, unsigned task, struct xd_chore *c)
+static void begin_job(struct worker *w, unsigned task, struct xd_job *c)
 {
     const struct xd_task_order order = {
         .kind = c->kind, .object = c->object, .until = c->until};
@@ -136,19 +136,19 @@ static void begin_chore(struct worker *w, unsigned task, struct xd_chore *c)
     w->running[task] = NULL;
     c->is_running = false;
     c->failure = XD_TASK_BAD;
-    end_chore(c, false, &error);
+    end_job(c, false, &error);
 }
 
 /* Whether there is more to do. */
-static bool begin_chores(struct worker *w)
+static bool begin_jobs(struct worker *w)
 {
     bool has_more = true;
 
     for (unsigned i = 0; i < TASKS && has_more; i++) {
-        struct xd_chore *c = w->running[i] ? NULL : next_chore(w, &has_more);
+        struct xd_job *c = w->running[i] ? NULL : next_job(w, &has_more);
 
         if (c)
-            begin_chore(w, i, c);
+            begin_job(w, i, c);
     }
     return has_more;
 }
@@ -157,11 +157,11 @@ static bool begin_chores(struct worker *w)
 static void give_up(struct worker *w)
 {
     for (size_t i = w->first; i < w->crew->n; i++) {
-        struct xd_chore *c = &w->crew->list[i];
+        struct xd_job *c = &w->crew->list[i];
 
         if (is_left(w, c) && !c->is_running) {
             c->failure = XD_TASK_MAY_PASS;
-            end_chore(c, false, &w->last_error);
+            end_job(c, false, &w->last_error);
         }
     }
 }
@@ -224,7 +224,7 @@ static int work_at_store(struct worker *w, struct xd_error *err)
         return rc;
     w->failures = 0;
     w->first = 0;
-    while (!is_ending(w->crew) && begin_chores(w)) {
+    while (!is_ending(w->crew) && begin_jobs(w)) {
         xd_tasks_poll(w->tasks, xd_now() + TICK);
         if (w->failures >= 2 * w->crew->options->retry)
             give_up(w);
@@ -242,7 +242,7 @@ static const struct xd_store *next_store(struct crew *crew)
 
     xd_mutex_lock(&crew->lock);
     for (size_t i = 0; i < crew->n; i++) {
-        struct xd_chore *c = &crew->list[i];
+        struct xd_job *c = &crew->list[i];
 
         if (!store && !c->is_taken)
             store = c->store;
@@ -317,8 +317,8 @@ static int conclude(const struct crew *crew, struct xd_error *err)
     return 0;
 }
 
-int xd_chores_run(struct xd_chore *list, size_t n, const struct xd_options *o,
-                  struct xd_error *err)
+int xd_jobs_run(struct xd_job *list, size_t n, const struct xd_options *o,
+                struct xd_error *err)
 {
     struct xd_cancel_hook hook;
     struct crew *crew = n > 0 ? xd_alloc(1, sizeof *crew) : NULL;
@@ -352,7 +352,7 @@ int xd_chores_run(struct xd_chore *list, size_t n, const struct xd_options *o,
     return rc;
 }
 
-void xd_chores_fini(struct xd_chore *list, size_t n)
+void xd_jobs_fini(struct xd_job *list, size_t n)
 {
     for (size_t i = 0; list && i < n; i++)
         xd_kept_error_free(list[i].error);
