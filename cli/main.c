@@ -62,6 +62,8 @@ static int run(const struct args *a)
         return trace_command(a);
     case COMMAND_PUT:
         return put_file(a);
+    case COMMAND_ADD:
+        return put_copies(a);
     case COMMAND_MAKE:
         return make_manifest(a);
     case COMMAND_CHECK:

@@ -484,6 +484,7 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_COPIES:
     case OPTION_EXTENT:
     case OPTION_STRIPE:
+    case OPTION_HEAL:
     case OPTION_FOR:
     case OPTION_FROM:
     case OPTION_KEEP_OBJECTS:
@@ -637,11 +638,11 @@ static int check_verify(struct args *a)
     return 0;
 }
 
-static int check_check(const struct args *a)
+static int check_check(struct args *a)
 {
     if (a->n_inputs > 1 && !args_is_url(a->inputs[0]))
         return words_usage("check takes one manifest, not %zu", a->n_inputs);
-    return 0;
+    return publish_check_heal(a);
 }
 
 /* The format that the name of the output ends like, or NULL. */
@@ -924,6 +925,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_PUT    ? publish_check(a)
                  : a->command == COMMAND_MAKE   ? check_make(a)
                  : a->command == COMMAND_CHECK  ? check_check(a)
+                 : a->command == COMMAND_ADD    ? publish_check_add(a)
                  : a->command == COMMAND_DROP   ? publish_check_drop(a)
                  : a->command == COMMAND_RENEW  ? publish_check_renew(a)
                                                 : 0;
@@ -946,8 +948,8 @@ static int check(struct args *a)
                              "--checksum is of the whole");
     if (status == 0)
         status = check_signature(a);
-    if (status == 0 &&
-        (a->command & (COMMAND_PUT | COMMAND_DROP | COMMAND_RENEW)) == 0)
+    if (status == 0 && (a->command & (COMMAND_PUT | COMMAND_ADD | COMMAND_DROP |
+                                      COMMAND_RENEW)) == 0)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);

@@ -29,6 +29,7 @@ enum command {
     COMMAND_MAKE = 128,
     COMMAND_CHECK = 256,
     COMMAND_PUT = 512,
+    COMMAND_ADD = 1024,
     COMMAND_DROP = 2048,
     COMMAND_RENEW = 4096
 };
@@ -72,7 +73,7 @@ struct publish_args {
     uint64_t copies;   /* 0: not given */
     uint64_t extent;   /* bytes; 0: not given */
     double lifetime_s; /* --for; 0: not given */
-    bool stripes;
+    bool stripes, heals;
     char *from; /* drop: a copy likewise; or NULL */
     bool keeps_objects;
 };

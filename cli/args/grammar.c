@@ -26,7 +26,8 @@ static const struct {
                 {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"},
                 {COMMAND_TRACE, "trace"},   {COMMAND_MAKE, "make"},
                 {COMMAND_CHECK, "check"},   {COMMAND_PUT, "put"},
-                {COMMAND_DROP, "drop"},     {COMMAND_RENEW, "renew"}};
+                {COMMAND_ADD, "add"},       {COMMAND_DROP, "drop"},
+                {COMMAND_RENEW, "renew"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -95,6 +95,10 @@ static const struct page {
      "--to ibp://depot.example:6714 --to https://a.example/dav/ -o film.xnd\n",
      "  xdownload put [OPTION...] FILE --to URL... [--copies N] [--stripe] "
      "[-o MANIFEST]\n"},
+    {COMMAND_ADD, "place more copies of a file that a manifest names",
+     "  xdownload add film.mkv.xnd --to https://c.example/dav/\n",
+     "  xdownload add [OPTION...] MANIFEST --to URL... [--copies N] "
+     "[--stripe]\n"},
     {COMMAND_DROP, "drop the copies on one server, and remove them there",
      "  xdownload drop film.xnd --from https://a.example/dav/\n"
      "  xdownload drop film.xnd --from a.example --keep-objects\n",

@@ -10,7 +10,8 @@
 #define AUDITING (COMMAND_CHECK | COMMAND_MAKE)
 #define READING (RUNNING | COMMAND_SHOW | COMMAND_CHECK) /* manifests */
 #define ALL (READING | COMMAND_MAKE)
-#define PUBLISHING COMMAND_PUT
+#define PUBLISHING (COMMAND_PUT | COMMAND_ADD)
+#define SENDING (PUBLISHING | COMMAND_CHECK)
 #define UPKEEP (COMMAND_DROP | COMMAND_RENEW)
 #define ASKING (ALL | PUBLISHING | UPKEEP) /* the network */
 #define EACH (ASKING | COMMAND_TRACE)
@@ -34,7 +35,7 @@ static const struct option_row own_rows[] = {
      COMMAND_GET | COMMAND_VERIFY | COMMAND_SHOW | AUDITING | PUBLISHING,
      GROUP_COMMON | GROUP_OUTPUT, "verbose", 'v', NULL,
      "print a line for each request; with show, for each mapping", NULL},
-    {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY | PUBLISHING, GROUP_OUTPUT,
+    {OPTION_PROGRESS, COMMAND_GET | COMMAND_VERIFY | SENDING, GROUP_OUTPUT,
      "progress", 0, "HOW",
      "how to show progress: auto, bar, plain, none or json", "auto"},
     {OPTION_REPORT, COMMAND_GET | PUBLISHING, GROUP_OUTPUT, "report", 0, "FILE",
@@ -138,19 +139,22 @@ static const struct option_row own_rows[] = {
      "print what the results files show", NULL},
     {OPTION_PLOT, COMMAND_BENCH, GROUP_COMMAND, "plot", 0, "DIR",
      "draw figures of the results files into this folder", NULL},
-    {OPTION_TO, PUBLISHING | COMMAND_RENEW, GROUP_COMMAND, "to", 0, "URL",
+    {OPTION_TO, SENDING | COMMAND_RENEW, GROUP_COMMAND, "to", 0, "URL",
      "place copies on this store: a folder that takes PUT, s3://BUCKET/KEY or "
      "ibp://HOST:PORT; may be repeated",
      NULL},
-    {OPTION_COPIES, COMMAND_PUT, GROUP_COMMAND, "copies", 0, "N",
+    {OPTION_COPIES, PUBLISHING, GROUP_COMMAND, "copies", 0, "N",
      "how many copies there are to be of each byte",
      "one on each store, or 1 with --stripe"},
-    {OPTION_EXTENT, PUBLISHING, GROUP_COMMAND, "extent", 0, "SIZE",
+    {OPTION_EXTENT, SENDING, GROUP_COMMAND, "extent", 0, "SIZE",
      "the length of the objects that the file is cut into",
      "256m, or less with --stripe"},
-    {OPTION_STRIPE, COMMAND_PUT, GROUP_COMMAND, "stripe", 0, NULL,
+    {OPTION_STRIPE, PUBLISHING, GROUP_COMMAND, "stripe", 0, NULL,
      "give each extent to whichever stores are free", NULL},
-    {OPTION_FOR, PUBLISHING | COMMAND_RENEW, GROUP_COMMAND, "for", 0, "TIME",
+    {OPTION_HEAL, COMMAND_CHECK, GROUP_COMMAND, "heal", 0, NULL,
+     "replace copies that cannot be used by new ones on the stores of --to",
+     NULL},
+    {OPTION_FOR, SENDING | COMMAND_RENEW, GROUP_COMMAND, "for", 0, "TIME",
      "how long copies are to live on stores that let them expire",
      "as long as the store allows, a day at most"},
     {OPTION_FROM, COMMAND_DROP, GROUP_COMMAND, "from", 0, "HOST|URL",
@@ -225,13 +229,13 @@ static const struct special {
     {"no-cancel", 0, RUNNING, GROUP_ALGORITHMS},
     {"whole-blocks", 0, RUNNING, GROUP_ALGORITHMS},
     {"lookahead", 0, RUNNING, GROUP_ALGORITHMS},
-    {"s3-endpoint", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-region", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-access-key", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-secret-key", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-session-token", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-host-style", 0, PUBLISHING | UPKEEP, GROUP_NETWORK},
-    {"s3-part-size", 0, PUBLISHING, GROUP_NETWORK},
+    {"s3-endpoint", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-region", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-access-key", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-secret-key", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-session-token", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-host-style", 0, SENDING | UPKEEP, GROUP_NETWORK},
+    {"s3-part-size", 0, SENDING, GROUP_NETWORK},
     {"limit-rate", 0, RUNNING | AUDITING | PUBLISHING,
      GROUP_COMMON | GROUP_NETWORK},
 };

@@ -86,11 +86,22 @@ int publish_take(struct publish_args *p, const struct option_row *row,
         return set_lifetime(p, value);
     if (row->id == OPTION_FROM)
         return set_from(p, value);
-    if (row->id == OPTION_KEEP_OBJECTS)
+    if (row->id == OPTION_HEAL)
+        p->heals = true;
+    else if (row->id == OPTION_KEEP_OBJECTS)
         p->keeps_objects = true;
     else
         p->stripes = true;
     return 0;
+}
+
+static int check_copies(const struct publish_args *p)
+{
+    if (p->copies <= p->n_stores)
+        return 0;
+    return words_usage("--copies %" PRIu64 " needs as many stores, for none "
+                       "gets two copies, and %zu %s given",
+                       p->copies, p->n_stores, p->n_stores == 1 ? "is" : "are");
 }
 
 int publish_check(struct args *a)
@@ -109,15 +120,10 @@ int publish_check(struct args *a)
         return words_usage(
             "put needs a store to put the file on: give --to URL "
             "for each");
-    if (p->copies > p->n_stores)
-        return words_usage(
-            "--copies %" PRIu64 " needs as many stores, for none "
-            "gets two copies, and %zu %s given",
-            p->copies, p->n_stores, p->n_stores == 1 ? "is" : "are");
     if (args_to_stdout(a))
         return words_usage("put writes its manifest while it runs: --output "
                            "needs the name of a file");
-    return 0;
+    return check_copies(p);
 }
 
 /* One manifest of this machine. */
@@ -131,6 +137,34 @@ static int check_manifest(const struct args *a, const char *command)
                            "writes again",
                            command);
     return 0;
+}
+
+int publish_check_add(struct args *a)
+{
+    const int status = check_manifest(a, "add");
+
+    if (status == 0 && a->publish.n_stores == 0)
+        return words_usage("add needs a store to put the copies on: give --to "
+                           "URL for each");
+    return status == 0 ? check_copies(&a->publish) : status;
+}
+
+int publish_check_heal(struct args *a)
+{
+    const struct publish_args *p = &a->publish;
+
+    if (!p->heals && p->n_stores > 0)
+        return words_usage("--to is for check --heal: a check writes nothing");
+    if (!p->heals)
+        return 0;
+    if (p->n_stores == 0)
+        return words_usage(
+            "--heal needs a store to put the new copies on: give "
+            "--to URL for each");
+    if (a->file != NULL)
+        return words_usage("--heal is for manifests of one file, and --file "
+                           "chooses one of several");
+    return check_manifest(a, "check --heal");
 }
 
 int publish_check_drop(struct args *a)

@@ -12,6 +12,8 @@ int publish_take(struct publish_args *p, const struct option_row *row,
 
 /* Whether what was given goes together, and what follows from it. */
 int publish_check(struct args *a);
+int publish_check_add(struct args *a);
+int publish_check_heal(struct args *a);
 int publish_check_drop(struct args *a);
 int publish_check_renew(struct args *a);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@
 #include "check/check_table.h"
 #include "common/status.h"
 #include "common/words.h"
+#include "put/put.h"
 
 /* The files that are looked at, from `first` on. */
 struct checking {
@@ -59,6 +61,41 @@ static int print(const struct checking *c)
     return status;
 }
 
+static int make_heal(struct xd_upload **out, void *user,
+                     const struct xd_upload_wish *wish,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    return xd_upload_new_heal(out, user, wish, o, err);
+}
+
+/* What cannot be used is replaced, as far as there is a good copy. */
+static int heal(const struct checking *c)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+    struct xd_file file = {.struct_size = sizeof file};
+    const char *path = c->args->inputs[0];
+
+    xd_audit_get(c->audits[0], &sum);
+    if (xd_manifest_file(c->manifest, c->first, &file) < 0 ||
+        is_sound(c->audits[0]))
+        return STATUS_COMPLETE;
+    const int status = put_run(c->args, file.name != NULL ? file.name : path,
+                               path, make_heal, c->audits[0]);
+    if (status != STATUS_COMPLETE || sum.bytes_with_none == 0)
+        return status;
+    words_error("of %" PRIu64 " bytes no depot has a good copy, so that they "
+                "cannot be replaced",
+                sum.bytes_with_none);
+    return STATUS_FAILED;
+}
+
+static int report(struct checking *c)
+{
+    const int status = print(c);
+
+    return c->args->publish.heals ? heal(c) : status;
+}
+
 static int check_files(struct checking *c)
 {
     struct xd_error err;
@@ -69,7 +106,7 @@ static int check_files(struct checking *c)
         return STATUS_FAILED;
     }
     const int rc = interruptible_run(c->args, look, c, &err);
-    const int status = rc < 0 ? interruptible_fail(&err) : print(c);
+    const int status = rc < 0 ? interruptible_fail(&err) : report(c);
     for (size_t i = 0; i < c->n; i++)
         xd_audit_free(c->audits[i]);
     free(c->audits);
@@ -104,9 +141,28 @@ static int check_inputs(const struct args *a, const struct inputs *in)
     return status;
 }
 
+/* That with the secrets, if there is one: its replicas are replaced. */
+static int check_own(const struct args *a)
+{
+    struct xd_manifest *m;
+    struct xd_error err;
+    int status;
+
+    if (xd_upload_manifest(&m, a->inputs[0], &err) < 0) {
+        words_error("%s", err.msg);
+        return status_of(err.code);
+    }
+    status = check_manifest(a, m);
+    xd_manifest_unref(m);
+    return status;
+}
+
 int check_depots(const struct args *a)
 {
     struct inputs in;
+
+    if (a->publish.heals)
+        return check_own(a);
 
     int status = inputs_init(&in, a, NULL);
     if (status == 0)

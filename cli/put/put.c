@@ -24,6 +24,8 @@ struct put {
     const struct args *args;
     const char *name; /* of the file */
     struct target to; /* the manifest */
+    upload_make *make;
+    void *user;
     struct xd_upload *upload;
     struct snapshot snapshot;
     struct log log;
@@ -63,8 +65,7 @@ static int make(struct put *p, struct xd_error *err)
                                         .lifetime_s = (uint64_t)a->lifetime_s};
 
     xd_options_set_log(p->args->options, log_print, &p->log);
-    return xd_upload_new(&p->upload, p->args->inputs[0], &wish,
-                         p->args->options, err);
+    return p->make(&p->upload, p->user, &wish, p->args->options, err);
 }
 
 /* Lines to stand above the display, for the caller to free; NULL without
@@ -165,27 +166,30 @@ static int run(struct put *p, FILE *report)
     return status_of(rc);
 }
 
-int put_file(const struct args *a)
+int put_run(const struct args *a, const char *name, const char *manifest,
+            upload_make *make_upload, void *user)
 {
-    struct put p = {
-        .args = a, .name = base_name(a->inputs[0]), .to = {.fd = -1}};
+    struct put p = {.args = a,
+                    .name = name,
+                    .to = {.fd = -1, .path = strdup(manifest)},
+                    .make = make_upload,
+                    .user = user};
     FILE *report;
     int status = output_open_report(&report, a->report);
 
-    if (status != 0)
-        return status;
-    p.to.path =
-        a->output != NULL ? strdup(a->output) : default_manifest(p.name);
-    snapshot_init(&p.snapshot);
-    log_init(&p.log, a->quiet, a->verbose);
-    display_init(&p.display, a, p.name, &p.to);
-    signals_watch();
-    if (p.to.path != NULL) {
-        status = run(&p, report);
-    } else {
+    if (status == 0 && p.to.path == NULL) {
         words_error("out of memory");
         status = STATUS_FAILED;
     }
+    if (status != 0) {
+        free(p.to.path);
+        return status;
+    }
+    snapshot_init(&p.snapshot);
+    log_init(&p.log, a->quiet, a->verbose);
+    display_init(&p.display, a, name, &p.to);
+    signals_watch();
+    status = run(&p, report);
     const int closed = output_close_report(report, a->report);
     signals_restore();
     xd_upload_free(p.upload);
@@ -193,4 +197,41 @@ int put_file(const struct args *a)
     snapshot_fini(&p.snapshot);
     free(p.to.path);
     return status != 0 ? status : closed;
+}
+
+static int make_file(struct xd_upload **out, void *user,
+                     const struct xd_upload_wish *wish,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    return xd_upload_new(out, user, wish, o, err);
+}
+
+int put_file(const struct args *a)
+{
+    char *path = strdup(a->inputs[0]);
+    const char *name = base_name(a->inputs[0]);
+    char *manifest =
+        a->output != NULL ? strdup(a->output) : default_manifest(name);
+    int status = STATUS_FAILED;
+
+    if (path != NULL && manifest != NULL)
+        status = put_run(a, name, manifest, make_file, path);
+    else
+        words_error("out of memory");
+    free(path);
+    free(manifest);
+    return status;
+}
+
+static int make_copies(struct xd_upload **out, void *user,
+                       const struct xd_upload_wish *wish,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    (void)user;
+    return xd_upload_new_copies(out, wish, o, err);
+}
+
+int put_copies(const struct args *a)
+{
+    return put_run(a, base_name(a->inputs[0]), a->inputs[0], make_copies, NULL);
 }

@@ -126,6 +126,42 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
                                        struct xd_error *err);
 
 /*
+ * The same for more copies of a file that a manifest names (wish->manifest, which is
+ * changed), from the replicas that there are: one on each store, or as `copies` and
+ * `stripes` say.  A store that has a copy of some bytes already gets no other.
+ * Errors: as above, but: IO (there is no such manifest), STATE (a put of it is not
+ * complete), INVAL also where it describes several files, MANIFEST where it does not
+ * say the size.
+ */
+XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
+                                              const struct xd_upload_wish *wish,
+                                              const struct xd_options *o,
+                                              struct xd_error *err);
+
+/*
+ * The same in place of the replicas that `audit` has found to be unusable, of as
+ * many bytes as another depot has a good copy of; those leave the manifest once they
+ * are replaced.  `copies` and `stripes` of the wish do not matter: each extent goes
+ * to whichever store is free.
+ * Ownership: `audit`, which was of xd_upload_manifest(), need not outlive the call.
+ * Errors:    also STATE (the manifest has changed since).
+ */
+struct xd_audit;
+XD_API XD_MUST_CHECK int xd_upload_new_heal(struct xd_upload **out,
+                                            const struct xd_audit *audit,
+                                            const struct xd_upload_wish *wish,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/* The manifest that an upload of `path` goes on from: the private one beside it, if
+ * that is there and only the user's, else `path` itself.
+ * Ownership: *out is the caller's, to release with xd_manifest_unref().
+ * Errors:    IO, MANIFEST, NOMEM. */
+XD_API XD_MUST_CHECK int xd_upload_manifest(struct xd_manifest **out,
+                                            const char *path,
+                                            struct xd_error *err);
+
+/*
  * Start its threads.  Errors: NOMEM, IO (a file that the options name), STATE
  * (started before).
  */

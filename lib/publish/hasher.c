@@ -51,8 +51,12 @@ static void add(struct hashing *h, const char *data, size_t len)
     const uint64_t piece = h->u->pieces.piece_bytes;
     const uint64_t size = xd_origin_size(h->u->origin);
 
-    xd_hasher_add(h->whole, data, len);
     xd_hasher_add(h->extent, data, len);
+    if (!h->u->makes_manifest) { /* that there is has the others */
+        h->at += len;
+        return;
+    }
+    xd_hasher_add(h->whole, data, len);
     while (len > 0) {
         const uint64_t left = piece - h->at % piece;
         const size_t n = left < len ? (size_t)left : len;
@@ -102,16 +106,14 @@ static bool is_as_before(struct xd_upload *u, size_t i)
     return false;
 }
 
-/* The extents of a heal need not follow each other: what lies between them is
- * hashed for the file, and read for that. */
+/* The extents of a heal need not follow each other. */
 static bool hash_extent(struct hashing *h, size_t i)
 {
     struct xd_upload *u = h->u;
     const struct xd_range range = xd_plan_range(u->plan, i);
     char hex[XD_HASH_HEX_MAX + 1];
 
-    if (!hash_until(h, range.begin))
-        return false;
+    h->at = range.begin;
     xd_hasher_end(h->extent, hex);
     if (!hash_until(h, range.end))
         return false;
@@ -134,12 +136,11 @@ static void hash_all(struct hashing *h)
     for (size_t i = 0; i < n; i++)
         if (!hash_extent(h, i))
             return;
-    if (!hash_until(h, xd_origin_size(u->origin)))
-        return;
     xd_mutex_lock(&u->lock);
     xd_hasher_end(h->whole, u->sha256);
-    xd_inventory_set_hashes(u->inventory, u->sha256,
-                            u->pieces.n > 0 ? &u->pieces : NULL);
+    if (u->makes_manifest)
+        xd_inventory_set_hashes(u->inventory, u->sha256,
+                                u->pieces.n > 0 ? &u->pieces : NULL);
     u->is_hashed = true;
     xd_upload_changed_locked(u);
     xd_mutex_unlock(&u->lock);

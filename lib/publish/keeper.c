@@ -44,16 +44,11 @@ static void fail_for_stores_locked(struct xd_upload *u)
     for (size_t i = 0; i < u->n_workers && !first; i++)
         if (u->workers[i].stats.state == XD_STORE_FAILED)
             first = &u->workers[i].stats;
-    if (first)
-        xd_fail_because(&error, XD_E_NET, &first->last_error,
-                        "%zu copies of extents are missing, and no store is "
-                        "left for them: %s",
-                        missing, first->last_error.msg);
-    else
-        xd_fail(&error, XD_E_NET,
-                "%zu copies of extents are missing, and no store is left for "
-                "them",
-                missing);
+    xd_fail(&error, XD_E_NET,
+            "%zu %s of extents %s missing, and no store is left for %s%s%s",
+            missing, missing == 1 ? "copy" : "copies",
+            missing == 1 ? "is" : "are", missing == 1 ? "it" : "them",
+            first ? ": " : "", first ? first->last_error.msg : "");
     xd_upload_fail_locked(u, &error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How an upload is made before it starts, and released. */
-#include <inttypes.h>
+#include "publish/make_upload.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,21 +10,21 @@
 #include "base/text.h"
 #include "io/random.h"
 #include "publish/open_store.h"
-#include "publish/upload.h"
 
 #define EXTENT_BYTES ((uint64_t)256 << 20)
 #define LEAST_STRIPE ((uint64_t)1 << 20)
 #define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
 
-/* Of a piece: not less, and no more pieces than that, until they are as long as
- * no reader would like to fetch again. */
-#define LEAST_PIECE ((uint64_t)256 << 10)
-#define MOST_PIECES 2048u
-#define MOST_PIECE ((uint64_t)64 << 20)
-
 /* ---- what is wanted ---- */
 
-static const char *format_of(const struct xd_upload_wish *w)
+unsigned xd_wish_copies(const struct xd_upload_wish *w)
+{
+    if (w->copies > 0)
+        return w->copies;
+    return w->stripes ? 1 : (unsigned)w->n_stores;
+}
+
+const char *xd_wish_format(const struct xd_upload_wish *w)
 {
     static const char *const endings[] = {".meta4", ".metalink"};
     const size_t len = strlen(w->manifest);
@@ -40,39 +40,22 @@ static const char *format_of(const struct xd_upload_wish *w)
     return "exnode";
 }
 
-/* A whole number of stripes' lengths: of 1 MiB. */
-static uint64_t extent_bytes(const struct xd_upload_wish *w, uint64_t size,
-                             unsigned copies, bool is_metalink)
+/* Of stripes a whole number of MiB; a Metalink has only copies of the whole. */
+uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size)
 {
     uint64_t bytes;
 
     if (w->extent_bytes > 0)
         return w->extent_bytes;
-    if (is_metalink) /* which has only copies of the whole file */
+    if (strcmp(xd_wish_format(w), "metalink") == 0)
         return size > 0 ? size : 1;
     if (!w->stripes)
         return EXTENT_BYTES;
-    bytes = size / (w->n_stores * STRIPES_PER_STORE) * copies;
+    bytes = size / (w->n_stores * STRIPES_PER_STORE) * xd_wish_copies(w);
     bytes -= bytes % LEAST_STRIPE;
     if (bytes < LEAST_STRIPE)
         return LEAST_STRIPE;
     return bytes < EXTENT_BYTES ? bytes : EXTENT_BYTES;
-}
-
-static uint64_t piece_bytes(uint64_t size)
-{
-    uint64_t bytes = LEAST_PIECE;
-
-    while (bytes < MOST_PIECE && size / bytes > MOST_PIECES)
-        bytes *= 2;
-    return bytes;
-}
-
-static unsigned copies_of(const struct xd_upload_wish *w)
-{
-    if (w->copies > 0)
-        return w->copies;
-    return w->stripes ? 1 : (unsigned)w->n_stores;
 }
 
 static int check_wish(const struct xd_upload_wish *w, struct xd_error *err)
@@ -81,16 +64,110 @@ static int check_wish(const struct xd_upload_wish *w, struct xd_error *err)
         return xd_fail(err, XD_E_INVAL, "no store is given to put it on");
     if (!w->manifest || w->manifest[0] == '\0')
         return xd_fail(err, XD_E_INVAL, "no manifest is given to write");
-    if (copies_of(w) > w->n_stores)
-        return xd_fail(
-            err, XD_E_INVAL,
-            "%u copies are wanted, but no store gets two copies, and "
-            "only %zu %s given",
-            copies_of(w), w->n_stores, w->n_stores == 1 ? "is" : "are");
+    if (xd_wish_copies(w) > w->n_stores)
+        return xd_fail(err, XD_E_INVAL,
+                       "%u copies are wanted, but no store gets two copies, "
+                       "and only %zu %s given",
+                       xd_wish_copies(w), w->n_stores,
+                       w->n_stores == 1 ? "is" : "are");
     return 0;
 }
 
-/* ---- stores ---- */
+/* ---- life ---- */
+
+static int init(struct xd_upload *u, const struct xd_options *o,
+                struct xd_error *err)
+{
+    u->hold = XD_HOLD_NONE;
+    if (xd_options_copy(&u->options, o) < 0)
+        return xd_fail_nomem(err);
+    if (xd_mutex_init(&u->lock) < 0)
+        goto free_options;
+    if (xd_cond_init(&u->work_ready) < 0)
+        goto free_lock;
+    if (xd_cond_init(&u->kept) < 0)
+        goto free_work_ready;
+    if (xd_cond_init(&u->ended) < 0)
+        goto free_kept;
+    if (xd_budget_init(&u->budget, u->options.net.limit_rate) < 0)
+        goto free_ended;
+    if (xd_log_init(&u->log, u->options.log, u->options.log_user) < 0)
+        goto free_budget;
+    return 0;
+
+free_budget:
+    xd_budget_fini(&u->budget);
+free_ended:
+    xd_cond_fini(&u->ended);
+free_kept:
+    xd_cond_fini(&u->kept);
+free_work_ready:
+    xd_cond_fini(&u->work_ready);
+free_lock:
+    xd_mutex_fini(&u->lock);
+free_options:
+    xd_options_fini(&u->options);
+    return xd_fail_nomem(err);
+}
+
+int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
+                    const struct xd_upload_wish *wish,
+                    const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_upload *u;
+    int rc;
+
+    *out = NULL;
+    xd_copy_in(out_wish, sizeof *out_wish, wish);
+    rc = check_wish(out_wish, err);
+    if (rc < 0)
+        return rc;
+    u = xd_alloc(1, sizeof *u);
+    if (!u)
+        return xd_fail_nomem(err);
+    rc = init(u, o, err);
+    if (rc < 0) {
+        xd_free(u);
+        return rc;
+    }
+    u->copies = xd_wish_copies(out_wish);
+    *out = u;
+    return 0;
+}
+
+void xd_upload_unmake(struct xd_upload *u)
+{
+    for (size_t i = 0; i < u->n_workers; i++) {
+        struct xd_upload_worker *w = &u->workers[i];
+
+        xd_tasks_free(w->tasks);
+        for (unsigned k = 0; k < XD_UPLOAD_LANES; k++)
+            xd_lane_fini(&w->lanes[k]);
+        xd_store_free(w->store);
+    }
+    xd_hold_give(&u->hold);
+    xd_free(u->workers);
+    xd_net_context_free(u->context);
+    xd_plan_free(u->plan);
+    xd_inventory_free(u->inventory);
+    xd_origin_free(u->origin);
+    xd_heal_fini(&u->heal);
+    xd_free(u->file_name);
+    xd_free(u->digests);
+    xd_free(u->expected);
+    xd_free(u->pieces.hex);
+    xd_free(u->records);
+    xd_log_fini(&u->log);
+    xd_budget_fini(&u->budget);
+    xd_cond_fini(&u->ended);
+    xd_cond_fini(&u->kept);
+    xd_cond_fini(&u->work_ready);
+    xd_mutex_fini(&u->lock);
+    xd_options_fini(&u->options);
+    xd_free(u);
+}
+
+/* ---- stores, and the manifests ---- */
 
 static int open_store(struct xd_upload_worker *w, const char *text,
                       uint64_t lifetime_s, struct xd_error *err)
@@ -150,287 +227,117 @@ static int make_workers(struct xd_upload *u, const struct xd_upload_wish *wish,
     return rc;
 }
 
-/* ---- what is there ---- */
+int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
+                   struct xd_error *err)
+{
+    int rc = xd_net_context_new(&u->context, err);
 
-static int make_note(struct xd_upload *u, uint64_t extent, struct xd_error *err)
+    if (rc == 0)
+        rc = make_workers(u, wish, err);
+    if (rc == 0)
+        rc = xd_hold_take(&u->hold, wish->manifest, err);
+    if (rc == 0)
+        rc = xd_inventory_open(&u->inventory, wish->manifest,
+                               xd_wish_format(wish), err);
+    if (rc == 0)
+        rc = xd_plan_new(&u->plan, u->n_workers, wish->stripes, err);
+    return rc;
+}
+
+int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
+                        struct xd_error *err)
 {
     unsigned char bits[(XD_INVENTORY_NAME_SIZE - 1) / 2];
     int rc = xd_random_fill(bits, sizeof bits, err);
 
     for (size_t i = 0; rc == 0 && i < sizeof bits; i++)
         snprintf(u->note.name + 2 * i, 3, "%02x", bits[i]);
-    u->note.extent_bytes = extent;
+    u->note.extent_bytes = extent_bytes;
     snprintf(u->note.stamp, sizeof u->note.stamp, "%s",
              xd_origin_stamp(u->origin));
     return rc;
 }
 
-/* Whether what an earlier run has left is gone on with: *out.  Errors: IO (there
- * is something else), STATE. */
-static int look_at_inventory(const struct xd_upload *u, const char *path,
-                             bool *out, struct xd_error *err)
-{
-    const struct xd_manifest *there = xd_inventory_manifest(u->inventory);
-    struct xd_inventory_note note;
+/* ---- extents ---- */
 
-    *out = false;
-    if (!there)
-        return 0;
-    if (!xd_inventory_is_unfinished(u->inventory, &note)) {
-        if (u->options.force)
-            return 0;
-        return xd_fail(err, XD_E_IO,
-                       "%s: there is a manifest of that name already: to "
-                       "replace it, use --force",
-                       path);
-    }
-    if (there->files[0].size == xd_origin_size(u->origin) &&
-        strcmp(note.stamp, xd_origin_stamp(u->origin)) == 0) {
-        *out = true;
-        return 0;
-    }
-    if (u->options.force)
-        return 0;
-    return xd_fail(err, XD_E_STATE,
-                   "%s is not the file whose upload was begun, or was changed "
-                   "since: to begin anew, use --force",
-                   u->file_name);
-}
-
-/* ---- the plan ---- */
-
-static int add_extents(struct xd_upload *u, uint64_t size, struct xd_error *err)
+int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
+                          unsigned wanted, struct xd_error *err)
 {
     int rc = 0;
 
-    for (uint64_t at = 0; rc == 0 && at < size;) {
-        const uint64_t left = size - at;
+    while (rc == 0 && !xd_range_is_empty(range)) {
+        const uint64_t left = xd_range_length(range);
         const uint64_t n =
             left < u->note.extent_bytes ? left : u->note.extent_bytes;
 
-        rc =
-            xd_plan_add(u->plan, (struct xd_range){at, at + n}, u->copies, err);
-        u->bytes_total += n * u->copies;
-        at += n;
+        rc = xd_plan_add(u->plan,
+                         (struct xd_range){range.begin, range.begin + n},
+                         wanted, err);
+        u->bytes_total += n * wanted;
+        range.begin += n;
     }
     return rc;
 }
 
-/* The store that a replica of the manifest lies on; n_workers: none of ours. */
-static size_t store_of(const struct xd_upload *u, const struct xd_model_file *f,
-                       size_t place)
+size_t xd_upload_store_of(const struct xd_upload *u,
+                          const struct xd_model_file *f, size_t place)
 {
     const struct xd_exnode_part *part =
         f->rare->mappings ? f->rare->mappings[place] : NULL;
+    const struct xd_replica row = xd_model_replica_row(f, place);
+    const char *manage = part && part->manage ? part->manage : row.url;
     size_t i = 0;
 
-    while (i < u->n_workers &&
-           (!part || !part->manage ||
-            !xd_store_has(u->workers[i].store, part->manage)))
+    while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))
         i++;
     return i;
 }
 
-/* One that an earlier run has made counts, where it is one of our extents. */
-static void count_replica(struct xd_upload *u, const struct xd_model_extent *e,
-                          size_t store)
+int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
 {
-    const size_t i = (size_t)(e->offset / u->note.extent_bytes);
-    const uint64_t length = e->length;
+    const size_t n = xd_plan_n_extents(u->plan) + 1;
 
-    if (store == u->n_workers || e->offset % u->note.extent_bytes != 0 ||
-        i >= xd_plan_n_extents(u->plan) ||
-        length != xd_range_length(xd_plan_range(u->plan, i)) ||
-        !xd_plan_hold(u->plan, i, store))
+    u->digests = xd_alloc(n, sizeof *u->digests);
+    u->expected = xd_alloc(n, sizeof *u->expected);
+    if (u->options.records)
+        u->records = xd_alloc(XD_UPLOAD_RECORDS, sizeof *u->records);
+    if (!u->digests || !u->expected || (u->options.records && !u->records))
+        return xd_fail_nomem(err);
+    return 0;
+}
+
+static void count_extent(struct xd_upload *u, const struct xd_model_extent *e,
+                         size_t i, size_t store)
+{
+    struct xd_store_stats *stats = &u->workers[store].stats;
+
+    if (!xd_plan_hold(u->plan, i, store))
         return;
     if (e->sha256)
         snprintf(u->expected[i], sizeof u->expected[i], "%s", e->sha256);
-    u->workers[store].stats.bytes += length;
-    u->workers[store].stats.extents++;
-    u->bytes_done += length;
-    u->bytes_resumed += length;
+    stats->bytes += e->length;
+    stats->extents++;
+    u->bytes_done += e->length;
+    u->bytes_resumed += e->length;
+    xd_heal_count(&u->heal, i);
 }
 
-static void count_replicas(struct xd_upload *u)
+void xd_upload_count_replica(struct xd_upload *u,
+                             const struct xd_model_extent *e, size_t store,
+                             bool goes_on)
 {
-    const struct xd_model_file *f =
-        &xd_inventory_manifest(u->inventory)->files[0];
+    const struct xd_range range = {e->offset, e->offset + e->length};
 
-    for (size_t i = 0; i < f->n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
+    if (store == u->n_workers)
+        return;
+    for (size_t i = 0; i < xd_plan_n_extents(u->plan); i++) {
+        const struct xd_range extent = xd_plan_range(u->plan, i);
 
-        for (size_t k = 0; k < e->n_replicas; k++)
-            count_replica(u, e, store_of(u, f, e->first_replica + k));
+        if (xd_range_is_empty(xd_range_clip(extent, range)))
+            continue;
+        if (goes_on && extent.begin == range.begin && extent.end == range.end)
+            count_extent(u, e, i, store);
+        else
+            xd_plan_forbid(u->plan, i, store);
     }
-}
-
-static int make_pieces(struct xd_upload *u, uint64_t size, struct xd_error *err)
-{
-    struct xd_model_pieces *p = &u->pieces;
-
-    *p = (struct xd_model_pieces){
-        .algorithm = "sha-256", .piece_bytes = piece_bytes(size), .stride = 65};
-    p->n = (size_t)((size + p->piece_bytes - 1) / p->piece_bytes);
-    p->hex = xd_alloc(p->n + 1, p->stride);
-    return p->hex ? 0 : xd_fail_nomem(err);
-}
-
-static int make_plan(struct xd_upload *u, bool stripes, bool goes_on,
-                     struct xd_error *err)
-{
-    const uint64_t size = xd_origin_size(u->origin);
-    int rc = xd_plan_new(&u->plan, u->n_workers, stripes, err);
-
-    if (rc == 0)
-        rc = add_extents(u, size, err);
-    if (rc == 0)
-        rc = make_pieces(u, size, err);
-    if (rc < 0)
-        return rc;
-    u->digests = xd_alloc(xd_plan_n_extents(u->plan) + 1, sizeof *u->digests);
-    u->expected = xd_alloc(xd_plan_n_extents(u->plan) + 1, sizeof *u->expected);
-    if (!u->digests || !u->expected)
-        return xd_fail_nomem(err);
-    if (goes_on)
-        count_replicas(u);
-    return 0;
-}
-
-/* ---- life ---- */
-
-static int init(struct xd_upload *u, const struct xd_options *o,
-                struct xd_error *err)
-{
-    u->hold = XD_HOLD_NONE;
-    if (xd_options_copy(&u->options, o) < 0)
-        return xd_fail_nomem(err);
-    if (xd_mutex_init(&u->lock) < 0)
-        goto free_options;
-    if (xd_cond_init(&u->work_ready) < 0)
-        goto free_lock;
-    if (xd_cond_init(&u->kept) < 0)
-        goto free_work_ready;
-    if (xd_cond_init(&u->ended) < 0)
-        goto free_kept;
-    if (xd_budget_init(&u->budget, u->options.net.limit_rate) < 0)
-        goto free_ended;
-    if (xd_log_init(&u->log, u->options.log, u->options.log_user) < 0)
-        goto free_budget;
-    return 0;
-
-free_budget:
-    xd_budget_fini(&u->budget);
-free_ended:
-    xd_cond_fini(&u->ended);
-free_kept:
-    xd_cond_fini(&u->kept);
-free_work_ready:
-    xd_cond_fini(&u->work_ready);
-free_lock:
-    xd_mutex_fini(&u->lock);
-free_options:
-    xd_options_fini(&u->options);
-    return xd_fail_nomem(err);
-}
-
-static int make(struct xd_upload *u, const char *path,
-                const struct xd_upload_wish *wish, struct xd_error *err)
-{
-    const char *format = format_of(wish);
-    struct xd_inventory_note noted;
-    bool goes_on = false;
-    int rc = xd_origin_open(&u->origin, path, err);
-
-    if (rc == 0) {
-        u->file_name = xd_strdup(xd_path_name(path));
-        u->copies = copies_of(wish);
-        rc = u->file_name ? xd_net_context_new(&u->context, err)
-                          : xd_fail_nomem(err);
-    }
-    if (rc == 0)
-        rc = make_workers(u, wish, err);
-    if (rc == 0)
-        rc = xd_hold_take(&u->hold, wish->manifest, err);
-    if (rc == 0)
-        rc = xd_inventory_open(&u->inventory, wish->manifest, format, err);
-    if (rc == 0)
-        rc = look_at_inventory(u, wish->manifest, &goes_on, err);
-    if (rc == 0)
-        rc = make_note(u,
-                       extent_bytes(wish, xd_origin_size(u->origin), u->copies,
-                                    strcmp(format, "metalink") == 0),
-                       err);
-    if (rc == 0 && goes_on && xd_inventory_is_unfinished(u->inventory, &noted))
-        u->note = noted;
-    if (rc == 0)
-        rc = xd_inventory_begin(u->inventory, &u->note, !goes_on, u->file_name,
-                                xd_origin_size(u->origin), err);
-    if (rc == 0)
-        rc = make_plan(u, wish->stripes, goes_on, err);
-    if (rc == 0 && u->options.records) {
-        u->records = xd_alloc(XD_UPLOAD_RECORDS, sizeof *u->records);
-        rc = u->records ? 0 : xd_fail_nomem(err);
-    }
-    return rc;
-}
-
-int xd_upload_new(struct xd_upload **out, const char *path,
-                  const struct xd_upload_wish *wish, const struct xd_options *o,
-                  struct xd_error *err)
-{
-    struct xd_upload_wish w;
-    struct xd_upload *u;
-    int rc;
-
-    *out = NULL;
-    xd_copy_in(&w, sizeof w, wish);
-    rc = check_wish(&w, err);
-    if (rc < 0)
-        return rc;
-    u = xd_alloc(1, sizeof *u);
-    if (!u)
-        return xd_fail_nomem(err);
-    rc = init(u, o, err);
-    if (rc < 0) {
-        xd_free(u);
-        return rc;
-    }
-    rc = make(u, path, &w, err);
-    if (rc < 0) {
-        xd_upload_unmake(u);
-        return rc;
-    }
-    *out = u;
-    return 0;
-}
-
-void xd_upload_unmake(struct xd_upload *u)
-{
-    for (size_t i = 0; i < u->n_workers; i++) {
-        struct xd_upload_worker *w = &u->workers[i];
-
-        xd_tasks_free(w->tasks);
-        for (unsigned k = 0; k < XD_UPLOAD_LANES; k++)
-            xd_lane_fini(&w->lanes[k]);
-        xd_store_free(w->store);
-    }
-    xd_hold_give(&u->hold);
-    xd_free(u->workers);
-    xd_net_context_free(u->context);
-    xd_plan_free(u->plan);
-    xd_inventory_free(u->inventory);
-    xd_origin_free(u->origin);
-    xd_free(u->file_name);
-    xd_free(u->digests);
-    xd_free(u->expected);
-    xd_free(u->pieces.hex);
-    xd_free(u->records);
-    xd_log_fini(&u->log);
-    xd_budget_fini(&u->budget);
-    xd_cond_fini(&u->ended);
-    xd_cond_fini(&u->kept);
-    xd_cond_fini(&u->work_ready);
-    xd_mutex_fini(&u->lock);
-    xd_options_fini(&u->options);
-    xd_free(u);
 }

@@ -33,6 +33,7 @@
 #include "os/thread.h"
 #include "publish/hold.h"
 #include "publish/inventory.h"
+#include "publish/heal.h"
 #include "publish/origin.h"
 #include "publish/plan.h"
 #include "store/store.h"
@@ -134,7 +135,8 @@ struct xd_upload {
     size_t n_workers;
     unsigned copies;
     struct xd_inventory_note note;
-    uint64_t piece_bytes;
+    bool makes_manifest; /* of a file that had none */
+    struct xd_heal heal; /* guarded by lock, once it runs */
     int64_t until; /* objects are to live so long, in seconds since 1970; 0: not
                       said */
     struct xd_hold hold; /* of its manifests */

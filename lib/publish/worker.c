@@ -183,6 +183,7 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
         xd_upload_fail_locked(u, &error);
     } else {
         xd_plan_done(u->plan, lane->extent, w->index, xd_now());
+        xd_heal_count(&u->heal, lane->extent);
         w->failures = 0;
         w->stats.bytes += length;
         w->stats.extents++;

@@ -370,3 +370,194 @@ def test_a_file_that_is_not_there_is_named(lab):
     assert run.rc == 5
     assert "absent.bin" in run.err
     assert not list(lab.path(".").glob("absent*"))
+
+
+# ---- add: more copies, from the replicas that there are ----
+
+def add(lab, depots, *words, name="film.bin.xnd"):
+    return lab.xdownload("add", name, *to(depots), *words,
+                         report=False)
+
+
+def replicas(lab, name="film.bin.xnd"):
+    """URLs by extent."""
+    shown = json.loads(lab.xdownload("show", "--json", name, report=False).out)
+    return {(e["offset"], e["length"]): {r["url"] for r in e["replicas"]}
+            for e in shown["files"][0]["extents"]}
+
+
+def test_a_copy_is_added_from_the_others(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first], "--extent", "1m").rc == 0
+        lab.path("film.bin").unlink()
+        run = add(lab, [second], "--extent", "2m")
+        assert run.rc == 0, run.err
+        assert sum(map(len, second.objects.values())) == len(data)
+        first.objects.clear()
+        assert_fetched(lab, data)
+    private = lab.path("film.bin.private.xnd").read_text()
+    assert private.count("<exnode:manage>http") == 3 + 2
+    assert 'name="upload"' not in private
+
+
+def test_a_copy_is_added_to_a_manifest_of_others(lab):
+    """There is no private manifest, and the replicas are no objects of ours."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first], "-o", "m.xnd").rc == 0
+        lab.path("m.private.xnd").unlink()
+        run = add(lab, [second], name="m.xnd")
+        assert run.rc == 0, run.err
+        first.objects.clear()
+        assert_fetched(lab, data, "m.xnd")
+
+
+def test_a_store_that_has_a_copy_gets_no_other(lab):
+    source(lab, 2 * MIB)
+    with stores(None) as (d,):
+        assert put(lab, [d]).rc == 0
+        run = add(lab, [d])
+        assert run.rc == 1
+        assert "of extents is missing" in run.err
+        assert len(d.objects) == 1
+
+
+def test_what_is_added_is_proved_by_the_hashes(lab):
+    """A replica that lies does not spread."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None, None) as (good, bad, new):
+        assert put(lab, [good, bad]).rc == 0
+        for path in bad.objects:
+            bad.objects[path] = bytes(len(data))
+        run = add(lab, [new])
+        assert run.rc == 0, run.err
+        assert list(new.objects.values()) == [data]
+
+
+def test_an_addition_that_is_killed_goes_on(lab):
+    data = source(lab, 4 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first]).rc == 0
+        second.rate = 2e6
+        run = lab.start("add", "film.bin.xnd", *to([second]), "--extent", "512k",
+                        report=False)
+        wait_until(lambda: len(second.objects) >= 2, "two objects")
+        run.kill()
+        second.rate = 0
+        run = add(lab, [second], "--extent", "1m")  # it has its extents
+        assert run.rc == 0, run.err
+        assert len(second.objects) == 8
+        assert second.received <= len(data) + 2 * 512 * 1024
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
+@pytest.mark.parametrize("words,said,rc", [
+    (["film.bin.xnd"], "--to", 2),
+    (["absent.xnd", "--to", "http://127.0.0.1:1/a/"], "no such manifest", 5),
+    (["http://127.0.0.1:1/m.xnd", "--to", "http://127.0.0.1:1/a/"],
+     "of this machine", 2),
+])
+def test_mistakes_with_add_are_answered(lab, words, said, rc):
+    run = lab.xdownload("add", *words, report=False)
+    assert run.rc == rc, run.err
+    assert said in run.err
+
+
+def test_a_put_that_is_not_complete_gets_no_copies(lab):
+    source(lab, 4 * MIB)
+    with stores("is_full_after_two", None) as (d, other):
+        assert put(lab, [d], "--extent", "1m").rc == 1
+        run = add(lab, [other])
+        assert run.rc != 0
+        assert "put again" in run.err
+
+
+# ---- check --heal ----
+
+def heal(lab, depots, *words, name="film.bin.xnd"):
+    return lab.xdownload("check", name, "--heal", *to(depots), *words,
+                         report=False)
+
+
+def test_the_copies_of_a_dead_depot_are_replaced(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None) as (first, new):
+        with stores(None) as (dies,):
+            assert put(lab, [first, dies], "--extent", "1m").rc == 0
+            dead = f"127.0.0.1:{dies.port}"
+        assert lab.xdownload("check", "film.bin.xnd", "--retry", "1",
+                             report=False).rc == 1
+        run = heal(lab, [new], "--retry", "1")
+        assert run.rc == 0, run.err
+        assert all(len(urls) == 2 and not any(dead in u for u in urls)
+                   for urls in replicas(lab).values())
+        assert lab.xdownload("check", "film.bin.xnd", report=False).rc == 0
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
+def test_flipped_bytes_are_found_and_replaced(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad], "--extent", "1m").rc == 0
+        path = next(p for p in bad.objects if p.endswith(f"-{MIB}"))
+        flipped = bytearray(bad.objects[path])
+        flipped[700_000] ^= 1
+        bad.objects[path] = bytes(flipped)
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert "lying" in run.out.decode()
+        assert list(new.objects.values()) == [data[MIB:2 * MIB]]
+        urls = replicas(lab)[(MIB, MIB)]
+        assert len(urls) == 2 and not any(str(bad.port) in u for u in urls)
+        assert lab.xdownload("check", "--full", "film.bin.xnd",
+                             report=False).rc == 0
+
+
+def test_no_store_gets_the_second_copy_of_the_same_bytes(lab):
+    """A healed copy beside the good one would be lost with it."""
+    source(lab, MIB)
+    with stores(None, None) as (first, bad):
+        assert put(lab, [first, bad]).rc == 0
+        bad.objects.clear()
+        run = heal(lab, [first])
+        assert run.rc == 1
+        assert len(first.objects) == 1
+        assert len(replicas(lab)[(0, MIB)]) == 2
+
+
+def test_what_no_depot_has_is_named_and_the_rest_is_replaced(lab):
+    source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, second, new):
+        assert put(lab, [first, second], "--extent", "1m").rc == 0
+        for d in first, second:
+            d.objects = {p: v for p, v in d.objects.items()
+                         if not p.endswith("-0")}
+        second.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1
+        assert f"{MIB} bytes no depot has a good copy" in run.err
+        assert sorted(p.rsplit("-")[1] for p in new.objects) == sorted(
+            [str(MIB), str(2 * MIB)])
+
+
+def test_a_sound_file_is_not_healed(lab):
+    source(lab, MIB)
+    with stores(None, None) as (first, new):
+        assert put(lab, [first]).rc == 0
+        assert heal(lab, [new]).rc == 0
+        assert not new.requests
+
+
+@pytest.mark.parametrize("words,said", [
+    (["m.xnd", "--heal"], "--to"),
+    (["m.xnd", "--to", "http://127.0.0.1:1/a/"], "--heal"),
+    (["http://127.0.0.1:1/m.xnd", "--heal", "--to", "http://127.0.0.1:1/a/"],
+     "of this machine"),
+])
+def test_mistakes_with_heal_are_answered(lab, words, said):
+    run = lab.xdownload("check", *words, report=False)
+    assert run.rc == 2, run.err
+    assert said in run.err

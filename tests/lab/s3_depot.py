@@ -116,14 +116,14 @@ class Handler(BaseHTTPRequestHandler):
         name = urllib.parse.unquote(path[1:], errors="surrogateescape")
         query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         host = self.headers["Host"].partition(".")
-        if host[0] == "bkt":  # the bucket is in the host's name
-            name = "bkt/" + name
+        if host[0] == self.depot.bucket:  # the bucket is in the host's name
+            name = f"{self.depot.bucket}/{name}"
         with self.depot.lock:
             self.depot.requests.append(f"{self.command} {self.path}")
             try:
                 if self.command != "GET" or "Authorization" in self.headers:
                     self.verify(body)
-                if not name.startswith("bkt/"):
+                if not name.startswith(f"{self.depot.bucket}/"):
                     raise Refused(404, "NoSuchBucket")
                 getattr(self, f"on_{self.command}")(name, query, body)
             except Refused as e:
@@ -212,7 +212,8 @@ class Handler(BaseHTTPRequestHandler):
 
 class S3Depot:
     def __init__(self, region="us-east-1", token=None, off=0, slow=0,
-                 fails_completion=0, loses=False):
+                 fails_completion=0, loses=False, bucket="bkt"):
+        self.bucket = bucket
         self.region, self.token, self.off = region, token, off
         self.slow, self.fails_completion = slow, fails_completion
         self.loses = loses  # says yes, and keeps nothing

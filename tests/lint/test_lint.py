@@ -59,7 +59,7 @@ COMMAND_USES = {
     "report": ["common", "args", "trace"],
     "get": ["common", "args", "report", "trace"], "show": ["common", "args"],
     "complete": ["common", "args"],
-    "check": ["common", "args"], "make": ["common", "args"],
+    "check": ["common", "args", "put"], "make": ["common", "args"],
     "serve": ["common", "args", "trace"],
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],

@@ -43,7 +43,7 @@ def test_help_and_manual_know_the_same_options():
     assert options_of_the_help() == options_of_the_page()
 
 
-COMMANDS = {"verify", "show", "make", "check", "put", "drop", "renew",
+COMMANDS = {"verify", "show", "make", "check", "put", "add", "drop", "renew",
             "play", "serve", "bench", "trace"}
 
 
