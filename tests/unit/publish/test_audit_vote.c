@@ -128,6 +128,57 @@ START_TEST(a_hash_of_the_whole_decides_against_the_majority)
 }
 END_TEST
 
+START_TEST(where_a_proved_copy_stands_does_not_matter)
+{
+    show(0, "http://a/f", "zy");
+    show(1, "http://b/f", "xz");
+    show(2, "http://c/f", "xy");
+    shown[2].is_proved = true;
+    shown[0].is_refuted = shown[1].is_refuted = true;
+    vote(3);
+    assert_states(0, XD_CELL_WRONG, XD_CELL_RIGHT);
+    assert_states(1, XD_CELL_RIGHT, XD_CELL_WRONG);
+    assert_states(2, XD_CELL_RIGHT, XD_CELL_RIGHT);
+}
+END_TEST
+
+START_TEST(another_depot_behind_two_copies_of_one_is_a_second)
+{
+    show(0, "http://a/f", "x-");
+    show(1, "http://a/g", "x-");
+    show(2, "http://b/f", "x-");
+    vote(3);
+    for (size_t i = 0; i < 3; i++)
+        assert_states(i, XD_CELL_RIGHT, XD_CELL_UNREAD);
+}
+END_TEST
+
+START_TEST(extents_are_compared_where_they_overlap)
+{
+    const struct xd_audit_plan plan = {
+        .size = 3, .cell_bytes = 1, .is_full = true};
+    struct xd_audit_extent extents[] = {{.at = {0, 3}}, {.at = {1, 3}}};
+
+    xd_audit_cells_fini(&cells);
+    ck_assert_int_eq(xd_audit_cells_init(&cells, &plan, extents, 2), 0);
+    show(0, "http://a/f", "xy");
+    show(1, "http://b/f", "yx"); /* of the second and the third cell */
+    show(2, "http://c/f", "yx");
+    shown[0].extent = &extents[0];
+    shown[1].extent = shown[2].extent = &extents[1];
+    states[0][2] = XD_CELL_READ;
+    digests[0][2][0] = 'z';
+    vote(3);
+    ck_assert_int_eq(states[0][0], XD_CELL_READ);
+    ck_assert_int_eq(states[0][1], XD_CELL_RIGHT);
+    ck_assert_int_eq(states[0][2], XD_CELL_WRONG);
+    for (size_t i = 1; i < 3; i++) {
+        ck_assert_int_eq(states[i][0], XD_CELL_RIGHT);
+        ck_assert_int_eq(states[i][1], XD_CELL_RIGHT);
+    }
+}
+END_TEST
+
 START_TEST(what_is_proved_needs_no_other)
 {
     show(0, "http://a/f", "xy");
@@ -187,6 +238,9 @@ int main(void)
     tcase_add_test(t, a_depot_has_one_vote);
     tcase_add_test(t, copies_of_one_depot_prove_nothing);
     tcase_add_test(t, a_hash_of_the_whole_decides_against_the_majority);
+    tcase_add_test(t, where_a_proved_copy_stands_does_not_matter);
+    tcase_add_test(t, another_depot_behind_two_copies_of_one_is_a_second);
+    tcase_add_test(t, extents_are_compared_where_they_overlap);
     tcase_add_test(t, what_is_proved_needs_no_other);
     tcase_add_test(t, what_is_refuted_is_wrong_where_no_hash_proves_it);
     tcase_add_test(t, what_is_refuted_has_no_vote);
