@@ -466,6 +466,20 @@ def test_the_table_names_each_depot_and_what_is_wrong(lab):
         verbose
 
 
+def test_a_terminal_shows_how_far_it_is(lab):
+    data = lab.file("f.bin", SIZE)
+    path = manifest(lab, [lab.depot(rate=MIB)], data)
+    leader, follower = os.openpty()
+    process = lab.start("check", "--full", path, report=False, stderr=follower)
+    os.close(follower)
+    run = process.wait()
+    said = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert run.rc == 0 and b"1 of 1 replica on 1 depot usable" in run.out
+    assert re.search(r"checking: [1-9]\d % of 3073 KiB", said)
+    assert "\n" not in said and said.endswith("\r\033[K")  # gone at the end
+
+
 @pytest.mark.parametrize("words", [[], ["--full"]])
 def test_an_interruption_ends_it(lab, words):
     data = lab.file("f.bin", SIZE)
