@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "args/interruptible.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -57,6 +58,18 @@ static void watch(struct call *c, struct xd_cancel *cancel)
     }
 }
 
+/* Signals are noted on the thread that looks for them. */
+static bool start(pthread_t *thread, struct call *c)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(thread, NULL, run, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 static int fail_nomem(struct xd_error *err)
 {
     *err = (struct xd_error){.code = XD_E_NOMEM};
@@ -79,7 +92,7 @@ int interruptible_run(const struct args *a, interruptible_fn *call, void *user,
     xd_options_set_cancel(a->options, cancel);
     signals_watch();
     waiting_begin(&waiting, a);
-    if (pthread_create(&thread, NULL, run, &c) != 0) {
+    if (!start(&thread, &c)) {
         c.rc = fail_nomem(err);
     } else {
         watch(&c, cancel);
